@@ -1,0 +1,73 @@
+//! Engine builds: how one is asked for, and what one turned out to be.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// How a user asks for an engine build: `rocksdb@9.10.0`, or `sqlite` for the only one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct BuildRef {
+    /// The engine's name.
+    pub engine: String,
+    /// The wanted version, exactly as the engine's authors write it; `None` means the linked one.
+    pub version: Option<String>,
+}
+
+impl FromStr for BuildRef {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (engine, version) = match text.split_once('@') {
+            Some((engine, version)) => (engine, Some(version)),
+            None => (text, None),
+        };
+        let is_name = |s: &str| {
+            !s.is_empty()
+                && s.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+                && !s.starts_with('.')
+        };
+        if !is_name(engine) || !version.is_none_or(is_name) {
+            return Err(format!("`{text}` is not an engine build: write NAME or NAME@VERSION"));
+        }
+        Ok(Self { engine: engine.to_owned(), version: version.map(str::to_owned) })
+    }
+}
+
+impl TryFrom<String> for BuildRef {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<BuildRef> for String {
+    fn from(build: BuildRef) -> Self {
+        build.to_string()
+    }
+}
+
+impl fmt::Display for BuildRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.version {
+            Some(version) => write!(f, "{}@{version}", self.engine),
+            None => f.write_str(&self.engine),
+        }
+    }
+}
+
+/// What a build turned out to be once it was opened: kept as provenance with every run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The engine's name.
+    pub engine: String,
+    /// The version the engine itself reports.
+    pub version: String,
+    /// Where the build came from: `linked`, or the path of the library.
+    pub origin: String,
+    /// SHA-256 of the library, in hex; `None` for engines linked into Assay.
+    pub sha256: Option<String>,
+    /// Build facts by name, as the engine tells them (compile date, compression list, CRC32 line).
+    pub facts: BTreeMap<String, String>,
+}

@@ -1,0 +1,155 @@
+//! What an engine can do, so that the planner refuses before machine time is spent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What survives when, for an acknowledged write.
+///
+/// A class is a floor: an engine may give more, never less.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// Nothing is promised until the engine is closed cleanly.
+    None,
+    /// Survives a crash of the process: handed to the operating system before the answer.
+    #[default]
+    Os,
+    /// Survives a crash of the machine: synced to the device before the answer.
+    Sync,
+}
+
+impl Durability {
+    /// Every class, weakest first.
+    pub const ALL: [Self; 3] = [Self::None, Self::Os, Self::Sync];
+
+    /// Returns the class's name as written in experiment files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Os => "os",
+            Self::Sync => "sync",
+        }
+    }
+
+    /// Returns what the class promises, in words for a table's caption.
+    #[must_use]
+    pub const fn promise(self) -> &'static str {
+        match self {
+            Self::None => "nothing survives before a clean close",
+            Self::Os => "survives a process crash",
+            Self::Sync => "survives a machine crash",
+        }
+    }
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The kinds of operation; readings and histograms are kept per kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpKind {
+    /// Point read of one key.
+    Get,
+    /// Insert or overwrite of one key.
+    Put,
+    /// Delete of one key.
+    Delete,
+    /// Short range read, forward or reverse.
+    Scan,
+    /// Point reads of several keys in one call.
+    MultiGet,
+}
+
+impl OpKind {
+    /// Every kind, in the order of [`OpKind::index`].
+    pub const ALL: [Self; 5] = [Self::Get, Self::Put, Self::Delete, Self::Scan, Self::MultiGet];
+
+    /// Returns the kind's name as written in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Put => "put",
+            Self::Delete => "delete",
+            Self::Scan => "scan",
+            Self::MultiGet => "multi_get",
+        }
+    }
+
+    /// Returns the kind's position in [`OpKind::ALL`], for tables indexed by kind.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Returns whether the kind changes data.
+    #[must_use]
+    pub const fn is_write(self) -> bool {
+        matches!(self, Self::Put | Self::Delete)
+    }
+}
+
+impl fmt::Display for OpKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What one engine build can do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// Operation kinds the driver implements.
+    pub operations: BTreeSet<OpKind>,
+    /// Durability classes the engine can honour.
+    pub durability: BTreeSet<Durability>,
+    /// Longest key in bytes; `None` when only memory limits it.
+    pub key_bytes_max: Option<u32>,
+    /// Named abilities: `Ok` when present, else the reason ("no, needs 8.1").
+    pub features: BTreeMap<String, Feature>,
+}
+
+/// Whether a named ability is there, and if not, why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// The build has it.
+    Yes,
+    /// The build lacks it, for this reason.
+    No(String),
+}
+
+/// Ability: the engine bypasses the page cache for reads and background writes.
+pub const DIRECT_IO: &str = "direct_io";
+/// Ability: the engine has a cache of its own whose size can be set.
+pub const CACHE_SIZE: &str = "cache_size";
+/// Ability: stored blocks can be compressed.
+pub const COMPRESSION: &str = "compression";
+/// Ability: reads and writes may come from several client threads at once.
+pub const CONCURRENT_WRITERS: &str = "concurrent_writers";
+
+impl Capabilities {
+    /// Returns whether the named ability is present.
+    #[must_use]
+    pub fn has(&self, feature: &str) -> bool {
+        self.features.get(feature) == Some(&Feature::Yes)
+    }
+
+    /// Returns why the named ability is absent; `None` when it is present.
+    #[must_use]
+    pub fn why_not(&self, feature: &str) -> Option<&str> {
+        match self.features.get(feature) {
+            Some(Feature::Yes) => None,
+            Some(Feature::No(reason)) => Some(reason),
+            None => Some("the engine has no such ability"),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What is asked (an experiment) and in which order it is answered (a plan).
+
+use serde::{Deserialize, Serialize};
+
+use crate::build::BuildRef;
+use crate::capability::Durability;
+use crate::options::Options;
+use crate::record::Finding;
+use crate::step::Step;
+use crate::units::{Bytes, Nanos};
+
+/// The rows an experiment works on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DataShape {
+    /// Rows of the key space.
+    pub rows: u64,
+    /// Bytes of a key, >= 8.
+    pub key_bytes: u32,
+    /// Bytes of a value.
+    pub value_bytes: u32,
+    /// Size a value compresses to, as a share of its bytes: 0.5 is db_bench's default.
+    pub compressible_to: f64,
+}
+
+impl DataShape {
+    /// Returns the bytes of keys and values when every row is present.
+    #[must_use]
+    pub fn live_bytes(&self) -> Bytes {
+        Bytes(self.rows.saturating_mul(self.row_bytes()))
+    }
+
+    /// Returns the bytes of one row's key and value.
+    #[must_use]
+    pub fn row_bytes(&self) -> u64 {
+        u64::from(self.key_bytes) + u64::from(self.value_bytes)
+    }
+}
+
+/// Settings that mean the same for every engine; a driver translates those its engine has.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Durability class of every write.
+    pub durability: Durability,
+    /// Size of the engine's own cache; `None` leaves the engine's default.
+    pub cache_bytes: Option<Bytes>,
+    /// Whether reads and background writes bypass the page cache.
+    pub direct_io: bool,
+    /// Block compression (`none`, `lz4`, `zstd`); `None` leaves profile and engine default.
+    pub compression: Option<String>,
+    /// Background threads the engine may use; `None` leaves profile and engine default.
+    pub background_jobs: Option<u32>,
+}
+
+/// One thing compared: engine build, options and environment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Name in tables and file names.
+    pub name: String,
+    /// The engine build.
+    pub build: BuildRef,
+    /// Profile the options start from.
+    pub profile: Option<String>,
+    /// Engine options: profile, then the variant's own words.
+    pub options: Options,
+    /// Settings common to all engines.
+    pub settings: Settings,
+}
+
+/// A question with everything needed to answer it; checked, nothing left to look up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// Name, used for the results directory.
+    pub name: String,
+    /// The question in one sentence.
+    pub question: String,
+    /// Name of the base case of every relative table.
+    pub base: String,
+    /// Workload preset the sizes were derived from.
+    pub workload: Option<String>,
+    /// The rows.
+    pub data: DataShape,
+    /// Memory cap of the worker.
+    pub memory_bytes: Option<Bytes>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Client counts, each a level of the factor.
+    pub clients: Vec<u32>,
+    /// Repetitions of every cell, >= 1.
+    pub repetitions: u32,
+    /// The steps, in order; `clients` of a step that follows the factor is filled in per cell.
+    pub steps: Vec<Step>,
+    /// What is compared, in the file's order.
+    pub variants: Vec<Variant>,
+}
+
+/// One combination of variant, factor levels and repetition: what one run executes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Identifier, unique in the plan and fit for a directory name: `rocksdb-11.8.c1.r2`.
+    pub id: String,
+    /// The variant's name.
+    pub variant: String,
+    /// Client threads of the steps that follow the factor.
+    pub clients: u32,
+    /// Repetition, 1-based; also the block the run belongs to.
+    pub repetition: u32,
+    /// Seed of the run: the same for all variants of one block.
+    pub seed: u64,
+}
+
+/// An experiment with its runs in order and what they will cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// The runs, in the order they are executed (block-randomised from the seed).
+    pub cells: Vec<Cell>,
+    /// Estimated machine time of all runs.
+    pub estimated_ns: Nanos,
+    /// Estimated largest space one run takes on storage.
+    pub estimated_disk_bytes: Bytes,
+    /// Doubts about the plan.
+    pub findings: Vec<Finding>,
+}
+
+impl Experiment {
+    /// Returns the variant of that name.
+    #[must_use]
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    /// Returns the steps as a cell with `clients` clients executes them.
+    #[must_use]
+    pub fn steps_for(&self, clients: u32) -> Vec<Step> {
+        let follow = |step: &Step| Step {
+            clients: if step.clients == 0 { clients } else { step.clients },
+            ..step.clone()
+        };
+        self.steps.iter().map(follow).collect()
+    }
+}

@@ -1,0 +1,40 @@
+//! The machine a run was made on, as recorded with it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Bytes;
+
+/// Facts of the machine; `None` where the machine does not tell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// CPU model as the kernel names it.
+    pub cpu_model: Option<String>,
+    /// Logical CPUs this process may use.
+    pub cpus: u32,
+    /// Physical memory.
+    pub memory_bytes: Bytes,
+    /// Kernel name, release and machine.
+    pub kernel: String,
+    /// Operating system's pretty name.
+    pub os: Option<String>,
+    /// Kernel clock source (`tsc`, `kvm-clock`, ...).
+    pub clocksource: Option<String>,
+    /// CPU frequency governor.
+    pub governor: Option<String>,
+    /// Whether turbo boost is on.
+    pub is_turbo_on: Option<bool>,
+    /// Hypervisor flag of the CPU.
+    pub is_virtual: Option<bool>,
+    /// Device the data directory lies on (`vda`).
+    pub device: Option<String>,
+    /// Device model or kind (`virtio`, `Samsung SSD 990`).
+    pub device_model: Option<String>,
+    /// File system of the data directory (`ext4`).
+    pub filesystem: Option<String>,
+    /// Transparent huge page setting.
+    pub huge_pages: Option<String>,
+    /// Control group version: 1 or 2.
+    pub cgroup_version: Option<u8>,
+    /// Fingerprint of CPU, memory, device and kernel class: history is kept per machine class.
+    pub fingerprint: String,
+}

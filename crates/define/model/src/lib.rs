@@ -1,0 +1,33 @@
+//! The nouns of Assay: every other crate is a verb from one of these to the next.
+//!
+//! This crate is not a place for behaviour: it reads no file, no clock and starts no thread.
+//! It stands at the top of the tree; it imports nothing of ours.
+//!
+//! Invariants: a quantity carries its unit in its type or last in its name; what is not known is
+//! `None`, never 0; what is written to the archive is declared here, once.
+//!
+//! To add a metric, add one line to [`metric::METRICS`].
+
+pub mod build;
+pub mod capability;
+pub mod experiment;
+pub mod host;
+pub mod metric;
+pub mod operation;
+pub mod options;
+pub mod record;
+pub mod state;
+pub mod step;
+pub mod units;
+
+pub use build::{BuildRef, Identity};
+pub use capability::{Capabilities, Durability, OpKind};
+pub use experiment::{Cell, DataShape, Experiment, Plan, Settings, Variant};
+pub use host::Host;
+pub use metric::{Better, Kind, Metric, Readings, Unit};
+pub use operation::{Direction, EntryRef, Op, Outcome};
+pub use options::Options;
+pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
+pub use state::EngineState;
+pub use step::{Load, Step, StepInfo, StepRole, StopRule};
+pub use units::{Bytes, Nanos};

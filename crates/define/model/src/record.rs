@@ -1,0 +1,319 @@
+//! What a run leaves behind: the shapes of the archive's files.
+//!
+//! A change that older readers cannot take raises [`SCHEMA`] and adds a fixture to the archive's
+//! tests; every older fixture must still load.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::build::Identity;
+use crate::capability::OpKind;
+use crate::experiment::{Cell, Plan, Variant};
+use crate::host::Host;
+use crate::metric::Readings;
+use crate::options::Options;
+use crate::state::EngineState;
+use crate::step::Step;
+use crate::units::{Bytes, Nanos};
+
+/// Version of the shapes in this file.
+pub const SCHEMA: u32 = 1;
+
+/// How grave a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Doubts the result.
+    Doubt,
+    /// The result must not be used.
+    Blocking,
+}
+
+/// One doubt about a plan, a run or a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable code (`A021`).
+    pub code: String,
+    /// How grave it is.
+    pub severity: Severity,
+    /// What was seen, with the figures.
+    pub seen: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// What belongs to an experiment as a whole: `manifest.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the file's shape.
+    pub schema: u32,
+    /// Identifier: the directory's name.
+    pub id: String,
+    /// When it was begun, UTC, RFC 3339.
+    pub created_at: String,
+    /// Version of Assay.
+    pub assay_version: String,
+    /// The command line, as typed.
+    pub command_line: Vec<String>,
+    /// The plan, with its order of cells.
+    pub plan: Plan,
+    /// The machine.
+    pub host: Host,
+    /// Library of each variant's build (path and hash), by variant name.
+    pub builds: BTreeMap<String, Identity>,
+}
+
+/// Counts of one kind of operation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpCounts {
+    /// Operations that were done, answers of `not found` included.
+    pub done: u64,
+    /// Of these, reads that found nothing.
+    pub not_found: u64,
+    /// Operations that failed; never counted as done.
+    pub failed: u64,
+    /// Rows returned or written.
+    pub rows: u64,
+    /// Bytes of keys and values returned or written.
+    pub bytes: u64,
+    /// Answers whose value was checked and found right.
+    pub verified: u64,
+}
+
+impl OpCounts {
+    /// Adds `other` to these counts.
+    pub const fn merge(&mut self, other: &Self) {
+        self.done += other.done;
+        self.not_found += other.not_found;
+        self.failed += other.failed;
+        self.rows += other.rows;
+        self.bytes += other.bytes;
+        self.verified += other.verified;
+    }
+}
+
+/// Percentiles of one histogram, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// Operations in the histogram.
+    pub count: u64,
+    /// Mean.
+    pub mean_ns: f64,
+    /// Half of the operations stayed within.
+    pub p50_ns: u64,
+    /// 90 % of the operations stayed within.
+    pub p90_ns: u64,
+    /// 99 % of the operations stayed within.
+    pub p99_ns: u64,
+    /// 99.9 % of the operations stayed within.
+    pub p999_ns: u64,
+    /// 99.99 % of the operations stayed within.
+    pub p9999_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// Counts and times of one kind of operation over an interval or a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpSummary {
+    /// Counts.
+    pub counts: OpCounts,
+    /// Response time: ended - intended.
+    pub response: Percentiles,
+    /// Service time: ended - started.
+    pub service: Percentiles,
+}
+
+/// Summaries by kind of operation.
+pub type OpSummaries = BTreeMap<OpKind, OpSummary>;
+
+/// One second of a step: one line of `intervals.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IntervalRecord {
+    /// Position of the step in the run, 0-based.
+    pub step_index: u32,
+    /// The step's name.
+    pub step: String,
+    /// Whether the interval belongs to the warm-up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_warmup: bool,
+    /// Start, since the step's start.
+    pub start_ns: Nanos,
+    /// Length.
+    pub length_ns: Nanos,
+    /// The measured clients, by kind of operation.
+    pub clients: OpSummaries,
+    /// The background writers, by kind of operation.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub writers: OpSummaries,
+    /// Counters' growth over the interval and gauges' values at its end.
+    pub readings: Readings,
+}
+
+/// How a settle went.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SettleRecord {
+    /// Time until the engine was idle, all stages together.
+    pub took_ns: Nanos,
+    /// Stages in order, with the time each took.
+    pub stages: Vec<(String, Nanos)>,
+    /// Whether the cap was reached before the engine was idle.
+    pub is_capped: bool,
+}
+
+/// Throughput over the step's whole seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct SecondStats {
+    /// Whole seconds measured.
+    pub seconds: u64,
+    /// Operations done in the worst second but one in a hundred.
+    pub p1_ops: f64,
+    /// Operations done in the median second.
+    pub p50_ops: f64,
+    /// Operations done in the best second.
+    pub max_ops: f64,
+    /// Whole seconds in which nothing was done.
+    pub stalled_seconds: u64,
+}
+
+/// One executed step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// Position in the run, 0-based.
+    pub index: u32,
+    /// The step as executed.
+    pub step: Step,
+    /// When the measured span began, UTC, RFC 3339.
+    pub started_at: String,
+    /// Length of the measured span.
+    pub duration_ns: Nanos,
+    /// The measured clients, by kind of operation.
+    pub clients: OpSummaries,
+    /// The background writers, by kind of operation.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub writers: OpSummaries,
+    /// Rate the background writers reached, bytes of keys and values per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer_bytes_per_s: Option<f64>,
+    /// Throughput over whole seconds.
+    pub seconds: SecondStats,
+    /// Counters' growth over the measured span.
+    pub counters: Readings,
+    /// Largest value of each gauge over the measured span.
+    pub gauges_max: Readings,
+    /// Gauges at the end of the step.
+    pub gauges_end: Readings,
+    /// The engine's state when the step began.
+    pub before: EngineState,
+    /// The engine's state when the step ended.
+    pub after: EngineState,
+    /// How the settle went, for steps that have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle: Option<SettleRecord>,
+    /// Doubts about the step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum RunEnd {
+    /// It has not ended; in a record at rest: Assay itself was killed.
+    Running,
+    /// Every step was executed.
+    Complete,
+    /// The user stopped it.
+    Interrupted {
+        /// Step it was in.
+        step: String,
+    },
+    /// The engine or the harness reported an error, or an answer was wrong.
+    Failed {
+        /// Step it was in.
+        step: String,
+        /// The error, in the engine's own words.
+        reason: String,
+    },
+    /// The worker died of a signal or ended without a word.
+    Crashed {
+        /// Step it was in.
+        step: String,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// No operation ended for longer than the watchdog allows; the worker was killed.
+    Hung {
+        /// Step it was in.
+        step: String,
+        /// How long nothing ended.
+        waited_ns: Nanos,
+    },
+    /// The kernel killed the worker for memory.
+    OutOfMemory {
+        /// Step it was in.
+        step: String,
+    },
+    /// Free disk space fell below the floor; the worker was stopped.
+    DiskFloor {
+        /// Step it was in.
+        step: String,
+        /// Free space seen.
+        free_bytes: Bytes,
+    },
+}
+
+impl RunEnd {
+    /// Returns whether every step was executed.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        matches!(self, Self::Complete)
+    }
+
+    /// Returns the end in one short phrase for tables and progress lines.
+    #[must_use]
+    pub fn phrase(&self) -> String {
+        match self {
+            Self::Running => "killed with Assay".to_owned(),
+            Self::Complete => "complete".to_owned(),
+            Self::Interrupted { step } => format!("interrupted in {step}"),
+            Self::Failed { step, reason } => format!("failed in {step}: {reason}"),
+            Self::Crashed { step, reason } => format!("crashed in {step}: {reason}"),
+            Self::Hung { step, waited_ns } => {
+                format!("hung in {step}: no operation ended for {waited_ns}")
+            }
+            Self::OutOfMemory { step } => format!("killed for memory in {step}"),
+            Self::DiskFloor { step, free_bytes } => {
+                format!("stopped in {step}: only {free_bytes} of disk left")
+            }
+        }
+    }
+}
+
+/// One executed cell: `record.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Version of the file's shape.
+    pub schema: u32,
+    /// Identifier: experiment id, a slash, cell id.
+    pub id: String,
+    /// The cell.
+    pub cell: Cell,
+    /// The variant as asked for.
+    pub variant: Variant,
+    /// What the build turned out to be.
+    pub identity: Option<Identity>,
+    /// Options read back from the engine after open.
+    pub effective_options: Options,
+    /// When the run began, UTC, RFC 3339.
+    pub started_at: String,
+    /// When it ended, UTC, RFC 3339.
+    pub ended_at: Option<String>,
+    /// The steps executed so far, in order.
+    pub steps: Vec<StepRecord>,
+    /// How it ended.
+    pub end: RunEnd,
+}

@@ -1,0 +1,36 @@
+//! What an engine tells of its own state at one moment.
+
+use serde::{Deserialize, Serialize};
+
+use crate::metric::Readings;
+
+/// One level (LSM) of an engine's tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelShape {
+    /// The level's number; 0 is where flushes land.
+    pub level: u32,
+    /// Files in the level.
+    pub files: u64,
+    /// Bytes in the level.
+    pub bytes: u64,
+}
+
+/// An engine's state at one moment; every part is `None` or absent when the engine does not tell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EngineState {
+    /// Cumulative counters and gauges under the names of [`crate::metric::METRICS`].
+    #[serde(default, skip_serializing_if = "Readings::is_empty")]
+    pub readings: Readings,
+    /// Cumulative counters under the engine's own names.
+    #[serde(default, skip_serializing_if = "Readings::is_empty")]
+    pub own_counters: Readings,
+    /// The LSM's levels, shallowest first; `None` for engines without levels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Vec<LevelShape>>,
+    /// Height of the engine's B-tree, root included; `None` when it has none or does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_height: Option<u32>,
+    /// Whether no background work runs or waits; `None` when the engine does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_idle: Option<bool>,
+}

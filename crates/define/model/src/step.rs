@@ -1,0 +1,91 @@
+//! A step: one phase of a benchmark.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::capability::OpKind;
+use crate::units::{Bytes, Nanos};
+
+/// What a kind of step is, as the workload declares it to the planner.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepInfo {
+    /// The step's name, as written in experiment files.
+    pub name: &'static str,
+    /// What it does, in one sentence without a full stop.
+    pub about: &'static str,
+    /// Operation kinds its clients and its background writer use.
+    pub needs: BTreeSet<OpKind>,
+    /// What it does to the data.
+    pub role: StepRole,
+    /// Operations as a share of the rows, when it ends by count; `None` when it ends by duration.
+    pub share_of_rows: Option<f64>,
+    /// Whether a rate-limited background writer runs beside the clients.
+    pub has_writer: bool,
+    /// Whether one client does all the work, whatever the experiment says.
+    pub is_single_client: bool,
+}
+
+/// What a step does to the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepRole {
+    /// Fills an empty engine.
+    Load,
+    /// Reads only.
+    Read,
+    /// Writes to existing data.
+    Write,
+    /// Reads while a background writer writes.
+    ReadWrite,
+    /// Runs no operations: brings the engine to a state.
+    Maintain,
+}
+
+/// When a step's clients stop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopRule {
+    /// After this many operations, shared among the clients.
+    Operations(u64),
+    /// After this long.
+    Duration(Nanos),
+}
+
+/// How operations arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Load {
+    /// Each client sends its next operation when the last one has ended.
+    Closed,
+    /// Operations are due at equal distances, at this rate over all clients of the group.
+    Constant {
+        /// Offered rate, operations per second, > 0.
+        ops_per_s: f64,
+    },
+}
+
+/// One step with everything decided: what a worker executes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The step's name, of the workload's registry.
+    pub name: String,
+    /// Client threads, >= 1.
+    pub clients: u32,
+    /// When the clients stop.
+    pub stop: StopRule,
+    /// Unmeasured time before the measured span, for steps that end by duration.
+    pub warmup: Nanos,
+    /// How the clients' operations arrive.
+    pub load: Load,
+    /// Key distribution, as written (`uniform`, `zipf:0.99`).
+    pub distribution: String,
+    /// Rows of a range read, >= 1.
+    pub range_rows: u32,
+    /// Keys of a `multi_get`, >= 1.
+    pub batch_keys: u32,
+    /// Rate limit of the background writer, bytes of keys and values per second.
+    pub writer_bytes_per_s: Option<Bytes>,
+    /// Longest time a settle or a wait may take.
+    pub settle_cap: Nanos,
+}

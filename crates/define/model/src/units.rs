@@ -1,0 +1,216 @@
+//! Quantities with their unit in the type, and how people write them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A span of time or a monotonic stamp, in nanoseconds.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+/// A size in bytes.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+impl Nanos {
+    /// One second.
+    pub const SECOND: Self = Self(1_000_000_000);
+
+    /// Returns the span of `seconds` whole seconds.
+    #[must_use]
+    pub const fn from_secs(seconds: u64) -> Self {
+        Self(seconds * 1_000_000_000)
+    }
+
+    /// Returns the span of `millis` milliseconds.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis * 1_000_000)
+    }
+
+    /// Returns the span in seconds.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "spans stay far below 2^53 ns (104 days)")]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// Returns `self - earlier`, or zero when `earlier` is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0))
+    }
+
+    /// Returns `self + span`, at most the largest stamp.
+    #[must_use]
+    pub const fn after(self, span: Self) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl Bytes {
+    /// One KiB.
+    pub const KIB: Self = Self(1 << 10);
+    /// One MiB.
+    pub const MIB: Self = Self(1 << 20);
+    /// One GiB.
+    pub const GIB: Self = Self(1 << 30);
+
+    /// Returns the size in MiB.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "sizes stay far below 2^53 bytes (8 PiB)")]
+    pub fn as_mib(self) -> f64 {
+        self.0 as f64 / 1_048_576.0
+    }
+
+    /// Returns the size in GiB.
+    #[must_use]
+    pub fn as_gib(self) -> f64 {
+        self.as_mib() / 1024.0
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// Writes the size with a binary unit and at most three digits: `1.50 GiB`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+        #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
+        let mut value = self.0 as f64;
+        let mut unit = 0;
+        while value >= 1024.0 && unit + 1 < UNITS.len() {
+            value /= 1024.0;
+            unit += 1;
+        }
+        match unit {
+            0 => write!(f, "{} B", self.0),
+            _ if value < 10.0 => write!(f, "{value:.2} {}", UNITS[unit]),
+            _ if value < 100.0 => write!(f, "{value:.1} {}", UNITS[unit]),
+            _ => write!(f, "{value:.0} {}", UNITS[unit]),
+        }
+    }
+}
+
+impl fmt::Display for Nanos {
+    /// Writes the span with the unit that keeps three digits: `14.1 us`, `2.00 s`, `2m10s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
+        let ns = self.0 as f64;
+        if self.0 >= 60_000_000_000 {
+            let seconds = self.0 / 1_000_000_000;
+            return write!(f, "{}m{:02}s", seconds / 60, seconds % 60);
+        }
+        let (value, unit) = match self.0 {
+            0..1_000 => return write!(f, "{} ns", self.0),
+            1_000..1_000_000 => (ns / 1e3, "us"),
+            1_000_000..1_000_000_000 => (ns / 1e6, "ms"),
+            _ => (ns / 1e9, "s"),
+        };
+        let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+        write!(f, "{value:.digits$} {unit}")
+    }
+}
+
+/// Parses a span: a number with `ns`, `us`, `ms`, `s`, `m` or `h`.
+///
+/// # Errors
+/// Says what is expected when the text has no number, no unit or an unknown unit.
+pub fn parse_span(text: &str) -> Result<Nanos, String> {
+    let (value, unit) = split(text)?;
+    let scale = match unit {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "m" | "min" => 60e9,
+        "h" => 3600e9,
+        _ => return Err(format!("`{text}` is not a duration: write 500ms, 60s, 10m or 2h")),
+    };
+    Ok(Nanos(round(value * scale)))
+}
+
+/// Parses a size: a number with `B`, `KiB`, `MiB`, `GiB`, `TiB` (or `K`, `M`, `G`, `T`: binary).
+///
+/// # Errors
+/// Says what is expected when the text has no number or an unknown unit.
+pub fn parse_size(text: &str) -> Result<Bytes, String> {
+    let (value, unit) = split(text)?;
+    let scale = match unit {
+        "" | "B" => 1.0,
+        "K" | "KiB" => 1024.0,
+        "M" | "MiB" => 1024.0 * 1024.0,
+        "G" | "GiB" => 1024.0 * 1024.0 * 1024.0,
+        "T" | "TiB" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(format!("`{text}` is not a size: write 4096, 64KiB, 512MiB or 2GiB")),
+    };
+    Ok(Bytes(round(value * scale)))
+}
+
+/// Parses a count: a number with nothing, `k`, `M` or `B` (decimal: 4M is 4,000,000).
+///
+/// # Errors
+/// Says what is expected when the text has no number or an unknown suffix.
+pub fn parse_count(text: &str) -> Result<u64, String> {
+    let (value, unit) = split(text)?;
+    let scale = match unit {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" | "m" => 1e6,
+        "B" | "G" => 1e9,
+        _ => return Err(format!("`{text}` is not a count: write 1000, 200k, 4M or 2B")),
+    };
+    Ok(round(value * scale))
+}
+
+/// Splits `12.5MiB` into its number and its unit.
+fn split(text: &str) -> Result<(f64, &str), String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_');
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let value: f64 = number
+        .replace('_', "")
+        .parse()
+        .map_err(|_not_a_number| format!("`{text}` does not start with a number"))?;
+    Ok((value, unit.trim()))
+}
+
+/// Rounds a non-negative number to the nearest whole one.
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates at u64::MAX")]
+#[expect(clippy::cast_sign_loss, reason = "split() accepts no sign")]
+fn round(value: f64) -> u64 {
+    value.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_write_sizes_spans_and_counts() {
+        assert_eq!(parse_size("2GiB"), Ok(Bytes(2 << 30)));
+        assert_eq!(parse_size("1.5 K"), Ok(Bytes(1536)));
+        assert_eq!(parse_span("500ms"), Ok(Nanos::from_millis(500)));
+        assert_eq!(parse_span("2m"), Ok(Nanos::from_secs(120)));
+        assert_eq!(parse_count("4M"), Ok(4_000_000));
+        assert_eq!(parse_count("1_000"), Ok(1000));
+    }
+
+    #[test]
+    fn a_wrong_unit_is_refused_with_an_example() {
+        assert!(parse_span("5").unwrap_err().contains("60s"));
+        assert!(parse_size("5 parsec").unwrap_err().contains("GiB"));
+        assert!(parse_count("many").unwrap_err().contains("number"));
+    }
+
+    #[test]
+    fn three_digits_are_shown() {
+        assert_eq!(Bytes(1536 << 20).to_string(), "1.50 GiB");
+        assert_eq!(Nanos(14_120).to_string(), "14.1 us");
+        assert_eq!(Nanos::from_secs(130).to_string(), "2m10s");
+    }
+}

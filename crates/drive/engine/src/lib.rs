@@ -1,0 +1,22 @@
+//! The contract with a system under test, and the engines that test the harness itself.
+//!
+//! This crate names no driver. It stands between `model`, whose nouns it speaks, and the drivers
+//! and the load loop, which meet here.
+//!
+//! Invariants: a driver never reads a clock; an operation that failed is an `Err`, never a
+//! quick answer; a session belongs to the thread that asked for it.
+//!
+//! To add an engine: a crate under `drivers/` that implements [`Driver`], a call of
+//! [`conformance::battery`] in its tests, and one line in the program's registry.
+
+pub mod conformance;
+pub mod error;
+pub mod faulty;
+pub mod memory;
+pub mod null;
+pub mod rows;
+pub mod traits;
+
+pub use error::EngineError;
+pub use rows::Rows;
+pub use traits::{Driver, Engine, Maintenance, OpenSpec, Session};

@@ -1,0 +1,103 @@
+//! The traits of a system under test.
+
+use std::path::PathBuf;
+
+use model::{
+    Capabilities, DataShape, EngineState, Identity, Op, Options, Outcome, Settings,
+};
+
+use crate::error::EngineError;
+use crate::rows::Rows;
+
+/// Everything an engine needs to open its data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenSpec {
+    /// Directory of the data; it exists and, for fresh data, is empty.
+    pub dir: PathBuf,
+    /// Settings that mean the same for every engine.
+    pub settings: Settings,
+    /// Options under the engine's own names; they win over `settings`.
+    pub options: Options,
+    /// Rows to expect, for engines that size themselves beforehand.
+    pub data: DataShape,
+}
+
+/// One engine build, ready to open data.
+pub trait Driver: Send + Sync {
+    /// Returns what is known of the build before it is opened.
+    fn identity(&self) -> Identity;
+
+    /// Returns what the build can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Opens the data in `spec.dir`, creating it when the directory is empty.
+    ///
+    /// # Errors
+    /// [`EngineError::Option`] for an unknown or refused option, [`EngineError::Unsupported`] for
+    /// a setting the build lacks, [`EngineError::Fatal`] for everything else.
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError>;
+}
+
+/// Work an engine can be told to do between steps; it may go on after the call returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Maintenance {
+    /// Write what is buffered in memory to its place (memtable flush, checkpoint, sync).
+    Flush,
+    /// Move the files of level 0 to the next level that is not empty.
+    CompactLevel0,
+    /// Compact everything.
+    CompactAll,
+}
+
+/// An open engine.
+pub trait Engine: Send + Sync {
+    /// Returns a handle for one client; called on the client's own thread, used only there.
+    ///
+    /// # Errors
+    /// When the engine has no more room for clients.
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError>;
+
+    /// Returns what the build turned out to be: version and build facts from the engine itself.
+    fn identity(&self) -> Identity;
+
+    /// Returns the configuration in force, read back from the engine under its own names.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    fn effective_options(&self) -> Result<Options, EngineError>;
+
+    /// Starts `work`; returns `false` when the engine has no such work to do.
+    ///
+    /// # Errors
+    /// When the engine refuses or fails.
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError>;
+
+    /// Returns the engine's state. Cheap enough to be called once a second.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    fn state(&self) -> Result<EngineState, EngineError>;
+
+    /// Returns the engine's own statistics as text, for the archive; `None` when it has none.
+    fn statistics_text(&self) -> Option<String> {
+        None
+    }
+
+    /// Closes the engine cleanly.
+    ///
+    /// # Errors
+    /// When data could not be brought to its place.
+    fn close(self: Box<Self>) -> Result<(), EngineError>;
+}
+
+/// One client's handle. Neither `Send` nor `Sync` is asked of it.
+pub trait Session {
+    /// Executes one operation; rows of a read go to `rows` in the order they are found.
+    ///
+    /// On the hot path: no clock, no lock of ours, no allocation of ours. `rows` is cleared by
+    /// the caller. A read that finds nothing is `Ok(Outcome::NotFound)`.
+    ///
+    /// # Errors
+    /// When the operation was not done.
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError>;
+}
