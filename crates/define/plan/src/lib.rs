@@ -1,1 +1,28 @@
-//! Placeholder.
+//! From a question to an ordered plan: experiment files are read, checked and expanded here.
+//!
+//! This crate runs nothing and asks the machine nothing; what it must know of engines, steps and
+//! the machine comes in through [`Catalog`] and [`Machine`]. It imports only `model`.
+//!
+//! Invariants: an experiment that leaves this crate is complete, nothing is looked up later;
+//! every error names the line at fault and the remedy; the order of runs follows from the seed.
+//!
+//! To add a workload preset, add one line to `preset::PRESETS`.
+
+mod catalog;
+mod check;
+mod error;
+mod expand;
+mod nearest;
+mod overrides;
+mod preset;
+mod profile;
+mod resolve;
+mod spec;
+
+pub use catalog::{Catalog, EngineInfo, Machine};
+pub use check::{Checked, load, quick};
+pub use error::PlanError;
+pub use expand::{DISK_FLOOR_BYTES, expand};
+pub use nearest::nearest;
+pub use overrides::{Overrides, QuickVariant};
+pub use preset::{PRESETS, Preset};

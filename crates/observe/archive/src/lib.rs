@@ -1,1 +1,20 @@
-//! Placeholder.
+//! Records to files and back: the only writer of results.
+//!
+//! It keeps what it is given and computes nothing. It imports `model` alone and is used by the
+//! runner (to write) and by the programs (to read).
+//!
+//! Invariants: files are appended or replaced by rename, never rewritten in place, so a kill at
+//! any moment leaves every record readable; a file that cannot be understood is an error that
+//! names it, never a silent gap. The layout is in ARCHITECTURE.md, "What a run leaves behind".
+//!
+//! To change a shape: see `model::record`.
+
+mod error;
+mod experiment;
+mod results;
+mod run;
+
+pub use error::ArchiveError;
+pub use experiment::ExperimentDir;
+pub use results::{ExperimentSummary, Results};
+pub use run::{HistogramLine, RunWriter, read_intervals, read_record};

@@ -1,0 +1,38 @@
+//! What the planner must know of the rest of the program and of the machine.
+
+use model::{Bytes, StepInfo};
+
+/// One engine the program can drive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// The engine's name.
+    pub name: &'static str,
+    /// Whether a version must be named, because builds are fetched.
+    pub is_versioned: bool,
+}
+
+/// What the planner may ask.
+pub trait Catalog {
+    /// Returns every step a benchmark may name.
+    fn steps(&self) -> Vec<StepInfo>;
+    /// Returns every engine a variant may name.
+    fn engines(&self) -> Vec<EngineInfo>;
+    /// Returns the text of a profile.
+    fn profile(&self, name: &str) -> Option<String>;
+    /// Returns the names of all profiles.
+    fn profile_names(&self) -> Vec<String>;
+    /// Checks a key distribution as written, for a key space of `rows`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the text and which distributions there are.
+    fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String>;
+}
+
+/// The size of the machine that presets derive their sizes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Machine {
+    /// Logical CPUs.
+    pub cpus: u32,
+    /// Physical memory.
+    pub memory_bytes: Bytes,
+}

@@ -1,0 +1,476 @@
+//! Checks an experiment file and fills in what it leaves open.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use model::units::{parse_count, parse_size};
+use model::{DataShape, Experiment, Options, Settings, StepRole, Variant};
+use toml::Spanned;
+
+use crate::catalog::{Catalog, Machine};
+use crate::error::{PlanError, Source};
+use crate::nearest::nearest;
+use crate::overrides::{Overrides, QuickVariant};
+use crate::preset::{Derived, PRESETS, Preset};
+use crate::profile;
+use crate::resolve::Words;
+use crate::spec::{self, BenchmarkTable, File, OptionTable, StepEntry, Text, VariantTable};
+
+/// Seed when nobody says otherwise; any number serves, what matters is that it is recorded.
+const SEED_DEFAULT: u64 = 1;
+/// Bytes of a key. Source: benchmark.sh, `key_size`.
+const KEY_BYTES_DEFAULT: u32 = 20;
+/// Bytes of a value. Source: benchmark.sh, `value_size`.
+const VALUE_BYTES_DEFAULT: u32 = 400;
+/// Compressibility of values. Source: db_bench, `compression_ratio`.
+const COMPRESSIBLE_TO_DEFAULT: f64 = 0.5;
+/// Largest value: bounds the client's buffers.
+const VALUE_BYTES_MAX: u32 = 1 << 20;
+
+/// A checked experiment that still knows where its words stand, for errors found later.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The experiment.
+    pub experiment: Experiment,
+    source: Source,
+    options: BTreeMap<(String, String), Range<usize>>,
+    variants: BTreeMap<String, Range<usize>>,
+}
+
+impl Checked {
+    /// Returns an error about an engine option of a variant, at its place in the file.
+    #[must_use]
+    pub fn option_error(&self, variant: &str, option: &str, engine_says: &str) -> PlanError {
+        let place = self.options.get(&(variant.to_owned(), option.to_owned())).cloned();
+        PlanError::new(format!("option `{option}` refused for variant {variant}"))
+            .at(&self.source, place.unwrap_or(0..0), format!("the engine says: {engine_says}"))
+            .remedy(format!("the engine says: {engine_says}\nnothing was run"))
+    }
+
+    /// Returns an error about a variant as a whole, at its place in the file.
+    #[must_use]
+    pub fn variant_error(&self, variant: &str, message: &str) -> PlanError {
+        let place = self.variants.get(variant).cloned();
+        PlanError::new(format!("variant {variant}: {message}"))
+            .at(&self.source, place.unwrap_or(0..0), "this variant")
+            .remedy("nothing was run")
+    }
+}
+
+/// Reads and checks an experiment file.
+///
+/// # Errors
+/// The first thing that is wrong, with its line and the remedy.
+pub fn load(
+    name: &str,
+    text: &str,
+    overrides: &Overrides,
+    catalog: &dyn Catalog,
+    machine: Machine,
+) -> Result<Checked, PlanError> {
+    let source = Source { name: name.to_owned(), text: text.to_owned() };
+    let file = spec::parse(&source)?;
+    Checker { words: Words { source: &source, catalog }, machine }.check(file, overrides)
+}
+
+/// Checks an experiment typed on the command line: steps and engines.
+///
+/// When the first step needs rows, the engine is filled first by `filluniquerandom`.
+///
+/// # Errors
+/// The first thing that is wrong, with the remedy.
+pub fn quick(
+    steps: &[String],
+    variants: &[QuickVariant],
+    overrides: &Overrides,
+    catalog: &dyn Catalog,
+    machine: Machine,
+) -> Result<Checked, PlanError> {
+    let known = catalog.steps();
+    let first = steps.first().and_then(|name| known.iter().find(|info| info.name == name));
+    let mut names = steps.to_vec();
+    if first.is_some_and(|info| info.role != StepRole::Load) {
+        names.insert(0, "filluniquerandom".to_owned());
+    }
+    let spanned = |name: &String| Spanned::new(0..0, StepEntry::Name(name.clone()));
+    let file = File {
+        experiment: spec::ExperimentTable {
+            name: Spanned::new(0..0, format!("quick-{}", steps.join("-"))),
+            question: format!("How do the engines compare on {}?", steps.join(", ")),
+            base: None,
+            seed: None,
+        },
+        benchmark: BenchmarkTable {
+            steps: names.iter().map(spanned).collect(),
+            ..BenchmarkTable::default()
+        },
+        factors: spec::FactorsTable::default(),
+        variant: name_variants(variants),
+    };
+    let source = Source::default();
+    Checker { words: Words { source: &source, catalog }, machine }.check(file, overrides)
+}
+
+/// Names quick variants after engine, version and profile; twins get their number.
+fn name_variants(variants: &[QuickVariant]) -> Vec<VariantTable> {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let mut table = |variant: &QuickVariant| {
+        let mut name = variant.build.to_string().replace('@', "-");
+        if let Some(profile) = &variant.profile {
+            let own = profile.strip_prefix(&format!("{}-", variant.build.engine));
+            name = format!("{name}-{}", own.unwrap_or(profile));
+        }
+        let twin = seen.entry(name.clone()).or_insert(0);
+        *twin += 1;
+        if *twin > 1 {
+            name = format!("{name}-{twin}");
+        }
+        let option = |(name, value): (&str, &str)| {
+            (Spanned::new(0..0, name.to_owned()), Text(value.to_owned()))
+        };
+        VariantTable {
+            name: Spanned::new(0..0, name),
+            engine: Spanned::new(0..0, variant.build.clone()),
+            profile: variant.profile.clone().map(|profile| Spanned::new(0..0, profile)),
+            durability: None,
+            cache: None,
+            direct_io: None,
+            compression: None,
+            background_jobs: None,
+            options: OptionTable(variant.options.iter().map(option).collect()),
+        }
+    };
+    variants.iter().map(&mut table).collect()
+}
+
+/// What the checks of one file share.
+struct Checker<'a> {
+    words: Words<'a>,
+    machine: Machine,
+}
+
+impl Checker<'_> {
+    fn check(&self, mut file: File, overrides: &Overrides) -> Result<Checked, PlanError> {
+        apply(&mut file, overrides);
+        let memory_bytes = self.words.quantity(file.benchmark.memory.as_ref(), parse_size)?;
+        let preset = self.preset(&file.benchmark)?;
+        let machine = Machine {
+            memory_bytes: memory_bytes.unwrap_or(self.machine.memory_bytes),
+            ..self.machine
+        };
+        let (data, derived) = self.data(&file.benchmark, preset, machine)?;
+        let steps = self.steps(&file.benchmark, data.rows)?;
+        let (variants, options) = self.variants(&file, preset, derived.as_ref())?;
+        let experiment = Experiment {
+            name: self.file_name(&file.experiment.name, "the experiment's name")?,
+            question: file.experiment.question,
+            base: self.base(file.experiment.base.as_ref(), &variants)?,
+            workload: preset.map(|preset| preset.name.to_owned()),
+            data,
+            memory_bytes,
+            seed: file.experiment.seed.unwrap_or(SEED_DEFAULT),
+            clients: self.client_levels(file.factors.clients.as_ref())?,
+            repetitions: match &file.factors.repetitions {
+                Some(n) => self.words.positive(*n.get_ref(), "repetitions", n.span())?,
+                None => 1,
+            },
+            steps,
+            variants,
+        };
+        let places = file.variant.iter().map(|v| (v.name.get_ref().clone(), v.name.span()));
+        Ok(Checked {
+            experiment,
+            source: self.words.source.clone(),
+            options,
+            variants: places.collect(),
+        })
+    }
+
+    fn preset(&self, benchmark: &BenchmarkTable) -> Result<Option<&'static Preset>, PlanError> {
+        let Some(name) = &benchmark.workload else { return Ok(None) };
+        let found = PRESETS.iter().find(|preset| preset.name == name.get_ref());
+        found.map(Some).ok_or_else(|| {
+            let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+            PlanError::new(format!("unknown workload `{}`", name.get_ref()))
+                .at(self.words.source, name.span(), "no such preset")
+                .remedy(format!("presets: {}", names.join(", ")))
+        })
+    }
+
+    fn data(
+        &self,
+        benchmark: &BenchmarkTable,
+        preset: Option<&Preset>,
+        machine: Machine,
+    ) -> Result<(DataShape, Option<Derived>), PlanError> {
+        let source = self.words.source;
+        let place = |spanned: &Option<Spanned<u32>>| spanned.as_ref().map_or(0..0, Spanned::span);
+        let number = |spanned: &Option<Spanned<u32>>| spanned.as_ref().map(|n| *n.get_ref());
+        let key_bytes = number(&benchmark.key_bytes).unwrap_or(KEY_BYTES_DEFAULT);
+        if key_bytes < 8 {
+            return Err(PlanError::new(format!(
+                "keys of {key_bytes} bytes cannot hold a row number"
+            ))
+            .at(source, place(&benchmark.key_bytes), "at least 8"));
+        }
+        let value_bytes = number(&benchmark.value_bytes).unwrap_or(VALUE_BYTES_DEFAULT);
+        if value_bytes > VALUE_BYTES_MAX {
+            return Err(PlanError::new(format!("values of {value_bytes} bytes are too large")).at(
+                source,
+                place(&benchmark.value_bytes),
+                format!("at most {VALUE_BYTES_MAX}"),
+            ));
+        }
+        let compressible_to =
+            benchmark.compressible_to.as_ref().map_or(COMPRESSIBLE_TO_DEFAULT, |c| *c.get_ref());
+        if !(0.01..=1.0).contains(&compressible_to) {
+            let at = benchmark.compressible_to.as_ref().map_or(0..0, Spanned::span);
+            return Err(PlanError::new("compressible_to is a share of a value's size").at(
+                source,
+                at,
+                "between 0.01 and 1",
+            ));
+        }
+        let mut data = DataShape { rows: 0, key_bytes, value_bytes, compressible_to };
+        let derived = preset.map(|preset| preset.derive(machine, &data));
+        let rows = self.words.quantity(benchmark.rows.as_ref(), parse_count)?;
+        let at = benchmark.rows.as_ref().map_or(0..0, Spanned::span);
+        data.rows = match (rows, &derived) {
+            (Some(rows), _) => self.words.positive(rows, "the number of rows", at)?,
+            (None, Some(derived)) => derived.rows,
+            (None, None) => {
+                return Err(PlanError::new("how many rows?").remedy(
+                    "give `rows` in [benchmark] (or --rows), or a `workload` preset that derives \
+                     them from the machine",
+                ));
+            }
+        };
+        Ok((data, derived))
+    }
+
+    fn steps(&self, benchmark: &BenchmarkTable, rows: u64) -> Result<Vec<model::Step>, PlanError> {
+        let mut steps = Vec::new();
+        for (index, entry) in benchmark.steps.iter().enumerate() {
+            let (step, info) = self.words.step(entry, benchmark, rows)?;
+            let refuse =
+                |why: String| PlanError::new(why).at(self.words.source, entry.span(), "here");
+            match (index, info.role) {
+                (0, StepRole::Load) => {}
+                (0, _) => {
+                    return Err(refuse(format!(
+                        "{} needs rows, but nothing fills them",
+                        info.name
+                    ))
+                    .remedy("begin with fillseq, fillrandom or filluniquerandom"));
+                }
+                (_, StepRole::Load) => {
+                    return Err(refuse(format!("{} fills an empty engine", info.name))
+                        .remedy("put it first, or use overwrite"));
+                }
+                (
+                    _,
+                    StepRole::Read | StepRole::Write | StepRole::ReadWrite | StepRole::Maintain,
+                ) => {}
+            }
+            steps.push(step);
+        }
+        if steps.is_empty() {
+            return Err(PlanError::new("the benchmark has no steps")
+                .remedy("for instance steps = [\"fillseq\", \"readrandom\"]"));
+        }
+        Ok(steps)
+    }
+
+    #[expect(clippy::type_complexity, reason = "a pair of plain collections, used once")]
+    fn variants(
+        &self,
+        file: &File,
+        preset: Option<&Preset>,
+        derived: Option<&Derived>,
+    ) -> Result<(Vec<Variant>, BTreeMap<(String, String), Range<usize>>), PlanError> {
+        let mut variants: Vec<Variant> = Vec::new();
+        let mut places = BTreeMap::new();
+        for table in &file.variant {
+            let variant = self.variant(table, &file.benchmark, preset, derived)?;
+            if variants.iter().any(|other| other.name == variant.name) {
+                return Err(PlanError::new(format!("two variants are named `{}`", variant.name))
+                    .at(self.words.source, table.name.span(), "the second"));
+            }
+            for (name, _) in &table.options.0 {
+                places.insert((variant.name.clone(), name.get_ref().clone()), name.span());
+            }
+            variants.push(variant);
+        }
+        if variants.is_empty() {
+            return Err(PlanError::new("nothing to compare: the experiment has no variant")
+                .remedy("add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)"));
+        }
+        Ok((variants, places))
+    }
+
+    fn variant(
+        &self,
+        table: &VariantTable,
+        benchmark: &BenchmarkTable,
+        preset: Option<&Preset>,
+        derived: Option<&Derived>,
+    ) -> Result<Variant, PlanError> {
+        let words = &self.words;
+        let build = table.engine.get_ref();
+        self.engine(table)?;
+        let mut options = match &table.profile {
+            None => Options::new(),
+            Some(name) => self.profile(name, build)?,
+        };
+        for (name, value) in &table.options.0 {
+            options.set(name.get_ref(), &value.0);
+        }
+        let durability = words
+            .durability(table.durability.as_ref())?
+            .or(words.durability(benchmark.durability.as_ref())?)
+            .unwrap_or_default();
+        let cache = words
+            .quantity(table.cache.as_ref(), parse_size)?
+            .or(words.quantity(benchmark.cache.as_ref(), parse_size)?);
+        let direct = table.direct_io.or(benchmark.direct_io);
+        let compression = table.compression.as_ref().or(benchmark.compression.as_ref());
+        let compression = compression.map(|text| text.get_ref().clone());
+        let jobs = table.background_jobs.or(benchmark.background_jobs);
+        Ok(Variant {
+            name: self.file_name(&table.name, "a variant's name")?,
+            build: build.clone(),
+            profile: table.profile.as_ref().map(|name| name.get_ref().clone()),
+            options,
+            settings: Settings {
+                durability,
+                cache_bytes: cache.or(derived.map(|derived| derived.cache_bytes)),
+                direct_io: direct.unwrap_or(preset.is_some_and(|preset| preset.direct_io)),
+                compression: compression.or(preset.map(|preset| preset.compression.to_owned())),
+                background_jobs: jobs.or(derived.map(|derived| derived.background_jobs)),
+            },
+        })
+    }
+
+    fn engine(&self, table: &VariantTable) -> Result<(), PlanError> {
+        let build = table.engine.get_ref();
+        let known = self.words.catalog.engines();
+        let at = |error: PlanError| error.at(self.words.source, table.engine.span(), "here");
+        match known.iter().find(|info| info.name == build.engine) {
+            None => {
+                let names: Vec<_> = known.iter().map(|info| info.name).collect();
+                let error = at(PlanError::new(format!("unknown engine `{}`", build.engine)));
+                Err(match nearest(&build.engine, names.iter().copied()) {
+                    Some(word) => error.remedy(format!("did you mean `{word}`?")),
+                    None => error.remedy(format!("engines: {}", names.join(", "))),
+                })
+            }
+            Some(info) if info.is_versioned && build.version.is_none() => Err(at(PlanError::new(
+                format!("which version of {}?", build.engine),
+            ))
+            .remedy(format!(
+                "write {0}@VERSION; `assay engine list` shows known ones",
+                build.engine
+            ))),
+            Some(info) if !info.is_versioned && build.version.is_some() => {
+                Err(at(PlanError::new(format!("{} is linked into Assay", build.engine)))
+                    .remedy(format!("write \"{}\" without a version", build.engine)))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn profile(
+        &self,
+        name: &Spanned<String>,
+        build: &model::BuildRef,
+    ) -> Result<Options, PlanError> {
+        let catalog = self.words.catalog;
+        let version = build.version.as_deref();
+        profile::options(catalog, name.get_ref(), &build.engine, version).map_err(|why| {
+            let names = catalog.profile_names();
+            let error = PlanError::new(why).at(self.words.source, name.span(), "here");
+            match nearest(name.get_ref(), names.iter().map(String::as_str)) {
+                Some(word) if word != name.get_ref() => {
+                    error.remedy(format!("did you mean `{word}`?"))
+                }
+                _ => error.remedy(format!("profiles: {}", names.join(", "))),
+            }
+        })
+    }
+
+    fn base(
+        &self,
+        base: Option<&Spanned<String>>,
+        variants: &[Variant],
+    ) -> Result<String, PlanError> {
+        let Some(base) = base else { return Ok(variants[0].name.clone()) };
+        if variants.iter().any(|variant| variant.name == *base.get_ref()) {
+            return Ok(base.get_ref().clone());
+        }
+        let names: Vec<_> = variants.iter().map(|variant| variant.name.as_str()).collect();
+        Err(PlanError::new(format!("the base case `{}` is not a variant", base.get_ref()))
+            .at(self.words.source, base.span(), "no such variant")
+            .remedy(format!("variants: {}", names.join(", "))))
+    }
+
+    fn client_levels(&self, levels: Option<&Spanned<Vec<u32>>>) -> Result<Vec<u32>, PlanError> {
+        let Some(levels) = levels else { return Ok(vec![1]) };
+        if levels.get_ref().is_empty() {
+            return Err(PlanError::new("the factor `clients` has no level").at(
+                self.words.source,
+                levels.span(),
+                "for instance [1, 2]",
+            ));
+        }
+        for &level in levels.get_ref() {
+            self.words.clients(level, levels.span())?;
+        }
+        Ok(levels.get_ref().clone())
+    }
+
+    /// Checks a name that becomes part of a directory's name.
+    fn file_name(&self, name: &Spanned<String>, what: &str) -> Result<String, PlanError> {
+        let text = name.get_ref();
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if !text.is_empty() && text.len() <= 80 && text.chars().all(fits) && !text.starts_with('.')
+        {
+            return Ok(text.clone());
+        }
+        Err(PlanError::new(format!("`{text}` cannot be {what}"))
+            .at(self.words.source, name.span(), "here")
+            .remedy("use letters, digits, `-`, `_` and `.`: it becomes the name of a directory"))
+    }
+}
+
+/// Replaces the file's words by those of the command line.
+fn apply(file: &mut File, overrides: &Overrides) {
+    let text = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, Text(v)));
+    let word = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, v));
+    let number = |value: Option<u32>| value.map(|v| Spanned::new(0..0, v));
+    let benchmark = &mut file.benchmark;
+    replace(&mut benchmark.rows, text(&overrides.rows));
+    replace(&mut benchmark.duration, text(&overrides.duration));
+    replace(&mut benchmark.warmup, text(&overrides.warmup));
+    replace(&mut benchmark.writer_rate, text(&overrides.writer_rate));
+    replace(&mut benchmark.cache, text(&overrides.cache));
+    replace(&mut benchmark.memory, text(&overrides.memory));
+    replace(&mut benchmark.distribution, word(&overrides.distribution));
+    replace(&mut benchmark.durability, word(&overrides.durability));
+    replace(&mut benchmark.compression, word(&overrides.compression));
+    replace(&mut benchmark.workload, word(&overrides.workload));
+    replace(&mut benchmark.key_bytes, number(overrides.key_bytes));
+    replace(&mut benchmark.value_bytes, number(overrides.value_bytes));
+    replace(&mut benchmark.direct_io, overrides.direct_io);
+    replace(&mut file.factors.repetitions, number(overrides.repetitions));
+    let clients = overrides.clients.clone().map(|levels| Spanned::new(0..0, levels));
+    replace(&mut file.factors.clients, clients);
+    replace(&mut file.experiment.base, word(&overrides.base));
+    replace(&mut file.experiment.seed, overrides.seed);
+}
+
+/// Replaces a value when there is a new one.
+fn replace<T>(old: &mut Option<T>, new: Option<T>) {
+    if new.is_some() {
+        *old = new;
+    }
+}

@@ -1,0 +1,27 @@
+//! The known word a mistyped one probably meant.
+
+/// Returns the known word nearest to `word`, if one is near enough to be a typing error.
+///
+/// Near is a Damerau-Levenshtein distance of at most a third of the word, and at least 1.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.len() / 3).max(1);
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_finds_its_word_and_a_stranger_finds_none() {
+        let known = ["readrandom", "fillseq", "settle"];
+        assert_eq!(nearest("raedrandom", known), Some("readrandom"));
+        assert_eq!(nearest("filseq", known), Some("fillseq"));
+        assert_eq!(nearest("vacuum", known), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! Workload presets: sizes derived from cores and memory.
+//!
+//! Source: Callaghan 2022, "How I do performance tests for RocksDB" (the four workloads and what
+//! each is for). The shares below are ours; they lie inside the range of the sizes used there.
+
+use model::{Bytes, DataShape};
+
+use crate::catalog::Machine;
+
+/// One preset: shares of memory from which rows, cache and switches follow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preset {
+    /// Name as written in experiment files.
+    pub name: &'static str,
+    /// What it is for, in one sentence without a full stop.
+    pub about: &'static str,
+    /// Engine cache, as a share of memory.
+    pub cache_share: f64,
+    /// Size of the stored rows, after compression, as a share of memory.
+    pub stored_share: f64,
+    /// Whether reads and background writes bypass the page cache.
+    pub direct_io: bool,
+    /// Block compression.
+    pub compression: &'static str,
+}
+
+/// Every preset.
+#[rustfmt::skip]
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "byrx", about: "cached by the engine: the rows fit its own cache",
+             cache_share: 0.66, stored_share: 0.33, direct_io: false, compression: "none" },
+    Preset { name: "byos", about: "cached by the operating system: the rows fit the page cache, not the engine's",
+             cache_share: 0.06, stored_share: 0.33, direct_io: false, compression: "none" },
+    Preset { name: "iobuf", about: "IO-bound through the page cache: the rows are larger than memory",
+             cache_share: 0.66, stored_share: 2.0, direct_io: false, compression: "lz4" },
+    Preset { name: "iodir", about: "IO-bound with O_DIRECT: the rows are larger than memory",
+             cache_share: 0.66, stored_share: 2.0, direct_io: true, compression: "lz4" },
+];
+
+/// What a preset comes to on one machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Derived {
+    pub(crate) rows: u64,
+    pub(crate) cache_bytes: Bytes,
+    pub(crate) background_jobs: u32,
+}
+
+impl Preset {
+    /// Derives the sizes for a machine, or for a memory cap given in its place.
+    #[expect(clippy::cast_precision_loss, reason = "sizes are rounded to whole rows anyway")]
+    #[expect(clippy::cast_possible_truncation, reason = "shares of memory fit u64")]
+    #[expect(clippy::cast_sign_loss, reason = "all factors are positive")]
+    pub(crate) fn derive(&self, machine: Machine, shape: &DataShape) -> Derived {
+        let memory = machine.memory_bytes.0 as f64;
+        let stored_row = match self.compression {
+            "none" => shape.row_bytes() as f64,
+            _ => shape.row_bytes() as f64 * shape.compressible_to,
+        };
+        Derived {
+            rows: ((memory * self.stored_share / stored_row.max(1.0)) as u64).max(1),
+            cache_bytes: Bytes((memory * self.cache_share) as u64),
+            background_jobs: (machine.cpus / 2).clamp(2, 12),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: Machine = Machine { cpus: 8, memory_bytes: Bytes(32 << 30) };
+    const SHAPE: DataShape =
+        DataShape { rows: 0, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
+
+    fn preset(name: &str) -> &'static Preset {
+        PRESETS.iter().find(|preset| preset.name == name).expect("a known preset")
+    }
+
+    #[test]
+    fn cached_presets_fit_and_io_presets_do_not() {
+        for name in ["byrx", "byos"] {
+            let derived = preset(name).derive(MACHINE, &SHAPE);
+            assert!(derived.rows * SHAPE.row_bytes() < MACHINE.memory_bytes.0 / 2, "{name}");
+        }
+        let cached = preset("byrx").derive(MACHINE, &SHAPE);
+        assert!(cached.rows * SHAPE.row_bytes() < cached.cache_bytes.0);
+        let by_os = preset("byos").derive(MACHINE, &SHAPE);
+        assert!(by_os.rows * SHAPE.row_bytes() > by_os.cache_bytes.0);
+        for name in ["iobuf", "iodir"] {
+            let derived = preset(name).derive(MACHINE, &SHAPE);
+            let stored = derived.rows * SHAPE.row_bytes() / 2;
+            assert!(stored > MACHINE.memory_bytes.0, "{name}: larger than memory when compressed");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Profiles: named engine configurations, kept as data.
+
+use model::Options;
+use serde::Deserialize;
+
+use crate::catalog::Catalog;
+
+/// A profile's file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileFile {
+    engine: String,
+    #[serde(rename = "about")]
+    _about: String,
+    extends: Option<String>,
+    #[serde(default)]
+    options: Options,
+    /// Options that only builds of at least that version know, by version.
+    #[serde(default)]
+    since: std::collections::BTreeMap<String, Options>,
+}
+
+/// Longest chain of profiles that extend one another; a loop is longer.
+const EXTENDS_MAX: usize = 8;
+
+/// Returns a profile's options for an engine build, those it extends first.
+///
+/// # Errors
+/// Says what is wrong: no such profile, made for another engine, or a broken file.
+pub(crate) fn options(
+    catalog: &dyn Catalog,
+    name: &str,
+    engine: &str,
+    version: Option<&str>,
+) -> Result<Options, String> {
+    let mut chain = Vec::new();
+    let mut next = Some(name.to_owned());
+    while let Some(name) = next.take() {
+        if chain.len() == EXTENDS_MAX {
+            return Err(format!("profile `{name}` extends itself"));
+        }
+        let text = catalog.profile(&name).ok_or_else(|| format!("unknown profile `{name}`"))?;
+        let file: ProfileFile = toml::from_str(&text)
+            .map_err(|error| format!("profile `{name}` is broken: {}", error.message()))?;
+        if file.engine != engine {
+            return Err(format!("profile `{name}` is for {}, not for {engine}", file.engine));
+        }
+        next.clone_from(&file.extends);
+        chain.push(file);
+    }
+    let mut merged = Options::new();
+    for file in chain.iter().rev() {
+        merged.overlay(&file.options);
+        let mut since: Vec<_> = file.since.iter().collect();
+        since.sort_by_key(|(since, _)| parts(since));
+        for (_, options) in since.iter().filter(|(since, _)| is_at_least(version, since)) {
+            merged.overlay(options);
+        }
+    }
+    Ok(merged)
+}
+
+/// Returns whether `version` is known and not older than `since`; unknown versions count as new.
+fn is_at_least(version: Option<&str>, since: &str) -> bool {
+    match version.map(parts) {
+        Some(version) if !version.is_empty() => version >= parts(since),
+        _ => true,
+    }
+}
+
+/// Returns a version's leading numbers, for ordering.
+fn parts(version: &str) -> Vec<u64> {
+    version.split('.').map_while(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_as_numbers() {
+        assert!(is_at_least(Some("10.4.2"), "9.10"));
+        assert!(!is_at_least(Some("5.18.4"), "6.0"));
+        assert!(is_at_least(Some("8.6.0"), "8.6"));
+        assert!(is_at_least(Some("user-1234"), "8.6"), "an unnumbered build counts as new");
+    }
+}

@@ -1,0 +1,264 @@
+//! Words of an experiment file to checked values: each function checks one word.
+
+use std::ops::Range;
+
+use model::units::{parse_count, parse_size, parse_span};
+use model::{Bytes, Durability, Load, Nanos, Step, StepInfo, StepRole, StopRule};
+use toml::Spanned;
+
+use crate::catalog::Catalog;
+use crate::error::{PlanError, Source};
+use crate::nearest::nearest;
+use crate::spec::{BenchmarkTable, StepEntry, StepTable, Text};
+
+/// Length of a step that ends by duration when nobody says otherwise: the reference scripts use
+/// minutes; a minute is the shortest that shows compaction.
+const DURATION_DEFAULT: Nanos = Nanos::from_secs(60);
+/// Warm-up when nobody says otherwise: a tenth of the duration, at most this.
+const WARMUP_MAX: Nanos = Nanos::from_secs(5);
+/// Longest settle when nobody says otherwise.
+const SETTLE_CAP_DEFAULT: Nanos = Nanos::from_secs(1200);
+/// Rate of the background writer. Source: benchmark_compare.sh, `MB_WRITE_PER_SEC` (2 MiB/s).
+const WRITER_RATE_DEFAULT: Bytes = Bytes(2 << 20);
+/// Rows of a range read. Source: benchmark.sh, `seek_nexts`.
+const RANGE_ROWS_DEFAULT: u32 = 10;
+/// Keys of a `multi_get`. Source: benchmark.sh, `batch_size` of multireadrandom.
+const BATCH_KEYS_DEFAULT: u32 = 10;
+/// Most client threads of a step: a limit of sense, not of the harness.
+const CLIENTS_MAX: u32 = 4096;
+
+/// The file and the program's knowledge, at hand while words are checked.
+pub(crate) struct Words<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) catalog: &'a dyn Catalog,
+}
+
+impl Words<'_> {
+    /// Checks one optional quantity with a parser of `model::units`.
+    pub(crate) fn quantity<T>(
+        &self,
+        text: Option<&Spanned<Text>>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, PlanError> {
+        let Some(text) = text else { return Ok(None) };
+        parse(&text.get_ref().0)
+            .map(Some)
+            .map_err(|why| PlanError::new(why).at(self.source, text.span(), "here"))
+    }
+
+    /// Checks that a number is not zero.
+    pub(crate) fn positive<T: Copy + Into<u64>>(
+        &self,
+        value: T,
+        what: &str,
+        place: Range<usize>,
+    ) -> Result<T, PlanError> {
+        if value.into() > 0 {
+            return Ok(value);
+        }
+        Err(PlanError::new(format!("{what} is zero: nothing would be measured")).at(
+            self.source,
+            place,
+            "must be at least 1",
+        ))
+    }
+
+    /// Checks a durability class.
+    pub(crate) fn durability(
+        &self,
+        text: Option<&Spanned<String>>,
+    ) -> Result<Option<Durability>, PlanError> {
+        let Some(text) = text else { return Ok(None) };
+        let found = Durability::ALL.into_iter().find(|class| class.name() == text.get_ref());
+        found.map(Some).ok_or_else(|| {
+            PlanError::new(format!("`{}` is not a durability class", text.get_ref()))
+                .at(self.source, text.span(), "unknown class")
+                .remedy("write \"none\", \"os\" (survives a process crash) or \"sync\"")
+        })
+    }
+
+    /// Checks a key distribution.
+    fn distribution(
+        &self,
+        text: &str,
+        rows: u64,
+        place: Range<usize>,
+    ) -> Result<String, PlanError> {
+        match self.catalog.check_distribution(text, rows) {
+            Ok(()) => Ok(text.to_owned()),
+            Err(why) => Err(PlanError::new(why).at(self.source, place, "here")),
+        }
+    }
+
+    /// Checks one step and fills in everything it leaves open.
+    pub(crate) fn step(
+        &self,
+        entry: &Spanned<StepEntry>,
+        benchmark: &BenchmarkTable,
+        rows: u64,
+    ) -> Result<(Step, StepInfo), PlanError> {
+        let place = entry.span();
+        let table = match entry.get_ref() {
+            StepEntry::Name(name) => StepTable { step: name.clone(), ..StepTable::default() },
+            StepEntry::Table(table) => StepTable::clone(table),
+        };
+        let info = self.step_info(&table.step, place.clone())?;
+        let wrap = |text: &Option<Text>| text.clone().map(|text| Spanned::new(place.clone(), text));
+        let pick =
+            |own: &Option<Text>, shared: &Option<Spanned<Text>>| wrap(own).or(shared.clone());
+        let stop = self.stop_rule(&table, &info, benchmark, rows, place.clone())?;
+        let warmup = pick(&table.warmup, &benchmark.warmup);
+        let warmup = match (stop, self.quantity(warmup.as_ref(), parse_span)?) {
+            (StopRule::Operations(_), _) => Nanos(0),
+            (StopRule::Duration(_), Some(warmup)) => warmup,
+            (StopRule::Duration(length), None) => Nanos(length.0 / 10).min(WARMUP_MAX),
+        };
+        let (distribution, at) = match (&table.distribution, &benchmark.distribution) {
+            (Some(own), _) => (own.clone(), place.clone()),
+            (None, Some(shared)) => (shared.get_ref().clone(), shared.span()),
+            (None, None) => ("uniform".to_owned(), 0..0),
+        };
+        let shared_u32 = |shared: &Option<Spanned<u32>>| shared.as_ref().map(|n| *n.get_ref());
+        let range_rows = table.range_rows.or(shared_u32(&benchmark.range_rows));
+        let batch_keys = table.batch_keys.or(shared_u32(&benchmark.batch_keys));
+        let range_rows = range_rows.unwrap_or(RANGE_ROWS_DEFAULT);
+        let batch_keys = batch_keys.unwrap_or(BATCH_KEYS_DEFAULT);
+        let settle_cap = pick(&table.settle_cap, &benchmark.settle_cap);
+        let step = Step {
+            clients: self.step_clients(&table, &info, place.clone())?,
+            stop,
+            warmup,
+            load: self.load(table.load.as_deref(), place.clone())?,
+            distribution: self.distribution(&distribution, rows, at)?,
+            range_rows: self.positive(range_rows, "range_rows", place.clone())?,
+            batch_keys: self.positive(batch_keys, "batch_keys", place.clone())?,
+            writer_bytes_per_s: self
+                .writer_rate(pick(&table.writer_rate, &benchmark.writer_rate), &info)?,
+            settle_cap: self
+                .quantity(settle_cap.as_ref(), parse_span)?
+                .unwrap_or(SETTLE_CAP_DEFAULT),
+            name: table.step,
+        };
+        Ok((step, info))
+    }
+
+    fn step_info(&self, name: &str, place: Range<usize>) -> Result<StepInfo, PlanError> {
+        let known = self.catalog.steps();
+        if let Some(info) = known.iter().find(|info| info.name == name) {
+            return Ok(info.clone());
+        }
+        let names: Vec<_> = known.iter().map(|info| info.name).collect();
+        let error =
+            PlanError::new(format!("unknown step `{name}`")).at(self.source, place, "no such step");
+        Err(match nearest(name, names.iter().copied()) {
+            Some(word) => error.remedy(format!("did you mean `{word}`?")),
+            None => error.remedy(format!("steps: {}", names.join(", "))),
+        })
+    }
+
+    fn stop_rule(
+        &self,
+        table: &StepTable,
+        info: &StepInfo,
+        benchmark: &BenchmarkTable,
+        rows: u64,
+        place: Range<usize>,
+    ) -> Result<StopRule, PlanError> {
+        let refuse = |why: String| Err(PlanError::new(why).at(self.source, place.clone(), "here"));
+        if info.role == StepRole::Maintain {
+            return Ok(StopRule::Operations(0));
+        }
+        if let Some(text) = &table.operations {
+            if info.role == StepRole::Load {
+                return refuse(format!("{} ends by rows: set `rows` instead", info.name));
+            }
+            let operations = parse_count(&text.0).or_else(refuse_with(self, &place))?;
+            return Ok(StopRule::Operations(self.positive(operations, "operations", place)?));
+        }
+        match (info.share_of_rows, &table.duration) {
+            (Some(_), Some(_)) => {
+                refuse(format!("{} ends by rows, it takes no duration", info.name))
+            }
+            (Some(share), None) => Ok(StopRule::Operations(share_of(rows, share))),
+            (None, Some(text)) => {
+                let span = parse_span(&text.0).or_else(refuse_with(self, &place))?;
+                Ok(StopRule::Duration(Nanos(self.positive(span.0, "the duration", place)?)))
+            }
+            (None, None) => {
+                let span = self.quantity(benchmark.duration.as_ref(), parse_span)?;
+                let at = benchmark.duration.as_ref().map_or(0..0, Spanned::span);
+                let span = span.unwrap_or(DURATION_DEFAULT);
+                Ok(StopRule::Duration(Nanos(self.positive(span.0, "the duration", at)?)))
+            }
+        }
+    }
+
+    /// Returns the step's own client count; 0 means that it follows the experiment's factor.
+    fn step_clients(
+        &self,
+        table: &StepTable,
+        info: &StepInfo,
+        place: Range<usize>,
+    ) -> Result<u32, PlanError> {
+        match table.clients {
+            Some(clients) if info.is_single_client && clients > 1 => Err(PlanError::new(format!(
+                "{} is done by one client",
+                info.name
+            ))
+            .at(self.source, place, "here")),
+            Some(clients) => self.clients(clients, place),
+            None if info.is_single_client => Ok(1),
+            None => Ok(0),
+        }
+    }
+
+    /// Checks a client count.
+    pub(crate) fn clients(&self, clients: u32, place: Range<usize>) -> Result<u32, PlanError> {
+        if clients > CLIENTS_MAX {
+            return Err(PlanError::new(format!("{clients} client threads are too many"))
+                .at(self.source, place, "here")
+                .remedy(format!("at most {CLIENTS_MAX}")));
+        }
+        self.positive(clients, "the number of clients", place)
+    }
+
+    fn load(&self, text: Option<&str>, place: Range<usize>) -> Result<Load, PlanError> {
+        match text {
+            None | Some("closed") => Ok(Load::Closed),
+            Some(other) => Err(PlanError::new(format!("unknown load `{other}`"))
+                .at(self.source, place, "here")
+                .remedy("write load = \"closed\"")),
+        }
+    }
+
+    fn writer_rate(
+        &self,
+        text: Option<Spanned<Text>>,
+        info: &StepInfo,
+    ) -> Result<Option<Bytes>, PlanError> {
+        if !info.has_writer {
+            return Ok(None);
+        }
+        let parse = |text: &str| parse_size(text.strip_suffix("/s").unwrap_or(text));
+        let rate = self.quantity(text.as_ref(), parse)?.unwrap_or(WRITER_RATE_DEFAULT);
+        let place = text.as_ref().map_or(0..0, Spanned::span);
+        Ok(Some(Bytes(self.positive(rate.0, "the writer's rate", place)?)))
+    }
+}
+
+/// Turns a parser's words into an error at `place`.
+fn refuse_with<'a, T>(
+    words: &'a Words<'_>,
+    place: &Range<usize>,
+) -> impl FnOnce(String) -> Result<T, PlanError> + use<'a, T> {
+    let (source, place) = (words.source, place.clone());
+    move |why| Err(PlanError::new(why).at(source, place, "here"))
+}
+
+/// Returns `share` of `rows`, at least one.
+#[expect(clippy::cast_precision_loss, reason = "a share is approximate anyway")]
+#[expect(clippy::cast_possible_truncation, reason = "a share of a u64 fits a u64")]
+#[expect(clippy::cast_sign_loss, reason = "shares are positive")]
+fn share_of(rows: u64, share: f64) -> u64 {
+    if (share - 1.0).abs() < f64::EPSILON { rows } else { ((rows as f64 * share) as u64).max(1) }
+}

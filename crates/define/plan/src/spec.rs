@@ -1,0 +1,220 @@
+//! The experiment file as written: text to fields, with the place of each.
+
+use std::fmt;
+
+use model::BuildRef;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+use crate::error::{PlanError, Source};
+use crate::nearest::nearest;
+
+/// A whole experiment file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    pub(crate) experiment: ExperimentTable,
+    pub(crate) benchmark: BenchmarkTable,
+    #[serde(default)]
+    pub(crate) factors: FactorsTable,
+    #[serde(default)]
+    pub(crate) variant: Vec<VariantTable>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExperimentTable {
+    pub(crate) name: Spanned<String>,
+    pub(crate) question: String,
+    pub(crate) base: Option<Spanned<String>>,
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BenchmarkTable {
+    pub(crate) workload: Option<Spanned<String>>,
+    pub(crate) steps: Vec<Spanned<StepEntry>>,
+    pub(crate) rows: Option<Spanned<Text>>,
+    pub(crate) key_bytes: Option<Spanned<u32>>,
+    pub(crate) value_bytes: Option<Spanned<u32>>,
+    pub(crate) compressible_to: Option<Spanned<f64>>,
+    pub(crate) duration: Option<Spanned<Text>>,
+    pub(crate) warmup: Option<Spanned<Text>>,
+    pub(crate) distribution: Option<Spanned<String>>,
+    pub(crate) range_rows: Option<Spanned<u32>>,
+    pub(crate) batch_keys: Option<Spanned<u32>>,
+    pub(crate) writer_rate: Option<Spanned<Text>>,
+    pub(crate) settle_cap: Option<Spanned<Text>>,
+    pub(crate) memory: Option<Spanned<Text>>,
+    pub(crate) durability: Option<Spanned<String>>,
+    pub(crate) cache: Option<Spanned<Text>>,
+    pub(crate) direct_io: Option<bool>,
+    pub(crate) compression: Option<Spanned<String>>,
+    pub(crate) background_jobs: Option<u32>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum StepEntry {
+    Name(String),
+    Table(Box<StepTable>),
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StepTable {
+    pub(crate) step: String,
+    pub(crate) clients: Option<u32>,
+    pub(crate) operations: Option<Text>,
+    pub(crate) duration: Option<Text>,
+    pub(crate) warmup: Option<Text>,
+    pub(crate) distribution: Option<String>,
+    pub(crate) range_rows: Option<u32>,
+    pub(crate) batch_keys: Option<u32>,
+    pub(crate) writer_rate: Option<Text>,
+    pub(crate) settle_cap: Option<Text>,
+    pub(crate) load: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FactorsTable {
+    pub(crate) clients: Option<Spanned<Vec<u32>>>,
+    pub(crate) repetitions: Option<Spanned<u32>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VariantTable {
+    pub(crate) name: Spanned<String>,
+    pub(crate) engine: Spanned<BuildRef>,
+    pub(crate) profile: Option<Spanned<String>>,
+    pub(crate) durability: Option<Spanned<String>>,
+    pub(crate) cache: Option<Spanned<Text>>,
+    pub(crate) direct_io: Option<bool>,
+    pub(crate) compression: Option<Spanned<String>>,
+    pub(crate) background_jobs: Option<u32>,
+    #[serde(default)]
+    pub(crate) options: OptionTable,
+}
+
+/// A quantity written as text (`"4M"`) or as a bare number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Text(pub(crate) String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl Visitor<'_> for TextVisitor {
+            type Value = Text;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text, a number, true or false")
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Text, E> {
+                Ok(Text(value.to_owned()))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
+            }
+        }
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+/// Engine options in the file's order, with the place of each name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OptionTable(pub(crate) Vec<(Spanned<String>, Text)>);
+
+impl<'de> Deserialize<'de> for OptionTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TableVisitor;
+        impl<'de> Visitor<'de> for TableVisitor {
+            type Value = OptionTable;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table of engine options")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OptionTable, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(OptionTable(entries))
+            }
+        }
+        deserializer.deserialize_map(TableVisitor)
+    }
+}
+
+/// Fields of a table and where a stray key of it probably belongs.
+const TABLES: &[(&str, &str)] = &[
+    ("`compressible_to`", "[benchmark]"),
+    ("`question`", "[experiment]"),
+    ("`engine`", "[[variant]]"),
+    ("`repetitions`", "[factors]"),
+    ("`operations`", "a step's table"),
+];
+
+/// Reads an experiment file's text.
+///
+/// # Errors
+/// A [`PlanError`] at the line at fault, with the nearest known key.
+pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
+    toml::from_str(&source.text).map_err(|error| explain(source, &error))
+}
+
+/// Turns a parser's error into one with a remedy.
+fn explain(source: &Source, error: &toml::de::Error) -> PlanError {
+    let place = error.span().unwrap_or(0..0);
+    let message = error.message().to_owned();
+    let Some((unknown, known)) = unknown_field(&message) else {
+        let message = message.replace(
+            "data did not match any variant of untagged enum StepEntry",
+            "a step is its name, or a table with `step`, and optionally `clients`, `operations`, \
+             `duration`, `warmup`, `distribution`, `range_rows`, `batch_keys`, `writer_rate`, \
+             `settle_cap` and `load`",
+        );
+        return PlanError::new(message).at(source, place, "here");
+    };
+    let table = TABLES.iter().find(|(field, _)| message.contains(field)).map(|(_, table)| *table);
+    let within = table.map_or(String::new(), |table| format!(" in {table}"));
+    let place = key_place(source, place, &unknown);
+    let error = PlanError::new(format!("unknown key `{unknown}`{within}"));
+    let error = error.at(source, place, "no such key");
+    match nearest(&unknown, known.iter().map(String::as_str)) {
+        Some(word) => error.remedy(format!("did you mean `{word}`?")),
+        None if table == Some("[[variant]]") => error.remedy(format!(
+            "if `{unknown}` is an option of the engine, it belongs into the table \
+             [variant.options]; keys of [[variant]] are {}",
+            known.join(", ")
+        )),
+        None => error.remedy(format!("known keys: {}", known.join(", "))),
+    }
+}
+
+/// Narrows a place to the key itself when the parser points at its whole table.
+fn key_place(source: &Source, place: std::ops::Range<usize>, key: &str) -> std::ops::Range<usize> {
+    let inside = source.text.get(place.clone()).unwrap_or("");
+    match inside.find(key) {
+        Some(at) if inside.len() > key.len() => place.start + at..place.start + at + key.len(),
+        _ => place,
+    }
+}
+
+/// Takes apart ``unknown field `x`, expected one of `a`, `b` ``.
+fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
+    let rest = message.strip_prefix("unknown field `")?;
+    let (unknown, rest) = rest.split_once('`')?;
+    let known = rest.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    Some((unknown.to_owned(), known))
+}

@@ -1,0 +1,128 @@
+//! One experiment's directory: its manifest and its runs.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use model::{IntervalRecord, Manifest, RunRecord};
+use rustix::fs::{FlockOperation, flock};
+
+use crate::error::ArchiveError;
+use crate::run::{RunWriter, read_intervals, read_json, read_record, replace_json};
+
+/// File of the manifest.
+const MANIFEST: &str = "manifest.json";
+
+/// An experiment's directory in the archive.
+#[derive(Debug)]
+pub struct ExperimentDir {
+    path: PathBuf,
+    /// Held while runs are written; released by the kernel when the process ends.
+    lock: Option<File>,
+}
+
+impl ExperimentDir {
+    /// Opens an experiment's directory for reading.
+    ///
+    /// # Errors
+    /// When it has no manifest.
+    pub fn open(path: &Path) -> Result<Self, ArchiveError> {
+        let manifest = path.join(MANIFEST);
+        fs::metadata(&manifest).map_err(ArchiveError::read(&manifest))?;
+        Ok(Self { path: path.to_path_buf(), lock: None })
+    }
+
+    /// Creates an experiment's directory with its manifest, locked for writing.
+    pub(crate) fn create(path: &Path, manifest: &Manifest) -> Result<Self, ArchiveError> {
+        fs::create_dir_all(path.join("runs")).map_err(ArchiveError::write(path))?;
+        let mut created = Self { path: path.to_path_buf(), lock: None };
+        created.lock()?;
+        replace_json(&path.join(MANIFEST), manifest)?;
+        Ok(created)
+    }
+
+    /// Locks the experiment for writing runs.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Busy`] when another process holds it.
+    pub fn lock(&mut self) -> Result<(), ArchiveError> {
+        let path = self.path.join("lock");
+        let file = File::create(&path).map_err(ArchiveError::write(&path))?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|_held_elsewhere| ArchiveError::Busy { path: self.path.clone() })?;
+        self.lock = Some(file);
+        Ok(())
+    }
+
+    /// Returns the directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the manifest.
+    ///
+    /// # Errors
+    /// When it is absent, damaged or newer than this program.
+    pub fn manifest(&self) -> Result<Manifest, ArchiveError> {
+        read_json(&self.path.join(MANIFEST))
+    }
+
+    /// Begins a run; an earlier attempt at the same cell is moved to `attempts/`, never deleted.
+    ///
+    /// # Errors
+    /// When the directories cannot be written.
+    pub fn begin_run(&self, cell_id: &str) -> Result<RunWriter, ArchiveError> {
+        let dir = self.run_dir(cell_id);
+        if dir.exists() {
+            let attempts = self.path.join("attempts");
+            fs::create_dir_all(&attempts).map_err(ArchiveError::write(&attempts))?;
+            let free = (1..)
+                .map(|n: u32| attempts.join(format!("{cell_id}.{n}")))
+                .find(|path| !path.exists())
+                .expect("there are more numbers than attempts");
+            fs::rename(&dir, &free).map_err(ArchiveError::write(&dir))?;
+        }
+        RunWriter::create(dir)
+    }
+
+    /// Returns the directory of a cell's run.
+    #[must_use]
+    pub fn run_dir(&self, cell_id: &str) -> PathBuf {
+        self.path.join("runs").join(cell_id)
+    }
+
+    /// Reads a cell's record; `None` when the run was never begun, or killed before its record.
+    ///
+    /// # Errors
+    /// When the record is damaged or newer than this program.
+    pub fn run(&self, cell_id: &str) -> Result<Option<RunRecord>, ArchiveError> {
+        match read_record(&self.run_dir(cell_id)) {
+            Ok(record) => Ok(Some(record)),
+            Err(ArchiveError::Read { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads every record, in the plan's order.
+    ///
+    /// # Errors
+    /// When the manifest or a record is damaged.
+    pub fn runs(&self, manifest: &Manifest) -> Result<Vec<RunRecord>, ArchiveError> {
+        let mut records = Vec::new();
+        for cell in &manifest.plan.cells {
+            records.extend(self.run(&cell.id)?);
+        }
+        Ok(records)
+    }
+
+    /// Reads a cell's intervals; none when the run was never begun.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub fn intervals(&self, cell_id: &str) -> Result<Vec<IntervalRecord>, ArchiveError> {
+        match read_intervals(&self.run_dir(cell_id)) {
+            Err(ArchiveError::Read { .. }) => Ok(Vec::new()),
+            other => other,
+        }
+    }
+}

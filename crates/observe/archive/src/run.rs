@@ -1,0 +1,216 @@
+//! One run's directory: `record.json`, `intervals.jsonl`, the histogram logs, the engine's files.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use model::record::SCHEMA;
+use model::{IntervalRecord, Nanos, RunRecord};
+use serde::de::DeserializeOwned;
+
+use crate::error::ArchiveError;
+
+/// File of the run's record.
+const RECORD: &str = "record.json";
+/// File of the intervals, one line each.
+const INTERVALS: &str = "intervals.jsonl";
+
+/// Writes one run as it happens.
+#[derive(Debug)]
+pub struct RunWriter {
+    dir: PathBuf,
+    intervals: File,
+    response: File,
+    service: File,
+}
+
+/// One interval's histograms of one kind of operation.
+#[derive(Debug)]
+pub struct HistogramLine<'a> {
+    /// Tag of the line: `STEP-INDEX.STEP.KIND`, no comma, no space.
+    pub tag: &'a str,
+    /// Start of the interval, since the step's start.
+    pub start: Nanos,
+    /// Length of the interval.
+    pub length: Nanos,
+    /// Response times in nanoseconds.
+    pub response: &'a Histogram<u64>,
+    /// Service times in nanoseconds.
+    pub service: &'a Histogram<u64>,
+}
+
+impl RunWriter {
+    /// Creates the run's directory and its empty files.
+    ///
+    /// # Errors
+    /// When something cannot be created.
+    pub(crate) fn create(dir: PathBuf) -> Result<Self, ArchiveError> {
+        fs::create_dir_all(dir.join("engine")).map_err(ArchiveError::write(&dir))?;
+        let open = |name: &str| {
+            let path = dir.join(name);
+            let file = OpenOptions::new().create(true).append(true).open(&path);
+            file.map_err(ArchiveError::write(&path))
+        };
+        let writer = Self {
+            intervals: open(INTERVALS)?,
+            response: open("response.hlog")?,
+            service: open("service.hlog")?,
+            dir,
+        };
+        for mut log in [&writer.response, &writer.service] {
+            log.write_all(b"#[Histogram log format version 1.3]\n#[Values in nanoseconds]\n")
+                .map_err(ArchiveError::write(&writer.dir))?;
+        }
+        Ok(writer)
+    }
+
+    /// Returns the run's directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Appends one interval in one write.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn append_interval(&mut self, interval: &IntervalRecord) -> Result<(), ArchiveError> {
+        let mut line = serde_json::to_vec(interval).expect("a record is always valid JSON");
+        line.push(b'\n');
+        self.intervals.write_all(&line).map_err(ArchiveError::write(&self.dir.join(INTERVALS)))
+    }
+
+    /// Appends one interval's histograms to both logs, each in one write.
+    ///
+    /// Source: Tene, HdrHistogram, histogram log format 1.3 (V2 compressed payload, base64).
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn append_histograms(&mut self, line: &HistogramLine<'_>) -> Result<(), ArchiveError> {
+        for (histogram, log) in
+            [(line.response, &mut self.response), (line.service, &mut self.service)]
+        {
+            let text = encode(line, histogram);
+            log.write_all(&text).map_err(ArchiveError::write(&self.dir))?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the run's record.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_record(&self, record: &RunRecord) -> Result<(), ArchiveError> {
+        replace_json(&self.dir.join(RECORD), record)
+    }
+
+    /// Keeps a text of the engine's under `engine/`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep_engine_text(&self, name: &str, text: &str) -> Result<(), ArchiveError> {
+        let path = self.dir.join("engine").join(name);
+        fs::write(&path, text).map_err(ArchiveError::write(&path))
+    }
+
+    /// Copies one of the engine's own files (its log, its option file) under `engine/`.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn keep_engine_file(&self, from: &Path) -> Result<(), ArchiveError> {
+        let Some(name) = from.file_name() else { return Ok(()) };
+        let path = self.dir.join("engine").join(name);
+        fs::copy(from, &path).map(drop).map_err(ArchiveError::write(&path))
+    }
+}
+
+/// Encodes one line of a histogram log.
+fn encode(line: &HistogramLine<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut serializer = V2DeflateSerializer::new();
+    IntervalLogWriterBuilder::new()
+        .begin_log_with(&mut text, &mut serializer)
+        .and_then(|mut log| {
+            let (start, length) = (span(line.start), span(line.length));
+            log.write_histogram(histogram, start, length, Tag::new(line.tag))
+                .map_err(|error| std::io::Error::other(format!("{error:?}")))
+        })
+        .expect("writing to memory does not fail");
+    text
+}
+
+const fn span(nanos: Nanos) -> Duration {
+    Duration::from_nanos(nanos.0)
+}
+
+/// Reads a run's record from its directory.
+///
+/// # Errors
+/// When the record is absent, damaged or newer than this program.
+pub fn read_record(dir: &Path) -> Result<RunRecord, ArchiveError> {
+    read_json(&dir.join(RECORD))
+}
+
+/// Reads a run's intervals; a last line torn by a kill is left out.
+///
+/// # Errors
+/// When the file cannot be read, or a whole line is not an interval.
+pub fn read_intervals(dir: &Path) -> Result<Vec<IntervalRecord>, ArchiveError> {
+    let path = dir.join(INTERVALS);
+    let mut reader = BufReader::new(File::open(&path).map_err(ArchiveError::read(&path))?);
+    let mut intervals = Vec::new();
+    let mut line = String::new();
+    loop {
+        line.clear();
+        let bytes = reader.read_line(&mut line).map_err(ArchiveError::read(&path))?;
+        if bytes == 0 || !line.ends_with('\n') {
+            return Ok(intervals);
+        }
+        let interval = serde_json::from_str(&line).map_err(|error| ArchiveError::Damaged {
+            path: path.clone(),
+            reason: format!("line {}: {error}", intervals.len() + 1),
+        })?;
+        intervals.push(interval);
+    }
+}
+
+/// Writes a JSON file beside its place, syncs it and renames it over the old one.
+pub(crate) fn replace_json<T: serde::Serialize>(
+    path: &Path,
+    value: &T,
+) -> Result<(), ArchiveError> {
+    let fresh = path.with_extension("json.new");
+    let text = serde_json::to_vec_pretty(value).expect("a record is always valid JSON");
+    let write = || {
+        let mut file = File::create(&fresh)?;
+        file.write_all(&text)?;
+        file.sync_data()?;
+        fs::rename(&fresh, path)
+    };
+    write().map_err(ArchiveError::write(path))
+}
+
+/// Reads a JSON file whose `schema` this program knows.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ArchiveError> {
+    let text = fs::read(path).map_err(ArchiveError::read(path))?;
+    let damaged = |error: serde_json::Error| ArchiveError::Damaged {
+        path: path.into(),
+        reason: error.to_string(),
+    };
+    match serde_json::from_slice(&text) {
+        Ok(value) => Ok(value),
+        Err(error) => {
+            let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
+            match value.get("schema").and_then(serde_json::Value::as_u64) {
+                Some(found) if found > u64::from(SCHEMA) => {
+                    Err(ArchiveError::Schema { path: path.into(), found, known: SCHEMA })
+                }
+                _ => Err(damaged(error)),
+            }
+        }
+    }
+}
