@@ -12,6 +12,7 @@
 pub mod conformance;
 pub mod error;
 pub mod faulty;
+mod log;
 pub mod memory;
 pub mod null;
 pub mod rows;

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{
-    Capabilities, DataShape, EngineState, Identity, Op, Options, Outcome, Settings,
-};
+use model::{Capabilities, DataShape, EngineState, Identity, Op, Options, Outcome, Settings};
 
 use crate::error::EngineError;
 use crate::rows::Rows;

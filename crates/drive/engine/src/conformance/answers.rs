@@ -1,0 +1,110 @@
+//! Random operations: every answer is compared with the oracle's.
+
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use model::{Direction, OpKind};
+
+use super::battery::SEED;
+use super::client::{Client, Row, compare};
+use super::stream::{KEYS, Request, SplitMix, Stream, after_all};
+use super::subject::{Subject, close, fresh_dir, open_oracle};
+use crate::traits::Engine;
+
+/// How often each kind is in the stream.
+const MIX: [(OpKind, usize); 5] = [
+    (OpKind::Put, 8),
+    (OpKind::Get, 4),
+    (OpKind::Scan, 4),
+    (OpKind::Delete, 3),
+    (OpKind::MultiGet, 3),
+];
+
+/// Two clients on two threads take turns at random; each must see what either wrote before.
+pub(super) fn random_operations(subject: &Subject<'_>) -> Result<(), String> {
+    let (dir, oracle_dir) = (fresh_dir()?, fresh_dir()?);
+    let engine = subject.open(dir.path())?;
+    let oracle_engine = open_oracle(oracle_dir.path())?;
+    let mut oracle = Client::new(&*oracle_engine)?;
+    take_turns(subject, &*engine, &mut oracle)?;
+    let mut client = Client::new(&*engine)?;
+    same_rows(subject, &mut client, &mut oracle)?;
+    drop(client);
+    close(engine)
+}
+
+fn take_turns(
+    subject: &Subject<'_>,
+    engine: &dyn Engine,
+    oracle: &mut Client<'_>,
+) -> Result<(), String> {
+    let mut stream = Stream::new(SEED, kinds(subject), subject.key_bytes_max());
+    let mut coin = SplitMix::new(!SEED);
+    let operations = subject.scaled(2 * KEYS);
+    thread::scope(|scope| {
+        let (to_other, requests) = sync_channel::<Request>(1);
+        let (answers, from_other) = sync_channel(1);
+        scope.spawn(move || {
+            let mut client = Client::new(engine);
+            for request in requests {
+                let answer = match &mut client {
+                    Ok(client) => request.with(|op| client.execute(op)),
+                    Err(error) => Err(error.clone()),
+                };
+                if answers.send(answer).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut client = Client::new(engine)?;
+        for number in 0..operations {
+            let request = stream.next();
+            let expected = request.with(|op| oracle.execute(op))?;
+            let found = if coin.below(2) == 0 {
+                request.with(|op| client.execute(op))
+            } else {
+                to_other.send(request.clone()).map_err(|_gone| "the other client is gone")?;
+                from_other.recv().map_err(|_gone| "the other client is gone")?
+            };
+            found
+                .and_then(|found| request.with(|op| compare(op, &expected, &found)))
+                .map_err(|reason| format!("operation {number}: {reason}"))?;
+        }
+        Ok(())
+    })
+}
+
+/// Returns the kinds the driver offers, each as often as the mix asks.
+pub(super) fn kinds(subject: &Subject<'_>) -> Vec<OpKind> {
+    let offered = MIX.iter().filter(|(kind, _)| subject.can(*kind));
+    offered.flat_map(|&(kind, times)| std::iter::repeat_n(kind, times)).collect()
+}
+
+/// Compares all rows of the engine with all rows of the oracle, both ways.
+pub(super) fn same_rows(
+    subject: &Subject<'_>,
+    client: &mut Client<'_>,
+    oracle: &mut Client<'_>,
+) -> Result<(), String> {
+    let most = subject.key_bytes_max();
+    if !subject.can(OpKind::Scan) {
+        return (0..KEYS).try_for_each(|index| {
+            let request = Request::Get(super::stream::key(index, most));
+            same_answer(&request, client, oracle)
+        });
+    }
+    let forward = Request::Scan(vec![0], u32::MAX, Direction::Forward);
+    same_answer(&forward, client, oracle)?;
+    same_answer(&Request::Scan(after_all(most), u32::MAX, Direction::Reverse), client, oracle)
+}
+
+fn same_answer(
+    request: &Request,
+    client: &mut Client<'_>,
+    oracle: &mut Client<'_>,
+) -> Result<(), String> {
+    request.with(|op| {
+        let expected: Vec<Row> = oracle.execute(op)?;
+        compare(op, &expected, &client.execute(op)?)
+    })
+}

@@ -1,0 +1,56 @@
+//! The list of checks, and the one place that panics.
+
+use model::{Options, Settings};
+
+use super::subject::Subject;
+use super::{answers, edges, reopen, threads, upkeep};
+use crate::traits::Driver;
+
+/// Seed of everything random in the battery.
+pub(super) const SEED: u64 = 0x00A5_5A41_C0DE;
+
+type Check = fn(&Subject<'_>) -> Result<(), String>;
+
+/// Every check, cheapest first: the first failure tells most.
+const CHECKS: &[(&str, Check)] = &[
+    ("identity_is_told", upkeep::identity_is_told),
+    ("wrong_requests_are_refused", upkeep::wrong_requests_are_refused),
+    ("boundary_keys_and_values", edges::boundary_keys_and_values),
+    ("missing_keys", edges::missing_keys),
+    ("start_keys", edges::start_keys),
+    ("overwrites_are_seen_at_once", edges::overwrites_are_seen_at_once),
+    ("random_operations", answers::random_operations),
+    ("reopen_keeps_everything", reopen::reopen_keeps_everything),
+    ("maintenance_keeps_everything", upkeep::maintenance_keeps_everything),
+    ("readers_beside_a_writer", threads::readers_beside_a_writer),
+    ("several_writers", threads::several_writers),
+];
+
+/// Runs every check on `driver`, opened with `settings` and `options` in fresh directories.
+///
+/// Checks run with the durability class of `settings`, or with the weakest one offered when that
+/// is `sync`; reopening is checked with every class offered.
+///
+/// # Panics
+/// At the first failure, with a text that names engine, check, seed and operation.
+pub fn battery(driver: &dyn Driver, settings: &Settings, options: &Options) {
+    if let Err(failure) = first_failure(driver, settings, options) {
+        panic!("{failure}");
+    }
+}
+
+/// Returns the first failure of the battery as text.
+pub(super) fn first_failure(
+    driver: &dyn Driver,
+    settings: &Settings,
+    options: &Options,
+) -> Result<(), String> {
+    let subject = Subject::new(driver, settings, options);
+    for (name, check) in CHECKS {
+        check(&subject).map_err(|reason| {
+            let engine = driver.identity().engine;
+            format!("{engine} fails the conformance check `{name}` (seed {SEED:#x}): {reason}")
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! One client of the battery: executes an operation and brings its answer in comparable form.
+
+use model::{Direction, Op, Outcome};
+
+use crate::error::EngineError;
+use crate::rows::Rows;
+use crate::traits::{Engine, Session};
+
+/// Times a conflict is retried before it counts as a failure.
+const RETRIES: u32 = 10_000;
+
+/// One row, owned.
+pub(super) type Row = (Vec<u8>, Vec<u8>);
+
+/// A session with its answer buffer.
+pub(super) struct Client<'e> {
+    session: Box<dyn Session + 'e>,
+    rows: Rows,
+}
+
+impl<'e> Client<'e> {
+    /// Opens a session of `engine`, on the thread that will use it.
+    pub(super) fn new(engine: &'e dyn Engine) -> Result<Self, String> {
+        let session = engine.session().map_err(|error| format!("session failed: {error}"))?;
+        Ok(Self { session, rows: Rows::new() })
+    }
+
+    /// Executes `op` once.
+    pub(super) fn attempt(&mut self, op: &Op<'_>) -> Result<Outcome, EngineError> {
+        self.rows.clear(true);
+        self.session.execute(op, &mut self.rows)
+    }
+
+    /// Executes `op`, again on conflict, and returns its rows.
+    ///
+    /// Fails when outcome and rows contradict each other: a read that is done has rows, one that
+    /// found nothing has none, a write is done and has none.
+    pub(super) fn execute(&mut self, op: &Op<'_>) -> Result<Vec<Row>, String> {
+        let mut outcome = self.attempt(op);
+        for _ in 0..RETRIES {
+            if !matches!(outcome, Err(EngineError::Conflict(_))) {
+                break;
+            }
+            outcome = self.attempt(op);
+        }
+        let outcome = outcome.map_err(|error| format!("{} failed: {error}", describe(op)))?;
+        let rows: Vec<Row> =
+            self.rows.kept().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+        let expected = match (op.kind().is_write(), rows.is_empty()) {
+            (true, true) | (false, false) => Outcome::Done,
+            (false, true) => Outcome::NotFound,
+            (true, false) => return Err(format!("{} returned rows", describe(op))),
+        };
+        if outcome == expected {
+            Ok(rows)
+        } else {
+            Err(format!("{} returned {} rows and {outcome:?}", describe(op), rows.len()))
+        }
+    }
+
+    /// Executes `op` and compares its rows with `expected`, in order.
+    pub(super) fn expect(
+        &mut self,
+        op: &Op<'_>,
+        expected: &[(&[u8], &[u8])],
+    ) -> Result<(), String> {
+        let rows = self.execute(op)?;
+        let expected: Vec<Row> =
+            expected.iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+        compare(op, &expected, &rows)
+    }
+
+    /// Puts one row.
+    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
+        self.execute(&Op::Put { key, value }).map(drop)
+    }
+
+    /// Returns the value of `key`, if it is there.
+    pub(super) fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        let op = Op::Get { key };
+        let mut rows = self.execute(&op)?;
+        match (rows.pop(), rows.len()) {
+            (None, _) => Ok(None),
+            (Some((found, value)), 0) if found == key => Ok(Some(value)),
+            (Some((found, _)), others) => Err(format!(
+                "{} returned {} rows, the last of key {}",
+                describe(&op),
+                others + 1,
+                text(&found)
+            )),
+        }
+    }
+
+    /// Returns every row at or after `start` (forward) or at or before it (reverse).
+    pub(super) fn all(&mut self, start: &[u8], direction: Direction) -> Result<Vec<Row>, String> {
+        self.execute(&Op::Scan { start, limit: u32::MAX, direction })
+    }
+}
+
+/// Fails with the first difference between two answers to `op`.
+pub(super) fn compare(op: &Op<'_>, expected: &[Row], found: &[Row]) -> Result<(), String> {
+    let differs = expected.iter().zip(found).position(|(a, b)| a != b);
+    let at = match differs {
+        None if expected.len() == found.len() => return Ok(()),
+        None => expected.len().min(found.len()),
+        Some(at) => at,
+    };
+    let show = |rows: &[Row]| {
+        rows.get(at).map_or_else(
+            || "no row".to_owned(),
+            |(key, value)| format!("key {} with value {}", text(key), text(value)),
+        )
+    };
+    Err(format!(
+        "{}: expected {} rows, got {}; row {at} should be {} and is {}",
+        describe(op),
+        expected.len(),
+        found.len(),
+        show(expected),
+        show(found)
+    ))
+}
+
+/// Returns the operation in words, with its keys.
+pub(super) fn describe(op: &Op<'_>) -> String {
+    match op {
+        Op::Get { key } => format!("get {}", text(key)),
+        Op::Put { key, value } => format!("put {} = {}", text(key), text(value)),
+        Op::Delete { key } => format!("delete {}", text(key)),
+        Op::Scan { start, limit, direction } => {
+            format!("scan from {} {direction:?} limit {limit}", text(start))
+        }
+        Op::MultiGet { keys } => {
+            let keys: Vec<_> = keys.iter().map(|key| text(key)).collect();
+            format!("multi_get [{}]", keys.join(", "))
+        }
+    }
+}
+
+/// Returns bytes in readable form with their number; long ones are cut.
+pub(super) fn text(bytes: &[u8]) -> String {
+    const SHOWN: usize = 40;
+    let shown = bytes[..bytes.len().min(SHOWN)].escape_ascii();
+    let more = if bytes.len() > SHOWN { "..." } else { "" };
+    format!("\"{shown}\"{more} ({} B)", bytes.len())
+}

@@ -1,0 +1,181 @@
+//! Boundaries: the smallest and largest keys and values, and what lies beside the keys.
+
+use model::{Direction, Op, OpKind};
+
+use super::client::{Client, Row, compare, describe, text};
+use super::stream::SplitMix;
+use super::subject::{Subject, close, fresh_dir};
+use crate::traits::Engine;
+
+/// Keys and values at their limits are stored whole, and come back in byte order.
+pub(super) fn boundary_keys_and_values(subject: &Subject<'_>) -> Result<(), String> {
+    let most = subject.key_bytes_max();
+    let mut random = SplitMix::new(7);
+    let mut keys: Vec<Vec<u8>> = vec![
+        b"\x00".to_vec(),
+        b"\x00\x00".to_vec(),
+        b"\x00\xff".to_vec(),
+        b"a".to_vec(),
+        b"ab".to_vec(),
+        b"ab\x00".to_vec(),
+        b"ab\xff".to_vec(),
+        b"abc".to_vec(),
+        b"\x7f".to_vec(),
+        b"\x80".to_vec(),
+        b"\xff".to_vec(),
+        b"\xff\xff".to_vec(),
+        vec![b'k'; most],
+        vec![0xff; most],
+    ];
+    keys.iter_mut().for_each(|key| key.truncate(most));
+    keys.sort();
+    keys.dedup();
+    let sizes = [0, 1, 255, 256, 4_095, 4_096, 4_097, 65_535, 65_536];
+    let dir = fresh_dir()?;
+    let engine = subject.open(dir.path())?;
+    let mut client = Client::new(&*engine)?;
+    let mut rows: Vec<Row> = Vec::new();
+    for (index, key) in keys.iter().enumerate() {
+        rows.push((key.clone(), random.bytes(sizes[index % sizes.len()])));
+    }
+    for at in [5, 0, 9, 3].into_iter().chain(0..rows.len()) {
+        let (key, value) = &rows[at % rows.len()];
+        client.put(key, value)?;
+    }
+    for (key, value) in &rows {
+        client.expect(&Op::Get { key }, &[(key, value)])?;
+    }
+    if subject.can(OpKind::Scan) {
+        let found = client.all(&[0], Direction::Forward)?;
+        let op = Op::Scan { start: &[0], limit: u32::MAX, direction: Direction::Forward };
+        compare(&op, &rows, &found)?;
+        let start = vec![0xff; most];
+        let found = client.all(&start, Direction::Reverse)?;
+        let op = Op::Scan { start: &start, limit: u32::MAX, direction: Direction::Reverse };
+        rows.reverse();
+        compare(&op, &rows, &found)?;
+    }
+    too_long_a_key_is_not_cut(subject, &mut client)?;
+    drop(client);
+    close(engine)
+}
+
+/// A key beyond the stated limit is refused or stored whole, never cut, and does no harm.
+fn too_long_a_key_is_not_cut(subject: &Subject<'_>, client: &mut Client<'_>) -> Result<(), String> {
+    let most = subject.key_bytes_max();
+    if subject.capabilities.key_bytes_max.and_then(|most| usize::try_from(most).ok()) != Some(most)
+    {
+        return Ok(());
+    }
+    let key = vec![b'k'; most + 1];
+    let op = Op::Put { key: &key, value: b"too long" };
+    if client.attempt(&op).is_ok() {
+        client.expect(&Op::Get { key: &key }, &[(&key, b"too long")])?;
+    }
+    let cut = &key[..most];
+    match client.get(cut)? {
+        Some(value) if value != b"too long" => Ok(()),
+        found => Err(format!(
+            "{} changed the value of its prefix: {}",
+            describe(&op),
+            found.map_or("gone".to_owned(), |value| text(&value))
+        )),
+    }
+}
+
+/// Reads of absent keys find nothing; deletes of them succeed; a deleted key is gone.
+pub(super) fn missing_keys(subject: &Subject<'_>) -> Result<(), String> {
+    let dir = fresh_dir()?;
+    let engine = subject.open(dir.path())?;
+    let mut client = Client::new(&*engine)?;
+    client.expect(&Op::Get { key: b"absent" }, &[])?;
+    if subject.can(OpKind::Scan) {
+        for direction in [Direction::Forward, Direction::Reverse] {
+            client.expect(&Op::Scan { start: b"absent", limit: 10, direction }, &[])?;
+        }
+    }
+    if subject.can(OpKind::MultiGet) {
+        client.expect(&Op::MultiGet { keys: &[b"absent", b"gone"] }, &[])?;
+    }
+    client.put(b"kept", b"1")?;
+    client.put(b"other", b"2")?;
+    if subject.can(OpKind::MultiGet) {
+        let keys: &[&[u8]] = &[b"other", b"absent", b"kept", b"other", b"z"];
+        let rows: &[(&[u8], &[u8])] = &[(b"other", b"2"), (b"kept", b"1"), (b"other", b"2")];
+        client.expect(&Op::MultiGet { keys }, rows)?;
+    }
+    if subject.can(OpKind::Delete) {
+        client.expect(&Op::Delete { key: b"absent" }, &[])?;
+        client.expect(&Op::Delete { key: b"other" }, &[])?;
+        client.expect(&Op::Delete { key: b"other" }, &[])?;
+        client.expect(&Op::Get { key: b"other" }, &[])?;
+    }
+    client.expect(&Op::Get { key: b"kept" }, &[(b"kept", b"1")])?;
+    drop(client);
+    close(engine)
+}
+
+/// A start key, a limit, a direction and the keys that are due.
+type ScanCase<'a> = (&'a [u8], u32, Direction, &'a [&'a [u8]]);
+
+/// Scans start at the right row whether their start key is there, between, before or after.
+pub(super) fn start_keys(subject: &Subject<'_>) -> Result<(), String> {
+    use Direction::{Forward, Reverse};
+    if !subject.can(OpKind::Scan) {
+        return Ok(());
+    }
+    let dir = fresh_dir()?;
+    let engine = subject.open(dir.path())?;
+    let mut client = Client::new(&*engine)?;
+    for key in [b"dd", b"bb", b"ff"] {
+        client.put(key, key)?;
+    }
+    let cases: &[ScanCase<'_>] = &[
+        (b"bb", 1, Forward, &[b"bb"]),
+        (b"bb", 1, Reverse, &[b"bb"]),
+        (b"b", 2, Forward, &[b"bb", b"dd"]),
+        (b"b", 2, Reverse, &[]),
+        (b"bbb", 9, Forward, &[b"dd", b"ff"]),
+        (b"bbb", 9, Reverse, &[b"bb"]),
+        (b"bb\x00", 1, Forward, &[b"dd"]),
+        (b"dd\xff", 2, Reverse, &[b"dd", b"bb"]),
+        (b"e", 9, Forward, &[b"ff"]),
+        (b"e", 9, Reverse, &[b"dd", b"bb"]),
+        (b"\x00", 9, Forward, &[b"bb", b"dd", b"ff"]),
+        (b"\x00", 9, Reverse, &[]),
+        (b"ff", 9, Forward, &[b"ff"]),
+        (b"ff\x00", 9, Forward, &[]),
+        (b"\xff\xff\xff", 9, Forward, &[]),
+        (b"\xff\xff\xff", 9, Reverse, &[b"ff", b"dd", b"bb"]),
+        (b"\xff\xff\xff", u32::MAX, Reverse, &[b"ff", b"dd", b"bb"]),
+    ];
+    for &(start, limit, direction, keys) in cases {
+        let rows: Vec<_> = keys.iter().map(|&key| (key, key)).collect();
+        client.expect(&Op::Scan { start, limit, direction }, &rows)?;
+    }
+    drop(client);
+    close(engine)
+}
+
+/// A new value, shorter or longer, is what every client reads from then on.
+pub(super) fn overwrites_are_seen_at_once(subject: &Subject<'_>) -> Result<(), String> {
+    let dir = fresh_dir()?;
+    let engine = subject.open(dir.path())?;
+    let mut client = Client::new(&*engine)?;
+    let mut random = SplitMix::new(11);
+    for bytes in [10, 10, 3_000, 0, 65_536, 1, 400] {
+        let value = random.bytes(bytes);
+        client.put(b"key", &value)?;
+        client.expect(&Op::Get { key: b"key" }, &[(b"key", &value)])?;
+        other_client_reads(&*engine, b"key", &value)?;
+    }
+    drop(client);
+    close(engine)
+}
+
+fn other_client_reads(engine: &dyn Engine, key: &[u8], value: &[u8]) -> Result<(), String> {
+    let read = || Client::new(engine)?.expect(&Op::Get { key }, &[(key, value)]);
+    std::thread::scope(|scope| scope.spawn(read).join())
+        .map_err(|_panic| "the other client panicked".to_owned())?
+        .map_err(|reason| format!("another client: {reason}"))
+}

@@ -1,0 +1,23 @@
+//! The conformance battery: what every driver must pass before any number it yields counts.
+//!
+//! It is not a test of speed or of crash safety. It drives one engine beside the `memory` oracle
+//! and compares every answer; a driver calls [`battery`] from its own tests.
+//!
+//! Invariants: everything random comes from one fixed seed, so a failure repeats; a check returns
+//! its failure as text, and the battery alone panics; engines that lack an ability (see
+//! [`model::Capabilities`]) are asked to refuse it, not to have it.
+//!
+//! To add a check: a function of a [`subject::Subject`] in the file of its theme and one line in
+//! `CHECKS` of `battery.rs`.
+
+mod answers;
+mod battery;
+mod client;
+mod edges;
+mod reopen;
+mod stream;
+mod subject;
+mod threads;
+mod upkeep;
+
+pub use battery::battery;

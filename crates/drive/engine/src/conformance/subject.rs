@@ -1,0 +1,94 @@
+//! The engine under check: how it is opened, and what may be asked of it.
+
+use std::path::Path;
+
+use model::{Capabilities, DataShape, Durability, OpKind, Options, Settings};
+use tempfile::TempDir;
+
+use crate::memory::MemoryDriver;
+use crate::traits::{Driver, Engine, OpenSpec};
+
+/// Longest key tried when only memory limits it.
+const KEY_BYTES_UNLIMITED: usize = 4 << 10;
+/// Longest key tried whatever the engine allows: a limit beyond it is never met in a benchmark.
+const KEY_BYTES_CAP: usize = 64 << 10;
+
+/// One driver with the settings and options it is checked with.
+pub(super) struct Subject<'a> {
+    pub(super) driver: &'a dyn Driver,
+    pub(super) capabilities: Capabilities,
+    pub(super) settings: Settings,
+    pub(super) options: &'a Options,
+}
+
+impl<'a> Subject<'a> {
+    /// Returns the subject; `sync` makes way for the weakest class, which checks in less time.
+    pub(super) fn new(driver: &'a dyn Driver, settings: &Settings, options: &'a Options) -> Self {
+        let capabilities = driver.capabilities();
+        let mut settings = settings.clone();
+        let is_kept = settings.durability != Durability::Sync
+            && capabilities.durability.contains(&settings.durability);
+        if let (false, Some(weakest)) = (is_kept, capabilities.durability.first()) {
+            settings.durability = *weakest;
+        }
+        Self { driver, capabilities, settings, options }
+    }
+
+    /// Returns whether the driver says it implements `kind`.
+    pub(super) fn can(&self, kind: OpKind) -> bool {
+        self.capabilities.operations.contains(&kind)
+    }
+
+    /// Returns how many operations to run where the engine does `fast` without syncing.
+    pub(super) fn scaled(&self, fast: usize) -> usize {
+        if self.settings.durability == Durability::Sync { fast / 20 } else { fast }
+    }
+
+    /// Returns the length of the longest key to try.
+    pub(super) fn key_bytes_max(&self) -> usize {
+        self.capabilities.key_bytes_max.map_or(KEY_BYTES_UNLIMITED, |most| {
+            usize::try_from(most).unwrap_or(usize::MAX).min(KEY_BYTES_CAP)
+        })
+    }
+
+    /// Returns what `dir` is opened with.
+    pub(super) fn spec(&self, dir: &Path) -> OpenSpec {
+        OpenSpec {
+            dir: dir.to_owned(),
+            settings: self.settings.clone(),
+            options: self.options.clone(),
+            data: DataShape {
+                rows: 20_000,
+                key_bytes: 20,
+                value_bytes: 1_000,
+                compressible_to: 0.5,
+            },
+        }
+    }
+
+    /// Opens the engine in `dir`.
+    pub(super) fn open(&self, dir: &Path) -> Result<Box<dyn Engine>, String> {
+        self.driver.open(&self.spec(dir)).map_err(|error| format!("open failed: {error}"))
+    }
+}
+
+/// Closes `engine`.
+pub(super) fn close(engine: Box<dyn Engine>) -> Result<(), String> {
+    engine.close().map_err(|error| format!("close failed: {error}"))
+}
+
+/// Returns a fresh directory, removed when dropped.
+pub(super) fn fresh_dir() -> Result<TempDir, String> {
+    tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))
+}
+
+/// Opens the oracle in `dir`.
+pub(super) fn open_oracle(dir: &Path) -> Result<Box<dyn Engine>, String> {
+    let spec = OpenSpec {
+        dir: dir.to_owned(),
+        settings: Settings { durability: Durability::None, ..Settings::default() },
+        options: Options::new(),
+        data: DataShape { rows: 0, key_bytes: 0, value_bytes: 0, compressible_to: 1.0 },
+    };
+    MemoryDriver.open(&spec).map_err(|error| format!("the oracle failed to open: {error}"))
+}

@@ -1,0 +1,233 @@
+//! Several clients at once: every value read is one that was written, whole and not stale.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, ScopedJoinHandle};
+
+use model::capability::CONCURRENT_WRITERS;
+use model::{Direction, OpKind};
+
+use super::client::{Client, Row, text};
+use super::stream::SplitMix;
+use super::subject::{Subject, close, fresh_dir};
+use crate::traits::Engine;
+
+/// Keys that the writers overwrite.
+const KEYS: usize = 32;
+/// Threads that read.
+const READERS: usize = 4;
+/// Most operations of one reader: a writer that hangs must not keep the readers for ever.
+const READS_MAX: u64 = 1_000_000;
+
+/// What has been written so far, one entry per key; versions only grow.
+struct Board {
+    started: [AtomicU64; KEYS],
+    done: [AtomicU64; KEYS],
+    is_over: AtomicBool,
+}
+
+impl Board {
+    fn new() -> Self {
+        Self {
+            started: [const { AtomicU64::new(0) }; KEYS],
+            done: [const { AtomicU64::new(0) }; KEYS],
+            is_over: AtomicBool::new(false),
+        }
+    }
+}
+
+/// Ends the readers when the writer ends, however it ends.
+struct OverOnDrop<'b>(&'b Board);
+
+impl Drop for OverOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Release);
+    }
+}
+
+/// Four readers beside one writer: no torn value, none from the future, none that was replaced.
+pub(super) fn readers_beside_a_writer(subject: &Subject<'_>) -> Result<(), String> {
+    let dir = fresh_dir()?;
+    let engine = subject.open(dir.path())?;
+    let board = Board::new();
+    let writes = subject.scaled(2_000) as u64;
+    overwrite(&*engine, &board, KEYS as u64)?;
+    let can_scan = subject.can(OpKind::Scan);
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS)
+            .map(|reader| {
+                let (engine, board) = (&*engine, &board);
+                scope.spawn(move || read_until_over(engine, board, reader, can_scan))
+            })
+            .collect();
+        let writer = scope.spawn(|| {
+            let _over = OverOnDrop(&board);
+            overwrite(&*engine, &board, writes)
+        });
+        let states = ask_state_until_over(&*engine, &board);
+        readers.into_iter().chain([writer]).try_for_each(join)?;
+        states
+    })?;
+    close(engine)
+}
+
+fn join(handle: ScopedJoinHandle<'_, Result<(), String>>) -> Result<(), String> {
+    handle.join().unwrap_or_else(|_panic| Err("a client panicked".to_owned()))
+}
+
+/// Asks for the state while the clients are at work.
+fn ask_state_until_over(engine: &dyn Engine, board: &Board) -> Result<(), String> {
+    for _ in 0..20 {
+        engine.state().map_err(|error| format!("state failed beside a writer: {error}"))?;
+        if board.is_over.load(Ordering::Acquire) {
+            break;
+        }
+        thread::yield_now();
+    }
+    Ok(())
+}
+
+/// Gives the keys in turn their next version, `writes` times.
+fn overwrite(engine: &dyn Engine, board: &Board, writes: u64) -> Result<(), String> {
+    let mut client = Client::new(engine)?;
+    for write in 0..writes {
+        let index = usize::try_from(write).unwrap_or_default() % KEYS;
+        let version = 1 + board.done[index].load(Ordering::Acquire);
+        board.started[index].store(version, Ordering::Release);
+        client.put(&key(index), &value(index, version))?;
+        board.done[index].store(version, Ordering::Release);
+    }
+    Ok(())
+}
+
+fn read_until_over(
+    engine: &dyn Engine,
+    board: &Board,
+    reader: usize,
+    can_scan: bool,
+) -> Result<(), String> {
+    let mut client = Client::new(engine)?;
+    let mut random = SplitMix::new(reader as u64);
+    for _ in 0..READS_MAX {
+        // Taken before the read: what it sees may not be older.
+        let is_over = board.is_over.load(Ordering::Acquire);
+        let oldest: Vec<u64> =
+            board.done.iter().map(|version| version.load(Ordering::Acquire)).collect();
+        let index = random.below(KEYS);
+        let rows: Vec<Row> = if can_scan && random.below(4) == 0 {
+            let way = [Direction::Forward, Direction::Reverse][random.below(2)];
+            let start = if way == Direction::Forward { key(0) } else { key(KEYS - 1) };
+            let mut rows = client.all(&start, way)?;
+            if way == Direction::Reverse {
+                rows.reverse();
+            }
+            let is_whole = rows.len() == KEYS
+                && rows.iter().enumerate().all(|(index, row)| row.0 == key(index));
+            if !is_whole {
+                return Err(format!("a scan beside a writer saw {} of {KEYS} rows", rows.len()));
+            }
+            rows
+        } else {
+            let value = client.get(&key(index))?;
+            vec![(key(index), value.ok_or("a get beside a writer found nothing")?)]
+        };
+        for (key, found) in &rows {
+            check(board, &oldest, key, found)?;
+        }
+        if is_over {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Checks that `found` is a version of `key` that may be there now.
+fn check(board: &Board, oldest: &[u64], key: &[u8], found: &[u8]) -> Result<(), String> {
+    let index = usize::from(key[key.len() - 1]);
+    let version = version_of(found)
+        .ok_or_else(|| format!("the value of key {index} is no version: {}", text(found)))?;
+    let newest = board.started[index].load(Ordering::Acquire);
+    if version < oldest[index] || version > newest {
+        return Err(format!(
+            "key {index} read as version {version}, between {} and {newest} was due",
+            oldest[index]
+        ));
+    }
+    if found == value(index, version) {
+        Ok(())
+    } else {
+        Err(format!("the value of key {index} version {version} is torn: {}", text(found)))
+    }
+}
+
+fn key(index: usize) -> Vec<u8> {
+    let mut key = b"row".to_vec();
+    key.push(u8::try_from(index).expect("there are fewer than 256 keys"));
+    key
+}
+
+/// Returns a value that tells its key and version in every part, of a length of its own.
+fn value(index: usize, version: u64) -> Vec<u8> {
+    let mut random = SplitMix::new(version << 8 | index as u64);
+    let mut value = version.to_be_bytes().to_vec();
+    let bytes = if version.is_multiple_of(50) { 20_000 } else { 10 + random.below(1_500) };
+    value.extend(random.bytes(bytes));
+    value
+}
+
+fn version_of(value: &[u8]) -> Option<u64> {
+    value.first_chunk().map(|version| u64::from_be_bytes(*version))
+}
+
+/// Writers on several threads: nobody's last write to a key of its own is lost.
+pub(super) fn several_writers(subject: &Subject<'_>) -> Result<(), String> {
+    let writers = if subject.capabilities.has(CONCURRENT_WRITERS) { 4 } else { 2 };
+    let rounds = subject.scaled(400) as u64;
+    let dir = fresh_dir()?;
+    let engine = subject.open(dir.path())?;
+    thread::scope(|scope| {
+        let handles: Vec<_> = (0..writers)
+            .map(|writer| {
+                let engine = &*engine;
+                scope.spawn(move || write_own_and_shared(engine, writer, rounds))
+            })
+            .collect();
+        handles.into_iter().try_for_each(join)
+    })?;
+    let mut client = Client::new(&*engine)?;
+    let shared = client.get(b"shared")?.ok_or("the key all writers wrote is gone")?;
+    if !(0..writers).any(|writer| shared == value(writer, rounds)) {
+        return Err(format!("the key all writers wrote holds no last write: {}", text(&shared)));
+    }
+    for writer in 0..writers {
+        for slot in 0..rounds.min(OWN_KEYS) {
+            let last = (rounds - 1 - slot) / OWN_KEYS * OWN_KEYS + slot;
+            let found = client.get(&own_key(writer, slot))?;
+            if found != Some(value(writer, last + 1)) {
+                return Err(format!("writer {writer}: its last write to key {slot} is lost"));
+            }
+        }
+    }
+    drop(client);
+    close(engine)
+}
+
+/// Keys of its own that each writer overwrites in turn.
+const OWN_KEYS: u64 = 50;
+
+fn own_key(writer: usize, slot: u64) -> Vec<u8> {
+    format!("own{writer}.{slot}").into_bytes()
+}
+
+fn write_own_and_shared(engine: &dyn Engine, writer: usize, rounds: u64) -> Result<(), String> {
+    let mut client = Client::new(engine)?;
+    for round in 0..rounds {
+        let own = own_key(writer, round % OWN_KEYS);
+        let value = value(writer, round + 1);
+        client.put(&own, &value)?;
+        client.put(b"shared", &value)?;
+        if client.get(&own)?.as_ref() != Some(&value) {
+            return Err(format!("writer {writer} does not see its own write {round}"));
+        }
+    }
+    Ok(())
+}

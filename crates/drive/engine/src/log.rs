@@ -1,0 +1,146 @@
+//! The file in which the `memory` engine's rows outlive the process.
+//!
+//! A log of records, oldest first: `u32` key bytes, `u32` value bytes (`u32::MAX` for a delete),
+//! key, value; little endian. A clean close rewrites it with one record per row. A torn last
+//! record is what a crash leaves: it was never acknowledged, so it is dropped.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use model::Durability;
+
+use crate::error::EngineError;
+use crate::memory::Map;
+
+/// The file's name in the data directory.
+const NAME: &str = "memory.log";
+/// First bytes of the file: another program's file is not taken for ours.
+const MAGIC: &[u8; 16] = b"assay memory 1\r\n";
+/// Stands in the place of a value's length when the record is a delete.
+const DELETED: u32 = u32::MAX;
+
+/// The log, open for appending.
+pub(crate) struct Log {
+    path: PathBuf,
+    file: File,
+    record: Vec<u8>,
+}
+
+impl Log {
+    /// Opens the log in `dir`, creating it when absent, and returns the rows it holds.
+    pub(crate) fn open(dir: &Path) -> Result<(Self, Map), EngineError> {
+        let path = dir.join(NAME);
+        let failed = |error| failed("open", &path, &error);
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(failed)?;
+        let mut bytes = fs::read(&path).map_err(failed)?;
+        if bytes.is_empty() {
+            file.write_all(MAGIC).map_err(failed)?;
+            bytes.extend_from_slice(MAGIC);
+        }
+        if !bytes.starts_with(MAGIC) {
+            let text = format!("memory: `{}` is not a log of this engine", path.display());
+            return Err(EngineError::Fatal(text));
+        }
+        let (map, end) = replay(&bytes);
+        file.set_len(end as u64).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        Ok((Self { path, file, record: Vec::new() }, map))
+    }
+
+    /// Appends one write as far as `durability` asks for; `None` is a delete.
+    pub(crate) fn append(
+        &mut self,
+        key: &[u8],
+        value: Option<&[u8]>,
+        durability: Durability,
+    ) -> Result<(), EngineError> {
+        self.record.clear();
+        encode(&mut self.record, key, value)?;
+        if durability == Durability::None {
+            return Ok(());
+        }
+        let failed = |error| failed("append to", &self.path, &error);
+        self.file.write_all(&self.record).map_err(failed)?;
+        if durability == Durability::Sync {
+            self.file.sync_data().map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the log by one record per row, on the device when it returns.
+    pub(crate) fn rewrite(&mut self, map: &Map) -> Result<(), EngineError> {
+        let fresh = self.path.with_extension("new");
+        let failed = |error| failed("rewrite", &self.path, &error);
+        let mut writer = BufWriter::new(File::create(&fresh).map_err(failed)?);
+        writer.write_all(MAGIC).map_err(failed)?;
+        for (key, value) in map {
+            self.record.clear();
+            encode(&mut self.record, key, Some(value))?;
+            writer.write_all(&self.record).map_err(failed)?;
+        }
+        let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.sync_all().map_err(failed)?;
+        fs::rename(&fresh, &self.path).map_err(failed)?;
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
+        self.file = file;
+        Ok(())
+    }
+}
+
+fn failed(verb: &str, path: &Path, error: &std::io::Error) -> EngineError {
+    EngineError::Fatal(format!("memory: cannot {verb} `{}`: {error}", path.display()))
+}
+
+fn encode(record: &mut Vec<u8>, key: &[u8], value: Option<&[u8]>) -> Result<(), EngineError> {
+    let length = |bytes: &[u8]| match u32::try_from(bytes.len()) {
+        Ok(length) if length != DELETED => Ok(length),
+        _ => Err(EngineError::Unsupported("a key or value of 4 GiB or more".to_owned())),
+    };
+    record.extend_from_slice(&length(key)?.to_le_bytes());
+    record.extend_from_slice(&value.map_or(Ok(DELETED), length)?.to_le_bytes());
+    record.extend_from_slice(key);
+    record.extend_from_slice(value.unwrap_or_default());
+    Ok(())
+}
+
+/// Applies the records in order; returns the rows and where the last whole record ends.
+fn replay(bytes: &[u8]) -> (Map, usize) {
+    let mut map = Map::new();
+    let mut end = MAGIC.len();
+    while let Some((key, value, next)) = decode(bytes, end) {
+        match value {
+            Some(value) => map.insert(key.to_vec(), value.to_vec()),
+            None => map.remove(key),
+        };
+        end = next;
+    }
+    (map, end)
+}
+
+/// A key, its value unless it was deleted, and where the record ends.
+type Record<'a> = (&'a [u8], Option<&'a [u8]>, usize);
+
+/// Returns the record at `at` and where it ends; `None` when no whole record is left.
+fn decode(bytes: &[u8], at: usize) -> Option<Record<'_>> {
+    let word = |at: usize| {
+        let word = bytes.get(at..at + 4)?;
+        Some(u32::from_le_bytes(word.try_into().expect("the slice has 4 bytes")))
+    };
+    let (key_bytes, value_bytes) = (word(at)? as usize, word(at + 4)?);
+    let key_at = at + 8;
+    let key = bytes.get(key_at..key_at + key_bytes)?;
+    let value_at = key_at + key_bytes;
+    if value_bytes == DELETED {
+        return Some((key, None, value_at));
+    }
+    let end = value_at + value_bytes as usize;
+    Some((key, Some(bytes.get(value_at..end)?), end))
+}
