@@ -29,7 +29,10 @@ pub trait Generator: Send {
     /// On the hot path: no allocation, no lock, no clock.
     fn next(&mut self) -> Option<Op<'_>>;
 
-    /// Returns whether the answer to the operation last returned is to be kept and checked.
+    /// Returns whether the answer to the operation that [`Generator::next`] returns next is to be
+    /// kept and checked.
+    ///
+    /// Asked before `next`, because the operation then borrows the generator until it is executed.
     fn wants_check(&self) -> bool;
 
     /// Checks the answer to the operation last returned; returns how many values were verified.
