@@ -1,1 +1,36 @@
-//! Placeholder.
+//! Turns run records into numbers a reader may rely on, and into comparisons with a base case.
+//!
+//! It is not a formatter and not an archive: it reads no file and no clock, and the same records
+//! always give the same answer. It stands between `archive` (who keeps the records) and `report`
+//! (who shows what is found here).
+//!
+//! Invariants: the unit of analysis is one run, seconds inside a run are never "n"; a cost per
+//! operation is a ratio of totals, never a mean of ratios; what cannot be computed is absent,
+//! never 0; nothing is dropped silently. What is told today is median and range over the
+//! repetitions, without a test of significance, and it is labelled so.
+//!
+//! To add a derived metric, add its line to `model::metric::METRICS` and its formula to
+//! [`metrics`]; to add a statistic, add it to [`stat`] with its source; to add a doubt, add a
+//! function to [`doubt`].
+
+pub mod compare;
+pub mod comparison;
+pub mod doubt;
+pub mod error;
+pub mod join;
+pub mod metrics;
+pub mod stat;
+
+#[cfg(test)]
+mod sample;
+
+pub use compare::compare;
+pub use comparison::{
+    CellComparison, Comparison, IncompleteRun, Marker, Measured, RunsComparison, StepComparison,
+    VariantRuns, Versus,
+};
+pub use doubt::Doubt;
+pub use error::AnalysisError;
+pub use join::join;
+pub use metrics::{bytes_put, failed_operations, primary_operations, run_metrics, step_metrics};
+pub use stat::{Spread, median, range_coverage};

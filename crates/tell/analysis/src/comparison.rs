@@ -1,0 +1,196 @@
+//! What a comparison consists of: the nouns that reports are made from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::Durability;
+use serde::Serialize;
+
+use crate::doubt::Doubt;
+use crate::stat::Spread;
+
+/// Ratios below this are marked.
+///
+/// Source: M. Callaghan, insert benchmark reports: relative tables flag < 0.95 and > 1.05.
+pub const RATIO_LOW: f64 = 0.95;
+/// Ratios above this are marked.
+///
+/// Source: as [`RATIO_LOW`].
+pub const RATIO_HIGH: f64 = 1.05;
+
+/// Where a ratio to the base case lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Marker {
+    /// Below [`RATIO_LOW`].
+    Lower,
+    /// In between.
+    Near,
+    /// Above [`RATIO_HIGH`].
+    Higher,
+}
+
+impl Marker {
+    /// Returns the marker of `ratio`.
+    ///
+    /// Source: [`RATIO_LOW`] and [`RATIO_HIGH`].
+    #[must_use]
+    pub fn of(ratio: f64) -> Self {
+        if ratio < RATIO_LOW {
+            Self::Lower
+        } else if ratio > RATIO_HIGH {
+            Self::Higher
+        } else {
+            Self::Near
+        }
+    }
+}
+
+/// A metric of one variant relative to the base case.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Versus {
+    /// Ratio of the medians, variant to base.
+    pub ratio: f64,
+    /// Smallest ratio of any run of the variant to any run of the base.
+    pub low: f64,
+    /// Largest ratio of any run of the variant to any run of the base.
+    pub high: f64,
+    /// Where the ratio lies.
+    pub marker: Marker,
+    /// Whether both have two or more runs and their ranges have no value in common.
+    pub is_separated: bool,
+}
+
+impl Versus {
+    /// Returns `spread` relative to `base`; `None` when a value of the base is not positive.
+    ///
+    /// Source: ratio of medians; the limits are the quotients of opposite extremes, which hold
+    /// every pairing of runs. This is no confidence interval.
+    #[must_use]
+    pub fn of(spread: &Spread, base: &Spread) -> Option<Self> {
+        if base.min <= 0.0 {
+            return None;
+        }
+        let ratio = spread.median / base.median;
+        Some(Self {
+            ratio,
+            low: spread.min / base.max,
+            high: spread.max / base.min,
+            marker: Marker::of(ratio),
+            is_separated: spread.n > 1 && base.n > 1 && !spread.overlaps(base),
+        })
+    }
+}
+
+/// One metric of one variant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Measured {
+    /// Median and range over the runs.
+    #[serde(flatten)]
+    pub spread: Spread,
+    /// The same relative to the base; `None` for the base itself and where there is no quotient.
+    pub versus_base: Option<Versus>,
+}
+
+/// One variant's metrics in one step, or over whole runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CellComparison {
+    /// The variant's name.
+    pub variant: String,
+    /// Runs that were counted.
+    pub runs: u32,
+    /// The metrics some of these runs know, by name.
+    pub metrics: BTreeMap<String, Measured>,
+}
+
+impl CellComparison {
+    /// Returns the metric of that name.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<&Measured> {
+        self.metrics.get(name)
+    }
+}
+
+/// One step at one level of the clients factor, over all variants.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepComparison {
+    /// Position of the step in the run, 0-based.
+    pub index: u32,
+    /// The step's name.
+    pub name: String,
+    /// Level of the clients factor.
+    pub clients: u32,
+    /// One entry per variant, in the order of [`Comparison::variants`].
+    pub cells: Vec<CellComparison>,
+}
+
+/// Whole runs at one level of the clients factor, over all variants; complete runs only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunsComparison {
+    /// Level of the clients factor.
+    pub clients: u32,
+    /// One entry per variant, in the order of [`Comparison::variants`].
+    pub cells: Vec<CellComparison>,
+}
+
+/// A variant and how many of its runs there are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VariantRuns {
+    /// The variant's name.
+    pub name: String,
+    /// Durability class it was asked for.
+    pub durability: Durability,
+    /// Runs the experiment asks for, over all levels.
+    pub planned: u32,
+    /// Runs with a record.
+    pub recorded: u32,
+    /// Runs that executed every step.
+    pub complete: u32,
+}
+
+/// A run that did not execute every step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct IncompleteRun {
+    /// The run.
+    pub run: String,
+    /// Its variant.
+    pub variant: String,
+    /// How it ended, in one phrase.
+    pub how: String,
+    /// Steps it did finish: these are counted in the comparison.
+    pub steps_counted: u32,
+}
+
+/// The variants of one experiment, compared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Name of the base case.
+    pub base: String,
+    /// Repetitions the experiment asks for.
+    pub repetitions: u32,
+    /// The variants, in the experiment's order.
+    pub variants: Vec<VariantRuns>,
+    /// The steps, by level of clients and then in order.
+    pub steps: Vec<StepComparison>,
+    /// What only whole runs can tell, by level of clients.
+    pub runs: Vec<RunsComparison>,
+    /// Runs that did not execute every step.
+    pub incomplete: Vec<IncompleteRun>,
+    /// What a reader must know before using the numbers.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Comparison {
+    /// Returns the levels of the clients factor, ascending.
+    #[must_use]
+    pub fn levels(&self) -> BTreeSet<u32> {
+        self.steps.iter().map(|step| step.clients).collect()
+    }
+
+    /// Returns the smallest and the largest number of runs behind any cell that has one.
+    #[must_use]
+    pub fn runs_per_cell(&self) -> Option<(u32, u32)> {
+        let cells = self.steps.iter().flat_map(|step| &step.cells);
+        let counts: Vec<u32> = cells.map(|cell| cell.runs).filter(|runs| *runs > 0).collect();
+        Some((*counts.iter().min()?, *counts.iter().max()?))
+    }
+}

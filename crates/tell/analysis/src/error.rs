@@ -1,0 +1,52 @@
+//! What can be wrong with a question put to this crate.
+
+/// Why runs cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// There is nothing to compare.
+    #[error("there are no runs to compare: run the experiment first, or name other runs")]
+    NoRuns,
+    /// The base case is not among the variants.
+    #[error("no variant is named `{base}`; the variants are {}", .known.join(", "))]
+    UnknownBase {
+        /// The name asked for.
+        base: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A run's variant is not in the experiment.
+    #[error(
+        "run {run} is of variant `{variant}`, which the experiment does not have; \
+         compare it with its own experiment"
+    )]
+    UnknownVariant {
+        /// The run.
+        run: String,
+        /// Its variant.
+        variant: String,
+    },
+    /// Records of different schema versions.
+    #[error(
+        "run {run} has schema {found} and the others {expected}; \
+         load all of them through the archive, which migrates old records"
+    )]
+    Schema {
+        /// The run that differs.
+        run: String,
+        /// Its schema.
+        found: u32,
+        /// The schema of the first run.
+        expected: u32,
+    },
+    /// Experiments that do not ask the same thing of their variants.
+    #[error("{first} and {second} differ in their {what}: their runs cannot be compared")]
+    NotComparable {
+        /// Name of the first experiment.
+        first: String,
+        /// Name of the one that differs.
+        second: String,
+        /// What differs (`rows`, `steps`, `memory cap`, ...).
+        what: String,
+    },
+}

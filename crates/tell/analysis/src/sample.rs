@@ -1,0 +1,107 @@
+//! Small records for this crate's tests.
+
+use std::collections::BTreeMap;
+
+use model::metric::Readings;
+use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, SecondStats};
+use model::{
+    Bytes, Cell, DataShape, Durability, EngineState, Experiment, Load, Nanos, OpKind, Options,
+    RunRecord, Settings, Step, StepRecord, StopRule, Variant,
+};
+
+pub(crate) const DATA: DataShape =
+    DataShape { rows: 1_000, key_bytes: 20, value_bytes: 80, compressible_to: 0.5 };
+
+pub(crate) fn readings(values: &[(&str, f64)]) -> Readings {
+    values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+}
+
+pub(crate) fn summary(done: u64, rows: u64) -> OpSummary {
+    let times = |scale: u64| Percentiles {
+        count: done,
+        mean_ns: 1.0,
+        p50_ns: 10 * scale,
+        p90_ns: 20 * scale,
+        p99_ns: 30 * scale,
+        p999_ns: 40 * scale,
+        p9999_ns: 50 * scale,
+        max_ns: 60 * scale,
+    };
+    let counts = OpCounts { done, rows, bytes: rows * 100, ..OpCounts::default() };
+    OpSummary { counts, response: times(1_000), service: times(100) }
+}
+
+/// A step of two seconds in which two clients read 10,000 rows and nothing else is known.
+pub(crate) fn step(index: u32, name: &str) -> StepRecord {
+    StepRecord {
+        index,
+        step: Step {
+            name: name.to_owned(),
+            clients: 2,
+            stop: StopRule::Operations(10_000),
+            warmup: Nanos(0),
+            load: Load::Closed,
+            distribution: "uniform".to_owned(),
+            range_rows: 10,
+            batch_keys: 10,
+            writer_bytes_per_s: None,
+            settle_cap: Nanos::from_secs(60),
+        },
+        started_at: "2026-11-20T20:15:00Z".to_owned(),
+        duration_ns: Nanos::from_secs(2),
+        clients: BTreeMap::from([(OpKind::Get, summary(10_000, 10_000))]),
+        writers: BTreeMap::new(),
+        writer_bytes_per_s: None,
+        seconds: SecondStats::default(),
+        counters: Readings::new(),
+        gauges_max: Readings::new(),
+        gauges_end: Readings::new(),
+        before: EngineState::default(),
+        after: EngineState::default(),
+        settle: None,
+        findings: Vec::new(),
+    }
+}
+
+pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
+    let variant = |name: &&str| Variant {
+        name: (*name).to_owned(),
+        build: "null".parse().unwrap(),
+        profile: None,
+        options: Options::new(),
+        settings: Settings { durability: Durability::Os, ..Settings::default() },
+    };
+    Experiment {
+        name: "sample".to_owned(),
+        question: "Which?".to_owned(),
+        base: variants[0].to_owned(),
+        workload: None,
+        data: DATA,
+        memory_bytes: Some(Bytes::GIB),
+        seed: 1,
+        clients: vec![1],
+        repetitions,
+        steps: vec![step(0, "readrandom").step],
+        variants: variants.iter().map(variant).collect(),
+    }
+}
+
+/// A complete run whose only step did `ops` operations in two seconds.
+pub(crate) fn run(variant: &str, repetition: u32, ops: u64) -> RunRecord {
+    let mut only = step(0, "readrandom");
+    only.clients.insert(OpKind::Get, summary(ops, ops));
+    let experiment = experiment(&[variant], 1);
+    let id = format!("{variant}.c1.r{repetition}");
+    RunRecord {
+        schema: SCHEMA,
+        id: format!("sample/{id}"),
+        cell: Cell { id, variant: variant.to_owned(), clients: 1, repetition, seed: 1 },
+        variant: experiment.variants[0].clone(),
+        identity: None,
+        effective_options: Options::new(),
+        started_at: "2026-11-20T20:15:00Z".to_owned(),
+        ended_at: None,
+        steps: vec![only],
+        end: RunEnd::Complete,
+    }
+}
