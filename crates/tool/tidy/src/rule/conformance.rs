@@ -1,0 +1,56 @@
+//! Every driver runs the conformance battery in its tests.
+
+use crate::repo::Repo;
+use crate::rule::violation::Violation;
+use crate::rust::{Class, Rust};
+
+/// Folder of the drivers.
+pub const DRIVERS: &str = "crates/drive/drivers/";
+
+/// Returns a violation for every driver whose tests do not call `engine::conformance::battery`.
+#[must_use]
+pub fn check(repo: &Repo) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for package in repo.packages.iter().filter(|package| package.folder.starts_with(DRIVERS)) {
+        let path = format!("{}/tests/conformance.rs", package.folder);
+        let is_run = repo.file(&path).and_then(|file| file.rust()).is_some_and(runs_battery);
+        if !is_run {
+            found.push(Violation::of(&path, "must run engine::conformance::battery in a test"));
+        }
+    }
+    found
+}
+
+/// Returns whether a test exists and the words `conformance` and `battery` stand in the code.
+fn runs_battery(rust: &Rust) -> bool {
+    let says = |word| rust.of(Class::Word).any(|(_, text)| text == word);
+    let has_test = rust.functions.iter().any(|f| f.attributes.iter().any(|a| a == "test"));
+    has_test && says("conformance") && says("battery")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::Package;
+
+    #[test]
+    fn a_driver_without_the_battery_is_named() {
+        let driver = |name: &str| Package {
+            name: format!("driver-{name}"),
+            folder: format!("crates/drive/drivers/{name}"),
+            ..Package::default()
+        };
+        let call = "#[test]\nfn conforms() { engine::conformance::battery(&D) }";
+        let files = [
+            ("crates/drive/drivers/a/tests/conformance.rs", call),
+            ("crates/drive/drivers/b/tests/conformance.rs", "// conformance::battery\n"),
+        ];
+        let mut repo = Repo::of(&files);
+        repo.packages = ["a", "b", "c"].map(driver).to_vec();
+        let paths: Vec<_> = check(&repo).into_iter().map(|v| v.path).collect();
+        assert_eq!(
+            paths,
+            ["b", "c"].map(|name| format!("crates/drive/drivers/{name}/tests/conformance.rs"))
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! A document has one title, and its links lead to files and headings that exist.
+
+use crate::markdown::{self, Outline};
+use crate::repo::{File, Repo};
+use crate::rule::violation::Violation;
+
+/// Returns a violation for every missing or second title and every dead link.
+#[must_use]
+pub fn check(repo: &Repo) -> Vec<Violation> {
+    let mut found = Vec::new();
+    // Texts under `tests/` are expected outputs, not documents.
+    for file in repo.files_with("md").filter(|file| !file.path.contains("/tests/")) {
+        let outline = markdown::outline(file.text());
+        found.extend(titles(file, &outline));
+        let dead = outline.links.iter().filter(|link| !leads_somewhere(repo, file, &link.target));
+        found.extend(dead.map(|link| {
+            let message = format!("the link to `{}` leads nowhere", link.target);
+            Violation::at(&file.path, link.line, message)
+        }));
+    }
+    found
+}
+
+/// Returns the violations of the rule that a document starts with its only title.
+fn titles(file: &File, outline: &Outline) -> Vec<Violation> {
+    let mut titles = outline.headings.iter().filter(|heading| heading.depth == 1);
+    if titles.next().is_none() || outline.headings[0].depth != 1 {
+        return vec![Violation::of(&file.path, "must begin with its `# Title`")];
+    }
+    let second = |heading: &markdown::Heading| {
+        let message = format!("second title `{}`: make it a section", heading.text);
+        Violation::at(&file.path, heading.line, message)
+    };
+    titles.map(second).collect()
+}
+
+/// Returns whether a link's target exists; addresses outside the repository are not followed.
+fn leads_somewhere(repo: &Repo, from: &File, target: &str) -> bool {
+    if target.contains("://") || target.starts_with("mailto:") {
+        return true;
+    }
+    let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let resolved = if path.is_empty() { Some(from.path.clone()) } else { resolve(from, path) };
+    let Some(resolved) = resolved else { return false };
+    match repo.file(&resolved) {
+        Some(file) => anchor.is_empty() || has_anchor(file, anchor),
+        None => anchor.is_empty() && repo.has_folder(&resolved),
+    }
+}
+
+fn has_anchor(file: &File, anchor: &str) -> bool {
+    let outline = markdown::outline(file.text());
+    outline.headings.iter().any(|heading| markdown::anchor(&heading.text) == anchor)
+}
+
+/// Returns the path from the root of what `path` means in `from`; `None` outside the repository.
+fn resolve(from: &File, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = from.path.split('/').collect();
+    parts.pop();
+    for part in path.trim_end_matches('/').split('/') {
+        match part {
+            "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dead_links_and_second_titles_are_named() {
+        let text = "# A\n[ok](docs/B.md#two-words) [ok](docs) [ok](https://x.org) [ok](#a)\n\
+                    [no](C.md)\n[no](docs/B.md#three)\n# Again\n";
+        let other = "# B\n## Two words\n[up](../A.md) [no](../../A.md)\n";
+        let repo = Repo::of(&[("A.md", text), ("docs/B.md", other), ("D.md", "no title\n")]);
+        let found: Vec<_> = check(&repo).into_iter().map(|v| v.to_string()).collect();
+        assert_eq!(
+            found,
+            [
+                "A.md:5: second title `Again`: make it a section",
+                "A.md:3: the link to `C.md` leads nowhere",
+                "A.md:4: the link to `docs/B.md#three` leads nowhere",
+                "D.md: must begin with its `# Title`",
+                "docs/B.md:3: the link to `../../A.md` leads nowhere",
+            ]
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! A file's name says what is in it; `mod.rs` is a table of contents.
+
+use crate::repo::{File, Repo};
+use crate::rule::violation::Violation;
+
+/// Names that say nothing about the content.
+const EMPTY_NAMES: [&str; 9] =
+    ["util", "utils", "common", "commons", "helper", "helpers", "misc", "manager", "managers"];
+
+/// Returns a violation for every empty name and every `mod.rs` that holds code.
+#[must_use]
+pub fn check(repo: &Repo) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for file in repo.files() {
+        let stem_of = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
+        let empty = file.path.split('/').map(stem_of).find(|s| EMPTY_NAMES.contains(&s.as_str()));
+        if let Some(name) = empty {
+            let message = format!("`{name}` says nothing: name the concept");
+            found.push(Violation::of(&file.path, message));
+        }
+        if file.name() == "mod.rs" {
+            found.extend(check_contents(file));
+        }
+    }
+    found
+}
+
+/// Returns what a `mod.rs` holds beside docs, `mod` lines and `use` lines.
+fn check_contents(file: &File) -> Vec<Violation> {
+    let Some(rust) = file.rust() else { return Vec::new() };
+    let mut found = Vec::new();
+    if !file.text().starts_with("//!") {
+        found.push(Violation::at(&file.path, 1, "must open with //! docs: say what it is"));
+    }
+    let is_line = |item: &syn::Item| {
+        let is_outline = matches!(item, syn::Item::Mod(module) if module.content.is_none());
+        is_outline || matches!(item, syn::Item::Use(_))
+    };
+    let code = rust.syntax.items.iter().filter(|item| !is_line(item)).count();
+    if code > 0 {
+        let message = format!("holds {code} items of code: give each concept its own file");
+        found.push(Violation::of(&file.path, message));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_names_and_code_in_mod_rs_are_named() {
+        let repo = Repo::of(&[
+            ("a/mod.rs", "//! A.\npub mod b;\npub use b::B;\n"),
+            ("b/mod.rs", "mod c;\nfn f() {}\nmod tests {}\n"),
+            ("c/utils.rs", "//! U.\n"),
+            ("tests/common/keys.rs", "//! C.\n"),
+        ]);
+        let found: Vec<_> = check(&repo).into_iter().map(|v| v.to_string()).collect();
+        assert_eq!(
+            found,
+            [
+                "b/mod.rs:1: must open with //! docs: say what it is",
+                "b/mod.rs: holds 2 items of code: give each concept its own file",
+                "c/utils.rs: `utils` says nothing: name the concept",
+                "tests/common/keys.rs: `common` says nothing: name the concept",
+            ]
+        );
+    }
+}

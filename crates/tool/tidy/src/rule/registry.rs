@@ -1,0 +1,59 @@
+//! The list of all rules.
+
+use super::{
+    ascii, conformance, dependencies, documents, glossary, layers, leftovers, names, places, reach,
+    sizes, sources, words,
+};
+use crate::repo::Repo;
+use crate::rule::violation::Violation;
+
+/// One rule.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Name, as printed behind a violation.
+    pub name: &'static str,
+    /// What it demands, in one sentence without a full stop.
+    pub about: &'static str,
+    /// Finds the violations.
+    pub check: fn(&Repo) -> Vec<Violation>,
+}
+
+/// Every rule, in the order of their names.
+#[rustfmt::skip]
+pub const RULES: &[Rule] = &[
+    Rule { name: "ascii", about: "code is ASCII, except in texts", check: ascii::check },
+    Rule { name: "conformance", about: "every driver runs the conformance battery", check: conformance::check },
+    Rule { name: "dependencies", about: "every dependency is used and has its line in ARCHITECTURE.md", check: dependencies::check },
+    Rule { name: "documents", about: "a document has one title, and its links lead somewhere", check: documents::check },
+    Rule { name: "glossary", about: "every term, metric and column is defined in GLOSSARY.md, once", check: glossary::check },
+    Rule { name: "layers", about: "imports point up the tree, as the layer table says", check: layers::check },
+    Rule { name: "leftovers", about: "nothing unfinished is left behind", check: leftovers::check },
+    Rule { name: "names", about: "a file's name says what is in it; mod.rs holds no code", check: names::check },
+    Rule { name: "places", about: "no tracked file names a registry's host or a path of one machine", check: places::check },
+    Rule { name: "reach", about: "every member is on disk, every source is compiled", check: reach::check },
+    Rule { name: "sizes", about: "files, functions and lines stay small", check: sizes::check },
+    Rule { name: "sources", about: "a public statistic names its source", check: sources::check },
+    Rule { name: "words", about: "response time or service time, never the bare word", check: words::check },
+];
+
+/// Runs every rule; returns each violation with its rule, in the order of rules and paths.
+#[must_use]
+pub fn check_all(repo: &Repo) -> Vec<(&'static Rule, Violation)> {
+    let found = RULES.iter().map(|rule| {
+        let mut violations = (rule.check)(repo);
+        violations.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+        violations.into_iter().map(move |violation| (rule, violation))
+    });
+    found.flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_sorted_and_each_says_what_it_demands() {
+        assert!(RULES.is_sorted_by_key(|rule| rule.name));
+        assert!(RULES.iter().all(|rule| !rule.about.is_empty() && !rule.about.ends_with('.')));
+    }
+}
