@@ -1,7 +1,8 @@
 //! The contract with a system under test, and the engines that test the harness itself.
 //!
-//! This crate names no driver. It stands between `model`, whose nouns it speaks, and the drivers
-//! and the load loop, which meet here.
+//! It is no driver and names none. Its own engines are [`memory`], the oracle, [`null`], which
+//! costs nothing, and [`faulty`], which misbehaves on a script. It stands between `model`, whose
+//! nouns it speaks, and the drivers and the load loop, which meet here.
 //!
 //! Invariants: a driver never reads a clock; an operation that failed is an `Err`, never a
 //! quick answer; a session belongs to the thread that asked for it.
@@ -12,7 +13,6 @@
 pub mod conformance;
 pub mod error;
 pub mod faulty;
-mod log;
 pub mod memory;
 pub mod null;
 pub mod rows;
@@ -20,4 +20,4 @@ pub mod traits;
 
 pub use error::EngineError;
 pub use rows::Rows;
-pub use traits::{Driver, Engine, Maintenance, OpenSpec, Session};
+pub use traits::{ANSWERS, Driver, Engine, Maintenance, OpenSpec, Session, gives_answers};

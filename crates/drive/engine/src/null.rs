@@ -1,1 +1,128 @@
-//! Placeholder.
+//! The engine that costs nothing: it calibrates the client.
+//!
+//! It keeps nothing and returns nothing, so what a loop over it costs is the client's own cost.
+//! Its answers cannot be checked: it says so by the ability [`ANSWERS`].
+
+use std::collections::BTreeMap;
+
+use model::capability::{
+    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, Capabilities, DIRECT_IO, Durability, Feature,
+    OpKind,
+};
+use model::{EngineState, Identity, Op, Options, Outcome};
+
+use crate::error::EngineError;
+use crate::rows::Rows;
+use crate::traits::{ANSWERS, Driver, Engine, Maintenance, OpenSpec, Session, refuse_options};
+
+/// The only build of the engine that costs nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NullDriver;
+
+impl Driver for NullDriver {
+    fn identity(&self) -> Identity {
+        Identity {
+            engine: "null".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            origin: "linked".to_owned(),
+            ..Identity::default()
+        }
+    }
+
+    /// Every setting is offered: with nothing kept, each holds of all that is kept.
+    fn capabilities(&self) -> Capabilities {
+        let silent = Feature::No("returns nothing; calibrates the client".to_owned());
+        let mut features: BTreeMap<_, _> = [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO]
+            .map(|name| (name.to_owned(), Feature::Yes))
+            .into();
+        features.insert(ANSWERS.to_owned(), silent);
+        Capabilities {
+            operations: OpKind::ALL.into(),
+            durability: Durability::ALL.into(),
+            key_bytes_max: None,
+            features,
+        }
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        refuse_options("null", &spec.options)?;
+        if !spec.dir.is_dir() {
+            let text = format!("null: `{}` is not a directory", spec.dir.display());
+            return Err(EngineError::Fatal(text));
+        }
+        Ok(Box::new(NullEngine))
+    }
+}
+
+struct NullEngine;
+
+impl Engine for NullEngine {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        Ok(Box::new(NullSession))
+    }
+
+    fn identity(&self) -> Identity {
+        NullDriver.identity()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        Ok(Options::new())
+    }
+
+    fn maintain(&self, _work: Maintenance) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        Ok(EngineState { is_idle: Some(true), ..EngineState::default() })
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+struct NullSession;
+
+impl Session for NullSession {
+    #[inline]
+    fn execute(&mut self, _op: &Op<'_>, _rows: &mut Rows) -> Result<Outcome, EngineError> {
+        Ok(Outcome::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{DataShape, Settings};
+
+    use super::*;
+    use crate::traits::gives_answers;
+
+    #[test]
+    fn every_operation_is_done_and_returns_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spec = OpenSpec {
+            dir: dir.path().to_owned(),
+            settings: Settings { durability: Durability::Sync, ..Settings::default() },
+            options: Options::new(),
+            data: DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+        };
+        let engine = NullDriver.open(&spec).unwrap();
+        let (mut session, mut rows) = (engine.session().unwrap(), Rows::new());
+        for op in [Op::Get { key: b"k" }, Op::Put { key: b"k", value: b"v" }] {
+            assert_eq!(session.execute(&op, &mut rows), Ok(Outcome::Done));
+            assert_eq!(rows.count(), 0);
+        }
+        spec.options.set("cache", "1");
+        assert!(matches!(NullDriver.open(&spec), Err(EngineError::Option { .. })));
+    }
+
+    #[test]
+    fn it_denies_answers_and_offers_every_other_ability() {
+        let capabilities = NullDriver.capabilities();
+        assert!(!gives_answers(&capabilities));
+        assert!(gives_answers(&crate::memory::MemoryDriver.capabilities()));
+        let named = [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO];
+        assert!(named.into_iter().all(|name| capabilities.has(name)));
+    }
+}

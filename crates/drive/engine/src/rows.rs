@@ -27,10 +27,8 @@ impl Rows {
         self.is_keeping = is_keeping;
         self.count = 0;
         self.bytes = 0;
-        if is_keeping {
-            self.buffer.clear();
-            self.ends.clear();
-        }
+        self.buffer.clear();
+        self.ends.clear();
     }
 
     /// Adds one row.
@@ -92,6 +90,9 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::{Strategy, any, prop_assert_eq, proptest};
+
     use super::*;
 
     #[test]
@@ -105,6 +106,27 @@ mod tests {
         assert_eq!(kept, [(&b"k1"[..], &b"value"[..]), (&b"k2"[..], &b""[..])]);
         rows.clear(false);
         rows.push(b"k", b"v");
-        assert_eq!(rows.count(), 1);
+        assert_eq!((rows.count(), rows.kept().count()), (1, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn kept_rows_are_the_rows_pushed(answers in vec(vec((bytes(), bytes()), 0..9), 1..4)) {
+            let mut rows = Rows::new();
+            for pushed in &answers {
+                rows.clear(true);
+                pushed.iter().for_each(|(key, value)| rows.push(key, value));
+                let kept: Vec<_> =
+                    rows.kept().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+                prop_assert_eq!(&kept, pushed);
+                let sum: usize = pushed.iter().map(|(key, value)| key.len() + value.len()).sum();
+                prop_assert_eq!(rows.bytes(), sum as u64);
+                prop_assert_eq!(rows.count(), pushed.len() as u64);
+            }
+        }
+    }
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        vec(any::<u8>(), 0..200)
     }
 }

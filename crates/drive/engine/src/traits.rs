@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use model::capability::Feature;
 use model::{Capabilities, DataShape, EngineState, Identity, Op, Options, Outcome, Settings};
 
 use crate::error::EngineError;
@@ -20,7 +21,40 @@ pub struct OpenSpec {
     pub data: DataShape,
 }
 
+/// Ability: the engine's answers can be checked; there unless denied.
+pub const ANSWERS: &str = "answers";
+
+/// Returns whether the build's answers can be checked.
+///
+/// They can unless it denies [`ANSWERS`], as `null` does: checks are then switched off.
+#[must_use]
+pub fn gives_answers(capabilities: &Capabilities) -> bool {
+    !matches!(capabilities.features.get(ANSWERS), Some(Feature::No(_)))
+}
+
 /// One engine build, ready to open data.
+///
+/// ```
+/// use engine::{Driver, OpenSpec, Rows, memory::MemoryDriver};
+/// use model::{DataShape, Op, Options, Outcome, Settings};
+///
+/// let dir = tempfile::tempdir().expect("a directory");
+/// let engine = MemoryDriver.open(&OpenSpec {
+///     dir: dir.path().to_owned(),
+///     settings: Settings::default(),
+///     options: Options::new(),
+///     data: DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 },
+/// })?;
+/// let mut session = engine.session()?;
+/// let mut rows = Rows::new();
+/// session.execute(&Op::Put { key: b"k", value: b"v" }, &mut rows)?;
+/// rows.clear(true);
+/// assert_eq!(session.execute(&Op::Get { key: b"k" }, &mut rows)?, Outcome::Done);
+/// assert_eq!(rows.kept().next(), Some((&b"k"[..], &b"v"[..])));
+/// drop(session);
+/// engine.close()?;
+/// # Ok::<(), engine::EngineError>(())
+/// ```
 pub trait Driver: Send + Sync {
     /// Returns what is known of the build before it is opened.
     fn identity(&self) -> Identity;
@@ -81,6 +115,11 @@ pub trait Engine: Send + Sync {
         None
     }
 
+    /// Returns the engine's own log and option files, to be archived with the run.
+    fn own_files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Closes the engine cleanly.
     ///
     /// # Errors
@@ -98,4 +137,15 @@ pub trait Session {
     /// # Errors
     /// When the operation was not done.
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError>;
+}
+
+/// Refuses every option, for an engine that has none.
+pub(crate) fn refuse_options(engine: &str, options: &Options) -> Result<(), EngineError> {
+    match options.iter().next() {
+        None => Ok(()),
+        Some((name, _)) => Err(EngineError::Option {
+            option: name.to_owned(),
+            reason: format!("{engine} has no options: remove it"),
+        }),
+    }
 }

@@ -12,7 +12,7 @@ pub(super) const SEED: u64 = 0x00A5_5A41_C0DE;
 type Check = fn(&Subject<'_>) -> Result<(), String>;
 
 /// Every check, cheapest first: the first failure tells most.
-const CHECKS: &[(&str, Check)] = &[
+pub(super) const CHECKS: &[(&str, Check)] = &[
     ("identity_is_told", upkeep::identity_is_told),
     ("wrong_requests_are_refused", upkeep::wrong_requests_are_refused),
     ("boundary_keys_and_values", edges::boundary_keys_and_values),
@@ -31,6 +31,12 @@ const CHECKS: &[(&str, Check)] = &[
 /// Checks run with the durability class of `settings`, or with the weakest one offered when that
 /// is `sync`; reopening is checked with every class offered.
 ///
+/// ```
+/// use engine::{conformance::battery, memory::MemoryDriver};
+///
+/// battery(&MemoryDriver, &model::Settings::default(), &model::Options::new());
+/// ```
+///
 /// # Panics
 /// At the first failure, with a text that names engine, check, seed and operation.
 pub fn battery(driver: &dyn Driver, settings: &Settings, options: &Options) {
@@ -40,17 +46,24 @@ pub fn battery(driver: &dyn Driver, settings: &Settings, options: &Options) {
 }
 
 /// Returns the first failure of the battery as text.
-pub(super) fn first_failure(
+fn first_failure(
     driver: &dyn Driver,
     settings: &Settings,
     options: &Options,
 ) -> Result<(), String> {
     let subject = Subject::new(driver, settings, options);
-    for (name, check) in CHECKS {
-        check(&subject).map_err(|reason| {
-            let engine = driver.identity().engine;
-            format!("{engine} fails the conformance check `{name}` (seed {SEED:#x}): {reason}")
-        })?;
-    }
-    Ok(())
+    CHECKS.iter().try_for_each(|(name, _)| run(name, &subject))
+}
+
+/// Runs the check of that name.
+///
+/// # Panics
+/// When there is no such check.
+pub(super) fn run(name: &str, subject: &Subject<'_>) -> Result<(), String> {
+    let found = CHECKS.iter().find(|(known, _)| *known == name);
+    let (_, check) = found.expect("the name is one of CHECKS");
+    check(subject).map_err(|reason| {
+        let engine = subject.driver.identity().engine;
+        format!("{engine} fails the conformance check `{name}` (seed {SEED:#x}): {reason}")
+    })
 }

@@ -17,6 +17,8 @@ mod edges;
 mod reopen;
 mod stream;
 mod subject;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod upkeep;
 

@@ -1,10 +1,11 @@
 //! Several clients at once: every value read is one that was written, whole and not stale.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
 use model::capability::CONCURRENT_WRITERS;
-use model::{Direction, OpKind};
+use model::{Direction, Op, OpKind};
 
 use super::client::{Client, Row, text};
 use super::stream::SplitMix;
@@ -17,11 +18,16 @@ const KEYS: usize = 32;
 const READERS: usize = 4;
 /// Most operations of one reader: a writer that hangs must not keep the readers for ever.
 const READS_MAX: u64 = 1_000_000;
+/// Reads that all readers together do beside the writer, unless that takes it too long.
+const READS_WANTED: u64 = 400;
+/// Times its own share of writes that the writer writes at most, to wait for those reads.
+const PATIENCE: u64 = 10;
 
 /// What has been written so far, one entry per key; versions only grow.
 struct Board {
     started: [AtomicU64; KEYS],
     done: [AtomicU64; KEYS],
+    reads: AtomicU64,
     is_over: AtomicBool,
 }
 
@@ -30,8 +36,15 @@ impl Board {
         Self {
             started: [const { AtomicU64::new(0) }; KEYS],
             done: [const { AtomicU64::new(0) }; KEYS],
+            reads: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
         }
+    }
+
+    /// Returns whether a writer that wrote `done` of `wanted` times may stop.
+    fn is_enough(&self, done: u64, wanted: u64) -> bool {
+        let has_been_read = self.reads.load(Ordering::Relaxed) >= READS_WANTED;
+        done >= wanted.saturating_mul(if has_been_read { 1 } else { PATIENCE })
     }
 }
 
@@ -50,23 +63,33 @@ pub(super) fn readers_beside_a_writer(subject: &Subject<'_>) -> Result<(), Strin
     let engine = subject.open(dir.path())?;
     let board = Board::new();
     let writes = subject.scaled(2_000) as u64;
-    overwrite(&*engine, &board, KEYS as u64)?;
+    overwrite(&*engine, &board, |done| done >= KEYS as u64)?;
     let can_scan = subject.can(OpKind::Scan);
+    let start = Barrier::new(READERS + 1);
     thread::scope(|scope| {
-        let readers: Vec<_> = (0..READERS)
-            .map(|reader| {
-                let (engine, board) = (&*engine, &board);
-                scope.spawn(move || read_until_over(engine, board, reader, can_scan))
+        let (engine, board, start) = (&*engine, &board, &start);
+        let read = |reader| {
+            scope.spawn(move || {
+                start.wait();
+                read_until_over(engine, board, reader, can_scan)
             })
-            .collect();
-        let writer = scope.spawn(|| {
-            let _over = OverOnDrop(&board);
-            overwrite(&*engine, &board, writes)
+        };
+        let readers: Vec<_> = (0..READERS).map(read).collect();
+        let writer = scope.spawn(move || {
+            let _over = OverOnDrop(board);
+            start.wait();
+            overwrite(engine, board, |done| board.is_enough(done, writes))
         });
-        let states = ask_state_until_over(&*engine, &board);
+        let states = ask_state_until_over(engine, board);
         readers.into_iter().chain([writer]).try_for_each(join)?;
         states
     })?;
+    let mut client = Client::new(&*engine)?;
+    for index in 0..KEYS {
+        let last = value(index, board.done[index].load(Ordering::Acquire));
+        client.expect(&Op::Get { key: &key(index) }, &[(&key(index), &last)])?;
+    }
+    drop(client);
     close(engine)
 }
 
@@ -86,11 +109,17 @@ fn ask_state_until_over(engine: &dyn Engine, board: &Board) -> Result<(), String
     Ok(())
 }
 
-/// Gives the keys in turn their next version, `writes` times.
-fn overwrite(engine: &dyn Engine, board: &Board, writes: u64) -> Result<(), String> {
+/// Gives the keys in turn their next version, until enough is done.
+fn overwrite(
+    engine: &dyn Engine,
+    board: &Board,
+    is_enough: impl Fn(u64) -> bool,
+) -> Result<(), String> {
     let mut client = Client::new(engine)?;
-    for write in 0..writes {
-        let index = usize::try_from(write).unwrap_or_default() % KEYS;
+    for (write, index) in (0..KEYS).cycle().enumerate() {
+        if is_enough(write as u64) {
+            break;
+        }
         let version = 1 + board.done[index].load(Ordering::Acquire);
         board.started[index].store(version, Ordering::Release);
         client.put(&key(index), &value(index, version))?;
@@ -112,32 +141,37 @@ fn read_until_over(
         let is_over = board.is_over.load(Ordering::Acquire);
         let oldest: Vec<u64> =
             board.done.iter().map(|version| version.load(Ordering::Acquire)).collect();
-        let index = random.below(KEYS);
-        let rows: Vec<Row> = if can_scan && random.below(4) == 0 {
-            let way = [Direction::Forward, Direction::Reverse][random.below(2)];
-            let start = if way == Direction::Forward { key(0) } else { key(KEYS - 1) };
-            let mut rows = client.all(&start, way)?;
-            if way == Direction::Reverse {
-                rows.reverse();
-            }
-            let is_whole = rows.len() == KEYS
-                && rows.iter().enumerate().all(|(index, row)| row.0 == key(index));
-            if !is_whole {
-                return Err(format!("a scan beside a writer saw {} of {KEYS} rows", rows.len()));
-            }
-            rows
+        let rows = if can_scan && random.below(4) == 0 {
+            scan_all(&mut client, [Direction::Forward, Direction::Reverse][random.below(2)])?
         } else {
-            let value = client.get(&key(index))?;
-            vec![(key(index), value.ok_or("a get beside a writer found nothing")?)]
+            let key = key(random.below(KEYS));
+            let value = client.get(&key)?.ok_or("a get beside a writer found nothing")?;
+            vec![(key, value)]
         };
         for (key, found) in &rows {
             check(board, &oldest, key, found)?;
         }
+        board.reads.fetch_add(1, Ordering::Relaxed);
         if is_over {
             return Ok(());
         }
     }
     Ok(())
+}
+
+/// Returns the rows of every key in key order, read in the direction given.
+fn scan_all(client: &mut Client<'_>, direction: Direction) -> Result<Vec<Row>, String> {
+    let start = key(if direction == Direction::Forward { 0 } else { KEYS - 1 });
+    let mut rows = client.all(&start, direction)?;
+    if direction == Direction::Reverse {
+        rows.reverse();
+    }
+    let is_whole = rows.len() == KEYS && rows.iter().zip(0..).all(|(row, n)| row.0 == key(n));
+    if is_whole {
+        Ok(rows)
+    } else {
+        Err(format!("a scan beside a writer saw {} rows, not each of {KEYS} keys", rows.len()))
+    }
 }
 
 /// Checks that `found` is a version of `key` that may be there now.

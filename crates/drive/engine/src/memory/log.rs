@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use model::Durability;
 
+use super::engine::Map;
 use crate::error::EngineError;
-use crate::memory::Map;
 
 /// The file's name in the data directory.
 const NAME: &str = "memory.log";
@@ -21,7 +21,7 @@ const MAGIC: &[u8; 16] = b"assay memory 1\r\n";
 const DELETED: u32 = u32::MAX;
 
 /// The log, open for appending.
-pub(crate) struct Log {
+pub(super) struct Log {
     path: PathBuf,
     file: File,
     record: Vec<u8>,
@@ -29,7 +29,7 @@ pub(crate) struct Log {
 
 impl Log {
     /// Opens the log in `dir`, creating it when absent, and returns the rows it holds.
-    pub(crate) fn open(dir: &Path) -> Result<(Self, Map), EngineError> {
+    pub(super) fn open(dir: &Path) -> Result<(Self, Map), EngineError> {
         let path = dir.join(NAME);
         let failed = |error| failed("open", &path, &error);
         let mut file = File::options()
@@ -55,7 +55,7 @@ impl Log {
     }
 
     /// Appends one write as far as `durability` asks for; `None` is a delete.
-    pub(crate) fn append(
+    pub(super) fn append(
         &mut self,
         key: &[u8],
         value: Option<&[u8]>,
@@ -75,7 +75,7 @@ impl Log {
     }
 
     /// Replaces the log by one record per row, on the device when it returns.
-    pub(crate) fn rewrite(&mut self, map: &Map) -> Result<(), EngineError> {
+    pub(super) fn rewrite(&mut self, map: &Map) -> Result<(), EngineError> {
         let fresh = self.path.with_extension("new");
         let failed = |error| failed("rewrite", &self.path, &error);
         let mut writer = BufWriter::new(File::create(&fresh).map_err(failed)?);

@@ -1,7 +1,4 @@
-//! The oracle: an ordered map in memory, right by being too simple to be wrong.
-//!
-//! It is not fast and not meant to be compared. Its rows live in one log file from close to
-//! reopen; the stronger durability classes append every write to it, so they hold too.
+//! The engine: a map behind a lock.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -13,13 +10,13 @@ use model::{
     Settings,
 };
 
+use super::log::Log;
 use crate::error::EngineError;
-use crate::log::Log;
 use crate::rows::Rows;
-use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session};
+use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session, refuse_options};
 
 /// Rows in key order.
-pub(crate) type Map = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(super) type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// The oracle's only build.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,17 +52,6 @@ impl Driver for MemoryDriver {
         refuse_options("memory", &spec.options)?;
         refuse_settings(&spec.settings)?;
         Ok(Box::new(MemoryEngine::open(&spec.dir, spec.settings.durability)?))
-    }
-}
-
-/// Refuses every option, for an engine that has none.
-pub(crate) fn refuse_options(engine: &str, options: &Options) -> Result<(), EngineError> {
-    match options.iter().next() {
-        None => Ok(()),
-        Some((name, _)) => Err(EngineError::Option {
-            option: name.to_owned(),
-            reason: format!("{engine} has no options: remove it"),
-        }),
     }
 }
 
@@ -205,10 +191,118 @@ fn push_range(map: &Map, start: &[u8], (limit, way): (u32, Direction), rows: &mu
 
 #[cfg(test)]
 mod tests {
+    use model::DataShape;
+    use tempfile::{TempDir, tempdir};
+
     use super::*;
 
+    type Pair<'a> = (&'a [u8], &'a [u8]);
+    type Row = (Vec<u8>, Vec<u8>);
+
+    fn spec(dir: &TempDir, durability: Durability) -> OpenSpec {
+        OpenSpec {
+            dir: dir.path().to_owned(),
+            settings: Settings { durability, ..Settings::default() },
+            options: Options::new(),
+            data: DataShape { rows: 3, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+        }
+    }
+
+    fn execute(engine: &dyn Engine, op: &Op<'_>) -> (Outcome, Vec<Row>) {
+        let mut rows = Rows::new();
+        rows.clear(true);
+        let outcome = engine.session().unwrap().execute(op, &mut rows).unwrap();
+        let kept = rows.kept().map(|(key, value)| (key.to_vec(), value.to_vec()));
+        (outcome, kept.collect())
+    }
+
+    fn put(engine: &dyn Engine, key: &[u8], value: &[u8]) {
+        assert_eq!(execute(engine, &Op::Put { key, value }), (Outcome::Done, Vec::new()));
+    }
+
+    /// The battery compares others with this engine, so its own answers are spelt out here.
     #[test]
-    fn memory_passes_the_battery() {
-        crate::conformance::battery(&MemoryDriver, &Settings::default(), &Options::new());
+    fn the_oracle_answers_as_the_contract_says() {
+        use Direction::{Forward, Reverse};
+        let dir = tempdir().unwrap();
+        let engine = MemoryDriver.open(&spec(&dir, Durability::None)).unwrap();
+        for (key, value) in [(b"b", b"old"), (b"d", b"2nd"), (b"b", b"1st"), (b"c", b"del")] {
+            put(&*engine, key, value);
+        }
+        assert_eq!(execute(&*engine, &Op::Delete { key: b"c" }).0, Outcome::Done);
+        assert_eq!(execute(&*engine, &Op::Delete { key: b"c" }).0, Outcome::Done);
+        let (b, d): (Pair<'_>, Pair<'_>) = ((b"b", b"1st"), (b"d", b"2nd"));
+        let scan = |start, limit, direction| Op::Scan { start, limit, direction };
+        let cases: [(Op<'_>, &[Pair<'_>]); 10] = [
+            (Op::Get { key: b"b" }, &[b]),
+            (Op::Get { key: b"c" }, &[]),
+            (Op::MultiGet { keys: &[b"d", b"c", b"b", b"d"] }, &[d, b, d]),
+            (Op::MultiGet { keys: &[b"c"] }, &[]),
+            (scan(b"b", 9, Forward), &[b, d]),
+            (scan(b"b", 1, Forward), &[b]),
+            (scan(b"c", 9, Forward), &[d]),
+            (scan(b"c", 9, Reverse), &[b]),
+            (scan(b"z", 9, Reverse), &[d, b]),
+            (scan(b"a", 9, Reverse), &[]),
+        ];
+        for (op, expected) in cases {
+            let (outcome, rows) = execute(&*engine, &op);
+            let due = if expected.is_empty() { Outcome::NotFound } else { Outcome::Done };
+            assert_eq!(outcome, due, "{op:?}");
+            let found: Vec<Pair<'_>> =
+                rows.iter().map(|(key, value)| (key.as_slice(), value.as_slice())).collect();
+            assert_eq!(found, expected, "{op:?}");
+        }
+    }
+
+    #[test]
+    fn each_class_keeps_what_it_promises_without_a_close() {
+        for durability in Durability::ALL {
+            let dir = tempdir().unwrap();
+            let spec = spec(&dir, durability);
+            let engine = MemoryDriver.open(&spec).unwrap();
+            put(&*engine, b"k", b"v");
+            put(&*engine, b"gone", b"v");
+            execute(&*engine, &Op::Delete { key: b"gone" });
+            drop(engine);
+            let engine = MemoryDriver.open(&spec).unwrap();
+            let expected =
+                if durability == Durability::None { Outcome::NotFound } else { Outcome::Done };
+            assert_eq!(execute(&*engine, &Op::Get { key: b"k" }).0, expected, "{durability}");
+            assert_eq!(execute(&*engine, &Op::Get { key: b"gone" }).0, Outcome::NotFound);
+        }
+    }
+
+    #[test]
+    fn a_torn_last_record_is_dropped_and_written_over() {
+        let dir = tempdir().unwrap();
+        let spec = spec(&dir, Durability::Os);
+        let path = dir.path().join("memory.log");
+        let engine = MemoryDriver.open(&spec).unwrap();
+        put(&*engine, b"whole", b"1");
+        put(&*engine, b"torn", b"0123456789");
+        drop(engine);
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 3]).unwrap();
+        let engine = MemoryDriver.open(&spec).unwrap();
+        assert_eq!(execute(&*engine, &Op::Get { key: b"torn" }).0, Outcome::NotFound);
+        put(&*engine, b"new", b"2");
+        drop(engine);
+        let engine = MemoryDriver.open(&spec).unwrap();
+        let keys: &[&[u8]] = &[b"whole", b"torn", b"new"];
+        assert_eq!(execute(&*engine, &Op::MultiGet { keys }).1.len(), 2);
+    }
+
+    #[test]
+    fn what_it_lacks_is_refused() {
+        let dir = tempdir().unwrap();
+        let mut wrong = spec(&dir, Durability::Os);
+        wrong.settings.direct_io = true;
+        assert!(matches!(MemoryDriver.open(&wrong), Err(EngineError::Unsupported(_))));
+        wrong.settings = Settings { compression: Some("zstd".to_owned()), ..Settings::default() };
+        assert!(matches!(MemoryDriver.open(&wrong), Err(EngineError::Unsupported(_))));
+        std::fs::write(dir.path().join("memory.log"), "not ours").unwrap();
+        let error = MemoryDriver.open(&spec(&dir, Durability::Os)).err().unwrap().to_string();
+        assert!(error.contains("is not a log of this engine"), "{error}");
     }
 }

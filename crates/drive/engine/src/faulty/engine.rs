@@ -1,0 +1,269 @@
+//! The engine around another one, and how it plays its script.
+
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome};
+use rustix::process::{Signal, getpid, kill_process};
+
+use super::lie::{Lie, Row, read, tell};
+use super::script::{self, Action, Death, Failure, Fault};
+use crate::error::EngineError;
+use crate::memory::MemoryDriver;
+use crate::rows::Rows;
+use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session};
+
+/// Counter of the engine: operations begun over all clients, those that fail included.
+pub(super) const OPERATIONS: &str = "faulty.operations";
+
+/// A driver that misbehaves on the script in its options.
+pub struct FaultyDriver {
+    inside: Box<dyn Driver>,
+}
+
+impl FaultyDriver {
+    /// Returns the driver around `inside`: around `null`, `slow` alone makes its service time.
+    #[must_use]
+    pub fn around(inside: Box<dyn Driver>) -> Self {
+        Self { inside }
+    }
+}
+
+impl Default for FaultyDriver {
+    /// Returns the driver around `memory`.
+    fn default() -> Self {
+        Self::around(Box::new(MemoryDriver))
+    }
+}
+
+impl Driver for FaultyDriver {
+    fn identity(&self) -> Identity {
+        disguise(self.inside.identity())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inside.capabilities()
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        let (script, options) = script::read(&spec.options)?;
+        if script.iter().any(|fault| fault.action == Action::RefuseOpen) {
+            return Err(EngineError::Fatal("faulty: told to refuse to open".to_owned()));
+        }
+        let inside = self.inside.open(&OpenSpec { options, ..spec.clone() })?;
+        Ok(Box::new(FaultyEngine {
+            inside,
+            options: spec.options.clone(),
+            script,
+            operations: AtomicU64::new(0),
+            gate: RwLock::new(()),
+            eaten: Mutex::new(Vec::new()),
+            before: Mutex::new(Vec::new()),
+        }))
+    }
+}
+
+/// Returns the identity of `faulty` around the engine of that identity.
+fn disguise(inside: Identity) -> Identity {
+    let mut identity = Identity { engine: "faulty".to_owned(), ..inside.clone() };
+    identity.facts.insert("around".to_owned(), inside.engine);
+    identity
+}
+
+/// A key and the value it had, if any.
+type Before = (Vec<u8>, Option<Vec<u8>>);
+
+struct FaultyEngine {
+    inside: Box<dyn Engine>,
+    options: Options,
+    script: Vec<Fault>,
+    /// Operations begun, over all clients.
+    operations: AtomicU64,
+    /// Every operation passes; one that stalls shuts it.
+    gate: RwLock<()>,
+    eaten: Mutex<Vec<Vec<u8>>>,
+    /// Rows as they were before the writes to be forgotten, oldest first.
+    before: Mutex<Vec<Before>>,
+}
+
+impl FaultyEngine {
+    /// Plays what may happen to any operation before it is done.
+    fn play(&self, action: Action) -> Result<(), EngineError> {
+        match action {
+            Action::Stall(span) => {
+                let _shut = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+                wait(span);
+            }
+            Action::Slow(span) => wait(span),
+            Action::Hang => {
+                let _shut = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+                loop {
+                    wait(Duration::from_secs(3600));
+                }
+            }
+            Action::Fail(failure) => return Err(fail(failure)),
+            Action::Die(death) => die(death),
+            Action::Eat(size) => self.eat(size)?,
+            Action::RefuseOpen | Action::Lie(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Takes memory, writes to all of it and keeps it.
+    fn eat(&self, size: Bytes) -> Result<(), EngineError> {
+        let bytes = usize::try_from(size.0)
+            .map_err(|_wide| EngineError::Fatal(format!("faulty: cannot address {size}")))?;
+        let meal = vec![1; bytes];
+        self.eaten.lock().unwrap_or_else(PoisonError::into_inner).push(meal);
+        Ok(())
+    }
+
+    /// Undoes the writes to be forgotten, newest first.
+    fn forget(&self) -> Result<(), EngineError> {
+        let before =
+            std::mem::take(&mut *self.before.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut session = self.inside.session()?;
+        for (key, value) in before.iter().rev() {
+            let op = match value {
+                Some(value) => Op::Put { key, value },
+                None => Op::Delete { key },
+            };
+            session.execute(&op, &mut Rows::new())?;
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the stall is the fault it plays")]
+fn wait(span: Duration) {
+    std::thread::sleep(span);
+}
+
+fn fail(failure: Failure) -> EngineError {
+    let text = "faulty: told to fail".to_owned();
+    match failure {
+        Failure::Conflict => EngineError::Conflict(text),
+        Failure::Timeout => EngineError::Timeout(text),
+        Failure::Fatal => EngineError::Fatal(text),
+    }
+}
+
+/// Ends the process as a broken engine would.
+fn die(death: Death) -> ! {
+    let signal = match death {
+        Death::Abort => std::process::abort(),
+        Death::Segv => Signal::SEGV,
+        Death::Kill => Signal::KILL,
+    };
+    // The first SIGSEGV only makes Rust's own handler, which seeks stack overflows, step aside.
+    while kill_process(getpid(), signal).is_ok() {}
+    std::process::abort()
+}
+
+impl Engine for FaultyEngine {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        if self.script.iter().any(|fault| matches!(fault.action, Action::Slow(_))) {
+            // Sleeps end when they are due and not up to 50 us later, on the client's own thread.
+            rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
+                .map_err(|error| EngineError::Fatal(format!("faulty: timer slack: {error}")))?;
+        }
+        Ok(Box::new(FaultySession { engine: self, inside: self.inside.session()? }))
+    }
+
+    fn identity(&self) -> Identity {
+        disguise(self.inside.identity())
+    }
+
+    /// Returns the script and the options of the engine inside, as far as it tells them.
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        let mut options = self.options.clone();
+        options.overlay(&self.inside.effective_options()?);
+        Ok(options)
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        self.inside.maintain(work)
+    }
+
+    /// Returns the state of the engine inside, and how far the script is as [`OPERATIONS`].
+    fn state(&self) -> Result<EngineState, EngineError> {
+        let mut state = self.inside.state()?;
+        #[expect(clippy::cast_precision_loss, reason = "no script runs 2^53 operations")]
+        let operations = self.operations.load(Ordering::Relaxed) as f64;
+        state.own_counters.insert(OPERATIONS.to_owned(), operations);
+        Ok(state)
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        self.inside.statistics_text()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        self.forget()?;
+        self.inside.close()
+    }
+}
+
+struct FaultySession<'e> {
+    engine: &'e FaultyEngine,
+    inside: Box<dyn Session + 'e>,
+}
+
+impl Session for FaultySession<'_> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let engine = self.engine;
+        let number = 1 + engine.operations.fetch_add(1, Ordering::Relaxed);
+        drop(engine.gate.read().unwrap_or_else(PoisonError::into_inner));
+        let mut is_lying = false;
+        for fault in &engine.script {
+            if fault.lie().is_some() {
+                is_lying |= fault.is_owed(number);
+            } else if fault.when.is_due(number) {
+                engine.play(fault.action)?;
+            }
+        }
+        match (is_lying, op.kind().is_write()) {
+            (false, _) => self.inside.execute(op, rows),
+            (true, false) => self.read_falsely(op, rows),
+            (true, true) => self.write_falsely(op, rows),
+        }
+    }
+}
+
+impl FaultySession<'_> {
+    /// Answers a read with every lie that is owed and suits it.
+    fn read_falsely(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let mut answer: Vec<Row> = read(&mut *self.inside, op)?;
+        for fault in &self.engine.script {
+            if let Some(lie) = fault.lie()
+                && !lie.is_about_writes()
+                && fault.take()
+                && !lie.falsify(&mut answer, &mut *self.inside)?
+            {
+                fault.give_back();
+            }
+        }
+        Ok(tell(&answer, rows))
+    }
+
+    /// Says a write is done, with the first lie that is owed.
+    fn write_falsely(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let mut lies = self
+            .engine
+            .script
+            .iter()
+            .filter(|fault| fault.lie().is_some_and(Lie::is_about_writes) && fault.take());
+        let lie = lies.next().and_then(Fault::lie);
+        if lie == Some(Lie::Ignore) {
+            return Ok(Outcome::Done);
+        }
+        if let (Some(Lie::Forget), Op::Put { key, .. } | Op::Delete { key }) = (lie, op) {
+            let before = read(&mut *self.inside, &Op::Get { key })?.pop().map(|(_, value)| value);
+            let mut list = self.engine.before.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push((key.to_vec(), before));
+        }
+        self.inside.execute(op, rows)
+    }
+}

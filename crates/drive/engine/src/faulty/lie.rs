@@ -1,0 +1,88 @@
+//! Wrong answers that look right.
+
+use model::{Direction, Op, Outcome};
+
+use crate::error::EngineError;
+use crate::rows::Rows;
+use crate::traits::Session;
+
+/// A way to answer wrongly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lie {
+    /// A row comes with the value of another key.
+    Value,
+    /// A row's value lacks its last byte.
+    Truncate,
+    /// A row is missing.
+    Drop,
+    /// The rows come in the wrong order.
+    Reverse,
+    /// A write is said to be done and is not.
+    Ignore,
+    /// A write is done, and undone by the next close.
+    Forget,
+}
+
+/// One row, owned.
+pub(super) type Row = (Vec<u8>, Vec<u8>);
+
+impl Lie {
+    /// Returns whether the lie is about writes.
+    pub(super) const fn is_about_writes(self) -> bool {
+        matches!(self, Self::Ignore | Self::Forget)
+    }
+
+    /// Falsifies the rows of a read; returns whether they could be falsified.
+    pub(super) fn falsify(
+        self,
+        rows: &mut Vec<Row>,
+        session: &mut dyn Session,
+    ) -> Result<bool, EngineError> {
+        let Some((key, value)) = rows.first_mut() else { return Ok(false) };
+        match self {
+            Self::Value => match neighbour(session, key)? {
+                Some(other) if other != *value => *value = other,
+                _ => return Ok(false),
+            },
+            Self::Truncate => return Ok(value.pop().is_some()),
+            Self::Drop => {
+                rows.remove(rows.len() / 2);
+            }
+            Self::Reverse => {
+                let is_palindrome = rows.iter().eq(rows.iter().rev());
+                rows.reverse();
+                return Ok(!is_palindrome);
+            }
+            Self::Ignore | Self::Forget => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// Returns the value of the key next to `key`: the next larger, else the next smaller one.
+fn neighbour(session: &mut dyn Session, key: &[u8]) -> Result<Option<Vec<u8>>, EngineError> {
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let op = Op::Scan { start: key, limit: 2, direction };
+        let found = read(session, &op)?;
+        if let Some((_, value)) = found.into_iter().find(|(other, _)| other != key) {
+            return Ok(Some(value));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the rows of a read.
+pub(super) fn read(session: &mut dyn Session, op: &Op<'_>) -> Result<Vec<Row>, EngineError> {
+    let mut rows = Rows::new();
+    rows.clear(true);
+    session.execute(op, &mut rows)?;
+    Ok(rows.kept().map(|(key, value)| (key.to_vec(), value.to_vec())).collect())
+}
+
+/// Hands `answer` to the caller as if the engine had found it.
+pub(super) fn tell(answer: &[Row], rows: &mut Rows) -> Outcome {
+    for (key, value) in answer {
+        rows.push(key, value);
+    }
+    if answer.is_empty() { Outcome::NotFound } else { Outcome::Done }
+}

@@ -1,0 +1,245 @@
+//! The script: what goes wrong, and at which operation.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use model::units::{parse_count, parse_size, parse_span};
+use model::{Bytes, Options};
+
+use super::lie::Lie;
+use crate::error::EngineError;
+
+/// Name of the option that holds a fault; `fault.NAME` does too.
+const FAULT: &str = "fault";
+
+/// What a user may write, for the text of a refusal.
+const FORMS: &str = "`refuse open`, `stall SPAN`, `slow SPAN`, `hang`, \
+    `fail [conflict|timeout|fatal]`, `lie [value|truncate|drop|reverse|ignore|forget]`, \
+    `die [abort|segv|kill]` or `eat SIZE`, then `at N`, `every N` or `from N`";
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    RefuseOpen,
+    Stall(Duration),
+    Slow(Duration),
+    Hang,
+    Fail(Failure),
+    Lie(Lie),
+    Die(Death),
+    Eat(Bytes),
+}
+
+/// The class of a failed operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    Conflict,
+    Timeout,
+    Fatal,
+}
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Death {
+    Abort,
+    Segv,
+    Kill,
+}
+
+/// At which operations, 1-based.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    At(u64),
+    Every(u64),
+    From(u64),
+}
+
+impl When {
+    /// Returns whether operation `number` is one of them.
+    pub(super) const fn is_due(self, number: u64) -> bool {
+        match self {
+            Self::At(at) => number == at,
+            Self::Every(period) => number.is_multiple_of(period),
+            Self::From(first) => number >= first,
+        }
+    }
+}
+
+/// One line of the script.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) action: Action,
+    pub(super) when: When,
+    /// Times it was due and has not happened yet, because it did not suit the operation.
+    owed: AtomicU64,
+}
+
+impl Fault {
+    /// Returns the lie it tells, if it is one.
+    pub(super) const fn lie(&self) -> Option<Lie> {
+        if let Action::Lie(lie) = self.action { Some(lie) } else { None }
+    }
+
+    /// Counts operation `number` and returns whether the fault is due or overdue.
+    pub(super) fn is_owed(&self, number: u64) -> bool {
+        if self.when.is_due(number) {
+            self.owed.fetch_add(1, Ordering::Relaxed);
+        }
+        self.owed.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes one of the times it is owed; returns `false` when another client was first.
+    pub(super) fn take(&self) -> bool {
+        let less = |owed: u64| owed.checked_sub(1);
+        self.owed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
+
+    /// Gives back a time that was taken and did not suit.
+    pub(super) fn give_back(&self) {
+        self.owed.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Splits `options` into the script and what is meant for the engine inside.
+pub(super) fn read(options: &Options) -> Result<(Vec<Fault>, Options), EngineError> {
+    let (mut script, mut others) = (Vec::new(), Options::new());
+    for (name, value) in options.iter() {
+        if name != FAULT && !name.starts_with("fault.") {
+            others.set(name, value);
+            continue;
+        }
+        let (action, when) = parse(value).map_err(|reason| EngineError::Option {
+            option: name.to_owned(),
+            reason: format!("`{value}`: {reason}"),
+        })?;
+        script.push(Fault { action, when, owed: AtomicU64::new(0) });
+    }
+    Ok((script, others))
+}
+
+/// Parses one fault, as the module's table describes it.
+fn parse(text: &str) -> Result<(Action, When), String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (words, when) = match words.as_slice() {
+        [words @ .., "at", number] => (words, Some(When::At(positive(number)?))),
+        [words @ .., "every", number] => (words, Some(When::Every(positive(number)?))),
+        [words @ .., "from", number] => (words, Some(When::From(positive(number)?))),
+        words => (words, None),
+    };
+    let action = action(words)?;
+    if action == Action::RefuseOpen && when.is_some() {
+        return Err("opening has no number: write `refuse open` alone".to_owned());
+    }
+    Ok((action, when.unwrap_or(When::From(1))))
+}
+
+fn positive(text: &str) -> Result<u64, String> {
+    match parse_count(text)? {
+        0 => Err("operations are counted from 1".to_owned()),
+        number => Ok(number),
+    }
+}
+
+fn action(words: &[&str]) -> Result<Action, String> {
+    let span = |text: &str| Ok::<_, String>(Duration::from_nanos(parse_span(text)?.0));
+    Ok(match words {
+        ["refuse", "open"] => Action::RefuseOpen,
+        ["stall", text] => Action::Stall(span(text)?),
+        ["slow", text] => Action::Slow(span(text)?),
+        ["hang"] => Action::Hang,
+        ["fail", "conflict"] => Action::Fail(Failure::Conflict),
+        ["fail"] | ["fail", "timeout"] => Action::Fail(Failure::Timeout),
+        ["fail", "fatal"] => Action::Fail(Failure::Fatal),
+        ["lie"] | ["lie", "value"] => Action::Lie(Lie::Value),
+        ["lie", "truncate"] => Action::Lie(Lie::Truncate),
+        ["lie", "drop"] => Action::Lie(Lie::Drop),
+        ["lie", "reverse"] => Action::Lie(Lie::Reverse),
+        ["lie", "ignore"] => Action::Lie(Lie::Ignore),
+        ["lie", "forget"] => Action::Lie(Lie::Forget),
+        ["die"] | ["die", "abort"] => Action::Die(Death::Abort),
+        ["die", "segv"] => Action::Die(Death::Segv),
+        ["die", "kill"] => Action::Die(Death::Kill),
+        ["eat", text] => Action::Eat(parse_size(text)?),
+        _ => return Err(format!("not a fault: write {FORMS}")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_is_understood() {
+        use When::{At, Every, From};
+        let span = |ms| Duration::from_millis(ms);
+        let cases = [
+            ("refuse open", Action::RefuseOpen, From(1)),
+            ("stall 1s at 5000", Action::Stall(span(1_000)), At(5_000)),
+            ("stall 3ms every 2k", Action::Stall(span(3)), Every(2_000)),
+            ("slow 20us", Action::Slow(Duration::from_micros(20)), From(1)),
+            ("hang at 7", Action::Hang, At(7)),
+            ("fail every 1000", Action::Fail(Failure::Timeout), Every(1_000)),
+            ("fail conflict from 9", Action::Fail(Failure::Conflict), From(9)),
+            ("fail fatal at 1", Action::Fail(Failure::Fatal), At(1)),
+            ("lie at 700", Action::Lie(Lie::Value), At(700)),
+            ("lie truncate at 700", Action::Lie(Lie::Truncate), At(700)),
+            ("lie drop", Action::Lie(Lie::Drop), From(1)),
+            ("lie reverse", Action::Lie(Lie::Reverse), From(1)),
+            ("lie ignore", Action::Lie(Lie::Ignore), From(1)),
+            ("lie forget", Action::Lie(Lie::Forget), From(1)),
+            ("die at 3", Action::Die(Death::Abort), At(3)),
+            ("die segv at 900", Action::Die(Death::Segv), At(900)),
+            ("die kill at 900", Action::Die(Death::Kill), At(900)),
+            ("eat 1GiB at 4", Action::Eat(Bytes::GIB), At(4)),
+        ];
+        for (text, action, when) in cases {
+            assert_eq!(parse(text), Ok((action, when)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_fault_is_refused_with_the_remedy() {
+        let cases = [
+            ("", "`stall SPAN`"),
+            ("stal 1s", "`stall SPAN`"),
+            ("stall", "`stall SPAN`"),
+            ("slow 1 ms", "`slow SPAN`"),
+            ("stall 1", "60s"),
+            ("stall long at 3", "number"),
+            ("lie sideways", "`lie [value|"),
+            ("die at", "`die [abort"),
+            ("die at 0", "counted from 1"),
+            ("die at soon", "number"),
+            ("eat 3 elephants at 3", "`eat SIZE`"),
+            ("eat 3elephants", "64KiB"),
+            ("refuse open at 3", "`refuse open` alone"),
+        ];
+        for (text, remedy) in cases {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(remedy), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_option_and_other_options_pass() {
+        let options: Options = [("fault.9", "explode"), ("x", "1")].into_iter().collect();
+        let error = read(&options).unwrap_err().to_string();
+        assert!(error.starts_with("option `fault.9` refused: `explode`: not a fault"), "{error}");
+        let options: Options =
+            [("cache", "1"), ("fault", "hang at 3"), ("faults", "2")].into_iter().collect();
+        let (script, others) = read(&options).unwrap();
+        assert_eq!(script.len(), 1);
+        assert_eq!(others, [("cache", "1"), ("faults", "2")].into_iter().collect());
+    }
+
+    #[test]
+    fn a_fault_that_did_not_suit_stays_owed_once_per_time_it_was_due() {
+        let fault = |when| Fault { action: Action::Hang, when, owed: AtomicU64::new(0) };
+        let every = fault(When::Every(10));
+        let due: Vec<u64> = (1..=30).filter(|&n| every.is_owed(n) && n != 10).collect();
+        assert_eq!(due[0], 11);
+        assert!(every.take() && every.take() && every.take() && !every.take());
+        let at = fault(When::At(3));
+        assert!(!at.is_owed(2) && at.is_owed(3) && at.is_owed(4) && at.take() && !at.is_owed(5));
+    }
+}

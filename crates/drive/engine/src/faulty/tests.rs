@@ -1,0 +1,149 @@
+//! Faults that are not lies (those are proven by the conformance battery's own tests).
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use model::{DataShape, Op, Options, Outcome, Settings};
+
+use super::FaultyDriver;
+use super::engine::OPERATIONS;
+use crate::error::EngineError;
+use crate::null::NullDriver;
+use crate::rows::Rows;
+use crate::traits::{Driver, Engine, OpenSpec};
+
+/// Long enough that an operation which has not ended by then was kept from it.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Options by name.
+type Script<'a> = &'a [(&'a str, &'a str)];
+
+fn open(faults: Script<'_>) -> Result<Box<dyn Engine>, EngineError> {
+    let dir = tempfile::tempdir().unwrap();
+    FaultyDriver::around(Box::new(NullDriver)).open(&OpenSpec {
+        dir: dir.path().to_owned(),
+        settings: Settings::default(),
+        options: faults.iter().copied().collect(),
+        data: DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+    })
+}
+
+/// Executes `count` operations of one client; returns the numbers of those that failed.
+fn failed(engine: &dyn Engine, count: usize) -> Vec<usize> {
+    let mut session = engine.session().unwrap();
+    let mut execute = |_number: &usize| {
+        session.execute(&Op::Get { key: b"k" }, &mut Rows::new()) != Ok(Outcome::Done)
+    };
+    (1..=count).filter(&mut execute).collect()
+}
+
+#[test]
+fn failures_come_at_the_operations_of_the_script() {
+    let cases: [(Script<'_>, &[usize]); 4] = [
+        (&[("fault", "fail at 3")], &[3]),
+        (&[("fault", "fail every 4")], &[4, 8]),
+        (&[("fault.a", "fail fatal from 9"), ("fault.b", "fail conflict at 2")], &[2, 9, 10]),
+        (&[("fault", "eat 3MiB at 2")], &[]),
+    ];
+    for (faults, expected) in cases {
+        let engine = open(faults).unwrap();
+        assert_eq!(failed(&*engine, 10), expected, "{faults:?}");
+        engine.close().unwrap();
+    }
+}
+
+#[test]
+fn operations_are_counted_over_all_clients() {
+    let engine = open(&[("fault", "fail at 150")]).unwrap();
+    let failures: usize = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..2).map(|_| scope.spawn(|| failed(&*engine, 100).len())).collect();
+        clients.into_iter().map(|client| client.join().unwrap()).sum()
+    });
+    assert_eq!(failures, 1);
+}
+
+#[test]
+fn a_refused_open_and_a_refused_option_say_why() {
+    let error = open(&[("fault", "refuse open")]).err().unwrap();
+    assert_eq!(error, EngineError::Fatal("faulty: told to refuse to open".to_owned()));
+    let error = open(&[("fault.1", "slow 5us"), ("page_size", "4096")]).err().unwrap();
+    let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
+    assert_eq!(option, "page_size");
+    assert!(reason.contains("null has no options"), "{reason}");
+}
+
+#[test]
+fn the_script_is_read_back_as_options() {
+    let faults = [("fault.b", "fail at 30"), ("fault.a", "slow 5us")];
+    let engine = open(&faults).unwrap();
+    assert_eq!(engine.effective_options().unwrap(), Options::from_iter(faults));
+    assert_eq!(engine.identity().facts["around"], "null");
+}
+
+/// Goal: a stall is everybody's, a slow operation only its own.
+/// Method: one client meets the fault; another one works on, telling of each operation.
+#[test]
+fn a_stall_holds_every_client_and_a_slow_operation_only_its_own() {
+    for (fault, is_everybody_held) in [("stall 1h at 1", true), ("slow 1h at 1", false)] {
+        let engine: &'static dyn Engine = Box::leak(open(&[("fault", fault)]).unwrap());
+        std::thread::spawn(move || failed(engine, 1));
+        while engine.state().unwrap().own_counters[OPERATIONS] < 1.0 {
+            std::thread::yield_now();
+        }
+        let (ended, has_ended) = sync_channel(0);
+        std::thread::spawn(move || while ended.send(failed(engine, 1)).is_ok() {});
+        // The first few may still pass before the stalling client shuts the gate.
+        let is_held = (0..100_000).any(|_| has_ended.recv_timeout(PATIENCE).is_err());
+        assert_eq!(is_held, is_everybody_held, "{fault}");
+    }
+}
+
+#[test]
+fn a_hang_never_ends() {
+    let engine = open(&[("fault", "hang at 2")]).unwrap();
+    let (ended, has_ended) = sync_channel(1);
+    std::thread::spawn(move || ended.send(failed(&*engine, 2)).unwrap());
+    assert_eq!(has_ended.recv_timeout(PATIENCE), Err(RecvTimeoutError::Timeout));
+}
+
+#[test]
+fn slow_takes_its_time() {
+    let engine = open(&[("fault", "slow 2ms")]).unwrap();
+    #[expect(clippy::disallowed_methods, reason = "the test measures the fault's lower bound")]
+    let started = std::time::Instant::now();
+    assert_eq!(failed(&*engine, 10), []);
+    assert!(started.elapsed() >= Duration::from_millis(20));
+}
+
+/// Goal: each `die` ends the process by its signal.
+/// Method: this test binary runs itself with the ignored test that dies.
+#[test]
+fn dying_ends_the_process_by_the_signal_asked_for() {
+    let this = std::env::current_exe().unwrap();
+    for (death, signal) in [("abort", 6), ("segv", 11), ("kill", 9)] {
+        let name = format!("faulty::tests::dies_by_{death}");
+        let arguments = ["--exact", &name, "--ignored"];
+        let output = Command::new(&this).args(arguments).output().unwrap();
+        assert_eq!(output.status.signal(), Some(signal), "{death}: {output:?}");
+    }
+}
+
+#[test]
+#[ignore = "ends the process: run by dying_ends_the_process_by_the_signal_asked_for"]
+fn dies_by_abort() {
+    failed(&*open(&[("fault", "die abort at 3")]).unwrap(), 3);
+}
+
+#[test]
+#[ignore = "ends the process: run by dying_ends_the_process_by_the_signal_asked_for"]
+fn dies_by_segv() {
+    failed(&*open(&[("fault", "die segv at 3")]).unwrap(), 3);
+}
+
+#[test]
+#[ignore = "ends the process: run by dying_ends_the_process_by_the_signal_asked_for"]
+fn dies_by_kill() {
+    failed(&*open(&[("fault", "die kill at 3")]).unwrap(), 3);
+}
