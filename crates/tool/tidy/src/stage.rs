@@ -45,7 +45,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "clippy", work: Work::Cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]) },
     Stage { name: "rules", work: Work::Rules },
     Stage { name: "docs", work: Work::Cargo(&["doc", "--workspace", "--no-deps", "--quiet"]) },
-    Stage { name: "licences", work: Work::CargoWhereInstalled(&["deny", "check"]) },
+    Stage { name: "licences", work: Work::CargoWhereInstalled(&["deny", "check", "bans", "licenses", "sources"]) },
     Stage { name: TESTS, work: Work::Cargo(&["test", "--workspace", "--quiet"]) },
 ];
 

@@ -1,0 +1,24 @@
+# The commands of this repository. Each installs what is missing before it begins.
+
+.PHONY: run test bench tidy setup
+
+# Compare real engines on this machine: build, run the quickstart, print the answer and the report.
+run: setup
+	cargo build --release --package assay
+	./target/release/assay run experiments/quickstart.toml --report
+
+# Every test. Those that need a RocksDB release obtain it through Maven, or say why they are skipped.
+test: setup
+	cargo test --workspace
+
+# What our own code costs.
+bench: setup
+	cargo bench --workspace --bench '*'
+
+# The definition of done.
+tidy: setup
+	cargo tidy
+
+# What a fresh machine lacks.
+setup:
+	@./scripts/setup.sh
