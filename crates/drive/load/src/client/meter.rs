@@ -1,0 +1,128 @@
+//! What a client keeps while it runs, and when it cuts.
+
+use model::Nanos;
+
+use crate::client::{ClientEnd, Role};
+use crate::handoff::{Delivery, Message, Outlet};
+use crate::stop::Pulse;
+use crate::tally::ClientTally;
+use crate::timeline::Timeline;
+use crate::usage::Usage;
+
+/// Longest time between two publications of the number of operations ended.
+const PULSE_EVERY: Nanos = Nanos::from_millis(100);
+
+/// Operations in one tally from which a cut must not be put off: half of what a counter holds.
+const TALLY_FULL: u64 = 1 << 31;
+
+/// One client's recorder: its tally, and the next moment at which something other is due.
+pub(crate) struct Meter<'r> {
+    client: usize,
+    timeline: Timeline,
+    /// When the client ends; the end of time when nothing but its work or a halt ends it.
+    deadline: Nanos,
+    pub(crate) tally: Box<ClientTally>,
+    /// The interval the tally was begun in.
+    from: u64,
+    /// The interval the client is in.
+    index: u64,
+    /// Operations ended, failures included.
+    pub(crate) ended: u64,
+    ended_before_tally: u64,
+    usage: Usage,
+    next_mark: Nanos,
+    next_cut: Nanos,
+    pulse: &'r Pulse,
+    outlet: Outlet,
+}
+
+impl<'r> Meter<'r> {
+    /// Returns a meter that counts from the timeline's start; called on the client's thread.
+    pub(crate) fn new(
+        client: usize,
+        (timeline, role): (Timeline, Role),
+        (outlet, tally): (Outlet, Box<ClientTally>),
+        pulse: &'r Pulse,
+    ) -> Self {
+        let mut meter = Self {
+            client,
+            timeline,
+            deadline: match role {
+                Role::Measured => timeline.deadline.unwrap_or(Nanos(u64::MAX)),
+                Role::Background => Nanos(u64::MAX),
+            },
+            tally,
+            from: 0,
+            index: 0,
+            ended: 0,
+            ended_before_tally: 0,
+            usage: Usage::of_thread(),
+            next_mark: Nanos(0),
+            next_cut: timeline.cut_of(0),
+            pulse,
+            outlet,
+        };
+        meter.mark_after(timeline.start);
+        meter
+    }
+
+    /// Returns when [`Meter::mark`] is next due.
+    #[inline(always)]
+    pub(crate) const fn next_mark(&self) -> Nanos {
+        self.next_mark
+    }
+
+    /// Does what is due at `at`; returns whether the deadline has passed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mark(&mut self, at: Nanos) -> bool {
+        self.pulse.publish(self.ended);
+        if at >= self.next_cut {
+            self.cut(at);
+        }
+        self.mark_after(at);
+        at >= self.deadline
+    }
+
+    /// Hands over what is left, with how and when the client ended.
+    pub(crate) fn finish(mut self, at: Nanos, end: ClientEnd) {
+        self.pulse.publish(self.ended);
+        let rest = self.take(Box::default(), u64::MAX);
+        self.outlet.send(Message::Ended(rest, at, end));
+    }
+
+    fn mark_after(&mut self, at: Nanos) {
+        let beat = at.after(PULSE_EVERY);
+        self.next_mark = beat.min(self.next_cut).min(self.deadline);
+    }
+
+    /// Ends the interval: what was done so far goes to the coordinator.
+    ///
+    /// Without a spare the tally goes on into the next interval, and nothing is lost; except
+    /// where it must not: a tally never spans the start of the measured span, or too much.
+    fn cut(&mut self, at: Nanos) {
+        let next = self.timeline.index_at(at, self.index);
+        let must = self.timeline.is_warmup(self.from) && !self.timeline.is_warmup(next)
+            || self.ended - self.ended_before_tally > TALLY_FULL;
+        let spare = match self.outlet.spare() {
+            None if must => self.outlet.wait_for_spare(),
+            found => found,
+        };
+        if let Some(spare) = spare {
+            let delivery = self.take(spare, next);
+            self.outlet.send(Message::Cut(delivery));
+            self.from = next;
+            self.ended_before_tally = self.ended;
+        }
+        self.index = next;
+        self.next_cut = self.timeline.cut_of(next);
+    }
+
+    fn take(&mut self, spare: Box<ClientTally>, next: u64) -> Delivery {
+        let usage = Usage::of_thread();
+        let growth = usage.since(&self.usage);
+        self.usage = usage;
+        let tally = std::mem::replace(&mut self.tally, spare);
+        Delivery { client: self.client, from: self.from, next, tally, usage: growth }
+    }
+}

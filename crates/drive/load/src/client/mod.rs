@@ -1,0 +1,16 @@
+//! One client: the hot loop, and what it keeps.
+//!
+//! Not the crew: a client knows no other client. It is driven by its generator and its schedule,
+//! and hands its tallies to the coordinator.
+//!
+//! Invariants: between `started` and `ended` there is nothing but the engine's work; nothing is
+//! allocated, locked or written to shared memory per operation; an operation belongs to the
+//! interval in which it ended; a failed or wrong operation is never counted as done.
+//!
+//! To change what is measured per operation, change `execute.rs`, and run the benchmark.
+
+mod execute;
+mod meter;
+
+pub(crate) use execute::{ClientEnd, Drive, Role, run_scheduled};
+pub(crate) use meter::Meter;

@@ -1,0 +1,149 @@
+//! The processor's time stamp counter, when it can be trusted, on the kernel's scale.
+
+use model::Nanos;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Bits of the fraction in a scale factor.
+const SCALE_BITS: u32 = 32;
+
+/// Readings of which the tightest counts: one in a few tens is not interrupted.
+const PAIR_TRIES: u32 = 64;
+
+/// A counter this close to 1 GHz is the kernel's clock in disguise (the crate's own fallback).
+const GIGAHERTZ_TOLERANCE: f64 = 1e-5;
+
+/// Returns the kernel's monotonic clock.
+#[expect(clippy::cast_sign_loss, reason = "the monotonic clock counts up from 0 at boot")]
+pub(super) fn kernel_now() -> Nanos {
+    let time = clock_gettime(ClockId::Monotonic);
+    Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// Says why the counter cannot be trusted; `Ok` when it can.
+///
+/// The processor must promise a constant rate in every power state, and the kernel, which watches
+/// the counter from boot on, must itself keep time by it.
+pub(super) fn trust(cpuinfo: &str, clocksource: &str) -> Result<(), String> {
+    let clocksource = clocksource.trim();
+    if cfg!(target_arch = "aarch64") {
+        return match clocksource {
+            "arch_sys_counter" => Ok(()),
+            other => Err(format!("the kernel keeps time by {other}")),
+        };
+    }
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+    for flag in ["constant_tsc", "nonstop_tsc"] {
+        if !flags.split_whitespace().any(|word| word == flag) {
+            return Err(format!("the processor does not promise {flag}"));
+        }
+    }
+    match clocksource {
+        "tsc" | "kvm-clock" => Ok(()),
+        other => Err(format!("the kernel keeps time by {other}")),
+    }
+}
+
+/// One moment on both scales.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) ticks: u64,
+    pub(super) kernel: Nanos,
+}
+
+/// The counter with its calibration.
+///
+/// Read with plain `rdtsc`: neither `rdtscp` nor a fence. The processor may thus move the reading
+/// by the few instructions in flight (tens of nanoseconds at most, the same for every engine); a
+/// fence would instead drain the pipeline twice per operation, and slow down what is measured.
+#[derive(Debug)]
+pub(super) struct Counter {
+    source: quanta::Clock,
+    origin: Pair,
+    /// Nanoseconds per tick, fixed point with `SCALE_BITS` of fraction.
+    scale: u64,
+}
+
+impl Counter {
+    /// Starts a calibration: the second pair must follow some time later.
+    pub(super) fn begin() -> (quanta::Clock, Pair) {
+        let source = quanta::Clock::new();
+        let pair = pair(&source);
+        (source, pair)
+    }
+
+    /// Ends a calibration; `None` when the counter's rate makes no sense.
+    #[expect(clippy::cast_precision_loss, reason = "spans of a calibration are far below 2^53")]
+    pub(super) fn end(source: quanta::Clock, origin: Pair) -> Option<Self> {
+        let later = pair(&source);
+        let ticks = later.ticks.checked_sub(origin.ticks).filter(|ticks| *ticks > 0)?;
+        let span = later.kernel.since(origin.kernel);
+        let ns_per_tick = span.0 as f64 / ticks as f64;
+        // 100 MHz to 20 GHz: every counter there is, and a scale that fits its fixed point.
+        if !(0.05..=40.0).contains(&ns_per_tick)
+            || (ns_per_tick - 1.0).abs() < GIGAHERTZ_TOLERANCE
+        {
+            return None;
+        }
+        let scale = u64::try_from((u128::from(span.0) << SCALE_BITS) / u128::from(ticks)).ok()?;
+        Some(Self { source, origin: later, scale })
+    }
+
+    /// Returns the present on the kernel's scale.
+    #[inline(always)]
+    pub(super) fn now(&self) -> Nanos {
+        self.scaled(self.source.raw())
+    }
+
+    /// Returns a reading on the kernel's scale.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the product fits 64 bits for 500 years")]
+    fn scaled(&self, ticks: u64) -> Nanos {
+        let since = u128::from(ticks.saturating_sub(self.origin.ticks));
+        let span = (since * u128::from(self.scale)) >> SCALE_BITS;
+        Nanos(self.origin.kernel.0 + span as u64)
+    }
+
+    /// Returns when the calibration was made.
+    pub(super) const fn calibrated_at(&self) -> Nanos {
+        self.origin.kernel
+    }
+
+    /// Returns one moment as this clock and as the kernel's clock see it.
+    pub(super) fn compare(&self) -> (Nanos, Nanos) {
+        let pair = pair(&self.source);
+        (self.scaled(pair.ticks), pair.kernel)
+    }
+}
+
+/// Reads both clocks at one moment: the try in which they were read closest together.
+fn pair(source: &quanta::Clock) -> Pair {
+    let mut best = Pair { ticks: source.raw(), kernel: kernel_now() };
+    let mut tightest = u64::MAX;
+    for _ in 0..PAIR_TRIES {
+        let before = source.raw();
+        let kernel = kernel_now();
+        let width = source.raw().saturating_sub(before);
+        if width < tightest {
+            tightest = width;
+            best = Pair { ticks: before + width / 2, kernel };
+        }
+    }
+    best
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counter_is_trusted_only_when_processor_and_kernel_both_do() {
+        let good = "processor : 0\nflags\t\t: fpu constant_tsc nonstop_tsc rdtscp\n";
+        assert_eq!(trust(good, "tsc\n"), Ok(()));
+        assert_eq!(trust(good, "kvm-clock"), Ok(()));
+        assert!(trust(good, "hpet").unwrap_err().contains("hpet"));
+        assert!(trust(good, "").is_err());
+        let drifting = "flags : fpu constant_tsc\n";
+        assert!(trust(drifting, "tsc").unwrap_err().contains("nonstop_tsc"));
+        assert!(trust("", "tsc").unwrap_err().contains("constant_tsc"));
+    }
+}

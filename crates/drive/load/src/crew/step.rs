@@ -1,0 +1,155 @@
+//! What the crew is asked to do, and what it tells.
+
+use std::collections::BTreeSet;
+
+use engine::Engine;
+use model::{Load, Nanos, OpKind, Readings, StopRule};
+use workload::Generator;
+
+use crate::error::LoadError;
+use crate::stop::StopFlag;
+use crate::tally::GroupTally;
+
+/// Longest interval: counters of 32 bits must hold what the fastest loop does in one, twice.
+const INTERVAL_MAX: Nanos = Nanos::from_secs(60);
+
+/// Shortest interval: below it the cuts would show in what is measured.
+const INTERVAL_MIN: Nanos = Nanos::from_millis(1);
+
+/// One group of clients: the measured ones, or the background writers.
+pub struct GroupRun<'a> {
+    /// One generator per client, in client order.
+    pub generators: Vec<Box<dyn Generator + 'a>>,
+    /// How the group's operations arrive.
+    pub load: Load,
+    /// Kinds of operation to make room for before the start; others cost an allocation once.
+    pub kinds: BTreeSet<OpKind>,
+}
+
+impl GroupRun<'_> {
+    /// Returns a group of nobody.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self { generators: Vec::new(), load: Load::Closed, kinds: BTreeSet::new() }
+    }
+}
+
+/// One step, ready to run.
+pub struct StepRun<'a> {
+    /// The engine.
+    pub engine: &'a dyn Engine,
+    /// The measured clients, at least one.
+    pub clients: GroupRun<'a>,
+    /// The background writers, which run until the measured clients have ended.
+    pub writers: GroupRun<'a>,
+    /// When the measured clients stop; a generator's end stops its client too.
+    pub stop: StopRule,
+    /// Unmeasured time before the measured span; 0 for steps that end by count.
+    pub warmup: Nanos,
+    /// Length of an interval: a second, but in tests.
+    pub interval: Nanos,
+    /// Whether the answers that the generators sample are checked.
+    pub is_checking: bool,
+    /// Set by others to stop the step.
+    pub stop_flag: StopFlag,
+}
+
+impl StepRun<'_> {
+    /// Returns why the step cannot be run, if it cannot.
+    pub(crate) fn validate(&self) -> Result<(), LoadError> {
+        if self.clients.generators.is_empty() {
+            return Err(LoadError::NoClients);
+        }
+        if matches!(self.stop, StopRule::Operations(0) | StopRule::Duration(Nanos(0))) {
+            return Err(LoadError::NothingToDo);
+        }
+        if matches!(self.stop, StopRule::Operations(_)) && self.warmup > Nanos(0) {
+            return Err(LoadError::WarmupByCount { warmup: self.warmup });
+        }
+        if !(INTERVAL_MIN..=INTERVAL_MAX).contains(&self.interval) {
+            return Err(LoadError::Interval { interval: self.interval, max: INTERVAL_MAX });
+        }
+        for load in [self.clients.load, self.writers.load] {
+            if let Load::Constant { ops_per_s } = load
+                && !(ops_per_s.is_finite() && ops_per_s > 0.0)
+            {
+                return Err(LoadError::Rate { ops_per_s });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What happens during a step, in order; told on the thread that called [`crate::run_step`].
+///
+/// `MeasuringBegins` (after the intervals of a warm-up), then an interval after each second,
+/// `MeasuringEnds` as soon as the last measured client has ended, then the intervals that were
+/// still held. Heartbeats come in between.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The measured span begins; without a warm-up no client starts before the callback returns.
+    MeasuringBegins,
+    /// An interval is complete: borrowed, because its memory is used again.
+    Interval(&'a Interval),
+    /// All measured clients have ended; the writers are told to, and may still be stuck.
+    MeasuringEnds,
+    /// Sign of life, twice a second: the same counts again mean that no operation ended.
+    Heartbeat {
+        /// Operations the measured clients have ended so far, failures and warm-up included.
+        client_operations: u64,
+        /// The same of the background writers.
+        writer_operations: u64,
+    },
+}
+
+/// What happened in one interval.
+#[derive(Debug, Clone, Default)]
+pub struct Interval {
+    /// Whether it belongs to the warm-up.
+    pub is_warmup: bool,
+    /// Start, since the step's start.
+    pub start: Nanos,
+    /// Length; the last interval of a step may be shorter or longer than the others.
+    pub length: Nanos,
+    /// The measured clients; kinds that did nothing may be there, all zero.
+    pub clients: GroupTally,
+    /// The background writers; kinds that did nothing may be there, all zero.
+    pub writers: GroupTally,
+    /// Growth of the worker's own accounts (the first block of [`model::metric::METRICS`]).
+    ///
+    /// `client_*` counts all our threads that execute operations, writers included, so that
+    /// what is left of the process is the engine's own threads and the harness.
+    pub readings: Readings,
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepEnd {
+    /// The clients did what they were asked to.
+    Finished,
+    /// The stop flag was set.
+    Stopped,
+    /// The engine failed, an answer was wrong, or a client panicked; the totals are what was done
+    /// until then.
+    Failed {
+        /// Which client, and what it saw.
+        reason: String,
+    },
+}
+
+/// What happened in the whole measured span.
+#[derive(Debug, Clone)]
+pub struct StepTotals {
+    /// Start of the measured span, since the step's start: the warm-up.
+    pub started_after: Nanos,
+    /// Length of the measured span, until the last measured client ended.
+    pub duration: Nanos,
+    /// The measured clients.
+    pub clients: GroupTally,
+    /// The background writers.
+    pub writers: GroupTally,
+    /// Growth of the worker's own accounts.
+    pub readings: Readings,
+    /// How the step ended.
+    pub end: StepEnd,
+}

@@ -1,0 +1,55 @@
+//! Why a step could not be begun.
+
+use engine::EngineError;
+use model::Nanos;
+
+/// A step that was not begun; what goes wrong later is in [`crate::StepEnd`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// There is nobody to measure.
+    #[error("the step has no client: give it at least one")]
+    NoClients,
+    /// The clients would stop before they begin.
+    #[error("the step ends before it begins: give it at least one operation or nanosecond")]
+    NothingToDo,
+    /// Operations of the warm-up would count as the step's.
+    #[error("a warm-up of {warmup} needs a step that ends by duration, not by count")]
+    WarmupByCount {
+        /// The warm-up asked for.
+        warmup: Nanos,
+    },
+    /// Intervals of this length cannot be kept.
+    #[error("an interval of {interval} is not between 1 ms and {max}")]
+    Interval {
+        /// The interval asked for.
+        interval: Nanos,
+        /// The longest possible.
+        max: Nanos,
+    },
+    /// A rate that is no rate.
+    #[error("a rate of {ops_per_s} operations per second: it must be a number above 0")]
+    Rate {
+        /// The rate asked for.
+        ops_per_s: f64,
+    },
+    /// The engine gave a client no session.
+    #[error("{who} got no session: {source}")]
+    Session {
+        /// The client.
+        who: String,
+        /// The engine's words.
+        source: EngineError,
+    },
+    /// The system gave a client no thread.
+    #[error("{who} got no thread: {source}; use fewer clients or raise the limit on processes")]
+    Thread {
+        /// The client.
+        who: String,
+        /// The system's words.
+        source: std::io::Error,
+    },
+    /// The stop flag was set before the clients began.
+    #[error("stopped before the step began")]
+    Stopped,
+}

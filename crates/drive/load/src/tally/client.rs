@@ -1,0 +1,156 @@
+//! What one client did in one interval.
+
+use model::OpKind;
+use model::operation::Outcome;
+use model::record::OpCounts;
+
+use super::layout::{BUCKETS, index_of, value_of};
+
+/// Kinds of operation, as a length.
+const KINDS: usize = OpKind::ALL.len();
+
+/// One in both halves of a word: a response and a service time of the same bucket.
+const BOTH: u64 = RESPONSE | SERVICE;
+const SERVICE: u64 = 1;
+const RESPONSE: u64 = 1 << 32;
+
+/// An operation that did not fail, as the recorder needs it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Done {
+    pub(crate) kind: OpKind,
+    pub(crate) outcome: Outcome,
+    /// Ended - started.
+    pub(crate) service_ns: u64,
+    /// Ended - intended.
+    pub(crate) response_ns: u64,
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Counts and both histograms of one kind of operation.
+///
+/// A word holds a bucket's service count in its low half and its response count in its high half:
+/// where nothing waited, both times are the same and one addition counts them both.
+#[derive(Debug, Clone)]
+struct KindTable {
+    counts: OpCounts,
+    over_range: u64,
+    words: Box<[u64; BUCKETS]>,
+}
+
+impl KindTable {
+    /// Returns an empty table whose memory is resident: no page fault later.
+    fn new() -> Self {
+        // Written, not just asked for: zero pages from the kernel are mapped on first use.
+        let mut words: Box<[u64]> = std::iter::repeat_n(u64::MAX, BUCKETS).collect();
+        words.fill(0);
+        let words = words.try_into().expect("it was made with this length");
+        Self { counts: OpCounts::default(), over_range: 0, words }
+    }
+
+    /// Adds `amount` to the bucket of `value_ns`.
+    #[inline(always)]
+    fn add(&mut self, value_ns: u64, amount: u64) {
+        match self.words.get_mut(index_of(value_ns)) {
+            Some(word) => *word += amount,
+            None => self.add_over_range(amount),
+        }
+    }
+
+    /// Counts a value beyond the range in the last bucket, and says so.
+    #[cold]
+    fn add_over_range(&mut self, amount: u64) {
+        self.words[BUCKETS - 1] += amount;
+        self.over_range += amount >> 32;
+    }
+}
+
+/// What one client did in one interval, by kind of operation.
+///
+/// A half word overflows after 2^32 operations of one duration. Tables are emptied once per
+/// interval, and an interval is at most a minute: twice what the fastest loop can do.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClientTally {
+    tables: [Option<KindTable>; KINDS],
+}
+
+impl ClientTally {
+    /// Returns an empty tally with room for `kinds`.
+    pub(crate) fn new(kinds: impl IntoIterator<Item = OpKind>) -> Self {
+        let mut tally = Self::default();
+        for kind in kinds {
+            tally.tables[kind.index()] = Some(KindTable::new());
+        }
+        tally
+    }
+
+    /// Counts an operation that did not fail.
+    ///
+    /// On the hot path: no allocation, but for the first operation of a kind nobody announced.
+    #[inline(always)]
+    pub(crate) fn record(&mut self, done: Done) {
+        let table = self.table(done.kind);
+        table.counts.done += 1;
+        table.counts.not_found += u64::from(matches!(done.outcome, Outcome::NotFound));
+        table.counts.rows += done.rows;
+        table.counts.bytes += done.bytes;
+        if done.service_ns == done.response_ns {
+            table.add(done.service_ns, BOTH);
+        } else {
+            table.add(done.service_ns, SERVICE);
+            table.add(done.response_ns, RESPONSE);
+        }
+    }
+
+    /// Counts an operation that failed: in no histogram, never as done.
+    #[cold]
+    pub(crate) fn record_failure(&mut self, kind: OpKind) {
+        self.table(kind).counts.failed += 1;
+    }
+
+    /// Counts answers that were checked and found right.
+    pub(crate) fn record_verified(&mut self, kind: OpKind, values: u64) {
+        self.table(kind).counts.verified += values;
+    }
+
+    /// Calls `each` for every kind that occurred: its counts, its operations out of range, and
+    /// its buckets that are not empty as (lowest value, service count, response count).
+    pub(crate) fn for_each<'s>(
+        &'s self,
+        mut each: impl FnMut(OpKind, &OpCounts, u64, &mut dyn Iterator<Item = (u64, u64, u64)>),
+    ) {
+        for kind in OpKind::ALL {
+            let Some(table) = &self.tables[kind.index()] else { continue };
+            if table.counts == OpCounts::default() {
+                continue;
+            }
+            let mut buckets = table.words.iter().enumerate().filter(|(_, word)| **word != 0).map(
+                |(index, word)| (value_of(index), word & u64::from(u32::MAX), word >> 32),
+            );
+            each(kind, &table.counts, table.over_range, &mut buckets);
+        }
+    }
+
+    /// Empties the tally; its memory stays.
+    pub(crate) fn clear(&mut self) {
+        for table in self.tables.iter_mut().flatten() {
+            if table.counts != OpCounts::default() {
+                table.counts = OpCounts::default();
+                table.over_range = 0;
+                table.words.fill(0);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn table(&mut self, kind: OpKind) -> &mut KindTable {
+        self.tables[kind.index()].get_or_insert_with(first_of_its_kind)
+    }
+}
+
+/// Makes room for a kind of operation that nobody announced.
+#[cold]
+#[inline(never)]
+fn first_of_its_kind() -> KindTable {
+    KindTable::new()
+}

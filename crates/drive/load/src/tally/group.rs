@@ -1,0 +1,212 @@
+//! What a group of clients did, in an interval or a step.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use model::OpKind;
+use model::record::{OpCounts, OpSummary};
+
+use super::client::ClientTally;
+use super::layout::{DIGITS, LONGEST_NS};
+use super::percentiles::percentiles;
+
+/// Counts and times of one kind of operation.
+#[derive(Debug, Clone)]
+pub struct KindTally {
+    /// Counts.
+    pub counts: OpCounts,
+    /// Ended - intended, ns, of the operations that were done.
+    pub response: Histogram<u64>,
+    /// Ended - started, ns, of the operations that were done.
+    pub service: Histogram<u64>,
+    /// Of these, operations longer than the histograms reach (73 min), kept in the last bucket.
+    pub over_range: u64,
+}
+
+/// Counts and times by kind of operation.
+pub type GroupTally = BTreeMap<OpKind, KindTally>;
+
+impl Default for KindTally {
+    fn default() -> Self {
+        let empty = || {
+            Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are constants")
+        };
+        let (response, service) = (empty(), empty());
+        Self { counts: OpCounts::default(), response, service, over_range: 0 }
+    }
+}
+
+impl KindTally {
+    /// Returns the counts and percentiles, as records keep them.
+    #[must_use]
+    pub fn summary(&self) -> OpSummary {
+        OpSummary {
+            counts: self.counts,
+            response: percentiles(&self.response),
+            service: percentiles(&self.service),
+        }
+    }
+
+    /// Adds `other` to this tally.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.merge(&other.counts);
+        self.over_range += other.over_range;
+        for (ours, theirs) in
+            [(&mut self.response, &other.response), (&mut self.service, &other.service)]
+        {
+            ours.add(theirs).expect("all tallies have one layout");
+        }
+    }
+}
+
+/// Adds every kind of `from` to `into`.
+pub(crate) fn merge(into: &mut GroupTally, from: &GroupTally) {
+    for (kind, tally) in from.iter().filter(|(_, tally)| tally.counts != OpCounts::default()) {
+        into.entry(*kind).or_default().merge(tally);
+    }
+}
+
+/// Adds a client's tally to `into`.
+pub(crate) fn absorb(into: &mut GroupTally, from: &ClientTally) {
+    from.for_each(|kind, counts, over_range, buckets| {
+        let tally = into.entry(kind).or_default();
+        tally.counts.merge(counts);
+        tally.over_range += over_range;
+        for (value_ns, service, response) in buckets {
+            let in_range = "both sides have one layout";
+            if service > 0 {
+                tally.service.record_n(value_ns, service).expect(in_range);
+            }
+            if response > 0 {
+                tally.response.record_n(value_ns, response).expect(in_range);
+            }
+        }
+    });
+}
+
+/// Empties every kind; kinds and memory stay.
+pub(crate) fn reset(group: &mut GroupTally) {
+    for tally in group.values_mut() {
+        tally.counts = OpCounts::default();
+        tally.over_range = 0;
+        tally.response.reset();
+        tally.service.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::operation::Outcome;
+    use proptest::prelude::*;
+
+    use super::super::client::Done;
+    use super::*;
+
+    fn done(service_ns: u64, response_ns: u64) -> Done {
+        let (kind, outcome) = (OpKind::Get, Outcome::Done);
+        Done { kind, outcome, service_ns, response_ns, rows: 1, bytes: 3 }
+    }
+
+    /// Times of every magnitude, with a wait before some of them.
+    fn times() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        let one = (0u64..LONGEST_NS, 0u32..42, 0u64..1_000_000, any::<bool>());
+        let one = one.prop_map(|(ns, shift, wait, is_late)| {
+            let service = ns >> shift;
+            (service, service + if is_late { wait } else { 0 })
+        });
+        prop::collection::vec(one, 1..300)
+    }
+
+    fn tally_of(times: &[(u64, u64)]) -> GroupTally {
+        let mut client = ClientTally::new([OpKind::Get]);
+        for (service, response) in times {
+            client.record(done(*service, *response));
+        }
+        let mut group = GroupTally::new();
+        absorb(&mut group, &client);
+        group
+    }
+
+    fn same(a: &GroupTally, b: &GroupTally) -> bool {
+        a.len() == b.len()
+            && a.iter().zip(b).all(|((kind, a), (other, b))| {
+                kind == other
+                    && a.counts == b.counts
+                    && a.response == b.response
+                    && a.service == b.service
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_those_of_the_standard_histogram(times in times()) {
+            // Goal: our counting differs from recording each value in an hdrhistogram by less
+            // than its resolution (a merge knows the bucket, not the value).
+            let tally = tally_of(&times).remove(&OpKind::Get).unwrap();
+            let mut service = KindTally::default().service;
+            let mut response = service.clone();
+            for (s, r) in &times {
+                service.record(*s).unwrap();
+                response.record(*r).unwrap();
+            }
+            for quantile in [0.0, 0.1, 0.5, 0.9, 0.99, 0.999, 1.0] {
+                for (ours, standard) in [(&tally.service, &service), (&tally.response, &response)] {
+                    let ours = ours.value_at_quantile(quantile);
+                    let standard = standard.value_at_quantile(quantile);
+                    prop_assert!(tally.service.equivalent(ours, standard), "{ours} {standard}");
+                }
+            }
+        }
+
+        #[test]
+        fn no_operation_is_lost_or_invented(times in times()) {
+            let tally = tally_of(&times).remove(&OpKind::Get).unwrap();
+            let count = times.len() as u64;
+            prop_assert_eq!(tally.counts.done, count);
+            prop_assert_eq!(tally.counts.bytes, 3 * count);
+            prop_assert_eq!(tally.service.len(), count);
+            prop_assert_eq!(tally.response.len(), count);
+        }
+
+        #[test]
+        fn merge_is_associative(a in times(), b in times(), c in times()) {
+            let (a, b, c) = (tally_of(&a), tally_of(&b), tally_of(&c));
+            let mut left = a.clone();
+            merge(&mut left, &b);
+            merge(&mut left, &c);
+            let mut tail = b;
+            merge(&mut tail, &c);
+            let mut right = a;
+            merge(&mut right, &tail);
+            prop_assert!(same(&left, &right));
+        }
+    }
+
+    #[test]
+    fn a_failed_operation_is_in_no_histogram() {
+        let mut client = ClientTally::default();
+        client.record_failure(OpKind::Put);
+        client.record_verified(OpKind::Get, 2);
+        let mut group = GroupTally::new();
+        absorb(&mut group, &client);
+        let puts = &group[&OpKind::Put];
+        assert_eq!((puts.counts.failed, puts.counts.done, puts.service.len()), (1, 0, 0));
+        assert_eq!(group[&OpKind::Get].counts.verified, 2);
+    }
+
+    #[test]
+    fn a_time_out_of_range_is_counted_and_said_so() {
+        let mut client = ClientTally::new([OpKind::Get]);
+        client.record(done(5, 2 * LONGEST_NS));
+        client.record(done(u64::MAX, u64::MAX));
+        let mut group = GroupTally::new();
+        absorb(&mut group, &client);
+        let gets = &group[&OpKind::Get];
+        assert_eq!((gets.counts.done, gets.response.len(), gets.service.len()), (2, 2, 2));
+        assert_eq!(gets.over_range, 2);
+        client.clear();
+        let mut empty = GroupTally::new();
+        absorb(&mut empty, &client);
+        assert!(empty.is_empty());
+    }
+}

@@ -1,0 +1,21 @@
+//! Counts and times of operations: a client's own, and those of a whole group.
+//!
+//! Not statistics: nothing is estimated here. A client writes its [`ClientTally`] once per
+//! operation; at each cut the coordinator merges it into a [`GroupTally`], whose histograms are
+//! ordinary `hdrhistogram` ones.
+//!
+//! Invariants: merging adds counts and loses none; a failed operation is in no histogram; both
+//! sides have the same layout, so a merge moves no value between buckets.
+//!
+//! To keep another time per operation, add a table to `ClientTally` and a histogram to
+//! [`KindTally`].
+
+mod client;
+mod group;
+mod layout;
+mod percentiles;
+
+pub(crate) use client::{ClientTally, Done};
+pub use group::{GroupTally, KindTally};
+pub(crate) use group::{absorb, merge, reset};
+pub use percentiles::percentiles;
