@@ -1,1 +1,25 @@
-//! Placeholder.
+//! Supply: obtains engine builds and keeps them, so that a run needs no network.
+//!
+//! This crate does not load a library, does not know what an engine can do and does not build
+//! engines from source. It stands before the drivers in the flow: a [`model::BuildRef`] goes in,
+//! the path of a checked library comes out.
+//!
+//! Invariants: an entry of the cache is complete or absent (it is renamed into place); a library
+//! is handed out only after its SHA-256 was compared; one process at a time fetches a build; what
+//! is in the cache is found without network.
+//!
+//! To add a source of builds, write one file under `source/` with a [`Source`] and add its line to
+//! `source::registry`.
+
+mod artifact;
+mod error;
+mod library;
+mod release;
+mod source;
+mod store;
+
+pub use artifact::Artifact;
+pub use error::SupplyError;
+pub use release::{KNOWN_ROCKSDB, nearest_release};
+pub use source::{Distribution, Fetched, Maven, Progress, Source};
+pub use store::{Store, default_cache_dir};

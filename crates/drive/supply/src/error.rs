@@ -1,0 +1,152 @@
+//! How getting a build fails, by what the user may do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why there is no library for the build asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SupplyError {
+    /// The name cannot be a build's.
+    #[error("{0}")]
+    BadName(String),
+    /// No source has builds of this name.
+    #[error("no source offers {build}: {hint}")]
+    NoSource {
+        /// The build asked for.
+        build: String,
+        /// What would be accepted.
+        hint: String,
+    },
+    /// The release is older than the driver supports.
+    #[error("{build} is too old: the oldest supported release is rocksdb@{oldest}")]
+    TooOld {
+        /// The build asked for.
+        build: String,
+        /// The oldest release that is supported.
+        oldest: &'static str,
+    },
+    /// The version was never published.
+    #[error("{build} does not exist: the nearest known release is rocksdb@{nearest}")]
+    NoSuchVersion {
+        /// The build asked for.
+        build: String,
+        /// The known release nearest to it.
+        nearest: &'static str,
+    },
+    /// There is no Maven client to ask.
+    #[error(
+        "no Maven client (`{command}`) on this machine: install one (Debian: apt install maven), \
+         or give your own library with `assay engine add rocksdb PATH`"
+    )]
+    NoMaven {
+        /// The command that was not found.
+        command: String,
+    },
+    /// The artifact repository was not reached.
+    #[error(
+        "{build} could not be fetched, Maven did not reach its repository ({reason}): check the \
+         network and Maven's proxy settings and repeat; builds already cached keep working"
+    )]
+    Unreachable {
+        /// The build asked for.
+        build: String,
+        /// What went wrong, without host names.
+        reason: String,
+    },
+    /// Maven failed for a reason of its own.
+    #[error(
+        "{build} could not be fetched, Maven says: {summary}; repeat by hand: mvn {goal} \
+         -Dartifact={artifact}"
+    )]
+    MavenFailed {
+        /// The build asked for.
+        build: String,
+        /// The first error line, without addresses.
+        summary: String,
+        /// The goal that was run.
+        goal: &'static str,
+        /// The artifact that was asked for.
+        artifact: String,
+    },
+    /// The artifact has no library for this machine.
+    #[error(
+        "{build} has no native library `{wanted}` for this machine (it has: {found}): choose \
+         another release, or give your own library with `assay engine add rocksdb PATH`"
+    )]
+    NoNativeLibrary {
+        /// The build asked for.
+        build: String,
+        /// The file that was looked for.
+        wanted: String,
+        /// The native libraries it has.
+        found: String,
+    },
+    /// The distribution has no such library.
+    #[error(
+        "no librocksdb.so.N among the distribution's libraries ({searched}): install one (Debian: \
+         apt install librocksdb7.8), or fetch a release with `assay engine get rocksdb@VERSION`"
+    )]
+    NoDistributionLibrary {
+        /// The directories that were searched.
+        searched: String,
+    },
+    /// The file is no library this machine can load.
+    #[error("{} cannot be loaded here: {reason}", path.display())]
+    WrongLibrary {
+        /// The file.
+        path: PathBuf,
+        /// Why it cannot be loaded.
+        reason: String,
+    },
+    /// The cached build is not what was put there.
+    #[error(
+        "the cached {build} in {} is damaged ({reason}): run `assay engine remove {build}`, then \
+         {remedy}", dir.display()
+    )]
+    Damaged {
+        /// The build asked for.
+        build: String,
+        /// Its directory.
+        dir: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+        /// How to get it back.
+        remedy: String,
+    },
+    /// Another library is already cached under this name.
+    #[error(
+        "{build} is cached already, from another library ({origin}): choose another name, or run \
+         `assay engine remove {build}` first"
+    )]
+    Exists {
+        /// The build's name.
+        build: String,
+        /// Where the cached one came from.
+        origin: String,
+    },
+    /// The build is not in the cache.
+    #[error("{build} is not cached: `assay engine list` shows what is")]
+    NotCached {
+        /// The build asked for.
+        build: String,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl SupplyError {
+    /// Returns a function that turns a system error into "cannot `action` `path`".
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+}

@@ -1,0 +1,117 @@
+//! What can be said of a library without loading it: its hash, and whether it fits this machine.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::SupplyError;
+
+/// Bytes of an ELF header that are looked at.
+const HEADER_BYTES: usize = 20;
+
+/// Returns the SHA-256 of a file in hex, and its size in bytes.
+pub(crate) fn digest(path: &Path) -> Result<(String, u64), SupplyError> {
+    let mut file = File::open(path).map_err(SupplyError::io("read", path))?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    let mut bytes = 0;
+    loop {
+        let count = file.read(&mut buffer).map_err(SupplyError::io("read", path))?;
+        if count == 0 {
+            break;
+        }
+        hasher.update(&buffer[..count]);
+        bytes += count as u64;
+    }
+    Ok((hex(&hasher.finalize()), bytes))
+}
+
+/// Returns bytes as lower-case hex digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Checks that a file is a shared library for this machine's architecture.
+pub(crate) fn check_loadable(path: &Path) -> Result<(), SupplyError> {
+    let mut file = File::open(path).map_err(SupplyError::io("read", path))?;
+    let mut header = [0; HEADER_BYTES];
+    let wrong = |reason: String| SupplyError::WrongLibrary { path: path.to_owned(), reason };
+    match file.read_exact(&mut header) {
+        Ok(()) => check_header(&header, std::env::consts::ARCH).map_err(wrong),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            Err(wrong("it is not an ELF shared library".to_owned()))
+        }
+        Err(error) => Err(SupplyError::io("read", path)(error)),
+    }
+}
+
+/// Checks the first bytes of an ELF file against an architecture as Rust names it.
+///
+/// Source: Tool Interface Standard, 1995, Executable and Linking Format 1.2, "ELF Header"; machine
+/// numbers from the ELF gABI registry.
+fn check_header(header: &[u8; HEADER_BYTES], arch: &str) -> Result<(), String> {
+    if !header.starts_with(b"\x7fELF") {
+        return Err("it is not an ELF shared library".to_owned());
+    }
+    let pair = |at: usize| match header[5] {
+        2 => u16::from_be_bytes([header[at], header[at + 1]]),
+        _ => u16::from_le_bytes([header[at], header[at + 1]]),
+    };
+    if pair(16) != 3 {
+        return Err("it is an ELF file, but not a shared library".to_owned());
+    }
+    let machine = match (pair(18), header[4]) {
+        (3, _) => "x86",
+        (21, _) => "powerpc64",
+        (22, _) => "s390x",
+        (40, _) => "arm",
+        (62, 2) => "x86_64",
+        (183, _) => "aarch64",
+        (243, 2) => "riscv64",
+        _ => "another architecture",
+    };
+    if machine == arch {
+        return Ok(());
+    }
+    Err(format!("it was built for {machine}, this program for {arch}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a little-endian header of 64 bits.
+    fn header(kind: u8, machine: u8) -> [u8; HEADER_BYTES] {
+        let mut header = [0; HEADER_BYTES];
+        header[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        header[16] = kind;
+        header[18] = machine;
+        header
+    }
+
+    #[test]
+    fn a_library_of_another_architecture_is_named() {
+        assert_eq!(check_header(&header(3, 62), "x86_64"), Ok(()));
+        let refusal = check_header(&header(3, 183), "x86_64").unwrap_err();
+        assert_eq!(refusal, "it was built for aarch64, this program for x86_64");
+    }
+
+    #[test]
+    fn a_program_and_a_text_are_no_libraries() {
+        assert!(check_header(&header(2, 62), "x86_64").unwrap_err().contains("not a shared"));
+        assert!(check_header(b"#!/bin/sh\necho hello", "x86_64").unwrap_err().contains("ELF"));
+    }
+
+    #[test]
+    fn the_digest_is_sha256() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("abc");
+        std::fs::write(&path, "abc").unwrap();
+        let (sha256, bytes) = digest(&path).unwrap();
+        // Source: NIST, 2001, SHA-256 examples, one-block message "abc".
+        assert_eq!(sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(bytes, 3);
+    }
+}

@@ -1,0 +1,91 @@
+//! RocksDB releases: which are known to work, and how versions order.
+
+use crate::error::SupplyError;
+
+/// Releases known to work, oldest first; any other from 5.18 on is tried too.
+pub const KNOWN_ROCKSDB: &[&str] = &[
+    "5.18.4", "6.0.1", "6.4.6", "6.29.5", "7.0.4", "7.7.3", "7.10.2", "8.0.0", "8.11.4", "9.0.0",
+    "9.10.0", "10.0.1", "10.4.2", "11.8.1",
+];
+
+/// The oldest release whose C functions the driver can do without.
+const OLDEST: (u32, u32) = (5, 18);
+
+/// Returns the parts of a version of two or three numbers; `None` for any other text.
+pub(crate) fn parse(version: &str) -> Option<[u32; 3]> {
+    let mut parts = [0; 3];
+    let mut count = 0;
+    for text in version.split('.') {
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        *parts.get_mut(count)? = text.parse().ok()?;
+        count += 1;
+    }
+    (count >= 2).then_some(parts)
+}
+
+/// Returns the newest known release.
+pub(crate) fn newest_release() -> &'static str {
+    KNOWN_ROCKSDB[KNOWN_ROCKSDB.len() - 1]
+}
+
+/// Returns the known release nearest to `version`; the newest when it is no number.
+#[must_use]
+pub fn nearest_release(version: &str) -> &'static str {
+    let Some(wanted) = parse(version) else { return newest_release() };
+    let distance = |known: &str| {
+        let known = parse(known).unwrap_or_default();
+        [0, 1, 2].map(|index: usize| wanted[index].abs_diff(known[index]))
+    };
+    KNOWN_ROCKSDB.iter().copied().min_by_key(|known| distance(known)).unwrap_or(newest_release())
+}
+
+/// Checks that a release is not older than the driver supports.
+pub(crate) fn check_age(build: &str, version: [u32; 3]) -> Result<(), SupplyError> {
+    if (version[0], version[1]) < OLDEST {
+        return Err(SupplyError::TooOld { build: build.to_owned(), oldest: KNOWN_ROCKSDB[0] });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn known_releases_are_versions_in_order_and_not_too_old() {
+        let parsed: Vec<_> = KNOWN_ROCKSDB.iter().map(|known| parse(known).unwrap()).collect();
+        assert!(parsed.is_sorted_by(|a, b| a < b));
+        assert!(parsed.iter().all(|known| check_age("", *known).is_ok()));
+    }
+
+    #[test]
+    fn a_slip_is_answered_with_the_release_meant() {
+        assert_eq!(nearest_release("9.10"), "9.10.0");
+        assert_eq!(nearest_release("9.10.1"), "9.10.0");
+        assert_eq!(nearest_release("5.17.2"), "5.18.4");
+        assert_eq!(nearest_release("latest"), "11.8.1");
+        assert_eq!(nearest_release("99.0.0"), "11.8.1");
+    }
+
+    #[test]
+    fn releases_before_5_18_are_refused() {
+        let error = check_age("rocksdb@5.17.2", parse("5.17.2").unwrap()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "rocksdb@5.17.2 is too old: the oldest supported release is rocksdb@5.18.4"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn only_two_or_three_numbers_are_a_version(parts in prop::collection::vec(0_u32.., 1..5)) {
+            let text = parts.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
+            prop_assert_eq!(parse(&text).is_some(), (2..=3).contains(&parts.len()));
+            prop_assert_eq!(parse(&format!("{text}-rc1")), None);
+        }
+    }
+}

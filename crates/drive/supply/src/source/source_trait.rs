@@ -1,0 +1,53 @@
+//! The role of a source, and the list of them.
+
+use std::path::Path;
+
+use model::BuildRef;
+
+use super::{Distribution, Maven};
+use crate::artifact::Artifact;
+use crate::error::SupplyError;
+
+/// Told what is being done, one short line at a time.
+pub type Progress<'a> = &'a mut dyn FnMut(&str);
+
+/// What a source has put in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// Where the library came from, in words.
+    pub origin: String,
+}
+
+/// A place engine builds can be fetched from.
+pub trait Source: Send + Sync {
+    /// Returns whether `build` is of a kind this source has; it need not exist.
+    fn offers(&self, build: &BuildRef) -> bool;
+
+    /// Puts the library of `build` at the path `library`, whose directory is empty.
+    ///
+    /// The directory may be used for other files too; only the library is kept.
+    ///
+    /// # Errors
+    /// When the build does not exist there, has no library for this machine, or is out of reach.
+    fn fetch(
+        &self,
+        build: &BuildRef,
+        library: &Path,
+        progress: Progress<'_>,
+    ) -> Result<Fetched, SupplyError>;
+
+    /// Returns whether the cached artifact is still what the source would give.
+    ///
+    /// A release never changes; what a distribution installs does. Must work without network.
+    ///
+    /// # Errors
+    /// When the source's own library cannot be read.
+    fn is_current(&self, _cached: &Artifact) -> Result<bool, SupplyError> {
+        Ok(true)
+    }
+}
+
+/// Returns every source, in the order they are asked.
+pub(crate) fn registry() -> Vec<Box<dyn Source>> {
+    vec![Box::new(Distribution::default()), Box::new(Maven::default())]
+}

@@ -1,0 +1,383 @@
+//! The cache over a scripted Maven client: what is fetched, kept, found, refused and removed.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use model::BuildRef;
+use supply::{Distribution, Maven, Source, Store, SupplyError, default_cache_dir};
+use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// A Maven client that copies jars from the directory beside it and counts how often it was asked.
+const FAKE_MAVEN: &str = r#"
+for argument in "$@"; do
+    case "$argument" in
+    -Dartifact=*) artifact="${argument#-Dartifact=}" ;;
+    -DoutputDirectory=*) out="${argument#-DoutputDirectory=}" ;;
+    --offline) offline=yes ;;
+    esac
+done
+home="$(dirname "$0")"
+echo "$artifact" >>"$home/asked"
+if [ -f "$home/down" ] && [ -z "$offline" ]; then
+    echo '[ERROR] Could not transfer artifact: Unknown host repo.example: Name or service not known'
+    exit 1
+fi
+IFS=: read -r group name version kind classifier <<END
+$artifact
+END
+jar="$name-$version${classifier:+-$classifier}.jar"
+if [ -f "$home/$jar" ]; then
+    exec cp "$home/$jar" "$out/"
+fi
+printf '\033[0m[\033[1;31mERROR\033[m] Failed to execute goal x:y:1:copy on project z: '
+printf 'Unable to find/resolve artifact. '
+printf 'Could not find artifact %s in r (https://repo.example/)\n' "$artifact"
+exit 1
+"#;
+
+/// A fake repository and a cache over it.
+struct Bench {
+    root: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        fs::write(root.path().join("mvn.sh"), FAKE_MAVEN).expect("the script");
+        Self { root }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// Publishes a jar with the named members.
+    fn publish(&self, jar: &str, members: &[(&str, &[u8])]) {
+        let mut zip = ZipWriter::new(fs::File::create(self.path(jar)).expect("a file"));
+        for (name, content) in members {
+            zip.start_file(*name, SimpleFileOptions::default()).expect("a member");
+            zip.write_all(content).expect("its content");
+        }
+        zip.finish().expect("a jar");
+    }
+
+    /// Opens the cache with the scripted client and an empty distribution.
+    fn store(&self) -> Store {
+        let script = self.path("mvn.sh").display().to_string();
+        let sources: Vec<Box<dyn Source>> = vec![
+            Box::new(Distribution::new(vec![self.path("lib")])),
+            Box::new(Maven::new(vec!["sh".to_owned(), script])),
+        ];
+        Store::with_sources(self.path("cache"), sources).expect("a cache")
+    }
+
+    /// Returns what the client was asked for, in order.
+    fn asked(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.path("asked")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// Returns a file image that passes for a library of this machine, with `tail` after its header.
+fn library(tail: &str) -> Vec<u8> {
+    let machine: u16 = match std::env::consts::ARCH {
+        "x86_64" => 62,
+        "aarch64" => 183,
+        "riscv64" => 243,
+        "s390x" => 22,
+        _ => 21,
+    };
+    let mut image = b"\x7fELF\x02".to_vec();
+    image.push(if cfg!(target_endian = "big") { 2 } else { 1 });
+    image.resize(16, 0);
+    image.extend(3_u16.to_ne_bytes());
+    image.extend(machine.to_ne_bytes());
+    image.extend(tail.as_bytes());
+    image
+}
+
+/// Returns the classifier of this machine.
+fn native() -> String {
+    match std::env::consts::ARCH {
+        "x86_64" => "linux64".to_owned(),
+        other => format!("linux-{other}"),
+    }
+}
+
+/// Returns the name of this machine's library in a jar.
+fn member() -> String {
+    format!("librocksdbjni-{}.so", native())
+}
+
+fn build(text: &str) -> BuildRef {
+    text.parse().expect("a build's name")
+}
+
+fn get(store: &Store, text: &str) -> Result<supply::Artifact, SupplyError> {
+    store.get(&build(text), &mut |_| ())
+}
+
+#[test]
+fn a_main_jar_with_natives_is_asked_for_once_and_found_offline_after() {
+    let bench = Bench::new();
+    bench.publish("rocksdbjni-9.10.0.jar", &[("x.class", b"x"), (&member(), &library("nine"))]);
+    let store = bench.store();
+    assert!(store.find(&build("rocksdb@9.10.0")).unwrap().is_none());
+    let mut told = Vec::new();
+    let fetched =
+        store.get(&build("rocksdb@9.10.0"), &mut |line| told.push(line.to_owned())).unwrap();
+    assert_eq!(fetched.origin, "Maven artifact org.rocksdb:rocksdbjni:9.10.0");
+    assert_eq!(fs::read(&fetched.library).unwrap(), library("nine"));
+    assert!(fetched.library.ends_with("engines/rocksdb/9.10.0/librocksdb.so"));
+    assert_eq!(told.len(), 3, "{told:?}");
+    // From here on there is no client at all.
+    fs::remove_file(bench.path("mvn.sh")).unwrap();
+    assert_eq!(get(&store, "rocksdb@9.10.0").unwrap(), fetched);
+    assert_eq!(bench.store().find(&build("rocksdb@9.10.0")).unwrap(), Some(fetched));
+    assert_eq!(bench.asked(), ["org.rocksdb:rocksdbjni:9.10.0"]);
+}
+
+#[test]
+fn a_main_jar_without_natives_sends_us_to_the_classifier() {
+    let bench = Bench::new();
+    bench.publish("rocksdbjni-10.4.2.jar", &[("x.class", b"x")]);
+    let classified = format!("rocksdbjni-10.4.2-{}.jar", native());
+    bench.publish(&classified, &[(&member(), &library("ten"))]);
+    let fetched = get(&bench.store(), "rocksdb@10.4.2").unwrap();
+    let artifact = format!("org.rocksdb:rocksdbjni:10.4.2:jar:{}", native());
+    assert_eq!(fetched.origin, format!("Maven artifact {artifact}"));
+    assert_eq!(bench.asked(), ["org.rocksdb:rocksdbjni:10.4.2", &artifact]);
+}
+
+#[test]
+fn natives_of_other_machines_only_are_named() {
+    let bench = Bench::new();
+    let others: &[(&str, &[u8])] =
+        &[("librocksdbjni-win64.dll", b"w"), ("librocksdbjni-osx.jnilib", b"m")];
+    bench.publish("rocksdbjni-9.10.0.jar", others);
+    let error = get(&bench.store(), "rocksdb@9.10.0").unwrap_err();
+    assert!(matches!(error, SupplyError::NoNativeLibrary { .. }), "{error}");
+    assert!(error.to_string().contains("it has: osx, win64"), "{error}");
+}
+
+#[test]
+fn a_native_that_is_not_for_this_machine_is_not_kept() {
+    let bench = Bench::new();
+    bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), b"MZ, not a library of ours at all")]);
+    let store = bench.store();
+    let error = get(&store, "rocksdb@9.10.0").unwrap_err();
+    assert!(matches!(error, SupplyError::WrongLibrary { .. }), "{error}");
+    assert!(store.find(&build("rocksdb@9.10.0")).unwrap().is_none());
+}
+
+#[test]
+fn a_version_that_was_never_published_names_the_nearest() {
+    let bench = Bench::new();
+    let error = get(&bench.store(), "rocksdb@9.10.7").unwrap_err().to_string();
+    assert_eq!(error, "rocksdb@9.10.7 does not exist: the nearest known release is rocksdb@9.10.0");
+}
+
+#[test]
+fn without_network_only_what_maven_has_already_is_fetched() {
+    let bench = Bench::new();
+    fs::write(bench.path("down"), "").unwrap();
+    let store = bench.store();
+    let error = get(&store, "rocksdb@9.10.0").unwrap_err();
+    assert!(matches!(error, SupplyError::Unreachable { .. }), "{error}");
+    assert!(!error.to_string().contains("repo.example"), "{error}");
+    bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), &library("nine"))]);
+    get(&store, "rocksdb@9.10.0").unwrap();
+}
+
+#[test]
+fn no_maven_client_is_an_error_with_two_ways_out() {
+    let bench = Bench::new();
+    let absent = vec!["mvn-that-is-not-installed".to_owned()];
+    let sources: Vec<Box<dyn Source>> = vec![Box::new(Maven::new(absent))];
+    let store = Store::with_sources(bench.path("cache"), sources).unwrap();
+    let error = get(&store, "rocksdb@9.10.0").unwrap_err();
+    assert!(matches!(error, SupplyError::NoMaven { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("apt install maven") && text.contains("engine add rocksdb"), "{text}");
+}
+
+#[test]
+fn what_no_source_has_is_refused_before_anyone_is_asked() {
+    let bench = Bench::new();
+    let store = bench.store();
+    let refusal = |text: &str| get(&store, text).unwrap_err().to_string();
+    assert!(refusal("rocksdb").contains("say which version, as in rocksdb@11.8.1"));
+    assert!(refusal("rocksdb@latest").contains("versions are numbers"));
+    assert!(refusal("rocksdb@5.17.2").contains("oldest supported release is rocksdb@5.18.4"));
+    assert!(refusal("sqlite").contains("part of Assay"));
+    assert!(refusal("rocksdb@system").contains("apt install librocksdb7.8"));
+    let climbing = BuildRef { engine: "rocksdb".to_owned(), version: Some("../../x".to_owned()) };
+    let error = store.get(&climbing, &mut |_| ()).unwrap_err();
+    assert!(matches!(error, SupplyError::BadName(_)), "{error}");
+    assert!(bench.asked().is_empty());
+}
+
+/// Spoils the entry in a directory.
+type Damage = fn(&Path);
+
+#[test]
+fn damage_is_detected_and_the_remedy_works() {
+    let bench = Bench::new();
+    bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), &library("nine"))]);
+    let store = bench.store();
+    let fetched = get(&store, "rocksdb@9.10.0").unwrap();
+    let dir = fetched.library.parent().unwrap();
+    let damages: [(&str, Damage); 4] = [
+        ("sha256", |dir| fs::write(dir.join("librocksdb.so"), library("ning")).unwrap()),
+        ("cannot read", |dir| fs::remove_file(dir.join("librocksdb.so")).unwrap()),
+        ("artifact.json", |dir| fs::write(dir.join("artifact.json"), "{").unwrap()),
+        ("artifact.json", |dir| fs::remove_file(dir.join("artifact.json")).unwrap()),
+    ];
+    for (sign, damage) in damages {
+        damage(dir);
+        let text = get(&store, "rocksdb@9.10.0").unwrap_err().to_string();
+        assert!(text.contains(sign) && text.contains(&dir.display().to_string()), "{text}");
+        assert!(text.contains("`assay engine remove rocksdb@9.10.0`, then `assay engine get"));
+        assert_eq!(store.damaged().len(), 1);
+        store.remove(&build("rocksdb@9.10.0")).unwrap();
+        assert_eq!(get(&store, "rocksdb@9.10.0").unwrap(), fetched);
+    }
+    assert!(store.damaged().is_empty());
+}
+
+/// Goal: two who fetch the same build at once both get it, and it is fetched once.
+/// Method: eight threads with stores of their own (a file lock is held per open file, so threads
+/// exclude each other as processes do); the client counts how often it is asked.
+#[test]
+fn many_who_want_one_build_fetch_it_once() {
+    let bench = Bench::new();
+    bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), &library("nine"))]);
+    let artifacts: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| get(&bench.store(), "rocksdb@9.10.0").unwrap()))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(artifacts.iter().all(|artifact| *artifact == artifacts[0]));
+    assert_eq!(bench.asked().len(), 1);
+}
+
+#[test]
+fn what_a_killed_fetch_left_is_no_entry_and_no_obstacle() {
+    let bench = Bench::new();
+    bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), &library("nine"))]);
+    let store = bench.store();
+    let partial = bench.path("cache/engines/rocksdb/.9.10.0.partial/ready");
+    fs::create_dir_all(&partial).unwrap();
+    fs::write(partial.join("librocksdb.so"), "half").unwrap();
+    assert!(store.list().is_empty());
+    assert!(store.find(&build("rocksdb@9.10.0")).unwrap().is_none());
+    get(&store, "rocksdb@9.10.0").unwrap();
+    assert!(!partial.exists());
+}
+
+#[test]
+fn the_users_own_library_is_copied_and_named_after_its_hash() {
+    let bench = Bench::new();
+    let store = bench.store();
+    let own = bench.path("librocksdb-mine.so");
+    fs::write(&own, library("mine")).unwrap();
+    let added = store.add("rocksdb", &own, None).unwrap();
+    let version = added.build.version.clone().unwrap();
+    assert_eq!(version, format!("user-{}", &added.sha256[..12]));
+    assert!(added.origin.starts_with("added from /") && added.origin.ends_with("-mine.so"));
+    assert_eq!(store.add("rocksdb", &own, None).unwrap(), added);
+    fs::remove_file(&own).unwrap();
+    assert_eq!(store.get(&added.build, &mut |_| ()).unwrap(), added);
+    fs::write(&added.library, "x").unwrap();
+    let text = store.find(&added.build).unwrap_err().to_string();
+    assert!(text.contains("`assay engine add rocksdb PATH` with your own"), "{text}");
+}
+
+#[test]
+fn a_name_is_neither_taken_twice_nor_taken_from_a_source() {
+    let bench = Bench::new();
+    let store = bench.store();
+    let own = bench.path("own.so");
+    fs::write(&own, library("one")).unwrap();
+    store.add("rocksdb", &own, Some("patched")).unwrap();
+    fs::write(&own, library("two")).unwrap();
+    let error = store.add("rocksdb", &own, Some("patched")).unwrap_err();
+    assert!(matches!(error, SupplyError::Exists { .. }), "{error}");
+    let error = store.add("rocksdb", &own, Some("9.10.0")).unwrap_err().to_string();
+    assert!(error.contains("official build") && error.contains("9.10.0-mine"), "{error}");
+    let error = store.add("rocksdb", &own, Some("../up")).unwrap_err();
+    assert!(matches!(error, SupplyError::BadName(_)), "{error}");
+    fs::write(&own, "#!/bin/sh, which is no library").unwrap();
+    let error = store.add("rocksdb", &own, None).unwrap_err();
+    assert!(error.to_string().contains("not an ELF shared library"), "{error}");
+}
+
+#[test]
+fn the_list_is_in_order_of_versions_and_removal_shortens_it() {
+    let bench = Bench::new();
+    let store = bench.store();
+    for version in ["9.10.0", "10.0.1", "9.9.3"] {
+        let jar = format!("rocksdbjni-{version}.jar");
+        bench.publish(&jar, &[(&member(), &library(version))]);
+        get(&store, &format!("rocksdb@{version}")).unwrap();
+    }
+    let own = bench.path("own.so");
+    fs::write(&own, library("own")).unwrap();
+    store.add("rocksdb", &own, Some("mine")).unwrap();
+    let names = || store.list().iter().map(|a| a.build.to_string()).collect::<Vec<_>>();
+    assert_eq!(names(), ["rocksdb@9.9.3", "rocksdb@9.10.0", "rocksdb@10.0.1", "rocksdb@mine"]);
+    store.remove(&build("rocksdb@9.10.0")).unwrap();
+    assert_eq!(names(), ["rocksdb@9.9.3", "rocksdb@10.0.1", "rocksdb@mine"]);
+    let error = store.remove(&build("rocksdb@9.10.0")).unwrap_err();
+    assert!(matches!(error, SupplyError::NotCached { .. }), "{error}");
+}
+
+#[test]
+fn the_systems_library_follows_the_package_until_it_is_gone() {
+    let bench = Bench::new();
+    let store = bench.store();
+    fs::create_dir(bench.path("lib")).unwrap();
+    let installed = bench.path("lib/librocksdb.so.7.8.3");
+    fs::write(&installed, library("old")).unwrap();
+    let first = get(&store, "rocksdb@system").unwrap();
+    assert_eq!(first.origin, format!("distribution library {}", installed.display()));
+    assert_eq!(get(&store, "rocksdb@system").unwrap(), first);
+    fs::write(&installed, library("new")).unwrap();
+    let second = get(&store, "rocksdb@system").unwrap();
+    assert_ne!(second.sha256, first.sha256);
+    fs::remove_file(&installed).unwrap();
+    assert_eq!(get(&store, "rocksdb@system").unwrap(), second);
+}
+
+#[test]
+fn the_cache_lies_where_the_desktop_convention_says() {
+    let dir = |home, xdg| default_cache_dir(home, xdg).map(|dir| dir.display().to_string());
+    assert_eq!(dir(Some("/home/a"), None).as_deref(), Some("/home/a/.cache/assay"));
+    assert_eq!(dir(Some("/home/a"), Some("/var/c")).as_deref(), Some("/var/c/assay"));
+    assert_eq!(dir(Some("/home/a"), Some("")).as_deref(), Some("/home/a/.cache/assay"));
+    assert_eq!(dir(None, Some("relative")), None);
+}
+
+/// Goal: the real client and the real artifact still have the shape this crate expects.
+/// Method: fetch the smallest release (15 MB) into a cache of its own.
+#[test]
+fn the_oldest_release_is_fetched_from_the_real_repository() {
+    let bench = Bench::new();
+    let store = Store::open(bench.path("cache")).unwrap();
+    match get(&store, "rocksdb@5.18.4") {
+        Ok(artifact) => {
+            let image = fs::read(&artifact.library).unwrap();
+            assert!(image.len() > 1 << 20);
+            let symbol = b"rocksdb_open\0";
+            assert!(image.windows(symbol.len()).any(|window| window == symbol));
+        }
+        Err(error @ (SupplyError::NoMaven { .. } | SupplyError::Unreachable { .. })) => {
+            println!("skipped: {error}");
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
