@@ -1,0 +1,25 @@
+//! LMDB against the oracle; the battery covers class `sync` by reopening, and runs the rest on
+//! the class given here.
+
+use engine::conformance::battery;
+use model::{Durability, Options, Settings};
+
+fn settings(durability: Durability) -> Settings {
+    Settings { durability, ..Settings::default() }
+}
+
+#[test]
+fn class_none_conforms() {
+    battery(&*driver_lmdb::driver(), &settings(Durability::None), &Options::new());
+}
+
+#[test]
+fn class_os_conforms() {
+    battery(&*driver_lmdb::driver(), &settings(Durability::Os), &Options::new());
+}
+
+#[test]
+fn the_write_map_conforms() {
+    let options = [("MDB_WRITEMAP", "true"), ("MDB_NORDAHEAD", "true")].into_iter().collect();
+    battery(&*driver_lmdb::driver(), &settings(Durability::Os), &options);
+}
