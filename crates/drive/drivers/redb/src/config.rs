@@ -1,0 +1,150 @@
+//! What redb is opened with: settings translated, then the options under redb's own names.
+
+use engine::{EngineError, OpenSpec};
+use model::Durability;
+use model::units::parse_size;
+use redb::WriteTransaction;
+
+use crate::backend::Syncs;
+use crate::error::{failed, refused};
+
+/// Options that may be set, named after the setters of `redb::Builder` and
+/// `redb::WriteTransaction`.
+const KNOWN: [&str; 3] = ["cache_size", "two_phase_commit", "quick_repair"];
+/// redb's own default cache, stated so that it can be told.
+///
+/// Source: redb's documentation of `Builder::new`.
+const CACHE_BYTES_DEFAULT: u64 = 1 << 30;
+
+/// Everything redb is opened with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Config {
+    /// Size of redb's cache, which also holds what is not yet written.
+    pub(crate) cache_bytes: usize,
+    /// How every commit is made.
+    pub(crate) commit: Commit,
+    /// What becomes of redb's syncs.
+    pub(crate) syncs: Syncs,
+}
+
+/// How a commit is made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Commit {
+    /// redb's own durability.
+    pub(crate) durability: redb::Durability,
+    /// Sync before and after the switch to the new state.
+    pub(crate) is_two_phase: bool,
+    /// Save the allocator's state with each commit.
+    pub(crate) is_quick_repair: bool,
+}
+
+impl Commit {
+    /// Gives a transaction its settings.
+    pub(crate) fn set(&self, txn: &mut WriteTransaction) -> Result<(), EngineError> {
+        txn.set_durability(self.durability).map_err(failed)?;
+        txn.set_two_phase_commit(self.is_two_phase);
+        txn.set_quick_repair(self.is_quick_repair);
+        Ok(())
+    }
+}
+
+impl Config {
+    /// Returns the configuration that `spec` asks for.
+    pub(crate) fn resolve(spec: &OpenSpec) -> Result<Self, EngineError> {
+        refuse_settings(spec)?;
+        let (durability, syncs) = match spec.settings.durability {
+            Durability::None => (redb::Durability::None, Syncs::Passed),
+            Durability::Os => (redb::Durability::Immediate, Syncs::Dropped),
+            Durability::Sync => (redb::Durability::Immediate, Syncs::Passed),
+        };
+        let mut cache_bytes = spec.settings.cache_bytes.map_or(CACHE_BYTES_DEFAULT, |size| size.0);
+        let mut commit = Commit { durability, is_two_phase: false, is_quick_repair: false };
+        for (name, value) in spec.options.iter() {
+            match name {
+                "cache_size" => {
+                    cache_bytes = parse_size(value).map_err(|reason| refused(name, reason))?.0;
+                }
+                "two_phase_commit" => commit.is_two_phase = parse_flag(name, value)?,
+                "quick_repair" => commit.is_quick_repair = parse_flag(name, value)?,
+                _ => {
+                    let known = KNOWN.join(", ");
+                    let reason = format!("not an option of redb here; known: {known}");
+                    return Err(refused(name, reason));
+                }
+            }
+        }
+        let cache_bytes = usize::try_from(cache_bytes)
+            .map_err(|_too_large| refused("cache_size", "larger than the address space"))?;
+        Ok(Self { cache_bytes, commit, syncs })
+    }
+}
+
+fn refuse_settings(spec: &OpenSpec) -> Result<(), EngineError> {
+    if spec.settings.direct_io {
+        let text = "direct_io: redb reads and writes through the page cache";
+        return Err(EngineError::Unsupported(text.to_owned()));
+    }
+    match spec.settings.compression.as_deref() {
+        None | Some("none") => Ok(()),
+        Some(name) => Err(EngineError::Unsupported(format!(
+            "compression `{name}`: redb stores rows as given"
+        ))),
+    }
+}
+
+fn parse_flag(name: &str, value: &str) -> Result<bool, EngineError> {
+    match value {
+        "true" | "on" | "1" => Ok(true),
+        "false" | "off" | "0" => Ok(false),
+        _ => Err(refused(name, format!("`{value}` is neither true nor false"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use model::{Bytes, DataShape, Settings};
+
+    use super::*;
+
+    fn spec(durability: Durability, options: &[(&str, &str)]) -> OpenSpec {
+        OpenSpec {
+            dir: PathBuf::new(),
+            settings: Settings {
+                durability,
+                cache_bytes: Some(Bytes(64 << 20)),
+                ..Settings::default()
+            },
+            options: options.iter().copied().collect(),
+            data: DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
+        }
+    }
+
+    #[test]
+    fn only_class_os_drops_syncs() {
+        for (class, syncs) in [
+            (Durability::None, Syncs::Passed),
+            (Durability::Os, Syncs::Dropped),
+            (Durability::Sync, Syncs::Passed),
+        ] {
+            assert_eq!(Config::resolve(&spec(class, &[])).unwrap().syncs, syncs);
+        }
+    }
+
+    #[test]
+    fn options_win_over_settings() {
+        let asked = spec(Durability::Sync, &[("cache_size", "2MiB"), ("quick_repair", "true")]);
+        let config = Config::resolve(&asked).unwrap();
+        assert_eq!(config.cache_bytes, 2 << 20);
+        assert!(config.commit.is_quick_repair && !config.commit.is_two_phase);
+    }
+
+    #[test]
+    fn wrong_options_are_refused_by_name() {
+        for (name, value) in [("cache", "1GiB"), ("cache_size", "big"), ("quick_repair", "2")] {
+            let error = Config::resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
+            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! One client: a transaction per operation.
+
+use std::sync::RwLockReadGuard;
+
+use engine::{EngineError, Rows, Session};
+use model::{Direction, Op, Outcome};
+use redb::{
+    AccessGuard, Database, ReadOnlyTable, ReadableDatabase, StorageError, TableDefinition,
+    WriteTransaction,
+};
+
+use crate::config::Commit;
+use crate::error::failed;
+
+/// The one table.
+pub(crate) const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("kv");
+
+type Table = ReadOnlyTable<&'static [u8], &'static [u8]>;
+type Row<'a> = (AccessGuard<'a, &'static [u8]>, AccessGuard<'a, &'static [u8]>);
+
+/// A client's handle.
+pub(crate) struct RedbSession<'e> {
+    database: RwLockReadGuard<'e, Database>,
+    commit: Commit,
+}
+
+impl<'e> RedbSession<'e> {
+    /// Returns a session that keeps compactions out while it lives.
+    pub(crate) const fn new(database: RwLockReadGuard<'e, Database>, commit: Commit) -> Self {
+        Self { database, commit }
+    }
+
+    /// Returns the table as of now; it keeps its read transaction alive.
+    fn table(&self) -> Result<Table, EngineError> {
+        let txn = self.database.begin_read().map_err(failed)?;
+        txn.open_table(TABLE).map_err(failed)
+    }
+
+    fn write(
+        &self,
+        change: impl FnOnce(&WriteTransaction) -> Changed,
+    ) -> Result<Outcome, EngineError> {
+        let mut txn = self.database.begin_write().map_err(failed)?;
+        self.commit.set(&mut txn)?;
+        change(&txn).map_err(failed)?;
+        txn.commit().map_err(failed)?;
+        Ok(Outcome::Done)
+    }
+}
+
+type Changed = Result<(), redb::Error>;
+
+impl Session for RedbSession<'_> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        match *op {
+            Op::Put { key, value } => self.write(|txn| {
+                txn.open_table(TABLE)?.insert(key, value)?;
+                Ok(())
+            }),
+            Op::Delete { key } => self.write(|txn| {
+                txn.open_table(TABLE)?.remove(key)?;
+                Ok(())
+            }),
+            Op::Get { key } => read(get(&self.table()?, key, rows), rows),
+            Op::MultiGet { keys } => {
+                let table = self.table()?;
+                read(keys.iter().try_for_each(|key| get(&table, key, rows)), rows)
+            }
+            Op::Scan { start, limit, direction: Direction::Forward } => {
+                let range = self.table()?.range(start..).map_err(failed)?;
+                read(push(range, limit, rows), rows)
+            }
+            Op::Scan { start, limit, direction: Direction::Reverse } => {
+                let range = self.table()?.range(..=start).map_err(failed)?;
+                read(push(range.rev(), limit, rows), rows)
+            }
+        }
+    }
+}
+
+fn get(table: &Table, key: &[u8], rows: &mut Rows) -> Result<(), StorageError> {
+    if let Some(value) = table.get(key)? {
+        rows.push(key, value.value());
+    }
+    Ok(())
+}
+
+fn push<'a>(
+    mut range: impl Iterator<Item = Result<Row<'a>, StorageError>>,
+    limit: u32,
+    rows: &mut Rows,
+) -> Result<(), StorageError> {
+    range.by_ref().take(limit as usize).try_for_each(|row| {
+        let (key, value) = row?;
+        rows.push(key.value(), value.value());
+        Ok(())
+    })
+}
+
+/// Returns the outcome of a read that put what it found in `rows`.
+fn read(done: Result<(), StorageError>, rows: &Rows) -> Result<Outcome, EngineError> {
+    done.map_err(failed)?;
+    Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
+}
