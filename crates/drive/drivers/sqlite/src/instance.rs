@@ -1,0 +1,161 @@
+//! One open database file.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use engine::{Engine, EngineError, Maintenance, Session};
+use model::{EngineState, Identity, Options, Readings};
+use rusqlite::Connection;
+
+use crate::config::{Config, PRAGMAS, TABLE, Table};
+use crate::connection::{self, pragma};
+use crate::error::failed;
+use crate::session::SqliteSession;
+use crate::tally::Tally;
+
+/// The database file's name in the data directory.
+const NAME: &str = "data.sqlite";
+/// Bytes of a frame header in the WAL, one per page written.
+///
+/// Source: SQLite's documentation, "WAL-mode File Format", section 4.1.
+const WAL_FRAME_HEADER_BYTES: u64 = 24;
+
+/// An open database file.
+pub(crate) struct SqliteEngine {
+    path: PathBuf,
+    config: Config,
+    table: Table,
+    page_bytes: u64,
+    /// Answers questions about the engine; never waits for a lock.
+    probe: Mutex<Connection>,
+    tally: Tally,
+}
+
+impl SqliteEngine {
+    /// Opens the database in `dir`, creating it when absent.
+    pub(crate) fn open(dir: &Path, config: Config) -> Result<Self, EngineError> {
+        let path = dir.join(NAME);
+        let probe = connection::open(&path, &config)?;
+        let table = connection::ensure_table(&probe, config.table)?;
+        let page_bytes = pragma(&probe, "page_size")?
+            .and_then(|bytes| bytes.parse().ok())
+            .ok_or_else(|| EngineError::Fatal("sqlite: does not tell its page_size".to_owned()))?;
+        connection::run(&probe, "PRAGMA busy_timeout = 0").map_err(failed)?;
+        let (probe, tally) = (Mutex::new(probe), Tally::default());
+        Ok(Self { path, config, table, page_bytes, probe, tally })
+    }
+
+    fn wal_bytes(&self) -> u64 {
+        let mut path = self.path.clone();
+        path.as_mut_os_string().push("-wal");
+        file_bytes(&path).unwrap_or_default()
+    }
+
+    /// Moves the WAL's pages to the database file and empties it, when there is one.
+    fn checkpoint(&self, connection: &Connection) -> Result<bool, EngineError> {
+        if !self.config.has_wal() {
+            return Ok(false);
+        }
+        let is_busy: i64 = connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .map_err(failed)?;
+        if is_busy == 0 {
+            Ok(true)
+        } else {
+            let text = "sqlite: clients kept the WAL in use for longer than `busy_timeout`";
+            Err(EngineError::Timeout(text.to_owned()))
+        }
+    }
+}
+
+impl Engine for SqliteEngine {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        let connection = connection::open(&self.path, &self.config)?;
+        Ok(Box::new(SqliteSession::new(connection, &self.tally).map_err(failed)?))
+    }
+
+    fn identity(&self) -> Identity {
+        crate::driver::identity()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        // A connection like the clients': some pragmas belong to the connection.
+        let connection = connection::open(&self.path, &self.config)?;
+        let mut options = Options::new();
+        for name in PRAGMAS {
+            if let Some(value) = pragma(&connection, name)? {
+                options.set(name, value);
+            }
+        }
+        options.set(TABLE, self.table.name());
+        Ok(options)
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        // A connection of its own, so that `state` is answered meanwhile.
+        match work {
+            Maintenance::Flush if !self.config.has_wal() => Ok(false),
+            Maintenance::Flush => self.checkpoint(&connection::open(&self.path, &self.config)?),
+            Maintenance::CompactLevel0 => Ok(false),
+            Maintenance::CompactAll => {
+                let connection = connection::open(&self.path, &self.config)?;
+                connection::run(&connection, "VACUUM").map_err(failed)?;
+                self.checkpoint(&connection)?;
+                Ok(true)
+            }
+        }
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        let sum = self.tally.sum();
+        let written = if self.config.has_wal() {
+            let bytes = sum.pages_written * (self.page_bytes + WAL_FRAME_HEADER_BYTES);
+            [("engine_wal_write_bytes", bytes), ("log_bytes", self.wal_bytes())].to_vec()
+        } else {
+            [("engine_page_write_bytes", sum.pages_written * self.page_bytes)].to_vec()
+        };
+        let mut readings = named(&written);
+        readings.extend(named(&[
+            ("engine_cache_hits", sum.hits),
+            ("engine_cache_misses", sum.misses),
+            ("engine_cache_bytes", sum.cache_bytes),
+        ]));
+        if let Some(bytes) = file_bytes(&self.path) {
+            readings.extend(named(&[("engine_disk_bytes", bytes)]));
+        }
+        let probe = self.probe.lock().map_err(|_poisoned| {
+            EngineError::Fatal("sqlite: a thread panicked while it asked for the state".to_owned())
+        })?;
+        Ok(EngineState {
+            readings,
+            own_counters: Readings::new(),
+            levels: None,
+            tree_height: connection::tree_height(&probe),
+            is_idle: Some(true),
+        })
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        let Self { path, probe, .. } = *self;
+        let probe = probe.into_inner().map_err(|_poisoned| {
+            EngineError::Fatal("sqlite: a thread panicked while it asked for the state".to_owned())
+        })?;
+        // The last connection moves the WAL's pages to the file and removes the WAL.
+        probe.close().map_err(|(_connection, error)| failed(error))?;
+        // Only now: closing any handle to the file drops the locks this process holds on it.
+        File::open(&path)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| EngineError::Fatal(format!("sqlite: sync on close: {error}")))
+    }
+}
+
+/// Returns the length of the file at `path` without opening it; `None` when it is absent.
+fn file_bytes(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|file| file.len())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes and pages stay far below 2^53")]
+fn named(values: &[(&str, u64)]) -> Readings {
+    values.iter().map(|&(name, value)| (name.to_owned(), value as f64)).collect()
+}
