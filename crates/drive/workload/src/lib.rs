@@ -8,7 +8,22 @@
 //!
 //! To add a step: one file under `step/` and one line in `step::STEPS`. To add a key
 //! distribution: one file under `distribution/` and one line in `distribution::DISTRIBUTIONS`.
+//! To add a kind of operation: one file under `stream/` and one line in `stream::Keys`.
 
+mod answer;
+mod distribution;
+mod error;
 pub mod generator;
+mod key;
+mod permutation;
+mod random;
+pub mod request;
+mod step;
+mod stream;
+mod value;
 
+pub use distribution::check_distribution;
+pub use error::WorkloadError;
 pub use generator::{Generator, Group, WrongAnswer};
+pub use request::{Presence, Request, check, generators};
+pub use step::{Stage, catalog, presence_after, stages, writer_load};

@@ -1,0 +1,188 @@
+//! What an answer must look like, whatever the engine.
+//!
+//! Not on the hot path: one answer in some dozens is checked, after its end is stamped.
+
+use std::sync::Arc;
+
+use engine::Rows;
+use model::{DataShape, Direction, EntryRef};
+
+use crate::generator::WrongAnswer;
+use crate::key::{describe, id_of, length};
+use crate::request::Presence;
+use crate::value::Bodies;
+
+/// Knows the rows that may be there and what their values look like.
+#[derive(Debug)]
+pub(crate) struct Judge {
+    rows: u64,
+    key_bytes: usize,
+    presence: Presence,
+    bodies: Arc<Bodies>,
+}
+
+/// What is wrong, before it is known of which operation.
+type Reason = String;
+
+impl Judge {
+    /// Returns the judge of answers about rows of the shape `data`.
+    pub(crate) fn new(data: &DataShape, presence: Presence, bodies: Arc<Bodies>) -> Self {
+        Self { rows: data.rows, key_bytes: length(data.key_bytes), presence, bodies }
+    }
+
+    /// Checks the answer to the read of one key that may be present.
+    ///
+    /// # Errors
+    /// When the answer cannot be right.
+    pub(crate) fn point(&self, key: &[u8], rows: &Rows) -> Result<u64, WrongAnswer> {
+        let check = || match only(rows)? {
+            Some(row) => self.row_of(key, row).map(|()| 1),
+            None => self.absent_is_legal().map(|()| 0),
+        };
+        check().map_err(|reason| wrong("get", key, reason))
+    }
+
+    /// Checks the answer to the read of one key that was never written.
+    ///
+    /// # Errors
+    /// When there is an answer.
+    pub(crate) fn absent(key: &[u8], rows: &Rows) -> Result<u64, WrongAnswer> {
+        match rows.count() {
+            0 => Ok(0),
+            n => Err(wrong("get", key, format!("{n} rows came back for a key never written"))),
+        }
+    }
+
+    /// Checks the answer to the read of several keys; rows may come in any order.
+    ///
+    /// `seen` is room for one mark per key.
+    ///
+    /// # Errors
+    /// When the answer cannot be right.
+    pub(crate) fn batch<'k>(
+        &self,
+        keys: impl Iterator<Item = &'k [u8]> + Clone,
+        seen: &mut [bool],
+        rows: &Rows,
+    ) -> Result<u64, WrongAnswer> {
+        let first = keys.clone().next().unwrap_or_default();
+        seen.fill(false);
+        for (came, value) in rows.kept() {
+            let row = EntryRef { key: came, value };
+            let unseen =
+                keys.clone().zip(seen.iter_mut()).find(|(key, seen)| !**seen && *key == came);
+            let Some((key, mark)) = unseen else {
+                let reason = format!("{} came back and was not asked for", describe(came));
+                return Err(wrong("multi_get", first, reason));
+            };
+            *mark = true;
+            self.row_of(key, row).map_err(|reason| wrong("multi_get", key, reason))?;
+        }
+        let missing = keys.zip(seen.iter()).find(|(_, seen)| !**seen);
+        if let Some((key, _)) = missing {
+            self.absent_is_legal().map_err(|reason| wrong("multi_get", key, reason))?;
+        }
+        Ok(rows.count())
+    }
+
+    /// Checks the answer to a range read.
+    ///
+    /// # Errors
+    /// When the answer cannot be right.
+    pub(crate) fn range(
+        &self,
+        start: &[u8],
+        (limit, direction): (u32, Direction),
+        rows: &Rows,
+    ) -> Result<u64, WrongAnswer> {
+        let operation = match direction {
+            Direction::Forward => "forward scan",
+            Direction::Reverse => "reverse scan",
+        };
+        let first = id_of(start, self.key_bytes).unwrap_or_default();
+        self.walk(first, (limit, direction), rows)
+            .map_err(|reason| wrong(operation, start, format!("limit {limit}: {reason}")))
+    }
+
+    fn walk(
+        &self,
+        first: u64,
+        (limit, direction): (u32, Direction),
+        rows: &Rows,
+    ) -> Result<u64, Reason> {
+        let limit = u64::from(limit);
+        let there = match direction {
+            Direction::Forward => self.rows - first,
+            Direction::Reverse => first + 1,
+        };
+        if rows.count() > limit {
+            return Err(format!("{} rows came back", rows.count()));
+        }
+        if self.presence == Presence::All && rows.count() != limit.min(there) {
+            let n = rows.count();
+            return Err(format!("{n} rows came back and {} are there", limit.min(there)));
+        }
+        // Distances from the start, which grow in either direction.
+        let mut least = 0;
+        for (key, value) in rows.kept() {
+            let id = self.id(key)?;
+            let distance = match direction {
+                Direction::Forward => id.checked_sub(first),
+                Direction::Reverse => first.checked_sub(id),
+            };
+            match distance {
+                None => return Err(format!("{} lies before the start", describe(key))),
+                Some(distance) if distance < least => {
+                    return Err(format!("{} is out of order", describe(key)));
+                }
+                Some(distance) if distance > least && self.presence == Presence::All => {
+                    return Err(format!("rows before {} were left out", describe(key)));
+                }
+                Some(distance) => least = distance + 1,
+            }
+            self.bodies.check(id, value).map_err(|reason| at(key, &reason))?;
+        }
+        Ok(rows.count())
+    }
+
+    /// Checks that a row that came back is the one asked for, with a value of its own.
+    fn row_of(&self, asked: &[u8], came: EntryRef<'_>) -> Result<(), Reason> {
+        if asked != came.key {
+            return Err(format!("{} came back", describe(came.key)));
+        }
+        self.bodies.check(self.id(came.key)?, came.value)
+    }
+
+    fn id(&self, key: &[u8]) -> Result<u64, Reason> {
+        id_of(key, self.key_bytes)
+            .filter(|id| *id < self.rows)
+            .ok_or_else(|| format!("{} is no row's key", describe(key)))
+    }
+
+    fn absent_is_legal(&self) -> Result<(), Reason> {
+        match self.presence {
+            Presence::All => Err("not found, and every row is there".to_owned()),
+            Presence::Some => Ok(()),
+        }
+    }
+}
+
+/// Returns the only row of an answer; `None` when it is empty.
+fn only(rows: &Rows) -> Result<Option<EntryRef<'_>>, Reason> {
+    match rows.count() {
+        0 => Ok(None),
+        1 => match rows.kept().next() {
+            Some((key, value)) => Ok(Some(EntryRef { key, value })),
+            None => Err("the row was not kept".to_owned()),
+        },
+        n => Err(format!("{n} rows came back")),
+    }
+}
+
+fn at(key: &[u8], reason: &str) -> Reason {
+    format!("{}: {reason}", describe(key))
+}
+
+fn wrong(operation: &str, key: &[u8], reason: Reason) -> WrongAnswer {
+    WrongAnswer { operation: format!("{operation} of {}", describe(key)), reason }
+}

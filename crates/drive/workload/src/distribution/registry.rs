@@ -1,0 +1,171 @@
+//! The key distributions by name.
+
+use super::hotspot::Hotspot;
+use super::latest::Latest;
+use super::picker::{Access, Space};
+use super::sequential::Sequential;
+use super::uniform::Uniform;
+use super::zipf::{self, Zipf};
+use crate::stream::Keys;
+
+/// A key distribution as it is found by name.
+struct DistributionInfo {
+    /// Name, before the colon.
+    name: &'static str,
+    /// How it is written, with its parameter.
+    form: &'static str,
+    /// Reads the parameter.
+    parse: Parse,
+}
+
+/// Reads what stands behind the colon, for one client's rows; the error says the range.
+type Parse = fn(Option<&str>, Space) -> Result<Box<dyn Keys>, String>;
+
+/// Every key distribution.
+const DISTRIBUTIONS: &[DistributionInfo] = &[
+    DistributionInfo {
+        name: "uniform",
+        form: "uniform",
+        parse: |text, space| no_parameter(text).map(|()| boxed(Uniform::new(space))),
+    },
+    DistributionInfo {
+        name: "sequential",
+        form: "sequential",
+        parse: |text, space| no_parameter(text).map(|()| boxed(Sequential::new(space))),
+    },
+    DistributionInfo {
+        name: "zipf",
+        form: "zipf[:THETA]",
+        parse: |text, space| {
+            zipf::parse_theta(text, space).map(|theta| boxed(Zipf::new(space, theta)))
+        },
+    },
+    DistributionInfo {
+        name: "latest",
+        form: "latest[:THETA]",
+        parse: |text, space| {
+            zipf::parse_theta(text, space).map(|theta| boxed(Latest::new(space, theta)))
+        },
+    },
+    DistributionInfo {
+        name: "hotspot",
+        form: "hotspot:POINTS.RANGE",
+        parse: |text, space| Hotspot::parse(text, space).map(boxed),
+    },
+];
+
+fn boxed(keys: impl Keys + 'static) -> Box<dyn Keys> {
+    Box::new(keys)
+}
+
+fn no_parameter(text: Option<&str>) -> Result<(), String> {
+    match text {
+        None => Ok(()),
+        Some(text) => Err(format!("takes no parameter, `{text}` was given")),
+    }
+}
+
+/// Checks a key distribution as written, for a key space of `rows`.
+///
+/// # Errors
+/// Names the known distributions when the name is unknown, else the range of its parameter.
+pub fn check_distribution(text: &str, rows: u64) -> Result<(), String> {
+    for access in [Access::Point, Access::Range] {
+        parse(text, Space { rows, access, first: 0 })?;
+    }
+    Ok(())
+}
+
+/// Returns the keys of one client by the distribution's name.
+///
+/// # Errors
+/// As [`check_distribution`].
+pub(crate) fn parse(text: &str, space: Space) -> Result<Box<dyn Keys>, String> {
+    let (name, parameter) = match text.split_once(':') {
+        Some((name, parameter)) => (name, Some(parameter)),
+        None => (text, None),
+    };
+    let Some(info) = DISTRIBUTIONS.iter().find(|info| info.name == name) else {
+        let forms: Vec<_> = DISTRIBUTIONS.iter().map(|info| info.form).collect();
+        return Err(format!("unknown key distribution `{name}`; write {}", forms.join(", ")));
+    };
+    let name_form = |reason| format!("key distribution `{text}`: {reason}; write {}", info.form);
+    (info.parse)(parameter, space).map_err(name_form)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    pub(in crate::distribution) fn space(rows: u64) -> Space {
+        Space { rows, access: Access::Point, first: 0 }
+    }
+
+    pub(in crate::distribution) fn stream() -> Stream {
+        Stream::fixed(0x0a55_a1ed)
+    }
+
+    /// Returns the chi-square statistic of `picks` over `cells` cells.
+    pub(in crate::distribution) fn chi_square(
+        picks: impl Iterator<Item = u64>,
+        cells: usize,
+        probability: impl Fn(usize) -> f64,
+    ) -> f64 {
+        let mut counts = vec![0u64; cells];
+        for pick in picks {
+            counts[usize::try_from(pick).unwrap()] += 1;
+        }
+        let draws: u64 = counts.iter().sum();
+        let square = |(cell, count): (usize, &u64)| {
+            let expected = probability(cell) * draws as f64;
+            (*count as f64 - expected).powi(2) / expected
+        };
+        counts.iter().enumerate().map(square).sum()
+    }
+
+    #[test]
+    fn every_form_that_is_promised_is_read() {
+        for text in [
+            "uniform",
+            "sequential",
+            "zipf:0.5",
+            "zipf:1",
+            "zipf:1.2",
+            "latest",
+            "latest:0.7",
+            "hotspot:64.512",
+            "hotspot:8.64",
+            "hotspot:1000.1000",
+        ] {
+            assert_eq!(check_distribution(text, 1000), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let error = check_distribution("zipfian:1", 10).unwrap_err();
+        assert!(error.contains("`zipfian`") && error.contains("zipf[:THETA]"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_parameter_says_the_range() {
+        for (text, range) in [
+            ("zipf:0", "above 0"),
+            ("zipf:-1", "above 0"),
+            ("zipf:nan", "above 0"),
+            ("zipf:11", "at most 10"),
+            ("zipf:x", "above 0"),
+            ("latest:inf", "at most 10"),
+            ("hotspot", "from 1 to 100"),
+            ("hotspot:64", "from 1 to 100"),
+            ("hotspot:64.512", "from 1 to 100"),
+            ("hotspot:0.8", "from 1 to 100"),
+            ("uniform:1", "no parameter"),
+            ("sequential:", "no parameter"),
+        ] {
+            let error = check_distribution(text, 100).unwrap_err();
+            assert!(error.contains(range), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! How a request for operations can be wrong.
+
+/// A step that cannot be executed as asked; each text names the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// The registry has no such step.
+    #[error("unknown step `{name}`; steps: {known}")]
+    UnknownStep {
+        /// The name asked for.
+        name: String,
+        /// The names there are, separated by commas.
+        known: String,
+    },
+    /// The key distribution is unknown or its parameter is out of range.
+    #[error("step `{step}`: {reason}")]
+    Distribution {
+        /// The step's name.
+        step: String,
+        /// What is wrong and what may be written instead.
+        reason: String,
+    },
+    /// A size or a count is out of range.
+    #[error("step `{step}`: {what} must be {range}")]
+    OutOfRange {
+        /// The step's name.
+        step: String,
+        /// The setting's name.
+        what: &'static str,
+        /// The values it may take, and why.
+        range: &'static str,
+    },
+}

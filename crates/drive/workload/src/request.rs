@@ -1,0 +1,186 @@
+//! From a step of the plan to the generators of its clients.
+
+use std::sync::Arc;
+
+use model::{DataShape, Step, StopRule};
+
+use crate::distribution::{self, Access, Sequential, Shuffled, Space, Uniform};
+use crate::error::WorkloadError;
+use crate::generator::{Generator, Group};
+use crate::key::ID_BYTES;
+use crate::random::Stream;
+use crate::step::{Order, Traffic, WRITER, find};
+use crate::stream::{Action, Client, Keys};
+use crate::value::Bodies;
+
+/// Which rows of the key space are known to be present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// Every one.
+    All,
+    /// No one knows which: the engine is empty, or rows were written or deleted at random.
+    Some,
+}
+
+/// What generators are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The step, with its client count filled in.
+    pub step: &'a Step,
+    /// The rows.
+    pub data: &'a DataShape,
+    /// Seed of the run. A step that occurs twice in a run needs two seeds, or it asks for the
+    /// same keys twice; steps of different names may share one.
+    pub seed: u64,
+    /// Which rows are there when the step begins.
+    pub presence: Presence,
+    /// Whose generators.
+    pub group: Group,
+}
+
+/// Returns the generators of a step's group: one per client, none or one for the writers.
+///
+/// A step that ends by count is divided among its clients: client c of n does the operations from
+/// `count * c / n` up to `count * (c + 1) / n`. `fillseq` and `filluniquerandom` divide the rows
+/// the same way, so each row is written once, whatever the number of clients.
+///
+/// # Errors
+/// As [`check`].
+pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
+    check(request.step, request.data)?;
+    let recipe = find(&request.step.name)?;
+    let (traffic, clients) = match request.group {
+        Group::Clients => (recipe.clients, request.step.clients),
+        Group::Writers => (recipe.has_writer.then_some(WRITER), 1),
+    };
+    let Some(traffic) = traffic else { return Ok(Vec::new()) };
+    let bodies = Arc::new(Bodies::new(request.data));
+    (0..clients)
+        .map(|client| {
+            let part = Part { client, clients };
+            let keys = keys(request, traffic, part)?;
+            Ok(keys.generator(&client_of(request, traffic, part, &bodies)))
+        })
+        .collect()
+}
+
+/// Checks that a step can be executed on rows of this shape.
+///
+/// # Errors
+/// [`WorkloadError::UnknownStep`], or the setting that is out of range.
+pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
+    let recipe = find(&step.name)?;
+    let reads_absent = recipe.clients.is_some_and(|traffic| traffic.action == Action::GetAbsent);
+    let is_ratio = data.compressible_to > 0.0 && data.compressible_to <= 1.0;
+    let id_bytes = u32::try_from(ID_BYTES).unwrap_or(u32::MAX);
+    let limits = [
+        (data.rows > 0, "rows", "at least 1"),
+        (data.key_bytes >= id_bytes, "key_bytes", "at least 8, which hold the row's id"),
+        (is_ratio, "compressible_to", "above 0 and at most 1"),
+        (step.clients > 0, "clients", "at least 1"),
+        (step.range_rows > 0, "range_rows", "at least 1"),
+        (step.batch_keys > 0, "batch_keys", "at least 1"),
+        (
+            !reads_absent || data.key_bytes > id_bytes,
+            "key_bytes",
+            "at least 9: an absent key differs from a present one behind its id",
+        ),
+        (
+            !recipe.has_writer || step.writer_bytes_per_s.is_none_or(|rate| rate.0 > 0),
+            "the writer's rate",
+            "above 0, or left out for an unlimited writer",
+        ),
+    ];
+    for (holds, what, range) in limits {
+        if !holds {
+            return Err(WorkloadError::OutOfRange { step: step.name.clone(), what, range });
+        }
+    }
+    distribution::check_distribution(&step.distribution, data.rows)
+        .map_err(|reason| WorkloadError::Distribution { step: step.name.clone(), reason })
+}
+
+/// One client among those that share the work.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    client: u32,
+    clients: u32,
+}
+
+impl Part {
+    /// Returns the first of `count` that falls to this client.
+    fn first(self, count: u64) -> u64 {
+        Self::cut(count, self.client, self.clients)
+    }
+
+    /// Returns how many of `count` fall to this client.
+    fn share(self, count: u64) -> u64 {
+        Self::cut(count, self.client + 1, self.clients) - self.first(count)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a part of a u64 fits a u64")]
+    fn cut(count: u64, client: u32, clients: u32) -> u64 {
+        (u128::from(count) * u128::from(client) / u128::from(clients)) as u64
+    }
+}
+
+/// Returns the rows a client picks.
+fn keys(
+    request: &Request<'_>,
+    traffic: Traffic,
+    part: Part,
+) -> Result<Box<dyn Keys>, WorkloadError> {
+    let access = match traffic.action {
+        Action::Scan(_) => Access::Range,
+        Action::Get | Action::GetAbsent | Action::MultiGet | Action::Put | Action::Delete => {
+            Access::Point
+        }
+    };
+    let rows = request.data.rows;
+    let count = match (traffic.order, request.step.stop) {
+        (Order::Ascending | Order::Shuffled, StopRule::Operations(count)) => count.min(rows),
+        _ => rows,
+    };
+    let space = Space { rows, access, first: part.first(count) };
+    Ok(match traffic.order {
+        Order::AsAsked => {
+            let step = &request.step.name;
+            distribution::parse(&request.step.distribution, space)
+                .map_err(|reason| WorkloadError::Distribution { step: step.clone(), reason })?
+        }
+        Order::Uniform => Box::new(Uniform::new(space)),
+        Order::Ascending => Box::new(Sequential::new(space)),
+        Order::Shuffled => {
+            let order = Stream::new(request.seed, &request.step.name, request.group, u32::MAX);
+            Box::new(Shuffled::new(space, order))
+        }
+    })
+}
+
+/// Returns what a client's generator is made from.
+fn client_of<'a>(
+    request: &Request<'a>,
+    traffic: Traffic,
+    part: Part,
+    bodies: &Arc<Bodies>,
+) -> Client<'a> {
+    let rows = request.data.rows;
+    let is_once = matches!(traffic.order, Order::Ascending | Order::Shuffled);
+    let operations = match (request.group, request.step.stop) {
+        (Group::Writers, _) => u64::MAX,
+        (Group::Clients, StopRule::Operations(count)) if is_once => part.share(count.min(rows)),
+        (Group::Clients, StopRule::Operations(count)) => part.share(count),
+        (Group::Clients, StopRule::Duration(_)) if is_once => part.share(rows),
+        (Group::Clients, StopRule::Duration(_)) => u64::MAX,
+    };
+    Client {
+        action: traffic.action,
+        stream: Stream::new(request.seed, &request.step.name, request.group, part.client),
+        operations,
+        data: request.data,
+        presence: request.presence,
+        bodies: Arc::clone(bodies),
+        range_rows: request.step.range_rows,
+        batch_keys: request.step.batch_keys,
+    }
+}

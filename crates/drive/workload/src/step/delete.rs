@@ -1,0 +1,17 @@
+//! Steps that delete rows.
+
+use model::StepRole;
+
+use super::recipe::{Order, Recipe, Traffic};
+use crate::request::Presence;
+use crate::stream::Action;
+
+pub(super) const DELETERANDOM: Recipe = Recipe {
+    name: "deleterandom",
+    about: "deletes rows, a tenth as many times as there are rows; one may be drawn twice",
+    role: StepRole::Write,
+    clients: Some(Traffic { action: Action::Delete, order: Order::AsAsked }),
+    share_of_rows: Some(0.1),
+    leaves: Some(Presence::Some),
+    ..Recipe::EMPTY
+};

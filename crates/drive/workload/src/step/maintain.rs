@@ -1,0 +1,26 @@
+//! Steps without clients: they bring the engine to a state.
+//!
+//! Source: RocksDB, tools/benchmark.sh, `flush_mt_l0` (flush, wait, compact level 0, wait).
+
+use engine::Maintenance;
+
+use super::recipe::{Recipe, Stage};
+
+pub(super) const SETTLE: Recipe = Recipe {
+    name: "settle",
+    about: "flushes what is in memory and compacts level 0, waiting each time",
+    stages: &[
+        Stage::Do(Maintenance::Flush),
+        Stage::WaitIdle,
+        Stage::Do(Maintenance::CompactLevel0),
+        Stage::WaitIdle,
+    ],
+    ..Recipe::EMPTY
+};
+
+pub(super) const COMPACT: Recipe = Recipe {
+    name: "compact",
+    about: "compacts everything and waits",
+    stages: &[Stage::Do(Maintenance::CompactAll), Stage::WaitIdle],
+    ..Recipe::EMPTY
+};

@@ -1,0 +1,25 @@
+//! The steps by name: what each one does and what it leaves behind.
+//!
+//! This folder declares; it generates nothing. It stands between the planner, which reads
+//! [`catalog`], and `request`, which turns a recipe into generators.
+//!
+//! Invariants: a step ends either by a share of the rows or by duration, never by both; a step
+//! without clients has stages.
+//!
+//! To add a step: one recipe, in a file here, and one line in `registry::STEPS`.
+
+mod delete;
+mod fill;
+mod maintain;
+mod overwrite;
+mod range;
+mod read;
+mod recipe;
+mod registry;
+mod whilewriting;
+
+pub use recipe::Stage;
+pub(crate) use recipe::{Order, Traffic};
+pub(crate) use registry::find;
+pub use registry::{catalog, presence_after, stages, writer_load};
+pub(crate) use whilewriting::WRITER;

@@ -1,0 +1,152 @@
+//! The steps by name.
+
+use model::{DataShape, Load, Step, StepInfo};
+
+use super::recipe::{Recipe, Stage};
+use super::{delete, fill, maintain, overwrite, range, read, whilewriting};
+use crate::error::WorkloadError;
+use crate::request::Presence;
+
+/// Every step, in the order they are listed for people.
+const STEPS: &[Recipe] = &[
+    fill::FILLSEQ,
+    fill::FILLRANDOM,
+    fill::FILLUNIQUERANDOM,
+    overwrite::OVERWRITE,
+    overwrite::OVERWRITESOME,
+    overwrite::OVERWRITEANDWAIT,
+    delete::DELETERANDOM,
+    read::READRANDOM,
+    read::READMISSING,
+    read::MULTIREADRANDOM,
+    range::FWDRANGE,
+    range::REVRANGE,
+    whilewriting::READWHILEWRITING,
+    whilewriting::FWDRANGEWHILEWRITING,
+    whilewriting::REVRANGEWHILEWRITING,
+    maintain::SETTLE,
+    maintain::COMPACT,
+];
+
+/// Returns every step a benchmark may name.
+#[must_use]
+pub fn catalog() -> Vec<StepInfo> {
+    STEPS.iter().map(Recipe::info).collect()
+}
+
+/// Returns the step of that name.
+///
+/// # Errors
+/// [`WorkloadError::UnknownStep`], which lists the names there are.
+pub(crate) fn find(name: &str) -> Result<&'static Recipe, WorkloadError> {
+    STEPS.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
+        let known: Vec<_> = STEPS.iter().map(|recipe| recipe.name).collect();
+        WorkloadError::UnknownStep { name: name.to_owned(), known: known.join(", ") }
+    })
+}
+
+/// Returns what the engine is told to do after the step's clients; empty for most steps.
+#[must_use]
+pub fn stages(step: &str) -> &'static [Stage] {
+    find(step).map_or(&[], |recipe| recipe.stages)
+}
+
+/// Returns which rows are known to be there after `step` has run to its end.
+///
+/// An empty engine begins with [`Presence::Some`]. A step that ended early leaves
+/// [`Presence::Some`] too; that is for the caller to know.
+#[must_use]
+pub fn presence_after(step: &str, before: Presence) -> Presence {
+    find(step).map_or(before, |recipe| recipe.leaves.unwrap_or(before))
+}
+
+/// Returns how the background writer's operations arrive; `None` when the step has no writer.
+///
+/// The rate limit counts bytes of keys and values. Without a limit the writer is closed-loop.
+#[must_use]
+pub fn writer_load(step: &Step, data: &DataShape) -> Option<Load> {
+    let recipe = find(&step.name).ok().filter(|recipe| recipe.has_writer)?;
+    debug_assert!(recipe.clients.is_some(), "a writer runs beside clients");
+    Some(match step.writer_bytes_per_s {
+        Some(rate) => Load::Constant { ops_per_s: rate.0 as f64 / data.row_bytes() as f64 },
+        None => Load::Closed,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Bytes, Nanos, OpKind, StepRole, StopRule};
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_what_the_seeds_call_them() {
+        let names: Vec<_> = catalog().iter().map(|info| info.name).collect();
+        let expected = "fillseq fillrandom filluniquerandom overwrite overwritesome \
+            overwriteandwait deleterandom readrandom readmissing multireadrandom fwdrange revrange \
+            readwhilewriting fwdrangewhilewriting revrangewhilewriting settle compact";
+        assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_step_says_what_it_needs_and_how_it_ends() {
+        for info in catalog() {
+            let is_maintenance = info.role == StepRole::Maintain;
+            assert_eq!(info.needs.is_empty(), is_maintenance, "{}", info.name);
+            assert_eq!(is_maintenance, !stages(info.name).is_empty() && info.needs.is_empty());
+            let writes = info.needs.iter().any(|kind| kind.is_write());
+            let may_write = !matches!(info.role, StepRole::Read | StepRole::Maintain);
+            assert_eq!(writes, may_write, "{}", info.name);
+            assert_eq!(info.role == StepRole::Load, info.share_of_rows == Some(1.0));
+            assert!(!info.about.is_empty() && !info.about.ends_with('.'), "{}", info.name);
+            assert!(!info.about.contains("  "), "{}", info.about);
+        }
+    }
+
+    #[test]
+    fn readers_beside_a_writer_need_both_kinds() {
+        let info = find("fwdrangewhilewriting").unwrap().info();
+        assert_eq!(info.needs, [OpKind::Scan, OpKind::Put].into());
+        assert!(info.has_writer && info.share_of_rows.is_none());
+    }
+
+    #[test]
+    fn presence_follows_the_fills_and_the_deletes() {
+        let after = |steps: &[&str]| {
+            steps.iter().fold(Presence::Some, |before, step| presence_after(step, before))
+        };
+        assert_eq!(after(&["fillseq", "settle", "overwrite", "readrandom"]), Presence::All);
+        assert_eq!(after(&["filluniquerandom"]), Presence::All);
+        assert_eq!(after(&["fillrandom", "overwritesome"]), Presence::Some);
+        assert_eq!(after(&["fillseq", "deleterandom", "readrandom"]), Presence::Some);
+    }
+
+    #[test]
+    fn the_writer_s_rate_counts_keys_and_values() {
+        let data = DataShape { rows: 10, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
+        let step = |name: &str, rate| Step {
+            name: name.to_owned(),
+            clients: 1,
+            stop: StopRule::Duration(Nanos::SECOND),
+            warmup: Nanos(0),
+            load: Load::Closed,
+            distribution: "uniform".to_owned(),
+            range_rows: 10,
+            batch_keys: 10,
+            writer_bytes_per_s: rate,
+            settle_cap: Nanos::SECOND,
+        };
+        let limited = step("readwhilewriting", Some(Bytes(2_100_000)));
+        assert_eq!(writer_load(&limited, &data), Some(Load::Constant { ops_per_s: 5000.0 }));
+        assert_eq!(writer_load(&step("readwhilewriting", None), &data), Some(Load::Closed));
+        assert_eq!(writer_load(&step("readrandom", Some(Bytes(1))), &data), None);
+    }
+
+    #[test]
+    fn settling_flushes_before_it_compacts() {
+        let names: Vec<_> = stages("settle").iter().map(|stage| stage.name()).collect();
+        assert_eq!(names, ["flush", "wait_idle", "compact_level0", "wait_idle"]);
+        assert_eq!(stages("overwriteandwait"), [Stage::WaitIdle]);
+        assert!(stages("readrandom").is_empty() && stages("nonsense").is_empty());
+    }
+}

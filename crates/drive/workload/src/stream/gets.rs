@@ -1,0 +1,55 @@
+//! Point reads, of keys that may be there or of keys that never are.
+
+use engine::Rows;
+use model::Op;
+
+use super::client::Client;
+use super::position::Position;
+use crate::answer::Judge;
+use crate::distribution::Picker;
+use crate::generator::{Generator, WrongAnswer};
+use crate::key::KeyBuffer;
+
+/// Reads one key per operation.
+#[derive(Debug)]
+pub(super) struct Gets<P> {
+    picker: P,
+    pub(super) position: Position,
+    key: KeyBuffer,
+    judge: Option<Judge>,
+}
+
+impl<P: Picker> Gets<P> {
+    /// Returns reads of the keys that the picked rows have.
+    pub(super) fn present(picker: P, client: &Client<'_>) -> Self {
+        let key = KeyBuffer::new(client.data.key_bytes);
+        Self { picker, position: client.position(), key, judge: Some(client.judge()) }
+    }
+
+    /// Returns reads of keys that lie beside the picked rows and were never written.
+    pub(super) fn absent(picker: P, client: &Client<'_>) -> Self {
+        let key = KeyBuffer::absent(client.data.key_bytes);
+        Self { picker, position: client.position(), key, judge: None }
+    }
+}
+
+impl<P: Picker> Generator for Gets<P> {
+    #[inline]
+    fn next(&mut self) -> Option<Op<'_>> {
+        let n = self.position.advance()?;
+        let id = self.picker.pick(self.position.stream, n);
+        Some(Op::Get { key: self.key.set(id) })
+    }
+
+    #[inline]
+    fn wants_check(&self) -> bool {
+        self.position.wants_check()
+    }
+
+    fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
+        match &self.judge {
+            Some(judge) => judge.point(self.key.bytes(), rows),
+            None => Judge::absent(self.key.bytes(), rows),
+        }
+    }
+}

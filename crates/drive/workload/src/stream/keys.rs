@@ -1,0 +1,91 @@
+//! From a key distribution to a generator: the one place where both are chosen at run time.
+
+use super::client::{Action, Client};
+use super::deletes::Deletes;
+use super::gets::Gets;
+use super::multigets::MultiGets;
+use super::puts::Puts;
+use super::scans::Scans;
+use crate::distribution::Picker;
+use crate::generator::Generator;
+
+/// A key distribution ready to be built into a generator of any kind.
+///
+/// It exists so that generators can be generic over the distribution and still be chosen by name:
+/// the only virtual call per operation is the one of [`Generator::next`].
+pub(crate) trait Keys {
+    /// Returns the generator of `client`, which picks its rows here.
+    fn generator(self: Box<Self>, client: &Client<'_>) -> Box<dyn Generator>;
+}
+
+impl<P: Picker> Keys for P {
+    fn generator(self: Box<Self>, client: &Client<'_>) -> Box<dyn Generator> {
+        match client.action {
+            Action::Get => Box::new(Gets::present(*self, client)),
+            Action::GetAbsent => Box::new(Gets::absent(*self, client)),
+            Action::MultiGet => Box::new(MultiGets::new(*self, client)),
+            Action::Scan(direction) => Box::new(Scans::new(*self, client, direction)),
+            Action::Put => Box::new(Puts::new(*self, client)),
+            Action::Delete => Box::new(Deletes::new(*self, client)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use model::{DataShape, Direction};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::distribution::{Access, Space, Uniform};
+    use crate::random::Stream;
+    use crate::request::Presence;
+    use crate::value::Bodies;
+
+    fn next(generator: &mut dyn Generator) -> String {
+        format!("{:?}", generator.next().expect("no end"))
+    }
+
+    /// Returns operation `n` of a generator run from 0 and of one that jumps there.
+    macro_rules! both_ways {
+        ($n:expr, $make:expr) => {{
+            let (mut run, mut jumped) = ($make, $make);
+            (0..$n).for_each(|_| assert!(run.next().is_some()));
+            next(&mut jumped);
+            jumped.position.jump($n);
+            (next(&mut run), next(&mut jumped))
+        }};
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn operation_n_does_not_depend_on_the_way_to_it(seed: u64, n in 0u64..2000) {
+            let data =
+                DataShape { rows: 500, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
+            let client = Client {
+                action: Action::Get,
+                stream: Stream::fixed(seed),
+                operations: u64::MAX,
+                data: &data,
+                presence: Presence::Some,
+                bodies: Arc::new(Bodies::new(&data)),
+                range_rows: 10,
+                batch_keys: 4,
+            };
+            let keys = Uniform::new(Space { rows: 500, access: Access::Point, first: 0 });
+            for (run, jumped) in [
+                both_ways!(n, Gets::present(keys, &client)),
+                both_ways!(n, Gets::absent(keys, &client)),
+                both_ways!(n, MultiGets::new(keys, &client)),
+                both_ways!(n, Scans::new(keys, &client, Direction::Reverse)),
+                both_ways!(n, Puts::new(keys, &client)),
+                both_ways!(n, Deletes::new(keys, &client)),
+            ] {
+                prop_assert_eq!(run, jumped);
+            }
+        }
+    }
+}

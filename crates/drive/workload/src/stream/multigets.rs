@@ -1,0 +1,66 @@
+//! Reads of several keys in one call.
+
+use bumpalo::Bump;
+use engine::Rows;
+use model::Op;
+
+use super::client::Client;
+use super::position::Position;
+use crate::answer::Judge;
+use crate::distribution::Picker;
+use crate::generator::{Generator, WrongAnswer};
+use crate::key::{KeyBuffer, length, write_id};
+
+/// Reads a batch of keys per operation, each picked on its own; a batch may name a key twice.
+#[derive(Debug)]
+pub(super) struct MultiGets<P> {
+    picker: P,
+    pub(super) position: Position,
+    /// The keys of the last batch, one behind the other.
+    keys: Vec<u8>,
+    key_bytes: usize,
+    /// Where the references to the keys live: a struct cannot borrow from itself, an arena can.
+    references: Bump,
+    seen: Vec<bool>,
+    judge: Judge,
+}
+
+impl<P: Picker> MultiGets<P> {
+    /// Returns reads of `client.batch_keys` picked rows each.
+    pub(super) fn new(picker: P, client: &Client<'_>) -> Self {
+        let batch_keys = length(client.batch_keys);
+        let key = KeyBuffer::new(client.data.key_bytes);
+        Self {
+            picker,
+            position: client.position(),
+            keys: key.bytes().repeat(batch_keys),
+            key_bytes: key.bytes().len(),
+            references: Bump::with_capacity(batch_keys * size_of::<&[u8]>()),
+            seen: vec![false; batch_keys],
+            judge: client.judge(),
+        }
+    }
+}
+
+impl<P: Picker> Generator for MultiGets<P> {
+    #[inline]
+    fn next(&mut self) -> Option<Op<'_>> {
+        let first = self.position.advance()?.wrapping_mul(self.seen.len() as u64);
+        for (n, key) in (0..).zip(self.keys.chunks_exact_mut(self.key_bytes)) {
+            write_id(key, self.picker.pick(self.position.stream, first.wrapping_add(n)));
+        }
+        // Nothing is freed or allocated: the arena's one chunk is used again.
+        self.references.reset();
+        let keys = self.keys.chunks_exact(self.key_bytes);
+        Some(Op::MultiGet { keys: self.references.alloc_slice_fill_iter(keys) })
+    }
+
+    #[inline]
+    fn wants_check(&self) -> bool {
+        self.position.wants_check()
+    }
+
+    fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
+        self.judge.batch(self.keys.chunks_exact(self.key_bytes), &mut self.seen, rows)
+    }
+}
