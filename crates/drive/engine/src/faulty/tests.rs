@@ -1,7 +1,7 @@
 //! Faults that are not lies (those are proven by the conformance battery's own tests).
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -117,17 +117,41 @@ fn slow_takes_its_time() {
     assert!(started.elapsed() >= Duration::from_millis(20));
 }
 
+/// Runs one of this binary's ignored tests in a process of its own.
+fn run_alone(test: &str) -> Output {
+    let this = std::env::current_exe().unwrap();
+    let name = format!("faulty::tests::{test}");
+    Command::new(this).args(["--exact", &name, "--ignored"]).output().unwrap()
+}
+
 /// Goal: each `die` ends the process by its signal.
 /// Method: this test binary runs itself with the ignored test that dies.
 #[test]
 fn dying_ends_the_process_by_the_signal_asked_for() {
-    let this = std::env::current_exe().unwrap();
     for (death, signal) in [("abort", 6), ("segv", 11), ("kill", 9)] {
-        let name = format!("faulty::tests::dies_by_{death}");
-        let arguments = ["--exact", &name, "--ignored"];
-        let output = Command::new(&this).args(arguments).output().unwrap();
+        let output = run_alone(&format!("dies_by_{death}"));
         assert_eq!(output.status.signal(), Some(signal), "{death}: {output:?}");
     }
+}
+
+#[test]
+fn eaten_memory_is_resident_and_kept() {
+    let output = run_alone("eats");
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("1 passed"), "the ignored test did not run: {told}");
+}
+
+#[test]
+#[ignore = "measures its whole process: run by eaten_memory_is_resident_and_kept"]
+fn eats() {
+    let engine = open(&[("fault", "eat 64MiB every 2")]).unwrap();
+    assert_eq!(failed(&*engine, 5), []);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let resident_kib: u64 = line.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!((128 << 10..192 << 10).contains(&resident_kib), "{resident_kib} KiB");
+    engine.close().unwrap();
 }
 
 #[test]
