@@ -51,6 +51,9 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.severity == Severity::Note {
+            f.write_str("note: ")?;
+        }
         f.write_str(&self.path)?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
