@@ -1,1 +1,35 @@
-//! Placeholder.
+//! Shows what the records of an experiment say: tables, pictures, a page, a post.
+//!
+//! It is not where numbers are made: metrics, medians and ratios come from `analysis`, names and
+//! units from `model`. It stands last in the flow before the programs, and returns text and bytes:
+//! it reads no file, no clock and no environment, and writes none.
+//!
+//! Invariants: the same input gives the same bytes; the base, the number of runs, the durability
+//! class, incomplete runs and doubts go wherever the numbers go; colour is never the only sign;
+//! what is not known is written `NA`, never 0; a page needs neither network nor script.
+//!
+//! To add a format of the comparison, see [`comparison`]; a picture, `plot`; a section of the
+//! page, [`html`].
+
+pub mod comparison;
+pub mod figure;
+pub mod format;
+pub mod html;
+pub mod input;
+mod label;
+pub mod list;
+pub mod meta;
+mod plot;
+pub mod post;
+pub mod run;
+mod sentence;
+mod table;
+
+pub use comparison::{render_answer, render_comparison};
+pub use format::{Format, Style};
+pub use html::render_html;
+pub use input::ReportInput;
+pub use list::{RunSummary, render_list};
+pub use meta::Meta;
+pub use post::render_markdown_post;
+pub use run::{COLUMNS, one_line, render_run};

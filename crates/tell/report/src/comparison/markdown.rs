@@ -1,0 +1,62 @@
+//! The comparison as Markdown tables, to be pasted.
+
+use analysis::Comparison;
+
+use super::tables::{absolute, costs, relative};
+use crate::label::{incomplete_line, range_legend, sign_legend};
+use crate::meta::Meta;
+
+/// Returns the same parts as the text format, as Markdown.
+pub(super) fn render(comparison: &Comparison, meta: &Meta, has_costs: bool) -> String {
+    let mut parts = vec![
+        format!("# {}: {}", meta.name, meta.question),
+        format!("{}. {}.", meta.host, sentence(&meta.durability)),
+        "## Operations per second\n\nMedian [min..max] of n runs.".to_owned(),
+        absolute(comparison).markdown(),
+    ];
+    if comparison.variants.len() > 1 {
+        parts.push(format!(
+            "## Relative to {}\n\nRatio of medians [lowest..highest ratio of any two runs].",
+            comparison.base
+        ));
+        parts.push(relative(comparison).markdown());
+        parts.push(sign_legend().replace("   ", " \u{b7} "));
+    }
+    parts.push(range_legend(comparison));
+    if has_costs {
+        parts.push(format!(
+            "## Costs per operation\n\nMedians; marked where above or below {}, ranges apart.",
+            comparison.base
+        ));
+        let tables = comparison.steps.iter().filter_map(|step| costs(comparison, step));
+        parts.extend(tables.map(|table| table.markdown()));
+    }
+    parts.extend(trouble(comparison, meta));
+    parts.join("\n\n") + "\n"
+}
+
+/// Returns incomplete runs and doubts as lists; nothing when there are none.
+pub(crate) fn trouble(comparison: &Comparison, meta: &Meta) -> Vec<String> {
+    let mut parts = Vec::new();
+    if !comparison.incomplete.is_empty() {
+        let lines: Vec<String> =
+            comparison.incomplete.iter().map(|run| format!("- {}", incomplete_line(run))).collect();
+        parts.push(format!("## Incomplete runs\n\n{}", lines.join("\n")));
+    }
+    let doubts = comparison.doubts.iter();
+    let doubts = doubts.map(|doubt| format!("- {}: {}", doubt.seen, doubt.remedy));
+    let findings = meta.findings.iter();
+    let findings = findings.map(|one| format!("- {} {}: {}", one.code, one.seen, one.remedy));
+    let lines: Vec<String> = doubts.chain(findings).collect();
+    if !lines.is_empty() {
+        parts.push(format!("## Doubts\n\n{}", lines.join("\n")));
+    }
+    parts
+}
+
+/// Returns `text` with a capital first letter.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}

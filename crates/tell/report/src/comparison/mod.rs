@@ -1,0 +1,19 @@
+//! The comparison in every format: absolute table, then relative to the base, then costs.
+//!
+//! Not the HTML page, which has its own folder. Nothing is computed here: a number that is not in
+//! the `Comparison` does not appear.
+//!
+//! To add a format, add a file here, a variant to [`crate::Format`] and its arm in
+//! [`render_comparison`].
+
+mod answer;
+mod csv;
+mod json;
+mod markdown;
+mod render;
+mod tables;
+mod text;
+
+pub use answer::render_answer;
+pub use render::render_comparison;
+pub(crate) use tables::{OF_RUNS, absolute, relative};

@@ -1,0 +1,172 @@
+//! The tables of a comparison, before they are given a format.
+
+use analysis::{CellComparison, Comparison, Marker, Measured, StepComparison};
+use model::{Metric, metric};
+
+use crate::figure;
+use crate::label::{
+    THROUGHPUT, level_suffix, measured_steps, step_heading, tone, variant_label, versus_cell,
+};
+use crate::table::{Cell, Table};
+
+/// What one operation costs: metric and heading.
+pub(crate) const COSTS: &[(&str, &str)] = &[
+    ("cpu_us_per_op", "CPU/op"),
+    ("client_cpu_us_per_op", "client"),
+    ("background_cpu_us_per_op", "background"),
+    ("kernel_cpu_us_per_op", "kernel"),
+    ("context_switches_per_op", "ctx/op"),
+    ("device_read_kib_per_op", "read/op"),
+    ("device_write_kib_per_op", "written/op"),
+    ("write_amplification", "write amp"),
+    ("space_amplification", "space amp"),
+    ("rss_peak_bytes", "rss"),
+];
+
+/// What only whole runs tell: metric and heading.
+pub(crate) const OF_RUNS: &[(&str, &str)] = &[
+    ("write_amplification_process", "bytes written\nper byte put"),
+    ("space_amplification", "size on\ndisk/data"),
+];
+
+/// Returns medians and ranges of throughput: a row per variant, a column per measured step.
+pub(crate) fn absolute(comparison: &Comparison) -> Table {
+    let steps = measured_steps(comparison);
+    let headings = steps.iter().map(|step| step_heading(comparison, step));
+    let mut table = Table::new(["".to_owned(), "n".to_owned()].into_iter().chain(headings));
+    for (index, variant) in comparison.variants.iter().enumerate() {
+        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
+        row.push(Cell::plain(runs_counted(&steps, index)));
+        row.extend(steps.iter().map(|step| spread_cell(THROUGHPUT, &step.cells[index])));
+        table.push(row);
+    }
+    table
+}
+
+/// Returns throughput relative to the base, with ranges; the base has no row.
+pub(crate) fn relative(comparison: &Comparison) -> Table {
+    let steps = measured_steps(comparison);
+    let headings = steps.iter().map(|step| step_heading(comparison, step));
+    let mut table = Table::new(std::iter::once(String::new()).chain(headings));
+    for (index, variant) in comparison.variants.iter().enumerate() {
+        if variant.name == comparison.base {
+            continue;
+        }
+        let mut row = vec![Cell::plain(&variant.name)];
+        row.extend(steps.iter().map(|step| relative_cell(step.cells[index].metric(THROUGHPUT))));
+        table.push(row);
+    }
+    table
+}
+
+/// Returns the medians of what an operation of `step` costs; `None` when no cost is known.
+pub(crate) fn costs(comparison: &Comparison, step: &StepComparison) -> Option<Table> {
+    let is_known =
+        |(name, _): &&(&str, &str)| step.cells.iter().any(|cell| cell.metric(name).is_some());
+    let known: Vec<&(&str, &str)> = COSTS.iter().filter(is_known).collect();
+    if known.is_empty() {
+        return None;
+    }
+    let headings = known.iter().map(|(_, heading)| (*heading).to_owned());
+    let first = step_heading(comparison, step);
+    let mut table = Table::new(std::iter::once(first).chain(headings));
+    for cell in &step.cells {
+        let mut row = vec![Cell::plain(variant_label(comparison, &cell.variant))];
+        row.extend(known.iter().map(|(name, _)| cost_cell(name, cell)));
+        table.push(row);
+    }
+    Some(table)
+}
+
+/// Returns throughput and ratio side by side and what whole runs cost: the answer on one screen.
+pub(crate) fn runs_table(comparison: &Comparison) -> Table {
+    let steps = measured_steps(comparison);
+    let mut header = vec![String::new()];
+    for step in &steps {
+        header.push(format!("{}\nops/s", step_heading(comparison, step)));
+        header.push("\nvs base".to_owned());
+    }
+    let several = comparison.runs.len() > 1;
+    let is_known = |name: &str| {
+        let mut cells = comparison.runs.iter().flat_map(|runs| &runs.cells);
+        cells.any(|cell| cell.metric(name).is_some())
+    };
+    let of_runs: Vec<_> = OF_RUNS.iter().filter(|(name, _)| is_known(name)).collect();
+    for runs in &comparison.runs {
+        let suffix = if several { level_suffix(runs.clients) } else { String::new() };
+        header.extend(of_runs.iter().map(|(_, heading)| format!("{heading}{suffix}")));
+    }
+    let mut table = Table::new(header);
+    for (index, variant) in comparison.variants.iter().enumerate() {
+        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
+        for step in &steps {
+            let measured = step.cells[index].metric(THROUGHPUT);
+            row.push(median_cell(THROUGHPUT, measured));
+            row.push(versus_cell(find(THROUGHPUT).better, measured));
+        }
+        for runs in &comparison.runs {
+            let cell = &runs.cells[index];
+            row.extend(of_runs.iter().map(|(name, _)| median_cell(name, cell.metric(name))));
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// Returns the metric of that name.
+fn find(name: &str) -> &'static Metric {
+    metric::find(name).expect("names in this file are names of the model's table")
+}
+
+/// Returns how many runs stand behind a row: `3`, or `2-3` when the steps differ.
+fn runs_counted(steps: &[&StepComparison], variant: usize) -> String {
+    let counts = || steps.iter().map(|step| step.cells[variant].runs);
+    match (counts().min(), counts().max()) {
+        (Some(fewest), Some(most)) if fewest != most => format!("{fewest}-{most}"),
+        (_, most) => most.unwrap_or(0).to_string(),
+    }
+}
+
+fn median_cell(name: &str, measured: Option<&Measured>) -> Cell {
+    let text = measured.map(|one| figure::figure(find(name).unit, one.spread.median));
+    Cell::plain(text.unwrap_or_else(|| figure::MISSING.to_owned()))
+}
+
+fn spread_cell(name: &str, cell: &CellComparison) -> Cell {
+    let Some(measured) = cell.metric(name) else { return Cell::plain(figure::MISSING) };
+    let unit = find(name).unit;
+    let median = figure::figure(unit, measured.spread.median);
+    if measured.spread.n < 2 {
+        return Cell::plain(median);
+    }
+    Cell::plain(format!("{median} [{}]", figure::range(unit, &measured.spread)))
+}
+
+fn relative_cell(measured: Option<&Measured>) -> Cell {
+    let mut cell = versus_cell(find(THROUGHPUT).better, measured);
+    if let Some(versus) = measured.and_then(|one| one.versus_base) {
+        let (low, high) = (figure::ratio(versus.low), figure::ratio(versus.high));
+        // Without a second run on either side there is no range, only the same number twice.
+        if versus.low < versus.high {
+            cell.text.push_str(&format!(" [{low}..{high}]"));
+        }
+    }
+    cell
+}
+
+/// Returns a median with a sign only where it lies beyond the thresholds.
+fn cost_cell(name: &str, cell: &CellComparison) -> Cell {
+    let measured = cell.metric(name);
+    let mut shown = median_cell(name, measured);
+    let versus = measured.and_then(|one| one.versus_base);
+    let versus = versus.filter(|versus| versus.marker != Marker::Near && versus.is_separated);
+    match versus {
+        Some(versus) => {
+            shown.text.push_str(&format!(" {}", figure::sign(versus.marker)));
+            shown.tone = tone(find(name).better, &versus);
+        }
+        // Keeps the figures of a column under one another.
+        None => shown.text.push_str("  "),
+    }
+    shown
+}

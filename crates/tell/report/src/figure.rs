@@ -1,0 +1,178 @@
+//! How numbers are written: three digits, a unit people read, one scale per range.
+//!
+//! Not here: which number is shown. Every table, plot and sentence writes its numbers through
+//! this module, so they look the same everywhere.
+
+use analysis::{Marker, Spread};
+use model::Unit;
+
+/// What stands where a value is not known.
+pub const MISSING: &str = "NA";
+
+/// Scale of a unit: from which value on, divided by what, with which suffix.
+type Scale = (f64, f64, &'static str);
+
+const DECIMAL: &[Scale] = &[(1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e3, 1e3, " k"), (0.0, 1.0, "")];
+const BINARY: &[Scale] = &[
+    (1_099_511_627_776.0, 1_099_511_627_776.0, " TiB"),
+    (1_073_741_824.0, 1_073_741_824.0, " GiB"),
+    (1_048_576.0, 1_048_576.0, " MiB"),
+    (1_024.0, 1_024.0, " KiB"),
+    (0.0, 1.0, " B"),
+];
+/// Nanoseconds to the unit that keeps three digits.
+const SPAN: &[Scale] =
+    &[(1e9, 1e9, " s"), (1e6, 1e6, " ms"), (1e3, 1e3, " \u{b5}s"), (0.0, 1.0, " ns")];
+
+/// Returns `value` with at most three significant digits and no exponent: `251`, `14.1`, `0.012`.
+///
+/// Positive values below 0.001 are written `<0.001`, never 0.
+#[must_use]
+pub fn digits(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        "0".to_owned()
+    } else if size < 0.001 {
+        if value > 0.0 { "<0.001".to_owned() } else { ">-0.001".to_owned() }
+    } else if size < 0.0995 {
+        format!("{value:.3}")
+    } else if size < 9.995 {
+        format!("{value:.2}")
+    } else if size < 99.95 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    }
+}
+
+/// Returns `value` as a quantity of `unit`: `251 k`, `14.1 us` with the Greek letter, `1.50 GiB`.
+#[must_use]
+pub fn figure(unit: Unit, value: f64) -> String {
+    let scale = scale_of(unit, value);
+    format!("{}{}", digits(value * scale.0), scale.1)
+}
+
+/// Returns the range of `spread` in the scale of its median, without unit: `248..255`.
+#[must_use]
+pub fn range(unit: Unit, spread: &Spread) -> String {
+    let scale = scale_of(unit, spread.median).0;
+    format!("{}..{}", digits(spread.min * scale), digits(spread.max * scale))
+}
+
+/// Returns a ratio as written in relative tables: `1.04`, `17.9`.
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    digits(value)
+}
+
+/// Returns the sign of a marker; it says direction, not whether that is good.
+#[must_use]
+pub const fn sign(marker: Marker) -> &'static str {
+    match marker {
+        Marker::Lower => "\u{25bc}",
+        Marker::Near => "\u{2248}",
+        Marker::Higher => "\u{25b2}",
+    }
+}
+
+/// Returns a count with separators: `1,000,000`.
+#[must_use]
+pub fn count(value: u64) -> String {
+    let plain = value.to_string();
+    let mut grouped = String::with_capacity(plain.len() + plain.len() / 3);
+    for (place, digit) in plain.chars().enumerate() {
+        if place > 0 && (plain.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Returns the unit's name as machines read it: in these units CSV files give their values.
+#[must_use]
+pub const fn unit_name(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Count => "count",
+        Unit::Bytes => "bytes",
+        Unit::Kibibytes => "kib",
+        Unit::Micros => "us",
+        Unit::Nanos => "ns",
+        Unit::Seconds => "s",
+        Unit::Share => "share",
+        Unit::Ratio => "ratio",
+        Unit::OpsPerSecond => "per_s",
+    }
+}
+
+/// Returns what `value` is multiplied by and the suffix that then follows.
+fn scale_of(unit: Unit, value: f64) -> (f64, &'static str) {
+    let pick = |scales: &[Scale], factor: f64| {
+        // 999.6 would be written 1000: it belongs to the next scale already.
+        let size = value.abs() * factor * 1.000_5;
+        let fits = scales.iter().find(|(from, _, _)| size >= *from);
+        fits.map_or((1.0, ""), |(_, by, suffix)| (factor / by, *suffix))
+    };
+    match unit {
+        Unit::Count | Unit::OpsPerSecond => pick(DECIMAL, 1.0),
+        Unit::Bytes => pick(BINARY, 1.0),
+        Unit::Kibibytes => pick(&BINARY[..4], 1_024.0),
+        Unit::Nanos => pick(SPAN, 1.0),
+        Unit::Micros => pick(&SPAN[..3], 1e3),
+        Unit::Seconds => pick(SPAN, 1e9),
+        Unit::Share => (100.0, " %"),
+        Unit::Ratio => (1.0, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn three_digits_are_shown_at_every_size() {
+        let shown: Vec<String> =
+            [251_342.0, 999_700.0, 88.04, 9.996, 1.041, 0.354, 0.035, 0.0004, 0.0]
+                .into_iter()
+                .map(|value| figure(Unit::OpsPerSecond, value))
+                .collect();
+        let expected = ["251 k", "1.00 M", "88.0", "10.0", "1.04", "0.35", "0.035", "<0.001", "0"];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn every_unit_has_its_own_scale() {
+        assert_eq!(figure(Unit::Nanos, 14_120.0), "14.1 \u{b5}s");
+        assert_eq!(figure(Unit::Micros, 14.12), "14.1 \u{b5}s");
+        assert_eq!(figure(Unit::Micros, 14_120.0), "14.1 ms");
+        assert_eq!(figure(Unit::Seconds, 1.9), "1.90 s");
+        assert_eq!(figure(Unit::Bytes, 1_610_612_736.0), "1.50 GiB");
+        assert_eq!(figure(Unit::Kibibytes, 0.02), "0.020 KiB");
+        assert_eq!(figure(Unit::Kibibytes, 2_048.0), "2.00 MiB");
+        assert_eq!(figure(Unit::Share, 0.123), "12.3 %");
+        assert_eq!(figure(Unit::Ratio, 1_234.0), "1234");
+        assert_eq!(count(1_000_000), "1,000,000");
+        assert_eq!(count(999), "999");
+    }
+
+    #[test]
+    fn a_range_is_written_in_the_scale_of_its_median() {
+        let spread = Spread { n: 3, median: 1_001_000.0, min: 998_000.0, max: 1_020_000.0 };
+        assert_eq!(figure(Unit::OpsPerSecond, spread.median), "1.00 M");
+        assert_eq!(range(Unit::OpsPerSecond, &spread), "1.00..1.02");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_within_one_percent(value in 0.1..1e12_f64) {
+            let text = figure(Unit::OpsPerSecond, value);
+            let (number, suffix) = text.split_once(' ').unwrap_or((&text, ""));
+            let by = match suffix { "k" => 1e3, "M" => 1e6, "G" => 1e9, _ => 1.0 };
+            let read: f64 = number.parse::<f64>().unwrap() * by;
+            prop_assert!((read / value - 1.0).abs() < 0.05, "{value} was written {text}");
+            prop_assert!(number.len() <= 4 || value >= 1e12, "{text}");
+        }
+    }
+}

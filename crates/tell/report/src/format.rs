@@ -1,0 +1,60 @@
+//! In which form an answer is given.
+
+use std::str::FromStr;
+
+/// A form of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// Aligned text for a terminal.
+    #[default]
+    Text,
+    /// Markdown tables.
+    Markdown,
+    /// One line per metric, for spreadsheets and scripts.
+    Csv,
+    /// Everything, for programs.
+    Json,
+}
+
+impl Format {
+    /// Every form.
+    pub const ALL: [Self; 4] = [Self::Text, Self::Markdown, Self::Csv, Self::Json];
+
+    /// Returns the form's name as typed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Markdown => "markdown",
+            Self::Csv => "csv",
+            Self::Json => "json",
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = Self::ALL.map(Self::name).join(", ");
+        let found = Self::ALL.into_iter().find(|format| format.name() == text);
+        found.ok_or_else(|| format!("`{text}` is no format: write one of {names}"))
+    }
+}
+
+/// How text output looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether colour codes are written.
+    pub has_colour: bool,
+    /// Whether the cost tables follow the throughput tables.
+    pub has_costs: bool,
+}
+
+impl Default for Style {
+    /// Returns what suits a file or a pipe: 120 columns, no colour, no costs.
+    fn default() -> Self {
+        Self { width: 120, has_colour: false, has_costs: false }
+    }
+}

@@ -1,0 +1,123 @@
+//! The answer: sentences, then the table relative to the base.
+
+use analysis::{Comparison, Measured, RunsComparison};
+use maud::{Markup, html};
+use model::{Unit, metric};
+
+use crate::comparison::OF_RUNS;
+use crate::figure::{self, MISSING};
+use crate::input::ReportInput;
+use crate::label::{
+    THROUGHPUT, level_suffix, measured_steps, range_legend, sign_legend, step_heading, tone,
+    variant_label, versus_text,
+};
+use crate::sentence::step_sentence;
+use crate::table::Tone;
+
+/// Returns the section.
+pub(super) fn section(input: &ReportInput<'_>) -> Markup {
+    let comparison = input.comparison;
+    let steps = measured_steps(comparison);
+    let sentences = steps.iter().filter_map(|step| step_sentence(comparison, step));
+    html! {
+        section id="answer" {
+            h2 { "The answer" }
+            @if steps.is_empty() {
+                p { "No run finished a step in which operations are measured." }
+            } @else {
+                ul.sentences { @for sentence in sentences { li { (emphasis(&sentence)) } } }
+                (table(comparison))
+                @if comparison.variants.len() > 1 { p.legend { (sign_legend()) } }
+                p.legend { (range_legend(comparison)) }
+            }
+        }
+    }
+}
+
+/// Returns a sentence with its step in bold.
+fn emphasis(sentence: &str) -> Markup {
+    match sentence.split_once(": ") {
+        Some((step, rest)) => html! { strong { (step) } ": " (rest) },
+        None => html! { (sentence) },
+    }
+}
+
+fn table(comparison: &Comparison) -> Markup {
+    let steps = measured_steps(comparison);
+    let is_known = |name: &str, runs: &RunsComparison| {
+        runs.cells.iter().any(|cell| cell.metric(name).is_some())
+    };
+    let of_runs: Vec<(&RunsComparison, &str, String)> = comparison
+        .runs
+        .iter()
+        .flat_map(|runs| OF_RUNS.iter().map(move |(name, heading)| (runs, *name, *heading)))
+        .filter(|(runs, name, _)| is_known(name, runs))
+        .map(|(runs, name, heading)| {
+            let several = comparison.runs.len() > 1;
+            let level = if several { level_suffix(runs.clients) } else { String::new() };
+            (runs, name, format!("{heading}{level}"))
+        })
+        .collect();
+    html! {
+        div.wide { table.answer {
+            thead {
+                tr {
+                    th {}
+                    @for step in &steps {
+                        th.step colspan="2" scope="colgroup" { (step_heading(comparison, step)) }
+                    }
+                    @for (_, _, heading) in &of_runs { th rowspan="2" scope="col" { (heading) } }
+                }
+                tr {
+                    th {}
+                    @for _ in &steps { th.first { "ops/s" } th { "vs base" } }
+                }
+            }
+            tbody {
+                @for (index, variant) in comparison.variants.iter().enumerate() {
+                    tr.base[variant.name == comparison.base] {
+                        th scope="row" { (variant_label(comparison, &variant.name)) }
+                        @for step in &steps { (pair(step.cells[index].metric(THROUGHPUT))) }
+                        @for (runs, name, _) in &of_runs {
+                            td.first { (median(name, runs.cells[index].metric(name))) }
+                        }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+/// Returns median and ratio, each with its range below.
+fn pair(measured: Option<&Measured>) -> Markup {
+    let Some(measured) = measured else {
+        return html! { td.first { (MISSING) } td {} };
+    };
+    let spread = &measured.spread;
+    let unit = Unit::OpsPerSecond;
+    let range = (spread.n > 1).then(|| figure::range(unit, spread));
+    html! {
+        td.first {
+            (figure::figure(unit, spread.median))
+            small { @if let Some(range) = range { (range) } @else { "n=1" } }
+        }
+        @if let Some(versus) = &measured.versus_base {
+            @let class = match tone(model::Better::Higher, versus) {
+                Tone::Better => "better", Tone::Worse => "worse", Tone::Plain => "",
+            };
+            td class=(class) {
+                (versus_text(versus))
+                small { (figure::ratio(versus.low)) ".." (figure::ratio(versus.high)) }
+            }
+        } @else {
+            td {}
+        }
+    }
+}
+
+fn median(name: &str, measured: Option<&Measured>) -> String {
+    let shown = measured.zip(metric::find(name));
+    let write =
+        |(one, metric): (&Measured, &model::Metric)| figure::figure(metric.unit, one.spread.median);
+    shown.map_or_else(|| MISSING.to_owned(), write)
+}

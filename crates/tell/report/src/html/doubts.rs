@@ -1,0 +1,56 @@
+//! Doubts and incomplete runs: what could make the answer wrong.
+
+use maud::{Markup, html};
+use model::record::Severity;
+
+use crate::input::ReportInput;
+use crate::label::incomplete_line;
+use crate::meta::Meta;
+
+/// Returns how many entries the section has.
+pub(super) fn count(input: &ReportInput<'_>, meta: &Meta) -> usize {
+    let comparison = input.comparison;
+    comparison.incomplete.len() + comparison.doubts.len() + meta.findings.len()
+}
+
+/// Returns the section; it is there even when it is empty, so that silence is not mistaken.
+pub(super) fn section(input: &ReportInput<'_>, meta: &Meta) -> Markup {
+    let comparison = input.comparison;
+    html! {
+        section id="doubts" {
+            h2 { "Doubts" }
+            @if count(input, meta) == 0 {
+                p { "None was found. Not looked for yet: everything that a lint of results would \
+                     look for." }
+            }
+            @if !comparison.incomplete.is_empty() {
+                h3 { "Incomplete runs" }
+                ul { @for run in &comparison.incomplete { li { (incomplete_line(run)) "." } } }
+            }
+            @if !comparison.doubts.is_empty() || !meta.findings.is_empty() {
+                h3 { "Seen, and what to do about it" }
+                dl.doubts {
+                    @for doubt in &comparison.doubts { (entry(None, &doubt.seen, &doubt.remedy)) }
+                    @for one in &meta.findings {
+                        (entry(Some((&one.code, one.severity)), &one.seen, &one.remedy))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn entry(code: Option<(&str, Severity)>, seen: &str, remedy: &str) -> Markup {
+    let grave = |severity| match severity {
+        Severity::Note => "note",
+        Severity::Doubt => "doubt",
+        Severity::Blocking => "blocking",
+    };
+    html! {
+        dt {
+            @if let Some((code, severity)) = code { b { (code) } " (" (grave(severity)) ") " }
+            (seen)
+        }
+        dd { (remedy) }
+    }
+}

@@ -1,0 +1,152 @@
+//! How it was done: machine, durability, builds, options that differ, the command.
+
+use maud::{Markup, html};
+use model::{DataShape, Host, Identity, Manifest};
+
+use super::options;
+use crate::figure::count;
+use crate::input::ReportInput;
+use crate::meta::Meta;
+
+/// Digits of a hash that are shown; the whole is in the archive.
+const HASH_DIGITS: usize = 12;
+
+/// Returns the section.
+pub(super) fn section(input: &ReportInput<'_>, meta: &Meta) -> Markup {
+    let manifest = input.manifest;
+    html! {
+        section id="how" {
+            h2 { "How it was done" }
+            h3 { "Command" }
+            pre { code { (command(&manifest.command_line)) } }
+            h3 { "Machine and settings" }
+            (facts(&settings(manifest, meta)))
+            h3 { "Builds" }
+            (builds(input))
+            (options::section(input))
+        }
+    }
+}
+
+/// Returns the command line as it can be pasted into a shell.
+pub(crate) fn command(words: &[String]) -> String {
+    let is_plain = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+".contains(c))
+    };
+    let quote = |word: &String| {
+        if is_plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+type Fact = (&'static str, String);
+
+fn settings(manifest: &Manifest, meta: &Meta) -> Vec<Fact> {
+    let experiment = &manifest.plan.experiment;
+    let mut facts = host(&manifest.host);
+    facts.push(("durability", meta.durability.clone()));
+    facts.push(("rows", rows(&experiment.data)));
+    let cap = experiment.memory_bytes.map(|cap| cap.to_string());
+    facts.push(("memory cap of the worker", cap.unwrap_or_else(|| "none".to_owned())));
+    let levels: Vec<String> = experiment.clients.iter().map(u32::to_string).collect();
+    facts.push(("clients", levels.join(", ")));
+    facts.push(("seed", experiment.seed.to_string()));
+    facts.push(("begun", manifest.created_at.clone()));
+    facts.push(("Assay", manifest.assay_version.clone()));
+    facts
+}
+
+fn rows(data: &DataShape) -> String {
+    format!(
+        "{} rows of {} + {} bytes ({}), compressible to {}",
+        count(data.rows),
+        data.key_bytes,
+        data.value_bytes,
+        data.live_bytes(),
+        data.compressible_to
+    )
+}
+
+fn host(host: &Host) -> Vec<Fact> {
+    let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
+    let known = |name: &'static str, value: Option<String>| value.map(|value| (name, value));
+    let device: Vec<String> = [&host.device, &host.device_model, &host.filesystem]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    let facts = [
+        known("CPU", host.cpu_model.clone()),
+        known("logical CPUs", Some(host.cpus.to_string())),
+        known("memory", Some(host.memory_bytes.to_string())),
+        known("kernel", Some(host.kernel.clone())),
+        known("operating system", host.os.clone()),
+        known("clock source", host.clocksource.clone()),
+        known("frequency governor", host.governor.clone()),
+        known("turbo boost", host.is_turbo_on.map(yes)),
+        known("virtual machine", host.is_virtual.map(yes)),
+        known("device of the data", (!device.is_empty()).then(|| device.join(", "))),
+        known("transparent huge pages", host.huge_pages.clone()),
+        known("control groups", host.cgroup_version.map(|version| format!("v{version}"))),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+fn facts(facts: &[Fact]) -> Markup {
+    html! {
+        dl.facts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+    }
+}
+
+fn builds(input: &ReportInput<'_>) -> Markup {
+    html! {
+        div.wide { table {
+            thead { tr {
+                th {}
+                @for heading in ["engine", "version", "origin", "SHA-256", "build facts"] {
+                    th.text { (heading) }
+                }
+            } }
+            tbody {
+                @for variant in &input.comparison.variants {
+                    tr {
+                        th scope="row" { (variant.name) }
+                        @match identity(input, &variant.name) {
+                            Some(identity) => (build(identity)),
+                            None => td.none colspan="5" { "never opened" },
+                        }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+/// Returns what a variant's build turned out to be: from a run, else from the manifest.
+fn identity<'a>(input: &ReportInput<'a>, variant: &str) -> Option<&'a Identity> {
+    let mut own = input.runs.iter().filter(|run| run.cell.variant == variant);
+    own.find_map(|run| run.identity.as_ref()).or_else(|| input.manifest.builds.get(variant))
+}
+
+fn build(identity: &Identity) -> Markup {
+    let prefix = |hash: &String| hash.chars().take(HASH_DIGITS).collect::<String>();
+    let facts = identity.facts.iter().map(|(name, fact)| format!("{name}: {fact}"));
+    html! {
+        td.text { (identity.engine) }
+        td.text { (identity.version) }
+        td.text { (identity.origin) }
+        td.text { code { (identity.sha256.as_ref().map_or_else(|| "linked".to_owned(), prefix)) } }
+        td.text { small { (facts.collect::<Vec<_>>().join("; ")) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_pasted() {
+        let words = ["assay", "run", "my file.toml", "", "it's"].map(str::to_owned);
+        assert_eq!(command(&words), "assay run 'my file.toml' '' 'it'\\''s'");
+    }
+}

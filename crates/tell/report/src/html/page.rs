@@ -1,0 +1,93 @@
+//! The page: sections in order, and what comes before the first.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::{answer, doubts, fold, how, shape};
+use crate::input::ReportInput;
+use crate::meta::Meta;
+use crate::plot::{Picture, STYLE, Subject, gallery};
+
+const PAGE_STYLE: &str = include_str!("page.css");
+
+/// Returns the report as one self-contained HTML page.
+#[must_use]
+pub fn render_html(input: &ReportInput<'_>) -> String {
+    let meta = Meta::of(input.manifest);
+    let subject = Subject::of(*input);
+    let pictures = gallery(&subject);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (meta.name) ": " (meta.question) }
+                style { (PreEscaped(PAGE_STYLE)) (PreEscaped(STYLE)) }
+            }
+            body {
+                (header(input, &meta))
+                main {
+                    (answer::section(input))
+                    (figures("pictures", "The evidence", &pictures.answer))
+                    (figures("costs", "What it costs", &pictures.costs))
+                    (shape::section(input))
+                    (doubts::section(input, &meta))
+                    (how::section(input, &meta))
+                    (fold::section(input))
+                }
+                footer { "Made by Assay " (input.manifest.assay_version) " from " code { (meta.id) } }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Returns the question and what a reader must know before the first number.
+fn header(input: &ReportInput<'_>, meta: &Meta) -> Markup {
+    let experiment = &input.manifest.plan.experiment;
+    let complete = input.runs.iter().filter(|run| run.end.is_complete()).count();
+    let planned = input.manifest.plan.cells.len();
+    let shape = format!(
+        "{} \u{b7} {} \u{b7} {}",
+        many(experiment.variants.len(), "variant"),
+        many(experiment.steps.len(), "step"),
+        many(experiment.repetitions as usize, "interleaved repetition")
+    );
+    let troubles = doubts::count(input, meta);
+    html! {
+        header {
+            p.kicker { "Assay \u{b7} " (meta.name) " \u{b7} " (day(&input.manifest.created_at)) }
+            h1 { (meta.question) }
+            ul.facts {
+                li { (shape) }
+                li { (meta.durability) }
+                li { (meta.host) }
+                li { (complete) " of " (planned) " runs complete" }
+                @if troubles > 0 {
+                    li.warn { a href="#doubts" { "\u{26a0} " (many(troubles, "doubt")) } }
+                }
+            }
+        }
+    }
+}
+
+fn figures(id: &str, title: &str, pictures: &[Picture]) -> Markup {
+    html! {
+        @if !pictures.is_empty() {
+            section id=(id) {
+                h2 { (title) }
+                @for picture in pictures { (picture.figure()) }
+            }
+        }
+    }
+}
+
+/// Returns a count with its noun.
+fn many(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Returns the day of an RFC 3339 stamp.
+fn day(stamp: &str) -> &str {
+    stamp.split('T').next().unwrap_or(stamp)
+}

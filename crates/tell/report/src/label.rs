@@ -1,0 +1,119 @@
+//! Short texts that several outputs share: headings, legends, names of rows.
+
+use analysis::comparison::{RATIO_HIGH, RATIO_LOW};
+use analysis::{Comparison, IncompleteRun, Measured, StepComparison, Versus, range_coverage};
+use model::Better;
+
+use crate::figure;
+use crate::table::{Cell, Tone};
+
+/// The metric that answers most questions.
+pub(crate) const THROUGHPUT: &str = "throughput_ops_per_s";
+
+/// Returns the steps in which operations were measured.
+pub(crate) fn measured_steps(comparison: &Comparison) -> Vec<&StepComparison> {
+    let has_throughput =
+        |step: &&StepComparison| step.cells.iter().any(|cell| cell.metric(THROUGHPUT).is_some());
+    comparison.steps.iter().filter(has_throughput).collect()
+}
+
+/// Returns a step's heading: its name, its place when the name is not unique, its clients when
+/// there are several levels.
+pub(crate) fn step_heading(comparison: &Comparison, step: &StepComparison) -> String {
+    let is_twin = |other: &&StepComparison| {
+        other.clients == step.clients && other.name == step.name && other.index != step.index
+    };
+    let mut heading = step.name.clone();
+    if comparison.steps.iter().any(|other| is_twin(&other)) {
+        heading.push_str(&format!(" (step {})", step.index + 1));
+    }
+    if comparison.levels().len() > 1 {
+        heading.push_str(&level_suffix(step.clients));
+    }
+    heading
+}
+
+/// Returns what tells one level of clients from another in a heading.
+pub(crate) fn level_suffix(clients: u32) -> String {
+    format!(", {clients} client{}", if clients == 1 { "" } else { "s" })
+}
+
+/// Returns a variant's name, marked when it is the base.
+pub(crate) fn variant_label(comparison: &Comparison, variant: &str) -> String {
+    if variant == comparison.base { format!("{variant} (base)") } else { variant.to_owned() }
+}
+
+/// Returns a ratio with its sign; `?` when noise alone might explain it.
+pub(crate) fn versus_text(versus: &Versus) -> String {
+    let doubt = if is_doubtful(versus) { "?" } else { "" };
+    format!("{} {}{doubt}", figure::ratio(versus.ratio), figure::sign(versus.marker))
+}
+
+/// Returns whether a ratio is beyond the thresholds and yet may be noise.
+pub(crate) fn is_doubtful(versus: &Versus) -> bool {
+    versus.marker != analysis::Marker::Near && !versus.is_separated
+}
+
+/// Returns whether a ratio is good or bad news; plain when it may be noise.
+pub(crate) fn tone(better: Better, versus: &Versus) -> Tone {
+    use analysis::Marker::{Higher, Lower, Near};
+    if !versus.is_separated {
+        return Tone::Plain;
+    }
+    match (better, versus.marker) {
+        (Better::Higher, Higher) | (Better::Lower, Lower) => Tone::Better,
+        (Better::Higher, Lower) | (Better::Lower, Higher) => Tone::Worse,
+        (Better::Neither, _) | (_, Near) => Tone::Plain,
+    }
+}
+
+/// Returns the cell of a ratio to the base, without its range.
+pub(crate) fn versus_cell(better: Better, measured: Option<&Measured>) -> Cell {
+    let Some(measured) = measured else { return Cell::plain(figure::MISSING) };
+    measured.versus_base.as_ref().map_or_else(Cell::default, |versus| Cell {
+        text: versus_text(versus),
+        tone: tone(better, versus),
+    })
+}
+
+/// Returns what the signs mean.
+pub(crate) fn sign_legend() -> String {
+    use analysis::Marker::{Higher, Lower, Near};
+    let [above, below, near] = [Higher, Lower, Near].map(figure::sign);
+    format!(
+        "{above} above {RATIO_HIGH}   {below} below {RATIO_LOW}   {near} in between   \
+         ? ranges overlap or there are fewer than 2 runs: it may be noise"
+    )
+}
+
+/// Returns how far medians and ranges of these repetitions can be trusted.
+pub(crate) fn range_legend(comparison: &Comparison) -> String {
+    let Some((fewest, most)) = comparison.runs_per_cell() else {
+        return "No step was finished by any run.".to_owned();
+    };
+    let runs = match (fewest, most) {
+        (1, 1) => return "One run per cell: run-to-run noise is unknown.".to_owned(),
+        (fewest, most) if fewest == most => format!("{most}"),
+        (fewest, most) => format!("{fewest} to {most}"),
+    };
+    let coverage = 100.0 * range_coverage(fewest);
+    format!(
+        "Medians and ranges of {runs} interleaved runs per cell, no test of significance. A range \
+         of {fewest} runs holds the true median in {coverage:.0} % of experiments."
+    )
+}
+
+/// Returns a run's name without its experiment.
+pub(crate) fn run_name(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+/// Returns one incomplete run in a sentence.
+pub(crate) fn incomplete_line(run: &IncompleteRun) -> String {
+    let steps = match run.steps_counted {
+        0 => "it finished no step".to_owned(),
+        1 => "the step it finished is counted".to_owned(),
+        count => format!("the {count} steps it finished are counted"),
+    };
+    format!("{} {}; {steps}", run_name(&run.run), run.how)
+}

@@ -1,0 +1,76 @@
+//! The list of runs in the archive.
+
+use model::RunRecord;
+
+use crate::format::Style;
+use crate::label::run_name;
+use crate::table::{Cell, Table, Tone};
+
+/// One run in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Identifier: experiment id, a slash, cell id.
+    pub id: String,
+    /// The engine build, with the version it reported where it was opened.
+    pub build: String,
+    /// When it began, UTC, RFC 3339.
+    pub started_at: String,
+    /// Steps executed.
+    pub steps: usize,
+    /// How it ended, in one phrase.
+    pub end: String,
+    /// Whether every step was executed.
+    pub is_complete: bool,
+}
+
+impl RunSummary {
+    /// Returns the line of `run`.
+    #[must_use]
+    pub fn of(run: &RunRecord) -> Self {
+        let build = run.identity.as_ref().map_or_else(
+            || run.variant.build.to_string(),
+            |identity| format!("{} {}", identity.engine, identity.version),
+        );
+        Self {
+            id: run.id.clone(),
+            build,
+            started_at: run.started_at.clone(),
+            steps: run.steps.len(),
+            end: run.end.phrase(),
+            is_complete: run.end.is_complete(),
+        }
+    }
+}
+
+/// Returns the runs as a table, grouped by experiment in the order given.
+#[must_use]
+pub fn render_list(runs: &[RunSummary], style: Style) -> String {
+    if runs.is_empty() {
+        return "No runs are kept here yet: `assay run` makes some.\n".to_owned();
+    }
+    let mut parts = Vec::new();
+    for group in runs.chunk_by(|one, next| experiment(&one.id) == experiment(&next.id)) {
+        let complete = group.iter().filter(|run| run.is_complete).count();
+        let mut table = Table::new(["run", "build", "begun", "steps", "end"]);
+        for run in group {
+            let tone = if run.is_complete { Tone::Plain } else { Tone::Worse };
+            table.push(vec![
+                Cell::plain(run_name(&run.id)),
+                Cell::plain(&run.build),
+                Cell::plain(&run.started_at),
+                Cell::plain(run.steps.to_string()),
+                Cell { text: run.end.clone(), tone },
+            ]);
+        }
+        table.align_left(&[1, 2, 4]);
+        // The phrase of how a run ended may be long; a list is never cut into blocks.
+        let rows = table.text(usize::MAX, style.has_colour);
+        let head = experiment(&group[0].id);
+        parts.push(format!("{head}  {complete} of {} runs complete\n{rows}", group.len()));
+    }
+    parts.join("\n\n") + "\n"
+}
+
+fn experiment(id: &str) -> &str {
+    id.rsplit_once('/').map_or(id, |(experiment, _)| experiment)
+}

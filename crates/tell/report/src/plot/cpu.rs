@@ -1,0 +1,104 @@
+//! CPU per operation, split by who used it.
+
+use maud::{Markup, html};
+use model::Unit;
+
+use super::axis::Linear;
+use super::matrix::{Area, Matrix};
+use super::palette::{CPU, INK};
+use super::picture::{Picture, Words, line, px, text};
+use super::subject::Subject;
+use crate::figure::figure;
+
+const VALUE: f64 = 62.0;
+const BAR: f64 = 11.0;
+const KERNEL: f64 = 3.0;
+
+/// Microseconds per operation: medians over the runs.
+#[derive(Clone, Copy)]
+struct Split {
+    total: f64,
+    client: f64,
+    background: f64,
+    kernel: Option<f64>,
+}
+
+/// Draws the split; `None` when no CPU is known.
+pub(crate) fn cpu(subject: &Subject<'_>) -> Option<Picture> {
+    if !subject.knows("cpu_us_per_op") {
+        return None;
+    }
+    let matrix = Matrix {
+        rows: &subject.rows,
+        columns: &subject.headings,
+        row_height: 24.0,
+        foot: 12.0,
+        legend: Some((24.0, legend())),
+    };
+    let length = matrix.panel_width() - VALUE;
+    let axis = |column: usize| {
+        let known = (0..subject.rows.len()).filter_map(|row| split(subject, column, row));
+        Linear::holding(known.map(|split| split.total), length)
+    };
+    let back = |area: &Area| line((area.x, area.y), (area.x, area.y + area.height), "rule");
+    let cell =
+        |area: &Area, row: usize| stack(area, axis(area.column), split(subject, area.column, row));
+    let caption = "CPU time of the worker process per operation of the measured clients, median \
+                   over the runs. In an embedded engine the client threads run the engine's code; \
+                   background work of flushes, compactions and writers is charged to the \
+                   operations that ran meanwhile.";
+    let words = Words::new("cpu", "CPU per operation", caption);
+    Some(matrix.picture(words, &back, &cell))
+}
+
+fn split(subject: &Subject<'_>, column: usize, row: usize) -> Option<Split> {
+    let median = |metric: &str| subject.spread(column, row, metric).map(|spread| spread.median);
+    Some(Split {
+        total: median("cpu_us_per_op")?,
+        client: median("client_cpu_us_per_op").unwrap_or(0.0),
+        background: median("background_cpu_us_per_op").unwrap_or(0.0),
+        kernel: median("kernel_cpu_us_per_op"),
+    })
+}
+
+fn stack(area: &Area, axis: Linear, split: Option<Split>) -> Markup {
+    let right = area.x + area.width;
+    let middle = area.y + area.height / 2.0;
+    let Some(split) = split else {
+        return text(right, middle + 4.0, "none end", "not known");
+    };
+    let top = middle - (BAR + KERNEL + 1.0) / 2.0;
+    let ends = [0.0, split.client, split.client + split.background, split.total];
+    let parts = ends.windows(2).zip(CPU);
+    html! {
+        @for (ends, colour) in parts {
+            @let (from, to) = (axis.at(ends[0]), axis.at(ends[1]));
+            @if to - from > 0.05 {
+                rect x=(px(area.x + from)) y=(px(top)) width=(px(to - from)) height=(px(BAR))
+                    fill=(colour) {}
+            }
+        }
+        @if let Some(kernel) = split.kernel {
+            rect x=(px(area.x)) y=(px(top + BAR + 1.0)) width=(px(axis.at(kernel)))
+                height=(px(KERNEL)) fill=(INK) {}
+        }
+        (text(right, middle + 4.0, "end", &figure(Unit::Micros, split.total)))
+    }
+}
+
+fn legend() -> Markup {
+    let entries = [
+        (0.0, CPU[0], "client threads, engine calls included"),
+        (250.0, CPU[1], "the engine's own threads"),
+        (430.0, CPU[2], "the harness"),
+        (530.0, INK, "thin bar: the part of all this spent in the kernel"),
+    ];
+    html! {
+        @for (x, colour, words) in entries {
+            @let is_thin = colour == INK;
+            rect x=(px(x)) y=(if is_thin { "7" } else { "3" }) width="12"
+                height=(if is_thin { "3" } else { "11" }) fill=(colour) {}
+            (text(x + 17.0, 12.0, "", words))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The pictures of a report, in the order of the page.
+
+use analysis::RunsComparison;
+use model::metric;
+
+use super::bars::{Column, bars};
+use super::cpu::cpu;
+use super::picture::{Picture, Words};
+use super::seconds::seconds;
+use super::subject::Subject;
+use super::times::times;
+use crate::label::{THROUGHPUT, level_suffix};
+
+/// What only whole runs tell, in the order of the picture: metric and heading.
+const OF_RUNS: [(&str, &str); 5] = [
+    ("write_amplification_process", "bytes written per byte put\nprocess, log included"),
+    ("write_amplification", "bytes written per byte put\nengine's data files, no log"),
+    ("write_amplification_device", "bytes written per byte put\ndevice"),
+    ("space_amplification", "bytes on storage\nper byte of rows, at the end"),
+    ("rss_peak_bytes", "peak resident memory"),
+];
+
+/// The pictures by what they are for.
+pub(crate) struct Gallery {
+    /// They answer the question.
+    pub(crate) answer: Vec<Picture>,
+    /// They say what it costs.
+    pub(crate) costs: Vec<Picture>,
+}
+
+/// Draws every picture that has something to show.
+pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
+    let caption = "Bars from zero: medians; whiskers: smallest and largest run; dotted: the base's \
+                   median. Operations per second.";
+    let throughput = of_steps(subject, THROUGHPUT, Words::new("throughput", "Throughput", caption));
+    let answer = [throughput, seconds(subject), times(subject)];
+    let written = "To the device the data lies on, whoever wrote; median, range and base's median \
+                   as above.";
+    let written = of_steps(
+        subject,
+        "device_write_kib_per_op",
+        Words::new("written", "Bytes written to the device per operation", written),
+    );
+    let switches =
+        "Of all threads of the worker process; median, range and base's median as above.";
+    let switches = of_steps(
+        subject,
+        "context_switches_per_op",
+        Words::new("switches", "Context switches per operation", switches),
+    );
+    let mut costs = vec![cpu(subject), written, switches];
+    costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
+    Gallery {
+        answer: answer.into_iter().flatten().collect(),
+        costs: costs.into_iter().flatten().collect(),
+    }
+}
+
+/// Draws one metric in every step; `None` when no step knows it.
+fn of_steps(subject: &Subject<'_>, name: &str, words: Words) -> Option<Picture> {
+    if !subject.knows(name) {
+        return None;
+    }
+    let unit = metric::find(name)?.unit;
+    let column = |(index, heading): (usize, &String)| Column {
+        heading: heading.clone(),
+        unit,
+        cells: (0..subject.rows.len()).map(|row| subject.spread(index, row, name)).collect(),
+    };
+    let columns: Vec<Column> = subject.headings.iter().enumerate().map(column).collect();
+    Some(bars(subject, &columns, words))
+}
+
+/// Draws what whole runs at one level of clients tell; `None` when they tell nothing.
+fn of_runs(subject: &Subject<'_>, runs: &RunsComparison) -> Option<Picture> {
+    let column = |(name, heading): &(&str, &str)| {
+        let spread = |cell: &analysis::CellComparison| cell.metric(name).map(|one| one.spread);
+        let cells: Vec<_> = runs.cells.iter().map(spread).collect();
+        let unit = metric::find(name)?.unit;
+        let is_known = cells.iter().any(Option::is_some);
+        is_known.then(|| Column { heading: (*heading).to_owned(), unit, cells })
+    };
+    let columns: Vec<Column> = OF_RUNS.iter().filter_map(column).collect();
+    if columns.is_empty() {
+        return None;
+    }
+    let is_only = subject.input.comparison.runs.len() == 1;
+    let level = if is_only { String::new() } else { level_suffix(runs.clients) };
+    let title = format!("Write and space amplification of whole runs{level}");
+    let caption = "Over all steps of complete runs, so that work put off by a fast load is charged \
+                   to it. Bytes put are rows put times the bytes of a row, before compression. \
+                   Pages that the kernel had not written back when the run ended are in none of \
+                   these figures.";
+    let level = if is_only { String::new() } else { format!("-c{}", runs.clients) };
+    let words = Words::new(&format!("amplification{level}"), &title, caption);
+    Some(bars(subject, &columns, words))
+}

@@ -1,0 +1,23 @@
+//! The pictures: small panels in a matrix of variants (rows) by steps (columns), drawn as SVG.
+//!
+//! Not a charting library: a row is always named at its left and a column at its head, so colour
+//! repeats what words already say. Every bar starts at zero; axes that do not are logarithmic and
+//! say so. A picture holds no fact that its tables lack.
+//!
+//! To add a picture, add a file with a function from [`Subject`] to [`Picture`] and its line in
+//! [`gallery`].
+
+mod axis;
+mod bars;
+mod cpu;
+mod gallery;
+mod matrix;
+mod palette;
+mod picture;
+mod seconds;
+mod subject;
+mod times;
+
+pub(crate) use gallery::gallery;
+pub(crate) use picture::{Picture, STYLE};
+pub(crate) use subject::Subject;

@@ -1,0 +1,83 @@
+//! One picture: an SVG drawing with its title and the words that belong under it.
+
+use maud::{Markup, PreEscaped, html};
+
+/// The style sheet of all drawings.
+pub(crate) const STYLE: &str = include_str!("plot.css");
+
+/// The words that belong to a drawing.
+pub(crate) struct Words {
+    /// File name without extension.
+    pub(crate) name: String,
+    /// What it shows, in a few words.
+    pub(crate) title: String,
+    /// How to read it.
+    pub(crate) caption: String,
+}
+
+impl Words {
+    pub(crate) fn new(name: &str, title: &str, caption: &str) -> Self {
+        Self { name: name.to_owned(), title: title.to_owned(), caption: caption.to_owned() }
+    }
+}
+
+/// A finished drawing.
+pub(crate) struct Picture {
+    pub(crate) words: Words,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) body: Markup,
+}
+
+impl Picture {
+    /// Returns the drawing with title and caption, for a page that holds [`STYLE`].
+    pub(crate) fn figure(&self) -> Markup {
+        html! {
+            figure id=(self.words.name) {
+                h3 { (self.words.title) }
+                figcaption { (self.words.caption) }
+                (self.svg(None))
+            }
+        }
+    }
+
+    /// Returns the drawing as a file of its own.
+    pub(crate) fn file(&self) -> String {
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", self.svg(Some(STYLE)).0)
+    }
+
+    fn svg(&self, style: Option<&str>) -> Markup {
+        let view = format!("0 0 {} {}", px(self.width), px(self.height));
+        let is_file = style.is_some();
+        html! {
+            svg xmlns=[is_file.then_some("http://www.w3.org/2000/svg")] class="plot"
+                viewBox=(view) width=(px(self.width)) height=(px(self.height))
+                role="img" aria-label=(self.words.title) {
+                title { (self.words.title) }
+                @if let Some(style) = style {
+                    style { (PreEscaped(style)) }
+                    rect width="100%" height="100%" fill="#fff" {}
+                }
+                (self.body)
+            }
+        }
+    }
+}
+
+/// Returns a coordinate with one decimal at most: small files, no visible loss.
+pub(crate) fn px(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
+}
+
+/// Returns text at a point; `class` says size and alignment (see the style sheet).
+pub(crate) fn text(x: f64, y: f64, class: &str, words: &str) -> Markup {
+    html! { text x=(px(x)) y=(px(y)) class=(class) { (words) } }
+}
+
+/// Returns a straight line.
+pub(crate) fn line(from: (f64, f64), to: (f64, f64), class: &str) -> Markup {
+    html! {
+        line x1=(px(from.0)) y1=(px(from.1)) x2=(px(to.0)) y2=(px(to.1)) class=(class) {}
+    }
+}

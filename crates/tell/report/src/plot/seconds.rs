@@ -1,0 +1,145 @@
+//! Throughput second by second: a panel per variant and step, a thin line per run.
+
+use analysis::median;
+use maud::{Markup, html};
+use model::record::{IntervalRecord, RunEnd};
+use model::{RunRecord, Unit};
+
+use super::axis::Linear;
+use super::matrix::{Area, Matrix};
+use super::palette::ALARM;
+use super::picture::{Picture, Words, line, px, text};
+use super::subject::Subject;
+use crate::figure::figure;
+
+const ROW: f64 = 54.0;
+/// Space between the panels of neighbouring rows.
+const BETWEEN: f64 = 12.0;
+/// Room for the numbers at the left of a panel.
+const SCALE: f64 = 40.0;
+/// Intervals shorter than this are the ragged end of a step: their rate says little.
+const SHORTEST_S: f64 = 0.5;
+/// A panel reaches at least this far above its median second.
+const HEADROOM: f64 = 1.25;
+
+/// One run's seconds in one step.
+struct Trace {
+    /// End of the second since the step's start (s), operations per second.
+    points: Vec<(f64, f64)>,
+    /// Whether the run ended in this step.
+    is_cut_short: bool,
+}
+
+/// Draws throughput per second; `None` when no run kept its intervals.
+pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
+    let cells = |column: usize| {
+        (0..subject.rows.len()).map(move |row| traces(subject, column, row)).collect::<Vec<_>>()
+    };
+    let all: Vec<Vec<Vec<Trace>>> = (0..subject.steps.len()).map(cells).collect();
+    all.iter().flatten().flatten().find(|trace| !trace.points.is_empty())?;
+    let matrix = Matrix {
+        rows: &subject.rows,
+        columns: &subject.headings,
+        row_height: ROW,
+        foot: 24.0,
+        legend: None,
+    };
+    let width = matrix.panel_width() - SCALE;
+    let longest = |column: usize| {
+        let ends = all[column].iter().flatten().filter_map(|trace| trace.points.last());
+        ends.map(|(end, _)| *end).fold(0.0, f64::max)
+    };
+    let back = |area: &Area| {
+        let (left, y) = (area.x + SCALE, area.y + area.height + 6.0);
+        html! {
+            (text(left, y + 6.0, "axis", "0 s"))
+            (text(left + width, y + 6.0, "axis end", &figure(Unit::Seconds, longest(area.column))))
+        }
+    };
+    let cell = |area: &Area, row: usize| {
+        let traces = &all[area.column][row];
+        let across = Linear::holding([longest(area.column)], width);
+        panel(area, traces, across, subject.rows[row].colour)
+    };
+    let caption = "One thin line per run. Every panel has its own scale from zero, with its median \
+                   second dashed and named: compare heights in the figure above, steadiness here. \
+                   A cross ends a run that did not finish the step.";
+    let words = Words::new("seconds", "Throughput, second by second", caption);
+    Some(matrix.picture(words, &back, &cell))
+}
+
+fn traces(subject: &Subject<'_>, column: usize, row: usize) -> Vec<Trace> {
+    let step = subject.steps[column];
+    let variant = &step.cells[row].variant;
+    let input = &subject.input;
+    let runs = input.runs.iter().zip(input.intervals);
+    let own =
+        runs.filter(|(run, _)| run.cell.variant == *variant && run.cell.clients == step.clients);
+    own.map(|(run, intervals)| trace(run, intervals, step.index)).collect()
+}
+
+fn trace(run: &RunRecord, intervals: &[IntervalRecord], index: u32) -> Trace {
+    let of_step = |interval: &&IntervalRecord| interval.step_index == index && !interval.is_warmup;
+    let mut own = intervals.iter().filter(of_step).peekable();
+    let begun = own.peek().map_or(0.0, |first| first.start_ns.as_secs_f64());
+    let point = |interval: &IntervalRecord| {
+        let length = interval.length_ns.as_secs_f64();
+        let done: u64 = interval.clients.values().map(|summary| summary.counts.done).sum();
+        let end = interval.start_ns.as_secs_f64() - begun + length;
+        (length >= SHORTEST_S).then(|| (end, float(done) / length))
+    };
+    let is_recorded = run.steps.iter().any(|step| step.index == index);
+    let is_cut_short = !matches!(run.end, RunEnd::Complete) && !is_recorded;
+    Trace { points: own.filter_map(point).collect(), is_cut_short }
+}
+
+fn panel(area: &Area, traces: &[Trace], across: Linear, colour: &str) -> Markup {
+    let (left, bottom) = (area.x + SCALE, area.y + area.height - BETWEEN / 2.0);
+    let right = area.x + area.width;
+    let rates: Vec<f64> =
+        traces.iter().flat_map(|trace| trace.points.iter().map(|(_, rate)| *rate)).collect();
+    let Some(typical) = median(&rates) else {
+        return text(right, bottom - 14.0, "none end", "not known");
+    };
+    let top = rates.iter().copied().chain([typical * HEADROOM]);
+    let up = Linear::holding(top, area.height - BETWEEN);
+    let middle = bottom - up.at(typical);
+    let place = |(second, rate): &(f64, f64)| (left + across.at(*second), bottom - up.at(*rate));
+    html! {
+        (line((left, bottom), (right, bottom), "grid"))
+        (line((left, middle), (right, middle), "ref"))
+        (text(left - 4.0, bottom + 2.0, "axis end", "0"))
+        (text(left - 4.0, middle + 4.0, "axis end", &figure(Unit::OpsPerSecond, typical)))
+        @for trace in traces {
+            @let points: Vec<(f64, f64)> = trace.points.iter().map(place).collect();
+            (polyline(&points, colour))
+            @if let Some((x, y)) = points.last().filter(|_| trace.is_cut_short) {
+                (cross(*x, *y))
+            }
+        }
+    }
+}
+
+/// Returns a line through the points; a lone point is a dot.
+fn polyline(points: &[(f64, f64)], colour: &str) -> Markup {
+    let [(x, y)] = points else {
+        let joined: Vec<String> =
+            points.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
+        return html! {
+            @if !joined.is_empty() {
+                polyline points=(joined.join(" ")) class="second" stroke=(colour) {}
+            }
+        };
+    };
+    html! { circle cx=(px(*x)) cy=(px(*y)) r="2" fill=(colour) {} }
+}
+
+fn cross(x: f64, y: f64) -> Markup {
+    let path = format!("M{0},{1}l8,8m0,-8l-8,8", px(x - 4.0), px(y - 4.0));
+    html! { path d=(path) stroke=(ALARM) stroke-width="2" fill="none" {} }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "operations of one second stay below 2^53")]
+fn float(count: u64) -> f64 {
+    count as f64
+}

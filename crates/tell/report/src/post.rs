@@ -1,0 +1,43 @@
+//! The report as Markdown with SVG files beside it, for a post.
+
+use crate::comparison::render_comparison;
+use crate::format::{Format, Style};
+use crate::html::command;
+use crate::input::ReportInput;
+use crate::label::measured_steps;
+use crate::meta::Meta;
+use crate::plot::{Picture, Subject, gallery};
+use crate::sentence::step_sentence;
+
+/// Returns the files of a post: `report.md` and the pictures it names, each with its content.
+#[must_use]
+pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
+    let meta = Meta::of(input.manifest);
+    let comparison = input.comparison;
+    let pictures = gallery(&Subject::of(*input));
+    let style = Style { has_costs: true, ..Style::default() };
+    let tables = render_comparison(comparison, &meta, Format::Markdown, style);
+    // The tables' own title and machine line become the post's; sentences come between.
+    let (title, rest) = tables.split_once("\n\n").unwrap_or((&tables, ""));
+    let (machine, rest) = rest.split_once("\n\n").unwrap_or((rest, ""));
+    let steps = measured_steps(comparison);
+    let sentences = steps.iter().filter_map(|step| step_sentence(comparison, step));
+    let sentences: Vec<String> = sentences.map(|sentence| format!("- {sentence}")).collect();
+    let mut parts =
+        vec![title.to_owned(), machine.to_owned(), sentences.join("\n"), rest.trim().to_owned()];
+    let drawn: Vec<&Picture> = pictures.answer.iter().chain(&pictures.costs).collect();
+    for picture in &drawn {
+        let words = &picture.words;
+        parts.push(format!(
+            "## {0}\n\n![{0}]({1}.svg)\n\n{2}",
+            words.title, words.name, words.caption
+        ));
+    }
+    let line = command(&input.manifest.command_line);
+    parts.push(format!("## To repeat it\n\n```sh\n{line}\n```"));
+    let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
+    let mut files = vec![("report.md".to_owned(), (text + "\n").into_bytes())];
+    let file = |picture: &&Picture| (format!("{}.svg", picture.words.name), picture.file().into());
+    files.extend(drawn.iter().map(file));
+    files
+}

@@ -1,0 +1,11 @@
+//! One run: the seeds' one-line summary of each step, and the same for people.
+//!
+//! Not a comparison: nothing here is relative to anything.
+//!
+//! To add a column to the one-line summary, add it to [`line::COLUMNS`] with its meaning.
+
+mod line;
+mod show;
+
+pub use line::{COLUMNS, one_line};
+pub use show::render_run;

@@ -1,0 +1,112 @@
+//! One run for people: how it ended, the one-line summaries, response times and costs.
+
+use analysis::step_metrics;
+use model::metric::Readings;
+use model::{Manifest, RunRecord, StepRecord, metric};
+
+use super::line::{COLUMNS, one_line};
+use crate::figure::{MISSING, figure};
+use crate::format::Style;
+use crate::table::{Cell, Table};
+
+/// The columns for people: metric and heading.
+const SHOWN: &[(&str, &str)] = &[
+    ("throughput_ops_per_s", "ops/s"),
+    ("service_ns_p50", "service\np50"),
+    ("service_ns_p99", "service\np99"),
+    ("response_ns_p999", "response\np99.9"),
+    ("response_ns_max", "response\nmax"),
+    ("cpu_us_per_op", "CPU\n/op"),
+    ("client_cpu_us_per_op", "client\n/op"),
+    ("background_cpu_us_per_op", "backgr.\n/op"),
+    ("kernel_cpu_us_per_op", "kernel\n/op"),
+    ("write_amplification", "write\namp"),
+    ("write_amplification_with_wal", "with\nWAL"),
+    ("space_amplification", "space\namp"),
+    ("settle_s", "settle"),
+];
+
+/// Returns one run: head, a line per step in the seeds' columns with glossary, and a second table
+/// for people.
+#[must_use]
+pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String {
+    let mut parts = vec![head(run)];
+    if run.steps.is_empty() {
+        parts.push("No step was finished.".to_owned());
+        return parts.join("\n\n") + "\n";
+    }
+    let measured: Vec<&StepRecord> =
+        run.steps.iter().filter(|step| !step.clients.is_empty()).collect();
+    if !measured.is_empty() {
+        parts.push(lines(manifest, run, &measured).text(style.width, style.has_colour));
+    }
+    parts.push(times_and_costs(manifest, run).text(style.width, style.has_colour));
+    if !measured.is_empty() {
+        parts.push(glossary());
+    }
+    let findings = run.steps.iter().flat_map(|step| {
+        step.findings.iter().map(move |one| {
+            format!("  {}: {} {}: {}", step.step.name, one.code, one.seen, one.remedy)
+        })
+    });
+    let findings: Vec<String> = findings.collect();
+    if !findings.is_empty() {
+        parts.push(format!("Doubts\n{}", findings.join("\n")));
+    }
+    parts.join("\n\n") + "\n"
+}
+
+fn head(run: &RunRecord) -> String {
+    let build = run.identity.as_ref().map_or_else(
+        || format!("{} (never opened)", run.variant.build),
+        |identity| format!("{} {} ({})", identity.engine, identity.version, identity.origin),
+    );
+    let class = run.variant.settings.durability;
+    format!(
+        "{}\n{build} \u{b7} durability class {class} ({}) \u{b7} begun {}\n{}",
+        run.id,
+        class.promise(),
+        run.started_at,
+        run.end.phrase()
+    )
+}
+
+fn lines(manifest: &Manifest, run: &RunRecord, steps: &[&StepRecord]) -> Table {
+    let names = COLUMNS.iter().map(|(name, _)| *name);
+    let mut table = Table::new(std::iter::once("step").chain(names));
+    for step in steps {
+        let mut row = vec![Cell::plain(&step.step.name)];
+        row.extend(one_line(manifest, run, step).into_iter().map(|(_, value)| Cell::plain(value)));
+        table.push(row);
+    }
+    table
+}
+
+fn times_and_costs(manifest: &Manifest, run: &RunRecord) -> Table {
+    let of_steps: Vec<Readings> =
+        run.steps.iter().map(|step| step_metrics(step, &manifest.plan.experiment.data)).collect();
+    let is_known = |name: &str| of_steps.iter().any(|metrics| metrics.contains_key(name));
+    let known: Vec<&(&str, &str)> = SHOWN.iter().filter(|(name, _)| is_known(name)).collect();
+    let headings = known.iter().map(|(_, heading)| *heading);
+    let mut table = Table::new(std::iter::once("step").chain(headings));
+    for (step, metrics) in run.steps.iter().zip(&of_steps) {
+        let mut row = vec![Cell::plain(&step.step.name)];
+        row.extend(known.iter().map(|(name, _)| Cell::plain(value(metrics, name))));
+        table.push(row);
+    }
+    table
+}
+
+fn value(metrics: &Readings, name: &str) -> String {
+    let shown = metrics.get(name).zip(metric::find(name));
+    shown.map_or_else(|| MISSING.to_owned(), |(value, metric)| figure(metric.unit, *value))
+}
+
+fn glossary() -> String {
+    let line = |(name, meaning): &(&str, &str)| format!("  {name:<6} {meaning}");
+    let lines: Vec<String> = COLUMNS.iter().map(line).collect();
+    format!(
+        "{}\n  NA     not known; an operation is a query where clients read, else a row written",
+        lines.join("\n")
+    )
+}

@@ -1,0 +1,194 @@
+//! A table of text: the name column to the left, figures to the right, in blocks that fit.
+//!
+//! Not a formatter of numbers: cells arrive as text.
+
+use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
+use comfy_table::{CellAlignment, Color, ContentArrangement};
+
+/// How a cell is to be seen; colour is never the only sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    Better,
+    Worse,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) tone: Tone,
+}
+
+impl Cell {
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Plain }
+    }
+}
+
+/// A table; the first column names the row and is repeated in every block.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Table {
+    pub(crate) header: Vec<String>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+    /// Columns of words, beside the first.
+    left: Vec<usize>,
+}
+
+/// Spaces between columns.
+const GAP: usize = 2;
+
+impl Table {
+    pub(crate) fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { header: header.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
+    pub(crate) fn push(&mut self, row: Vec<Cell>) {
+        debug_assert_eq!(row.len(), self.header.len(), "a row has one cell per column");
+        self.rows.push(row);
+    }
+
+    /// Aligns these columns to the left: they hold words.
+    pub(crate) fn align_left(&mut self, columns: &[usize]) {
+        self.left.extend(columns);
+    }
+
+    /// Returns the table as aligned text, in as many blocks as `width` needs.
+    pub(crate) fn text(&self, width: usize, has_colour: bool) -> String {
+        let block = |columns: &Vec<usize>| {
+            let mut table = self.comfy(columns, has_colour);
+            table.load_style(NOTHING);
+            for index in 0..columns.len() {
+                if let Some(column) = table.column_mut(index) {
+                    let left = if index == 0 { 0 } else { u16::try_from(GAP).unwrap_or(2) };
+                    column.set_padding((left, 0));
+                }
+            }
+            if has_colour {
+                table.enforce_styling();
+            } else {
+                table.force_no_tty();
+            }
+            table.trim_fmt()
+        };
+        let blocks: Vec<String> = self.blocks(width).iter().map(block).collect();
+        blocks.join("\n\n")
+    }
+
+    /// Returns the table as a Markdown table, in one block.
+    pub(crate) fn markdown(&self) -> String {
+        let all: Vec<usize> = (0..self.header.len()).collect();
+        let mut table = self.comfy(&all, false);
+        table.load_style(ASCII_MARKDOWN);
+        // The preset knows no alignment: the colons are put in where its rule ends a column.
+        let mut lines: Vec<String> = table.trim_fmt().lines().map(str::to_owned).collect();
+        if let Some(rule) = lines.get_mut(1) {
+            *rule = align_right(rule);
+        }
+        lines.join("\n")
+    }
+
+    fn comfy(&self, columns: &[usize], has_colour: bool) -> comfy_table::Table {
+        let mut table = comfy_table::Table::new();
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(columns.iter().map(|&column| self.header[column].clone()));
+        for row in &self.rows {
+            let cell = |&column: &usize| {
+                let cell = comfy_table::Cell::new(&row[column].text);
+                match row[column].tone {
+                    Tone::Better if has_colour => cell.fg(Color::Cyan),
+                    Tone::Worse if has_colour => cell.fg(Color::Yellow),
+                    Tone::Plain | Tone::Better | Tone::Worse => cell,
+                }
+            };
+            table.add_row(columns.iter().map(cell));
+        }
+        for (index, column) in columns.iter().enumerate().skip(1) {
+            let is_left = self.left.contains(column);
+            if let Some(column) = table.column_mut(index).filter(|_| !is_left) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table
+    }
+
+    /// Returns the columns of each block; a block has the first column and at least one other.
+    fn blocks(&self, width: usize) -> Vec<Vec<usize>> {
+        let wide = |column: usize| {
+            let lines = self.rows.iter().map(|row| row[column].text.as_str());
+            let lines = lines.chain(self.header[column].split('\n'));
+            lines.map(|line| line.chars().count()).max().unwrap_or(0)
+        };
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        let mut used = usize::MAX;
+        for column in 1..self.header.len() {
+            let needed = wide(column) + GAP;
+            match blocks.last_mut() {
+                Some(block) if used.saturating_add(needed) <= width => {
+                    block.push(column);
+                    used += needed;
+                }
+                _ => {
+                    blocks.push(vec![0, column]);
+                    used = wide(0) + needed;
+                }
+            }
+        }
+        blocks
+    }
+}
+
+/// Ends every column of a Markdown rule but the first with a colon.
+fn align_right(rule: &str) -> String {
+    let mut column = 0;
+    let mut aligned = String::with_capacity(rule.len());
+    for part in rule.split_inclusive('|') {
+        let is_figure = column > 1 && part.ends_with("-|");
+        if is_figure {
+            aligned.push_str(&part[..part.len() - 2]);
+            aligned.push_str(":|");
+        } else {
+            aligned.push_str(part);
+        }
+        column += 1;
+    }
+    aligned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new(["", "fill", "read\nops/s", "scan"]);
+        let row = |cells: [&str; 4]| cells.map(Cell::plain).to_vec();
+        table.push(row(["a", "1", "20 \u{25b2}", "3"]));
+        table.push(row(["longer name", "1000", "2", "3"]));
+        table.rows[0][2].tone = Tone::Better;
+        table
+    }
+
+    #[test]
+    fn a_table_that_fits_is_one_block() {
+        insta::assert_snapshot!(table().text(80, false), @"");
+    }
+
+    #[test]
+    fn a_narrow_table_is_cut_into_blocks_that_repeat_the_names() {
+        insta::assert_snapshot!(table().text(20, false), @"");
+    }
+
+    #[test]
+    fn colour_codes_appear_only_when_asked_for() {
+        assert!(!table().text(80, false).contains('\u{1b}'));
+        assert!(table().text(80, true).contains("\u{1b}[38;5;14m20 \u{25b2}"));
+    }
+
+    #[test]
+    fn markdown_aligns_figures_to_the_right() {
+        let mut table = table();
+        table.header[2] = "read".to_owned();
+        insta::assert_snapshot!(table.markdown(), @"");
+    }
+}

@@ -1,0 +1,4 @@
+//! What users see, from one invented experiment: tables, page and post.
+
+mod fixture;
+mod page;
