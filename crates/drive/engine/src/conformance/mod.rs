@@ -7,7 +7,7 @@
 //! its failure as text, and the battery alone panics; engines that lack an ability (see
 //! [`model::Capabilities`]) are asked to refuse it, not to have it.
 //!
-//! To add a check: a function of a [`subject::Subject`] in the file of its theme and one line in
+//! To add a check: a function of a `Subject` in the file of its theme and one line in
 //! `CHECKS` of `battery.rs`.
 
 mod answers;
