@@ -1,1 +1,41 @@
-//! Placeholder.
+//! fjall (an LSM of the crate `lsm-tree` with a journal) as a system under test, linked.
+//!
+//! It is not a general fjall wrapper: one keyspace in one database. It stands below `engine`,
+//! whose traits it implements; the program's registry names [`driver`] and nothing else.
+//!
+//! | durability | fjall | what a write does |
+//! |---|---|---|
+//! | `none` | `manual_journal_persist(true)` | goes to the memtable and the journal's buffer |
+//! | `os` | fjall's default | the same, then the journal's buffer is written with `write()` |
+//! | `sync` | `manual_journal_persist(true)`, `persist(SyncData)` after each write | the same, then `fdatasync()` of the journal |
+//!
+//! Whatever the class, a clean close syncs, and so does fjall for each memtable it flushes. fjall
+//! keeps a keyspace's options from its creation on; data reopened with other options than it was
+//! created with is refused, and the class is kept by calling `persist` where fjall would not.
+//!
+//! Compression is off unless the settings or options ask for `lz4` (fjall's own default is `lz4`
+//! from level 2 on, and for blobs). With the option `kv_separation = true` values of
+//! `separation_threshold` bytes and more go to blob files. A `multi_get` is repeated gets on one
+//! snapshot. fjall's cache and read counters are a compile-time feature that adds shared counters
+//! to each block read; it is off, so they are not known.
+//!
+//! Invariants: values go to [`engine::Rows`] straight from fjall's reference-counted slice; an
+//! option that would break the promise of the durability class does not exist. Allocations per
+//! operation are fjall's own: it takes keys and values of writes as owned slices.
+//!
+//! To add an option, add it to `config.rs`.
+
+mod config;
+mod driver;
+mod error;
+mod instance;
+mod session;
+mod value;
+
+use engine::Driver;
+
+/// Returns the driver of the linked fjall.
+#[must_use]
+pub fn driver() -> Box<dyn Driver> {
+    Box::new(driver::FjallDriver)
+}

@@ -1,0 +1,414 @@
+//! What fjall is opened with: settings translated, then the options under fjall's own names.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::{EngineError, OpenSpec};
+use fjall::compaction::Leveled;
+use fjall::config::{
+    BlockSizePolicy, CompressionPolicy, FilterPolicy, HashRatioPolicy, PartitioningPolicy,
+    PinningPolicy, RestartIntervalPolicy,
+};
+use fjall::{
+    CompressionType, Database, DatabaseBuilder, KeyspaceCreateOptions, KvSeparationOptions,
+};
+use model::{Durability, Options};
+
+use crate::error::refused;
+use crate::value::{compression, filter, filter_text, flag, list, list_text, number, size};
+
+/// Options of the database, named after the setters of `fjall::DatabaseBuilder`.
+const OF_DATABASE: [&str; 5] = [
+    "cache_size",
+    "worker_threads",
+    "max_cached_files",
+    "max_journaling_size",
+    "journal_compression",
+];
+/// Options of the keyspace, named after the setters of `KeyspaceCreateOptions` and `Leveled`.
+const OF_KEYSPACE: [&str; 15] = [
+    "max_memtable_size",
+    "data_block_size_policy",
+    "data_block_compression_policy",
+    "index_block_compression_policy",
+    "data_block_hash_ratio_policy",
+    "data_block_restart_interval_policy",
+    "expect_point_read_hits",
+    "filter_policy",
+    "index_block_pinning_policy",
+    "filter_block_pinning_policy",
+    "index_block_partitioning_policy",
+    "filter_block_partitioning_policy",
+    "l0_threshold",
+    "table_target_size",
+    "level_ratio_policy",
+];
+/// Options of key-value separation, named after the setters of `KvSeparationOptions`.
+const OF_SEPARATION: [&str; 5] = [
+    "separation_threshold",
+    "file_target_size",
+    "staleness_threshold",
+    "age_cutoff",
+    "blob_compression",
+];
+/// Turns key-value separation on.
+const SEPARATION: &str = "kv_separation";
+/// Least `max_journaling_size`, below which fjall panics.
+const JOURNALING_BYTES_MIN: u64 = 64 << 20;
+/// Block sizes outside of these make fjall panic.
+const BLOCK_BYTES: (u64, u64) = (1 << 10, 1 << 20);
+/// Any size.
+const ANY: (u64, u64) = (0, u64::MAX);
+
+/// Everything fjall is opened with.
+pub(crate) struct Config {
+    /// The durability class.
+    pub(crate) durability: Durability,
+    /// Background threads.
+    pub(crate) worker_threads: Option<usize>,
+    cache_bytes: Option<u64>,
+    cached_files: Option<usize>,
+    journaling_bytes: Option<u64>,
+    journal_compression: CompressionType,
+    keyspace: KeyspaceCreateOptions,
+    leveled: Leveled,
+    separation: Option<KvSeparationOptions>,
+    /// Options that the data, when there is any, must have been created with.
+    pub(crate) named: Vec<String>,
+}
+
+impl Config {
+    /// Returns the configuration that `spec` asks for.
+    pub(crate) fn resolve(spec: &OpenSpec) -> Result<Self, EngineError> {
+        let compression = block_compression(spec)?;
+        let asked = spec.options.get(SEPARATION);
+        let is_separated = asked.map_or(Ok(false), |value| flag(SEPARATION, value))?;
+        let mut config = Self {
+            durability: spec.settings.durability,
+            worker_threads: match spec.settings.background_jobs {
+                None => None,
+                Some(jobs) => Some(threads("background_jobs", &jobs.to_string())?),
+            },
+            cache_bytes: spec.settings.cache_bytes.map(|size| size.0),
+            cached_files: None,
+            journaling_bytes: None,
+            journal_compression: compression,
+            keyspace: KeyspaceCreateOptions::default()
+                .data_block_compression_policy(CompressionPolicy::all(compression)),
+            leveled: Leveled::default(),
+            separation: is_separated
+                .then(|| KvSeparationOptions::default().compression(compression)),
+            named: vec![SEPARATION.to_owned()],
+        };
+        if spec.settings.compression.is_some() {
+            config.named.push("data_block_compression_policy".to_owned());
+        }
+        for (name, value) in spec.options.iter() {
+            config.take(name, value)?;
+        }
+        Ok(config)
+    }
+
+    fn take(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
+        if name == SEPARATION {
+            return Ok(());
+        }
+        if OF_DATABASE.contains(&name) {
+            return self.take_of_database(name, value);
+        }
+        self.named.push(name.to_owned());
+        if OF_SEPARATION.contains(&name) {
+            let Some(separation) = self.separation.take() else {
+                return Err(refused(name, format!("has no effect without {SEPARATION} = true")));
+            };
+            self.separation = Some(take_of_separation(separation, name, value)?);
+            Ok(())
+        } else if OF_KEYSPACE.contains(&name) {
+            let (keyspace, leveled) = (self.keyspace.clone(), self.leveled.clone());
+            match name {
+                "l0_threshold" => self.leveled = leveled.with_l0_threshold(number(name, value)?),
+                "table_target_size" => {
+                    self.leveled = leveled.with_table_target_size(size(name, value, ANY)?);
+                }
+                "level_ratio_policy" => {
+                    self.leveled = leveled.with_level_ratio_policy(list(name, value, number)?);
+                }
+                _ => self.keyspace = take_of_blocks(keyspace, name, value)?,
+            }
+            Ok(())
+        } else {
+            let groups: [&[&str]; 4] = [&OF_DATABASE, &OF_KEYSPACE, &[SEPARATION], &OF_SEPARATION];
+            let known = groups.concat().join(", ");
+            Err(refused(name, format!("not an option of fjall here; known: {known}")))
+        }
+    }
+
+    fn take_of_database(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
+        match name {
+            "cache_size" => self.cache_bytes = Some(size(name, value, ANY)?),
+            "worker_threads" => self.worker_threads = Some(threads(name, value)?),
+            "max_cached_files" => self.cached_files = Some(number(name, value)?),
+            "max_journaling_size" => {
+                let range = (JOURNALING_BYTES_MIN, u64::MAX);
+                self.journaling_bytes = Some(size(name, value, range)?);
+            }
+            _ => self.journal_compression = compression(name, value)?,
+        }
+        Ok(())
+    }
+
+    /// Returns the builder of the database in `dir`.
+    pub(crate) fn database(&self, dir: &Path) -> DatabaseBuilder<Database> {
+        let mut builder = Database::builder(dir).journal_compression(self.journal_compression);
+        if let Some(bytes) = self.cache_bytes {
+            builder = builder.cache_size(bytes);
+        }
+        if let Some(threads) = self.worker_threads {
+            builder = builder.worker_threads(threads);
+        }
+        if let Some(files) = self.cached_files {
+            builder = builder.max_cached_files(Some(files));
+        }
+        if let Some(bytes) = self.journaling_bytes {
+            builder = builder.max_journaling_size(bytes);
+        }
+        builder
+    }
+
+    /// Returns the options a new keyspace is created with.
+    pub(crate) fn keyspace(&self) -> KeyspaceCreateOptions {
+        self.keyspace
+            .clone()
+            .compaction_strategy(Arc::new(self.leveled.clone()))
+            .with_kv_separation(self.separation.clone())
+    }
+
+    /// Returns the database's options as they were given, where fjall does not tell them.
+    pub(crate) fn of_database(&self) -> Options {
+        let mut options = Options::new();
+        options.set("journal_compression", self.journal_compression.to_string());
+        let given = [
+            ("worker_threads", self.worker_threads.map(|threads| threads.to_string())),
+            ("max_cached_files", self.cached_files.map(|files| files.to_string())),
+            ("max_journaling_size", self.journaling_bytes.map(|bytes| bytes.to_string())),
+        ];
+        for (name, value) in given {
+            value.into_iter().for_each(|value| options.set(name, value));
+        }
+        options
+    }
+}
+
+fn block_compression(spec: &OpenSpec) -> Result<CompressionType, EngineError> {
+    if spec.settings.direct_io {
+        let text = "direct_io: fjall reads and writes through the page cache";
+        return Err(EngineError::Unsupported(text.to_owned()));
+    }
+    match spec.settings.compression.as_deref() {
+        None | Some("none") => Ok(CompressionType::None),
+        Some("lz4") => Ok(CompressionType::Lz4),
+        Some(name) => {
+            Err(EngineError::Unsupported(format!("compression `{name}`: fjall has none and lz4")))
+        }
+    }
+}
+
+fn threads(name: &str, value: &str) -> Result<usize, EngineError> {
+    match number(name, value)? {
+        0 => Err(refused(name, "fjall needs a background thread: give 1 or more")),
+        threads => Ok(threads),
+    }
+}
+
+fn take_of_separation(
+    options: KvSeparationOptions,
+    name: &str,
+    value: &str,
+) -> Result<KvSeparationOptions, EngineError> {
+    Ok(match name {
+        "separation_threshold" => options.separation_threshold(size(name, value, ANY)?),
+        "file_target_size" => options.file_target_size(size(name, value, ANY)?),
+        "staleness_threshold" => options.staleness_threshold(number(name, value)?),
+        "age_cutoff" => options.age_cutoff(number(name, value)?),
+        _ => options.compression(compression(name, value)?),
+    })
+}
+
+fn take_of_blocks(
+    options: KeyspaceCreateOptions,
+    name: &str,
+    value: &str,
+) -> Result<KeyspaceCreateOptions, EngineError> {
+    let flags = || list(name, value, flag);
+    Ok(match name {
+        "max_memtable_size" => options.max_memtable_size(size(name, value, ANY)?),
+        "data_block_size_policy" => {
+            let sizes = list(name, value, |name, value| size::<u32>(name, value, BLOCK_BYTES))?;
+            options.data_block_size_policy(BlockSizePolicy::new(sizes))
+        }
+        "data_block_compression_policy" => {
+            let kinds = list(name, value, compression)?;
+            options.data_block_compression_policy(CompressionPolicy::new(kinds))
+        }
+        "index_block_compression_policy" => {
+            let kinds = list(name, value, compression)?;
+            options.index_block_compression_policy(CompressionPolicy::new(kinds))
+        }
+        "data_block_hash_ratio_policy" => {
+            let ratios: Vec<f32> = list(name, value, number)?;
+            options.data_block_hash_ratio_policy(HashRatioPolicy::new(ratios))
+        }
+        "data_block_restart_interval_policy" => {
+            let intervals: Vec<u8> = list(name, value, number)?;
+            options.data_block_restart_interval_policy(RestartIntervalPolicy::new(intervals))
+        }
+        "expect_point_read_hits" => options.expect_point_read_hits(flag(name, value)?),
+        "filter_policy" => options.filter_policy(FilterPolicy::new(list(name, value, filter)?)),
+        "index_block_pinning_policy" => {
+            options.index_block_pinning_policy(PinningPolicy::new(flags()?))
+        }
+        "filter_block_pinning_policy" => {
+            options.filter_block_pinning_policy(PinningPolicy::new(flags()?))
+        }
+        "index_block_partitioning_policy" => {
+            options.index_block_partitioning_policy(PartitioningPolicy::new(flags()?))
+        }
+        _ => options.filter_block_partitioning_policy(PartitioningPolicy::new(flags()?)),
+    })
+}
+
+/// Returns a keyspace's options under their names, as far as fjall shows them.
+pub(crate) fn describe(keyspace: &KeyspaceCreateOptions) -> Options {
+    let flags = |policy: &[bool]| list_text(policy, ToString::to_string);
+    let kinds = |policy: &[CompressionType]| list_text(policy, ToString::to_string);
+    let mut options = Options::new();
+    let mut set = |name: &str, value: String| options.set(name, value);
+    set("data_block_size_policy", list_text(&keyspace.data_block_size_policy, u32::to_string));
+    set("data_block_compression_policy", kinds(&keyspace.data_block_compression_policy));
+    set("index_block_compression_policy", kinds(&keyspace.index_block_compression_policy));
+    let ratios = list_text(&keyspace.data_block_hash_ratio_policy, f32::to_string);
+    set("data_block_hash_ratio_policy", ratios);
+    let intervals = list_text(&keyspace.data_block_restart_interval_policy, u8::to_string);
+    set("data_block_restart_interval_policy", intervals);
+    set("expect_point_read_hits", keyspace.expect_point_read_hits.to_string());
+    set("filter_policy", list_text(&keyspace.filter_policy, filter_text));
+    set("index_block_pinning_policy", flags(&keyspace.index_block_pinning_policy));
+    set("filter_block_pinning_policy", flags(&keyspace.filter_block_pinning_policy));
+    set("index_block_partitioning_policy", flags(&keyspace.index_block_partitioning_policy));
+    set("filter_block_partitioning_policy", flags(&keyspace.filter_block_partitioning_policy));
+    for (name, value) in keyspace.compaction_strategy.get_config() {
+        if let Some((name, text)) = strategy_option(&name, &value) {
+            set(name, text);
+        }
+    }
+    set(SEPARATION, keyspace.kv_separation_opts.is_some().to_string());
+    if let Some(separation) = &keyspace.kv_separation_opts {
+        set("separation_threshold", separation.separation_threshold.to_string());
+        set("file_target_size", separation.file_target_size.to_string());
+        set("staleness_threshold", separation.staleness_threshold.to_string());
+        set("age_cutoff", separation.age_cutoff.to_string());
+        set("blob_compression", separation.compression.to_string());
+    }
+    options
+}
+
+/// Returns one of the bytes-to-bytes settings in which fjall keeps its compaction strategy.
+fn strategy_option(name: &[u8], value: &[u8]) -> Option<(&'static str, String)> {
+    match name {
+        b"leveled_l0_threshold" => Some(("l0_threshold", value.first()?.to_string())),
+        b"leveled_target_size" => {
+            let bytes = u64::from_le_bytes(value.try_into().ok()?);
+            Some(("table_target_size", bytes.to_string()))
+        }
+        b"leveled_level_ratio_policy" => {
+            let (ratios, _rest) = value.get(1..)?.as_chunks::<4>();
+            let text = list_text(ratios, |ratio| f32::from_le_bytes(*ratio).to_string());
+            Some(("level_ratio_policy", text))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use model::{DataShape, Settings};
+
+    use super::*;
+
+    fn resolve(compression: Option<&str>, options: &[(&str, &str)]) -> Result<Config, EngineError> {
+        Config::resolve(&OpenSpec {
+            dir: PathBuf::new(),
+            settings: Settings {
+                compression: compression.map(str::to_owned),
+                ..Settings::default()
+            },
+            options: options.iter().copied().collect(),
+            data: DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
+        })
+    }
+
+    #[test]
+    fn every_option_is_read_back_as_it_was_written() {
+        let options = [
+            ("data_block_size_policy", "4096,16384"),
+            ("data_block_compression_policy", "none,lz4"),
+            ("index_block_compression_policy", "lz4"),
+            ("data_block_hash_ratio_policy", "0.5"),
+            ("data_block_restart_interval_policy", "8,16"),
+            ("expect_point_read_hits", "true"),
+            ("filter_policy", "false_positive_rate:0.01,bits_per_key:8,none"),
+            ("index_block_pinning_policy", "true,false"),
+            ("filter_block_pinning_policy", "false"),
+            ("index_block_partitioning_policy", "true"),
+            ("filter_block_partitioning_policy", "false,true"),
+            ("l0_threshold", "8"),
+            ("table_target_size", "33554432"),
+            ("level_ratio_policy", "4,10"),
+            (SEPARATION, "true"),
+            ("separation_threshold", "512"),
+            ("file_target_size", "16777216"),
+            ("staleness_threshold", "0.5"),
+            ("age_cutoff", "0.125"),
+            ("blob_compression", "lz4"),
+        ];
+        let config = resolve(None, &options).unwrap();
+        let found = describe(&config.keyspace());
+        let expected: Options = options.into_iter().collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn nothing_is_compressed_unless_asked_for() {
+        for (asked, found) in [(None, "none"), (Some("none"), "none"), (Some("lz4"), "lz4")] {
+            let config = resolve(asked, &[(SEPARATION, "true")]).unwrap();
+            let options = describe(&config.keyspace());
+            assert_eq!(options.get("data_block_compression_policy"), Some(found));
+            assert_eq!(options.get("blob_compression"), Some(found));
+            assert_eq!(config.of_database().get("journal_compression"), Some(found));
+        }
+        assert!(matches!(resolve(Some("zstd"), &[]), Err(EngineError::Unsupported(_))));
+    }
+
+    #[test]
+    fn wrong_options_are_refused_by_name_and_never_panic() {
+        for (name, value) in [
+            ("cache", "1GiB"),
+            ("worker_threads", "0"),
+            ("max_journaling_size", "1MiB"),
+            ("data_block_size_policy", "512"),
+            ("data_block_size_policy", ""),
+            ("filter_policy", "bloom"),
+            ("l0_threshold", "256"),
+            ("separation_threshold", "1KiB"),
+            (SEPARATION, "maybe"),
+        ] {
+            let error = resolve(None, &[(name, value)]).err();
+            assert!(
+                matches!(&error, Some(EngineError::Option { option, .. }) if option == name),
+                "{name} = {value}: {error:?}"
+            );
+        }
+    }
+}

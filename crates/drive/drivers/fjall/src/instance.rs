@@ -1,0 +1,192 @@
+//! One open database with its one keyspace.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use engine::{Engine, EngineError, Maintenance, Session};
+use fjall::{AbstractTree, Database, Keyspace, PersistMode};
+use model::state::LevelShape;
+use model::{Durability, EngineState, Identity, Options, Readings};
+
+use crate::config::{Config, describe};
+use crate::error::{failed, refused};
+use crate::session::FjallSession;
+
+/// Name of a keyspace that hands each write to the operating system by itself.
+///
+/// fjall stores `manual_journal_persist` with the keyspace and does not show it: the name does.
+const AUTOMATIC: &str = "kv";
+/// Name of a keyspace that leaves this to its user.
+const MANUAL: &str = "kv-manual";
+/// Unit of `st_blocks`, whatever the file system's block size.
+///
+/// Source: POSIX.1-2008 as Linux has it, stat(2).
+const STAT_BLOCK_BYTES: u64 = 512;
+
+/// An open database.
+pub(crate) struct FjallEngine {
+    dir: PathBuf,
+    config: Config,
+    keyspace: Keyspace,
+    persist: Option<PersistMode>,
+    /// Compactions completed when the state was last asked for.
+    compactions_seen: AtomicUsize,
+    // Last: its threads end when it is dropped, after the handle above.
+    database: Database,
+}
+
+impl FjallEngine {
+    /// Opens the database in `dir`, creating it when absent.
+    pub(crate) fn open(dir: &Path, config: Config) -> Result<Self, EngineError> {
+        if !dir.is_dir() {
+            let text = format!("fjall: `{}` is not a directory", dir.display());
+            return Err(EngineError::Fatal(text));
+        }
+        let database = config.database(dir).open().map_err(failed)?;
+        let is_manual = if database.keyspace_exists(AUTOMATIC) {
+            false
+        } else {
+            database.keyspace_exists(MANUAL) || config.durability != Durability::Os
+        };
+        let name = if is_manual { MANUAL } else { AUTOMATIC };
+        let asked = config.keyspace().manual_journal_persist(is_manual);
+        let keyspace = database.keyspace(name, || asked.clone()).map_err(failed)?;
+        let (asked, found) = (describe(&asked), describe(&keyspace.config));
+        for name in &config.named {
+            if asked.get(name) != found.get(name) {
+                let found = found.get(name).unwrap_or("another value");
+                return Err(refused(name, format!("the data was created with `{found}`")));
+            }
+        }
+        let persist = match config.durability {
+            Durability::None => None,
+            Durability::Os => is_manual.then_some(PersistMode::Buffer),
+            Durability::Sync => Some(PersistMode::SyncData),
+        };
+        let (dir, compactions_seen) = (dir.to_owned(), AtomicUsize::new(0));
+        Ok(Self { dir, config, keyspace, persist, compactions_seen, database })
+    }
+
+    /// Returns the space the journal takes; its files are longer than what is written to them.
+    fn journal_bytes(&self) -> Option<u64> {
+        let mut blocks = 0;
+        for entry in fs::read_dir(&self.dir).ok()? {
+            let entry = entry.ok()?;
+            if entry.path().extension().is_some_and(|extension| extension == "jnl") {
+                // A journal may be removed between the listing and the question.
+                blocks += entry.metadata().map_or(0, |file| file.blocks());
+            }
+        }
+        Some(blocks * STAT_BLOCK_BYTES)
+    }
+
+    fn levels(&self) -> Vec<LevelShape> {
+        let version = self.keyspace.tree.current_version();
+        (0..)
+            .zip(version.iter_levels())
+            .map(|(level, files)| LevelShape {
+                level,
+                files: files.iter().map(|run| run.len() as u64).sum(),
+                bytes: files.size(),
+            })
+            .collect()
+    }
+
+    /// Returns whether nothing runs or waits.
+    ///
+    /// A flush ends before the compactions it asks for begin, so quiet counts only when no
+    /// compaction was completed since the last question.
+    fn is_idle(&self, jobs: usize) -> bool {
+        let completed = self.database.compactions_completed();
+        let seen = self.compactions_seen.swap(completed, Ordering::Relaxed);
+        jobs == 0 && self.keyspace.sealed_memtable_count() == 0 && seen == completed
+    }
+}
+
+impl Engine for FjallEngine {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        Ok(Box::new(FjallSession::new(&self.database, &self.keyspace, self.persist)))
+    }
+
+    fn identity(&self) -> Identity {
+        crate::driver::identity()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        let mut options = self.config.of_database();
+        options.set("cache_size", self.database.cache_capacity().to_string());
+        options.overlay(&describe(&self.keyspace.config));
+        let is_manual = **self.keyspace.name() == *MANUAL;
+        options.set("manual_journal_persist", is_manual.to_string());
+        let persist = self.persist.map_or("none".to_owned(), |mode| format!("{mode:?}"));
+        options.set("assay.persist_after_write", persist);
+        Ok(options)
+    }
+
+    /// Flushes in the background; compacts everything before it returns.
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        match work {
+            Maintenance::Flush => self.keyspace.rotate_memtable().map_err(failed),
+            // fjall decides on its own, after each flush.
+            Maintenance::CompactLevel0 => Ok(false),
+            Maintenance::CompactAll => {
+                self.keyspace.rotate_memtable_and_wait().map_err(failed)?;
+                self.keyspace.major_compact().map(|()| true).map_err(failed)
+            }
+        }
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        let jobs = self.database.outstanding_flushes() + self.database.active_compactions();
+        let levels = self.levels();
+        let mut readings = named(&[
+            ("engine_disk_bytes", self.keyspace.disk_space()),
+            ("engine_memtable_bytes", self.database.write_buffer_size()),
+            ("engine_cache_bytes", self.database.cache_size()),
+            ("engine_background_jobs", jobs as u64),
+            ("engine_l0_files", levels.first().map_or(0, |level| level.files)),
+        ]);
+        if let Some(bytes) = self.journal_bytes() {
+            readings.extend(named(&[("log_bytes", bytes)]));
+        }
+        let micros = u64::try_from(self.database.time_compacting().as_micros()).unwrap_or(u64::MAX);
+        let own_counters = named(&[
+            ("compactions_completed", self.database.compactions_completed() as u64),
+            ("time_compacting_us", micros),
+        ]);
+        let is_idle = Some(self.is_idle(jobs));
+        Ok(EngineState { readings, own_counters, levels: Some(levels), tree_height: None, is_idle })
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        use std::fmt::Write;
+        let mut text = format!(
+            "table_count {}\nblob_file_count {}\nfragmented_blob_bytes {}\nfilter_bytes {}\n\
+             sealed_memtables {}\njournal_count {}\ncompactions_completed {}\n\
+             time_compacting_us {}\n",
+            self.keyspace.table_count(),
+            self.keyspace.blob_file_count(),
+            self.keyspace.fragmented_blob_bytes(),
+            self.keyspace.tree.filter_size(),
+            self.keyspace.sealed_memtable_count(),
+            self.database.journal_count(),
+            self.database.compactions_completed(),
+            self.database.time_compacting().as_micros(),
+        );
+        for LevelShape { level, files, bytes } in self.levels() {
+            writeln!(text, "level {level}: {files} files, {bytes} bytes").ok()?;
+        }
+        Some(text)
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        self.database.persist(PersistMode::SyncAll).map_err(failed)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes and counts stay far below 2^53")]
+fn named(values: &[(&str, u64)]) -> Readings {
+    values.iter().map(|&(name, value)| (name.to_owned(), value as f64)).collect()
+}

@@ -1,0 +1,94 @@
+//! One client.
+
+use engine::{EngineError, Rows, Session};
+use fjall::{Database, Guard, Keyspace, PersistMode, Readable};
+use model::{Direction, Op, Outcome};
+
+use crate::driver::KEY_BYTES_MAX;
+use crate::error::failed;
+
+/// A client's handle.
+pub(crate) struct FjallSession<'e> {
+    database: &'e Database,
+    keyspace: &'e Keyspace,
+    persist: Option<PersistMode>,
+}
+
+impl<'e> FjallSession<'e> {
+    /// Returns a session that calls `persist` after each write, when there is one to call.
+    pub(crate) const fn new(
+        database: &'e Database,
+        keyspace: &'e Keyspace,
+        persist: Option<PersistMode>,
+    ) -> Self {
+        Self { database, keyspace, persist }
+    }
+
+    fn written(&self) -> fjall::Result<Outcome> {
+        if let Some(mode) = self.persist {
+            self.database.persist(mode)?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn multi_get(&self, keys: &[&[u8]], rows: &mut Rows) -> fjall::Result<Outcome> {
+        let snapshot = self.database.snapshot();
+        for key in keys {
+            if let Some(value) = snapshot.get(self.keyspace, key)? {
+                rows.push(key, &value);
+            }
+        }
+        Ok(outcome(rows))
+    }
+}
+
+impl Session for FjallSession<'_> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        refuse_long_keys(op)?;
+        match *op {
+            Op::Get { key } => self.keyspace.get(key).map(|found| {
+                found.iter().for_each(|value| rows.push(key, value));
+                outcome(rows)
+            }),
+            Op::Put { key, value } => {
+                self.keyspace.insert(key, value).and_then(|()| self.written())
+            }
+            Op::Delete { key } => self.keyspace.remove(key).and_then(|()| self.written()),
+            Op::Scan { start, limit, direction: Direction::Forward } => {
+                push(self.keyspace.range(start..), limit, rows)
+            }
+            Op::Scan { start, limit, direction: Direction::Reverse } => {
+                push(self.keyspace.range(..=start).rev(), limit, rows)
+            }
+            Op::MultiGet { keys } => self.multi_get(keys, rows),
+        }
+        .map_err(failed)
+    }
+}
+
+/// Refuses a key that would make lsm-tree panic.
+fn refuse_long_keys(op: &Op<'_>) -> Result<(), EngineError> {
+    let is_long = |key: &[u8]| key.len() > KEY_BYTES_MAX as usize;
+    let is_refused = match *op {
+        Op::Get { key } | Op::Put { key, .. } | Op::Delete { key } => is_long(key),
+        Op::Scan { start, .. } => is_long(start),
+        Op::MultiGet { keys } => keys.iter().any(|key| is_long(key)),
+    };
+    if is_refused {
+        let text = format!("fjall: a key has at most {KEY_BYTES_MAX} bytes");
+        return Err(EngineError::Unsupported(text));
+    }
+    Ok(())
+}
+
+fn push(range: impl Iterator<Item = Guard>, limit: u32, rows: &mut Rows) -> fjall::Result<Outcome> {
+    for row in range.take(limit as usize) {
+        let (key, value) = row.into_inner()?;
+        rows.push(&key, &value);
+    }
+    Ok(outcome(rows))
+}
+
+fn outcome(rows: &Rows) -> Outcome {
+    if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done }
+}

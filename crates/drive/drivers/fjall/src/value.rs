@@ -1,0 +1,106 @@
+//! Option values: text to fjall's types and back.
+//!
+//! fjall's policies are lists with one entry per level, the last one for all deeper levels; here
+//! they are written with commas: `none,none,lz4`.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use engine::EngineError;
+use fjall::CompressionType;
+use fjall::config::{BloomConstructionPolicy, FilterPolicyEntry};
+use model::units::parse_size;
+
+use crate::error::refused;
+
+/// Most entries of a policy.
+///
+/// Source: lsm-tree 3.1, documentation of the policies' constructors.
+const POLICY_ENTRIES_MAX: usize = 255;
+
+/// Parses a number.
+pub(crate) fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, EngineError> {
+    value.parse().map_err(|error| refused(name, format!("`{value}`: {error}")))
+}
+
+/// Parses a size of at least `least` and at most `most` bytes.
+pub(crate) fn size<T: TryFrom<u64>>(
+    name: &str,
+    value: &str,
+    (least, most): (u64, u64),
+) -> Result<T, EngineError> {
+    let bytes = parse_size(value).map_err(|reason| refused(name, reason))?.0;
+    if bytes < least || bytes > most {
+        return Err(refused(name, format!("`{value}` is not between {least} and {most} bytes")));
+    }
+    T::try_from(bytes).map_err(|_too_large| refused(name, format!("`{value}` is too large")))
+}
+
+/// Parses a truth value.
+pub(crate) fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
+    match value {
+        "true" | "on" | "1" => Ok(true),
+        "false" | "off" | "0" => Ok(false),
+        _ => Err(refused(name, format!("`{value}` is neither true nor false"))),
+    }
+}
+
+/// Parses `none` or `lz4`.
+pub(crate) fn compression(name: &str, value: &str) -> Result<CompressionType, EngineError> {
+    match value {
+        "none" => Ok(CompressionType::None),
+        "lz4" => Ok(CompressionType::Lz4),
+        _ => Err(refused(name, format!("`{value}` is neither none nor lz4"))),
+    }
+}
+
+/// Parses `none`, `bits_per_key:10` or `false_positive_rate:0.01`.
+pub(crate) fn filter(name: &str, value: &str) -> Result<FilterPolicyEntry, EngineError> {
+    match value.split_once(':') {
+        None if value == "none" => Ok(FilterPolicyEntry::None),
+        Some(("bits_per_key", bits)) => {
+            let policy = BloomConstructionPolicy::BitsPerKey(number(name, bits)?);
+            Ok(FilterPolicyEntry::Bloom(policy))
+        }
+        Some(("false_positive_rate", rate)) => {
+            let policy = BloomConstructionPolicy::FalsePositiveRate(number(name, rate)?);
+            Ok(FilterPolicyEntry::Bloom(policy))
+        }
+        _ => {
+            let known = "none, bits_per_key:N or false_positive_rate:N";
+            Err(refused(name, format!("`{value}` is not {known}")))
+        }
+    }
+}
+
+/// Returns a filter as [`filter`] reads it.
+pub(crate) fn filter_text(entry: &FilterPolicyEntry) -> String {
+    match entry {
+        FilterPolicyEntry::None => "none".to_owned(),
+        FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(bits)) => {
+            format!("bits_per_key:{bits}")
+        }
+        FilterPolicyEntry::Bloom(BloomConstructionPolicy::FalsePositiveRate(rate)) => {
+            format!("false_positive_rate:{rate}")
+        }
+    }
+}
+
+/// Parses a list with one entry per level.
+pub(crate) fn list<T>(
+    name: &str,
+    value: &str,
+    parse: impl Fn(&str, &str) -> Result<T, EngineError>,
+) -> Result<Vec<T>, EngineError> {
+    let entries = value.split(',').map(|entry| parse(name, entry.trim()));
+    let entries = entries.collect::<Result<Vec<T>, EngineError>>()?;
+    if entries.len() > POLICY_ENTRIES_MAX {
+        return Err(refused(name, format!("more than {POLICY_ENTRIES_MAX} entries")));
+    }
+    Ok(entries)
+}
+
+/// Returns a list as [`list`] reads it.
+pub(crate) fn list_text<T>(entries: &[T], text: impl Fn(&T) -> String) -> String {
+    entries.iter().map(text).collect::<Vec<_>>().join(",")
+}
