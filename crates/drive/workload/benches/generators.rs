@@ -10,6 +10,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use engine::Rows;
 use model::{Bytes, DataShape, Load, Nanos, Op, Step, StopRule};
 use workload::{Generator, Group, Presence, Request, generators};
 
@@ -60,6 +61,23 @@ fn drive(generator: &mut dyn Generator, operations: u64) {
     }
 }
 
+/// Returns the cost of checking the answer to one point read, in ns.
+fn check_ns() -> f64 {
+    let (mut put, mut get) =
+        (generator("fillseq", "uniform"), generator("readrandom", "sequential"));
+    let mut rows = Rows::new();
+    rows.clear(true);
+    if let Some(Op::Put { key, value }) = put.next() {
+        rows.push(key, value);
+    }
+    assert!(get.next().is_some(), "the first row is read");
+    let begun = Instant::now();
+    for _ in 0..OPERATIONS {
+        assert_eq!(black_box(&mut *get).check(black_box(&rows)), Ok(1));
+    }
+    begun.elapsed().as_nanos() as f64 / OPERATIONS as f64
+}
+
 fn main() {
     let arguments: Vec<_> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     if let [name, operations] = &arguments[..] {
@@ -78,4 +96,5 @@ fn main() {
         }
         println!("{name:<20} {:6.1} ns/operation", best_ns as f64 / OPERATIONS as f64);
     }
+    println!("{:<20} {:6.1} ns/check, 1 operation in 64", "readrandom", check_ns());
 }

@@ -12,7 +12,7 @@ pub enum Group {
     Writers,
 }
 
-/// An answer that cannot be right: a fault of the engine (or of the driver), never a fast operation.
+/// An answer that cannot be right: a fault of engine or driver, never a fast operation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("wrong answer to {operation}: {reason}")]
 pub struct WrongAnswer {

@@ -6,9 +6,9 @@
 //! Invariants: operation n of a client is a function of (seed, client, n) alone; a generator
 //! allocates nothing per operation; a value tells its key, so every answer can be checked.
 //!
-//! To add a step: one file under `step/` and one line in `step::STEPS`. To add a key
-//! distribution: one file under `distribution/` and one line in `distribution::DISTRIBUTIONS`.
-//! To add a kind of operation: one file under `stream/` and one line in `stream::Keys`.
+//! To add a step: one recipe under `step/` and one line in `step/registry.rs`. To add a key
+//! distribution: one file under `distribution/` and one line in its `registry.rs`. To add a kind
+//! of operation: one file under `stream/` and one line in its `keys.rs`.
 
 mod answer;
 mod distribution;
@@ -17,7 +17,7 @@ pub mod generator;
 mod key;
 mod permutation;
 mod random;
-pub mod request;
+mod request;
 mod step;
 mod stream;
 mod value;

@@ -46,6 +46,32 @@ pub struct Request<'a> {
 ///
 /// # Errors
 /// As [`check`].
+///
+/// # Examples
+/// ```
+/// use model::{DataShape, Load, Nanos, Op, Step, StopRule};
+/// use workload::{Group, Presence, Request, generators};
+///
+/// let data = DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
+/// let step = Step {
+///     name: "readrandom".to_owned(),
+///     clients: 2,
+///     stop: StopRule::Operations(100),
+///     warmup: Nanos(0),
+///     load: Load::Closed,
+///     distribution: "zipf:0.99".to_owned(),
+///     range_rows: 10,
+///     batch_keys: 10,
+///     writer_bytes_per_s: None,
+///     settle_cap: Nanos::SECOND,
+/// };
+/// let (presence, group) = (Presence::All, Group::Clients);
+/// let request = Request { step: &step, data: &data, seed: 42, presence, group };
+/// let mut clients = generators(&request)?;
+/// assert_eq!(clients.len(), 2);
+/// assert!(matches!(clients[0].next(), Some(Op::Get { key }) if key.len() == 20));
+/// # Ok::<(), workload::WorkloadError>(())
+/// ```
 pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
     check(request.step, request.data)?;
     let recipe = find(&request.step.name)?;

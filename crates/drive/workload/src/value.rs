@@ -12,7 +12,9 @@
 //! differences. The random bytes are any bytes and not printable characters, so an entropy coder
 //! cannot go below the asked ratio. A piece is up to 512 bytes and not 100, so the compressor's
 //! own bytes weigh less. And the incompressible header counts: the ratio is that of the value as
-//! a whole, which therefore cannot go below about 21 bytes.
+//! a whole, which therefore cannot go below about 21 bytes. Measured on blocks of 4 and 8 KiB of
+//! values of 100 bytes and more: LZ4 stays within 2 % of the ratio; zlib within 2 % from 400
+//! bytes on and up to 9 % below it for 100 bytes, whose few extra bytes its entropy coder saves.
 
 use std::sync::Arc;
 
@@ -23,9 +25,11 @@ use crate::random::{Stream, mix};
 
 /// Bytes of stamp and check word.
 const HEADER: usize = 16;
-/// Most bytes of all bodies of a writer. `db_bench` uses 1 MiB; half of it keeps many writers
-/// within the client's memory target and their values within a core's second-level cache.
-const BODIES_MAX: usize = 512 << 10;
+/// Most bytes of all bodies of a writer, unless one value is larger. `db_bench` uses 1 MiB; with
+/// a quarter of it 64 writers stay within the client's memory target and their values within a
+/// core's second-level cache. A body returns after 512 values of 400 bytes: in a block of 8 KiB
+/// written in random order 2 % of the values share a body with another.
+const BODIES_MAX: usize = 256 << 10;
 /// Longest piece of a body: its random bytes stay within the reach of every compressor.
 const PIECE_MAX: usize = 512;
 /// Bytes a compressor adds per piece: token, two length bytes and an offset.
@@ -97,10 +101,12 @@ impl Bodies {
         }
         let start = self.place(stamp.wrapping_mul(UNSPREAD)) + HEADER;
         let expected = &self.bytes[start..start + body.len()];
-        match body.iter().zip(expected).position(|(came, expected)| came != expected) {
-            Some(at) => Err(format!("the value is damaged at byte {}", at + HEADER)),
-            None => Ok(()),
+        // Slices compare many bytes at a time; the place is looked for when there is one.
+        if body == expected {
+            return Ok(());
         }
+        let at = body.iter().zip(expected).position(|(came, expected)| came != expected);
+        Err(format!("the value is damaged at byte {}", at.unwrap_or_default() + HEADER))
     }
 
     /// Returns where the value of a writer's `count` starts.
@@ -227,8 +233,9 @@ mod tests {
         for first in 0..20 {
             let mut values = Vec::new();
             for n in 0..per_block {
-                // Strides spread the values over the bodies as random keys do.
-                values.extend_from_slice(writer.value(n, (first * per_block + n) * 7919));
+                // Neighbours in a block were written at random times, as after a random fill.
+                let written = BODIES.word(first * per_block + n);
+                values.extend_from_slice(writer.value(n, written));
             }
             raw += values.len();
             packed += lz4_flex::block::compress(&values).len();
@@ -239,12 +246,12 @@ mod tests {
     #[test]
     fn blocks_of_values_compress_to_the_ratio() {
         // Goal: what a compressing engine stores is what was asked for. Method: LZ4 over blocks
-        // of 4 and 8 KiB; within a tenth of the asked ratio.
+        // of 4 and 8 KiB; within a twentieth of the asked ratio (measured: 2 %).
         for value_bytes in [100, 128, 400, 1000, 4096, 10_000] {
             for ratio in [0.3, 0.5, 0.75, 1.0] {
                 for block in [4096, 8192] {
                     let got = lz4_ratio(&shape(value_bytes, ratio), block);
-                    assert!((got / ratio - 1.0).abs() < 0.1, "{value_bytes} B {ratio}: {got:.3}");
+                    assert!((got / ratio - 1.0).abs() < 0.05, "{value_bytes} B {ratio}: {got:.3}");
                 }
             }
         }
@@ -273,7 +280,7 @@ mod tests {
 
     #[test]
     fn writers_stay_small() {
-        for value_bytes in [0, 1, 100, 400, 1 << 16, 1 << 19] {
+        for value_bytes in [0, 1, 100, 400, 1 << 16, 1 << 18] {
             assert!(Bodies::new(&shape(value_bytes, 0.5)).bytes.len() <= BODIES_MAX);
         }
     }
@@ -281,7 +288,8 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_is_verified_whatever_was_written_since(
-            value_bytes in 0u32..1200, writes in prop::collection::vec((0u64..50, 0u64..5000), 1..40)
+            value_bytes in 0u32..1200,
+            writes in prop::collection::vec((0u64..50, 0u64..5000), 1..40),
         ) {
             let data = shape(value_bytes, 0.5);
             let (bodies, mut writer) = writer(&data);

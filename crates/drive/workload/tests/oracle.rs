@@ -9,7 +9,7 @@ use workload::{Group, Presence, Request, WorkloadError, WrongAnswer, catalog, ge
 
 const ROWS: u64 = 997;
 /// Operations of a step that ends by duration, all clients together.
-const OPERATIONS: u64 = 3000;
+const OPERATIONS: u64 = 1000;
 
 fn data() -> DataShape {
     DataShape { rows: ROWS, key_bytes: 20, value_bytes: 100, compressible_to: 0.5 }

@@ -60,6 +60,30 @@ fn the_same_arguments_give_the_same_stream() {
 }
 
 #[test]
+fn streams_are_the_same_in_every_build() {
+    // Goal: nobody changes what is asked without knowing it. A change here goes under
+    // "Methodology" in the changelog: results from before and after are not comparable.
+    // Method: row ids of the first operations and the first value, as they are today.
+    let data = data(1000);
+    let ids = |name: &str| {
+        let mut client = of(&step(name, "uniform", 1), &data, 1, Group::Clients).remove(0);
+        let mut ids = Vec::new();
+        while ids.len() < 4 {
+            let Some(Op::Get { key } | Op::Put { key, .. }) = client.next() else { break };
+            ids.push(u64::from_be_bytes(*key.first_chunk().unwrap()));
+        }
+        ids
+    };
+    assert_eq!(ids("readrandom"), [734, 672, 213, 536]);
+    assert_eq!(ids("filluniquerandom"), [543, 150, 848, 572]);
+    assert_eq!(ids("fillseq"), [0, 1, 2, 3]);
+    let mut fill = of(&step("fillseq", "uniform", 1), &data, 1, Group::Clients).remove(0);
+    let Some(Op::Put { value, .. }) = fill.next() else { panic!("a fill puts") };
+    let hex: String = value[..24].iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hex, "0f660234b945a2b8a196319ccb3466c42c66d45db2dab38d");
+}
+
+#[test]
 fn clients_seeds_steps_and_groups_differ() {
     let data = data(1_000_000);
     let of = |name: &str, seed, group| of(&step(name, "uniform", 2), &data, seed, group);
@@ -131,7 +155,7 @@ proptest! {
         seed: u64,
         clients in 1u32..5,
         distribution in prop::sample::select(
-            vec!["uniform", "sequential", "zipf:0.5", "zipf:1", "zipf:2", "latest:1.2", "hotspot:1.1"]
+            vec!["uniform", "sequential", "zipf:0.5", "zipf:1", "latest:1.2", "hotspot:1.1"]
         ),
     ) {
         let (step, data) = (step("overwrite", distribution, clients), data(rows));

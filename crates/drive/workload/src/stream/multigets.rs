@@ -64,3 +64,39 @@ impl<P: Picker> Generator for MultiGets<P> {
         self.judge.batch(self.keys.chunks_exact(self.key_bytes), &mut self.seen, rows)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use model::DataShape;
+
+    use super::*;
+    use crate::distribution::{Access, Space, Uniform};
+    use crate::random::Stream;
+    use crate::request::Presence;
+    use crate::stream::Action;
+    use crate::value::Bodies;
+
+    #[test]
+    fn batches_allocate_nothing() {
+        for batch_keys in [1, 10, 1000] {
+            let data = DataShape { rows: 500, key_bytes: 20, value_bytes: 8, compressible_to: 0.5 };
+            let client = Client {
+                action: Action::MultiGet,
+                stream: Stream::fixed(1),
+                operations: u64::MAX,
+                data: &data,
+                presence: Presence::Some,
+                bodies: Arc::new(Bodies::new(&data)),
+                range_rows: 1,
+                batch_keys,
+            };
+            let keys = Uniform::new(Space { rows: 500, access: Access::Point, first: 0 });
+            let mut batches = MultiGets::new(keys, &client);
+            let before = batches.references.allocated_bytes();
+            (0..1000).for_each(|_| assert!(batches.next().is_some()));
+            assert_eq!(batches.references.allocated_bytes(), before, "{batch_keys} keys");
+        }
+    }
+}

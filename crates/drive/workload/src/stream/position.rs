@@ -2,10 +2,10 @@
 
 use crate::random::Stream;
 
-/// One answer in this many is kept and checked: enough to meet a fault that hits one read in a
-/// thousand within a second, few enough that checks (some 100 ns for 400 bytes) add about 1 ns
-/// per operation.
-pub(super) const CHECKED_ONE_IN: u64 = 64;
+/// One answer in 2 to this power, 64, is kept and checked: enough to meet within a second a fault
+/// that hits one read in ten thousand, few enough that checks (some 50 ns for a row of 400 bytes,
+/// outside the measured times) add about 1 ns per operation.
+const CHECKED_POWER: u32 = 6;
 /// Spreads the checked operations, so that they do not beat with a periodic key order.
 /// Source: D. Knuth, TAOCP volume 3, section 6.4 (Fibonacci hashing).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -49,7 +49,7 @@ impl Position {
     /// Returns whether the operation last returned is one of those that are checked.
     #[inline]
     pub(super) const fn wants_check(&self) -> bool {
-        self.last().wrapping_mul(SPREAD) < u64::MAX / CHECKED_ONE_IN
+        self.last().wrapping_mul(SPREAD) >> (u64::BITS - CHECKED_POWER) == 0
     }
 }
 
