@@ -1,0 +1,334 @@
+//! An open RocksDB: its state, its upkeep and its end.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
+use model::metric::Readings;
+use model::state::LevelShape;
+use model::{Durability, EngineState, Identity, Options};
+
+use crate::events::{Events, Totals};
+use crate::ffi_db::Db;
+use crate::ffi_session::RocksSession;
+use crate::provenance::{LogHead, log_head, options_file};
+use crate::request::{CACHE, MULTI_GET, Request, SHARD_BITS, STATISTICS, TABLE};
+use crate::statistics;
+use crate::written::Written;
+
+/// The trigger that `CompactLevel0` lowers.
+const TRIGGER: &str = "level0_file_num_compaction_trigger";
+/// Calls of `state` with nothing running and nothing changed after which work that is said to
+/// wait is taken for work that will not be done.
+///
+/// Universal compaction reports pending work that it never picks (RocksDB issue 9275), and so
+/// does every style with automatic compaction off.
+const STUCK_CALLS: u32 = 20;
+
+/// An open database.
+pub(crate) struct RocksEngine {
+    db: Db,
+    dir: PathBuf,
+    durability: Durability,
+    identity: Identity,
+    cache: LogHead,
+    asked: Vec<(&'static str, &'static str)>,
+    watch: Mutex<Watch>,
+    sessions: Mutex<Vec<Arc<Written>>>,
+}
+
+/// What is remembered from one look at the engine to the next.
+struct Watch {
+    events: Option<Events>,
+    last: Option<(Work, Option<Vec<LevelShape>>)>,
+    unchanged: u32,
+    /// The value to give back to [`TRIGGER`] once level 0 is empty.
+    lowered: Option<String>,
+}
+
+/// Background work, as the engine counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Work {
+    running: u64,
+    waiting: u64,
+    debt: u64,
+}
+
+impl RocksEngine {
+    /// Takes over a database that was just opened for `request`.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub(crate) fn new(
+        db: Db,
+        spec: &OpenSpec,
+        request: &Request,
+        driver: Identity,
+    ) -> Result<Self, EngineError> {
+        let head = log_head(&spec.dir);
+        let file = options_file(&spec.dir).map_err(fatal)?;
+        let version = file.version.or(head.version.clone());
+        let identity = Identity {
+            version: version.unwrap_or(driver.version),
+            facts: head.facts.clone(),
+            ..driver
+        };
+        let events = events_of(&file.options, spec)?;
+        let watch = Watch { events, last: None, unchanged: 0, lowered: None };
+        let word = |is: bool, yes: &'static str, no: &'static str| if is { yes } else { no };
+        Ok(Self {
+            db,
+            dir: spec.dir.clone(),
+            durability: spec.settings.durability,
+            identity,
+            cache: head,
+            asked: vec![
+                (MULTI_GET, word(request.is_batched, "batched", "single")),
+                (STATISTICS, word(request.has_statistics, "on", "off")),
+            ],
+            watch: Mutex::new(watch),
+            sessions: Mutex::new(Vec::new()),
+        })
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn number(&self, property: &str) -> Option<u64> {
+        self.db.number(&format!("rocksdb.{property}"))
+    }
+
+    fn work(&self) -> Option<Work> {
+        let running =
+            self.number("num-running-flushes")? + self.number("num-running-compactions")?;
+        let waiting =
+            self.number("mem-table-flush-pending")? + self.number("compaction-pending")?;
+        Some(Work { running, waiting, debt: self.number("estimate-pending-compaction-bytes")? })
+    }
+
+    /// Lowers the trigger of level 0 to one file; `state` raises it again when level 0 is empty.
+    ///
+    /// The only way that every release has: `compact_files` is in the C API from 11.8 and
+    /// `suggest_compact_range` from 7.5.
+    fn compact_level0(&self) -> Result<bool, EngineError> {
+        let mut watch = self.watch();
+        if watch.lowered.is_some() {
+            return Ok(true);
+        }
+        let options = options_file(&self.dir).map_err(fatal)?.options;
+        let is = |name: &str, value: &str| options.get(name) == Some(value);
+        let files = self.db.text("rocksdb.num-files-at-level0");
+        if !is("compaction_style", "kCompactionStyleLevel")
+            || is("disable_auto_compactions", "true")
+            || files.as_deref() == Some("0")
+        {
+            return Ok(false);
+        }
+        let trigger = options.get(TRIGGER).unwrap_or("4").to_owned();
+        self.db.set_option(TRIGGER, "1")?;
+        watch.unchanged = 0;
+        watch.lowered = Some(trigger);
+        Ok(true)
+    }
+
+    /// Gives the trigger of level 0 its value back.
+    fn raise_trigger(&self, watch: &mut Watch) -> Result<(), EngineError> {
+        match watch.lowered.take() {
+            Some(trigger) => self.db.set_option(TRIGGER, &trigger),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether nothing runs and nothing waits that will run.
+    fn is_idle(
+        &self,
+        work: Work,
+        levels: Option<&Vec<LevelShape>>,
+        watch: &mut Watch,
+    ) -> Result<bool, EngineError> {
+        let now = Some((work, levels.cloned()));
+        watch.unchanged = if watch.last == now { watch.unchanged.saturating_add(1) } else { 0 };
+        watch.last = now;
+        let is_stuck = work.running == 0 && watch.unchanged >= STUCK_CALLS;
+        if watch.lowered.is_some() {
+            let is_empty = self.db.text("rocksdb.num-files-at-level0").as_deref() == Some("0");
+            if is_stuck || (is_empty && work.running == 0) {
+                self.raise_trigger(watch)?;
+                watch.unchanged = 0;
+            }
+            return Ok(false);
+        }
+        Ok(is_stuck || work.running + work.waiting == 0)
+    }
+
+    fn take_totals(&self, totals: Totals, readings: &mut Readings) {
+        set(readings, "engine_flush_write_bytes", Some(totals.flush_write));
+        set(readings, "engine_compaction_write_bytes", Some(totals.compaction_write));
+        set(readings, "engine_compaction_read_bytes", Some(totals.compaction_read));
+        set(readings, "engine_blob_write_bytes", Some(totals.blob_write));
+    }
+
+    /// Sums what all sessions wrote; without a log, nothing went to it.
+    fn take_written(&self, readings: &mut Readings) {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let ingest = sessions.iter().map(|written| written.ingest()).sum();
+        let batches = sessions.iter().map(|written| written.batch()).sum();
+        let wal = if self.durability == Durability::None { 0 } else { batches };
+        set(readings, "engine_ingest_bytes", Some(ingest));
+        set(readings, "engine_wal_write_bytes", Some(wal));
+    }
+
+    fn take_gauges(&self, readings: &mut Readings) {
+        set(readings, "engine_cache_bytes", self.number("block-cache-usage"));
+        set(readings, "engine_memtable_bytes", self.number("size-all-mem-tables"));
+        let blobs = self.number("total-blob-file-size").unwrap_or(0);
+        let tables = self.number("total-sst-files-size");
+        set(readings, "engine_disk_bytes", tables.map(|tables| tables + blobs));
+        // The estimate covers table files, which hold all of the data only without blobs.
+        let live = self.number("estimate-live-data-size").filter(|_| blobs == 0);
+        set(readings, "engine_live_bytes", live);
+    }
+
+    fn take_work(&self, work: Work, readings: &mut Readings) {
+        set(readings, "engine_debt_bytes", Some(work.debt));
+        set(readings, "engine_background_jobs", Some(work.running + work.waiting));
+    }
+
+    /// Takes stalls and, when they are kept, tickers.
+    fn take_counters(&self, cfstats: &str, state: &mut EngineState) {
+        if let Some(stalls) = statistics::stalls(cfstats) {
+            set(&mut state.readings, "engine_stalls", Some(stalls.total));
+            for (name, count) in stalls.causes {
+                set(&mut state.own_counters, &name, Some(count));
+            }
+        }
+        let dbstats = self.db.text("rocksdb.dbstats").unwrap_or_default();
+        set(&mut state.readings, "engine_stall_us", statistics::stall_us(&dbstats));
+        let Some(text) = self.db.statistics() else { return };
+        let tickers = statistics::tickers(&text);
+        for (name, ticker) in [
+            ("engine_cache_hits", "rocksdb.block.cache.hit"),
+            ("engine_cache_misses", "rocksdb.block.cache.miss"),
+            // Exact where writes of several clients share one batch.
+            ("engine_wal_write_bytes", "rocksdb.wal.bytes"),
+        ] {
+            if let Some(count) = tickers.get(ticker) {
+                state.readings.insert(name.to_owned(), *count);
+            }
+        }
+        state.own_counters.extend(tickers);
+    }
+}
+
+impl Engine for RocksEngine {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        let written = Arc::new(Written::default());
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.push(Arc::clone(&written));
+        Ok(Box::new(RocksSession::new(&self.db, self.durability, written)))
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        let mut options = options_file(&self.dir).map_err(fatal)?.options;
+        for (name, value) in &self.cache.cache {
+            let name = match name.as_str() {
+                "block_cache_name" => format!("{TABLE}.{name}"),
+                _ => format!("{TABLE}.block_cache_options.{name}"),
+            };
+            options.set(name, value);
+        }
+        if let Some(name) = self.cache.cache.get("block_cache_name") {
+            let is_clock = name.ends_with("HyperClockCache");
+            options.set(CACHE, if is_clock { "hyper_clock" } else { "lru" });
+        }
+        if let Some(bits) = self.cache.cache.get("num_shard_bits") {
+            options.set(SHARD_BITS, bits);
+        }
+        for (name, value) in &self.asked {
+            options.set(*name, *value);
+        }
+        Ok(options)
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        match work {
+            Maintenance::Flush => self.db.flush().map(|()| true),
+            Maintenance::CompactLevel0 => self.compact_level0(),
+            Maintenance::CompactAll => {
+                self.db.compact_all();
+                Ok(true)
+            }
+        }
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        let cfstats = self.db.text("rocksdb.cfstats-no-file-histogram").unwrap_or_default();
+        let mut state = EngineState { levels: statistics::levels(&cfstats), ..Default::default() };
+        self.take_written(&mut state.readings);
+        self.take_gauges(&mut state.readings);
+        self.take_counters(&cfstats, &mut state);
+        let level0 = state.levels.iter().flatten().find(|shape| shape.level == 0);
+        let level0 = level0.map(|shape| shape.files);
+        set(&mut state.readings, "engine_l0_files", level0);
+        let mut watch = self.watch();
+        if let Some(work) = self.work() {
+            self.take_work(work, &mut state.readings);
+            state.is_idle = Some(self.is_idle(work, state.levels.as_ref(), &mut watch)?);
+        }
+        if let Some(events) = &mut watch.events {
+            self.take_totals(events.totals().map_err(fatal)?, &mut state.readings);
+        }
+        Ok(state)
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        let properties = ["rocksdb.stats", "rocksdb.levelstats", "rocksdb.blob-stats"];
+        let mut text = String::new();
+        for property in properties {
+            if let Some(part) = self.db.text(property) {
+                text.push_str(&format!("** {property} **\n{part}\n"));
+            }
+        }
+        if let Some(part) = self.db.statistics() {
+            text.push_str(&format!("** statistics **\n{part}\n"));
+        }
+        Some(text)
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        self.raise_trigger(&mut self.watch())?;
+        if self.durability == Durability::None {
+            // Without a log the memtables are all there is, and closing hides a failed flush.
+            self.db.flush()?;
+        }
+        Ok(())
+    }
+}
+
+/// Follows the LOG, unless an option keeps events out of it or puts it elsewhere.
+fn events_of(options: &Options, spec: &OpenSpec) -> Result<Option<Events>, EngineError> {
+    let is_here = options.get("db_log_dir").is_none_or(str::is_empty);
+    let has_events = matches!(options.get("info_log_level"), Some("INFO_LEVEL" | "DEBUG_LEVEL"));
+    if !is_here || !has_events {
+        return Ok(None);
+    }
+    Events::open(spec.dir.join("LOG")).map(Some).map_err(fatal)
+}
+
+/// Adds a reading that is known.
+#[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
+fn set(readings: &mut Readings, name: &str, value: Option<u64>) {
+    if let Some(value) = value {
+        readings.insert(name.to_owned(), value as f64);
+    }
+}
+
+/// Returns the error for one of the engine's files.
+fn fatal(error: std::io::Error) -> EngineError {
+    EngineError::Fatal(format!("a file of the engine cannot be read: {error}"))
+}

@@ -1,0 +1,162 @@
+//! One library, ready to open databases.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::{Driver, Engine, EngineError, OpenSpec};
+use model::{Capabilities, Identity};
+use sha2::{Digest, Sha256};
+
+use crate::database::RocksEngine;
+use crate::feature;
+use crate::ffi::Api;
+use crate::ffi_db::{Db, RawOptions};
+use crate::request::{Dialect, Request, single};
+
+/// The engine's name.
+const ENGINE: &str = "rocksdb";
+
+/// Loads a RocksDB library, release 5.18 or newer, and returns its driver.
+///
+/// A process takes one library: the first one stays loaded until the process ends.
+///
+/// # Errors
+/// When the file is no shared library, was built for another machine, is not RocksDB or too old
+/// a release, or when the process holds another RocksDB library already.
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+    let image = fs::read(path)
+        .map_err(|error| EngineError::Fatal(format!("`{}`: {error}", path.display())))?;
+    if cfg!(target_os = "linux") {
+        check_image(&image, std::env::consts::ARCH)
+            .map_err(|reason| EngineError::Unsupported(format!("`{}` {reason}", path.display())))?;
+    }
+    let api = Api::load(path)?;
+    let sha256 = Sha256::digest(&image).iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Box::new(RocksDriver { api, path: path.to_owned(), sha256 }))
+}
+
+/// Checks that an ELF file's head is that of a shared library for `arch`, as Rust names it.
+///
+/// The loader's own words for both cases are "cannot open shared object file".
+/// Source: Tool Interface Standard, 1995, Executable and Linking Format 1.2, "ELF Header".
+fn check_image(image: &[u8], arch: &str) -> Result<(), String> {
+    let Some(head) = image.first_chunk::<20>().filter(|head| head.starts_with(b"\x7fELF")) else {
+        return Err("is not a shared library".to_owned());
+    };
+    let pair = |at: usize| match head[5] {
+        2 => u16::from_be_bytes([head[at], head[at + 1]]),
+        _ => u16::from_le_bytes([head[at], head[at + 1]]),
+    };
+    let machine = match (pair(18), head[4]) {
+        (3, _) => "x86".to_owned(),
+        (21, _) => "powerpc64".to_owned(),
+        (22, _) => "s390x".to_owned(),
+        (40, _) => "arm".to_owned(),
+        (62, _) => "x86_64".to_owned(),
+        (183, _) => "aarch64".to_owned(),
+        (243, _) => "riscv64".to_owned(),
+        (number, _) => format!("machine {number}"),
+    };
+    if machine == arch {
+        return Ok(());
+    }
+    Err(format!("was built for {machine}; this program runs on {arch}"))
+}
+
+/// One library.
+struct RocksDriver {
+    api: &'static Api,
+    path: PathBuf,
+    sha256: String,
+}
+
+impl Driver for RocksDriver {
+    fn identity(&self) -> Identity {
+        Identity {
+            engine: ENGINE.to_owned(),
+            version: feature::version_range(|symbol| self.api.has(symbol)),
+            origin: self.path.display().to_string(),
+            sha256: Some(self.sha256.clone()),
+            ..Identity::default()
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        feature::capabilities(self.api)
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        // The engine would make the directory and fill it with a database of its own.
+        if !spec.dir.is_dir() {
+            let text = format!("`{}` is not a directory", spec.dir.display());
+            return Err(EngineError::Fatal(text));
+        }
+        let dialect = Dialect { has_auto_hyper_clock: feature::has_auto_hyper_clock(self.api) };
+        let request = Request::new(&spec.settings, &spec.options, dialect)?;
+        if request.is_batched
+            && let Some(reason) = self.capabilities().why_not("batched_multi_get")
+        {
+            let text = format!("assay.multi_get = batched: {reason}");
+            return Err(EngineError::Unsupported(text));
+        }
+        let mut base = RawOptions::new(self.api);
+        if request.has_statistics {
+            base.enable_statistics();
+        }
+        if let Some(cache) = request.hyper_clock {
+            base.set_hyper_clock(cache)?;
+        }
+        let options = base
+            .with_string(&request.text())
+            .map_err(|error| find_refused(&base, &request, error))?;
+        let open = if request.is_batched { Db::open_with_family } else { Db::open };
+        let db = open(options, &spec.dir).map_err(|error| name_option(&request, error))?;
+        Ok(Box::new(RocksEngine::new(db, spec, &request, self.identity())?))
+    }
+}
+
+/// Returns the option that the engine refuses, in its own words, by trying each alone.
+///
+/// The words for all of them together do not always name it.
+fn find_refused(base: &RawOptions, request: &Request, all: EngineError) -> EngineError {
+    for (name, value) in request.options.iter() {
+        if let Err(error) = base.with_string(&single(name, value)) {
+            return EngineError::Option { option: name.to_owned(), reason: error.to_string() };
+        }
+    }
+    name_option(request, all)
+}
+
+/// Returns an error at opening as that of the option it names; the longest name wins.
+fn name_option(request: &Request, error: EngineError) -> EngineError {
+    let EngineError::Fatal(reason) = error else { return error };
+    let is_named = |name: &&str| reason.contains(name.rsplit('.').next().unwrap_or(name));
+    let named = request.options.iter().map(|(name, _)| name).filter(is_named);
+    match named.max_by_key(|name| name.len()) {
+        Some(option) if reason.starts_with("Invalid argument") => {
+            EngineError::Option { option: option.to_owned(), reason }
+        }
+        _ => EngineError::Fatal(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(machine: u8) -> Vec<u8> {
+        let mut head = b"\x7fELF\x02\x01".to_vec();
+        head.resize(18, 0);
+        head.extend([machine, 0, 0, 0]);
+        head
+    }
+
+    #[test]
+    fn a_library_of_another_machine_is_named() {
+        assert_eq!(check_image(&head(62), "x86_64"), Ok(()));
+        let reason = check_image(&head(183), "x86_64").unwrap_err();
+        assert_eq!(reason, "was built for aarch64; this program runs on x86_64");
+        assert!(check_image(b"#!/bin/sh\n", "x86_64").unwrap_err().contains("shared library"));
+        assert!(check_image(b"\x7fELF", "x86_64").is_err());
+    }
+}

@@ -1,0 +1,107 @@
+//! What a library can do, told from the functions it has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::{Capabilities, Durability, OpKind};
+
+use crate::ffi::Api;
+
+/// Functions and the first release that has them, oldest first.
+///
+/// Source: `include/rocksdb/c.h` of the release tags v5.18.4 to v11.8.1.
+const MARKS: &[(&str, &str)] = &[
+    ("rocksdb_options_set_unordered_write", "6.3"),
+    ("rocksdb_options_set_enable_blob_files", BLOB_SINCE),
+    ("rocksdb_flush_wal", "6.22"),
+    ("rocksdb_filterpolicy_create_ribbon", "6.23"),
+    ("rocksdb_options_set_wal_compression", "7.0"),
+    (BATCHED, BATCHED_SINCE),
+    ("rocksdb_suggest_compact_range", "7.5"),
+    (HYPER_CLOCK, HYPER_CLOCK_SINCE),
+    ("rocksdb_wait_for_compact", "8.7"),
+    (AUTO_HYPER_CLOCK_MARK, "8.9"),
+    ("rocksdb_iter_refresh", "9.4"),
+    ("rocksdb_eventlistener_create", "10.4"),
+    ("rocksdb_get_into_buffer", "10.9"),
+    ("rocksdb_compact_files", "11.8"),
+];
+
+/// The oldest release the driver takes.
+const OLDEST: &str = "5.18";
+const BLOB_SINCE: &str = "6.20";
+const BATCHED: &str = "rocksdb_batched_multi_get_cf";
+const BATCHED_SINCE: &str = "7.3";
+const HYPER_CLOCK: &str = "rocksdb_cache_create_hyper_clock_opts";
+const HYPER_CLOCK_SINCE: &str = "8.1";
+/// No function tells of the HyperClock cache that sizes itself; this one is of the same age or
+/// younger.
+const AUTO_HYPER_CLOCK_MARK: &str = "rocksdb_write_buffer_manager_create";
+
+/// Named abilities of this driver beside those of the model, and the function that marks each.
+const ABILITIES: &[(&str, &str)] = &[
+    ("batched_multi_get", BATCHED),
+    ("blob", "rocksdb_options_set_enable_blob_files"),
+    ("hyper_clock", HYPER_CLOCK),
+    ("unordered_write", "rocksdb_options_set_unordered_write"),
+    ("wait_for_compact", "rocksdb_wait_for_compact"),
+    ("wal_compression", "rocksdb_options_set_wal_compression"),
+];
+
+/// Returns the abilities of a library.
+pub(crate) fn capabilities(api: &Api) -> Capabilities {
+    let mut features: BTreeMap<String, Feature> =
+        [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO]
+            .map(|name| (name.to_owned(), Feature::Yes))
+            .into();
+    for &(name, symbol) in ABILITIES {
+        let ability = if api.has(symbol) {
+            Feature::Yes
+        } else {
+            let since =
+                MARKS.iter().find(|(mark, _)| *mark == symbol).map_or(OLDEST, |mark| mark.1);
+            Feature::No(format!("no, needs {since}"))
+        };
+        features.insert(name.to_owned(), ability);
+    }
+    Capabilities {
+        operations: BTreeSet::from(OpKind::ALL),
+        durability: BTreeSet::from(Durability::ALL),
+        key_bytes_max: None,
+        features,
+    }
+}
+
+/// Returns whether the library's HyperClock cache sizes its own table.
+pub(crate) fn has_auto_hyper_clock(api: &Api) -> bool {
+    api.has(AUTO_HYPER_CLOCK_MARK)
+}
+
+/// Returns between which releases a library lies; only an open database tells exactly.
+pub(crate) fn version_range(has: impl Fn(&str) -> bool) -> String {
+    let newest = MARKS.iter().rposition(|(symbol, _)| has(symbol));
+    let low = newest.map_or(OLDEST, |index| MARKS[index].1);
+    match MARKS.get(newest.map_or(0, |index| index + 1)) {
+        Some((_, high)) => format!(">={low} <{high}"),
+        None => format!(">={low}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_bound_the_version_from_both_sides() {
+        assert_eq!(version_range(|_| false), ">=5.18 <6.3");
+        assert_eq!(version_range(|symbol| symbol != "rocksdb_compact_files"), ">=10.9 <11.8");
+        assert_eq!(version_range(|_| true), ">=11.8");
+    }
+
+    #[test]
+    fn every_ability_has_its_first_release() {
+        for (name, symbol) in ABILITIES {
+            assert!(MARKS.iter().any(|(mark, _)| mark == symbol), "{name}");
+        }
+    }
+}

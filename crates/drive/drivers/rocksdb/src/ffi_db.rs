@@ -1,0 +1,246 @@
+//! An open database and the options it was opened with, as safe values.
+#![expect(unsafe_code, reason = "foreign functions are called here")]
+
+use std::ffi::{CString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use engine::EngineError;
+
+use crate::ffi::{Api, DbHandle, ErrorOut, Family, OptionsHandle};
+
+/// Options of a database, owned.
+pub(crate) struct RawOptions {
+    api: &'static Api,
+    handle: *mut OptionsHandle,
+}
+
+// SAFETY: the options are changed only through `&mut self`; reading them and their statistics
+// is thread-safe by RocksDB's rules for const objects.
+unsafe impl Send for RawOptions {}
+// SAFETY: as above.
+unsafe impl Sync for RawOptions {}
+
+/// A block cache of the HyperClock kind, as asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HyperClock {
+    /// Capacity in bytes, > 0.
+    pub(crate) bytes: usize,
+    /// Binary logarithm of the shard count; -1 lets the engine choose.
+    pub(crate) shard_bits: c_int,
+    /// Expected bytes of an entry; 0 selects the variant that sizes itself.
+    pub(crate) entry_bytes: usize,
+}
+
+impl RawOptions {
+    /// Returns the library's defaults, with `create_if_missing`.
+    pub(crate) fn new(api: &'static Api) -> Self {
+        // SAFETY: takes nothing; the result is owned by the value made here.
+        let handle = unsafe { (api.options_create)() };
+        // SAFETY: `handle` was just created.
+        unsafe { (api.options_set_create_if_missing)(handle, 1) };
+        Self { api, handle }
+    }
+
+    /// Turns the engine's statistics on.
+    pub(crate) fn enable_statistics(&mut self) {
+        // SAFETY: `handle` lives as long as `self`.
+        unsafe { (self.api.options_enable_statistics)(self.handle) };
+    }
+
+    /// Returns the statistics text; `None` when statistics are off.
+    pub(crate) fn statistics(&self) -> Option<String> {
+        // SAFETY: `handle` lives as long as `self`; the text is ours to free.
+        let text = unsafe { (self.api.options_statistics_get_string)(self.handle) };
+        self.api.take_text(text)
+    }
+
+    /// Puts a HyperClock block cache into the block-based table options.
+    ///
+    /// # Errors
+    /// When the library has no such cache.
+    pub(crate) fn set_hyper_clock(&mut self, cache: HyperClock) -> Result<(), EngineError> {
+        let api = self.api;
+        let (Some(create), Some(destroy), Some(set_bits), Some(create_cache)) = (
+            api.hyper_clock_cache_options_create,
+            api.hyper_clock_cache_options_destroy,
+            api.hyper_clock_cache_options_set_num_shard_bits,
+            api.cache_create_hyper_clock_opts,
+        ) else {
+            let text = "a HyperClock block cache (assay.cache = hyper_clock) needs RocksDB 8.1";
+            return Err(EngineError::Unsupported(text.to_owned()));
+        };
+        // SAFETY: takes two numbers; the result is destroyed below.
+        let wanted = unsafe { create(cache.bytes, cache.entry_bytes) };
+        // SAFETY: `wanted` was just created.
+        unsafe { set_bits(wanted, cache.shard_bits) };
+        // SAFETY: `wanted` lives; the library copies it.
+        let made = unsafe { create_cache(wanted) };
+        // SAFETY: nobody uses `wanted` after this.
+        unsafe { destroy(wanted) };
+        // SAFETY: takes nothing; the result is destroyed below.
+        let table = unsafe { (api.block_based_options_create)() };
+        // SAFETY: both were just created; the library shares the ownership of the cache.
+        unsafe { (api.block_based_options_set_block_cache)(table, made) };
+        // SAFETY: both live; the library copies the table options.
+        unsafe { (api.options_set_block_based_table_factory)(self.handle, table) };
+        // SAFETY: nobody uses `table` after this.
+        unsafe { (api.block_based_options_destroy)(table) };
+        // SAFETY: gives up our share of the cache; the options hold theirs.
+        unsafe { (api.cache_destroy)(made) };
+        Ok(())
+    }
+
+    /// Returns these options with those of an option string set over them.
+    ///
+    /// # Errors
+    /// The engine's own words when it refuses one.
+    pub(crate) fn with_string(&self, text: &str) -> Result<Self, EngineError> {
+        let text = c_text(text.as_bytes())?;
+        let new = Self::new(self.api);
+        let mut error: *mut c_char = ptr::null_mut();
+        let error_out: ErrorOut = &raw mut error;
+        // SAFETY: both handles live, the text ends with zero, and `error` is ours to read.
+        unsafe {
+            (self.api.get_options_from_string)(self.handle, text.as_ptr(), new.handle, error_out);
+        };
+        self.api.check(error)?;
+        Ok(new)
+    }
+}
+
+impl Drop for RawOptions {
+    fn drop(&mut self) {
+        // SAFETY: the handle is owned and this is its last use.
+        unsafe { (self.api.options_destroy)(self.handle) };
+    }
+}
+
+/// An open database.
+pub(crate) struct Db {
+    pub(crate) api: &'static Api,
+    pub(crate) handle: *mut DbHandle,
+    /// Handle of the default column family; null unless it was asked for.
+    pub(crate) family: *mut Family,
+    options: RawOptions,
+}
+
+// SAFETY: RocksDB's database object may be used from any thread.
+unsafe impl Send for Db {}
+// SAFETY: RocksDB's database object may be used from several threads at once.
+unsafe impl Sync for Db {}
+
+impl Db {
+    /// Opens the database in `dir`, creating it when absent.
+    ///
+    /// # Errors
+    /// The engine's own words.
+    pub(crate) fn open(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
+        let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
+        let mut error: *mut c_char = ptr::null_mut();
+        let error_out: ErrorOut = &raw mut error;
+        // SAFETY: the options live, the path ends with zero, and `error` is ours to read.
+        let handle = unsafe { (api.open)(options.handle, dir.as_ptr(), error_out) };
+        api.check(error)?;
+        Ok(Self { api, handle, family: ptr::null_mut(), options })
+    }
+
+    /// Opens the database as [`Db::open`] does and keeps a handle of its default column family.
+    ///
+    /// # Errors
+    /// The engine's own words.
+    pub(crate) fn open_with_family(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
+        let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
+        let mut error: *mut c_char = ptr::null_mut();
+        let error_out: ErrorOut = &raw mut error;
+        let mut family: *mut Family = ptr::null_mut();
+        let (names, each) = ([c"default".as_ptr()], [options.handle.cast_const()]);
+        let (names, each) = (names.as_ptr(), each.as_ptr());
+        let (all, path) = (options.handle, dir.as_ptr());
+        // SAFETY: names, options and family are arrays of the one entry announced; all live.
+        let handle = unsafe {
+            (api.open_column_families)(all, path, 1, names, each, &raw mut family, error_out)
+        };
+        api.check(error)?;
+        Ok(Self { api, handle, family, options })
+    }
+
+    /// Returns the statistics text; `None` when statistics are off.
+    pub(crate) fn statistics(&self) -> Option<String> {
+        self.options.statistics()
+    }
+
+    /// Returns a property that is a number; `None` when the release does not know it.
+    pub(crate) fn number(&self, property: &str) -> Option<u64> {
+        let name = CString::new(property).ok()?;
+        let mut value = 0;
+        // SAFETY: the database is open, the name ends with zero, and `value` is ours to write.
+        let status = unsafe { (self.api.property_int)(self.handle, name.as_ptr(), &raw mut value) };
+        (status == 0).then_some(value)
+    }
+
+    /// Returns a property that is a text; `None` when the release does not know it.
+    pub(crate) fn text(&self, property: &str) -> Option<String> {
+        let name = CString::new(property).ok()?;
+        // SAFETY: the database is open and the name ends with zero; the text is ours to free.
+        let text = unsafe { (self.api.property_value)(self.handle, name.as_ptr()) };
+        self.api.take_text(text)
+    }
+
+    /// Writes the memtables to level 0 and returns when that is done.
+    ///
+    /// # Errors
+    /// The engine's own words.
+    pub(crate) fn flush(&self) -> Result<(), EngineError> {
+        // SAFETY: takes nothing; the result is destroyed below.
+        let options = unsafe { (self.api.flushoptions_create)() };
+        // SAFETY: `options` was just created.
+        unsafe { (self.api.flushoptions_set_wait)(options, 1) };
+        let mut error: *mut c_char = ptr::null_mut();
+        // SAFETY: the database is open, the options live, and `error` is ours to read.
+        unsafe { (self.api.flush)(self.handle, options, &raw mut error) };
+        // SAFETY: nobody uses `options` after this.
+        unsafe { (self.api.flushoptions_destroy)(options) };
+        self.api.check(error)
+    }
+
+    /// Compacts every level and returns when that is done.
+    pub(crate) fn compact_all(&self) {
+        // SAFETY: the database is open; null bounds mean the whole key space.
+        unsafe { (self.api.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
+    }
+
+    /// Changes an option of the open database.
+    ///
+    /// # Errors
+    /// The engine's own words.
+    pub(crate) fn set_option(&self, name: &str, value: &str) -> Result<(), EngineError> {
+        let (name, value) = (c_text(name.as_bytes())?, c_text(value.as_bytes())?);
+        let (names, values) = ([name.as_ptr()], [value.as_ptr()]);
+        let (names, values) = (names.as_ptr(), values.as_ptr());
+        let mut error: *mut c_char = ptr::null_mut();
+        // SAFETY: both arrays have the one entry announced, and their texts live.
+        unsafe { (self.api.set_options)(self.handle, 1, names, values, &raw mut error) };
+        self.api.check(error)
+    }
+}
+
+impl Drop for Db {
+    fn drop(&mut self) {
+        if !self.family.is_null() {
+            // SAFETY: the handle is owned, and sessions that use it borrow the database.
+            unsafe { (self.api.column_family_handle_destroy)(self.family) };
+        }
+        // SAFETY: the handle is owned, and sessions that use it borrow the database.
+        unsafe { (self.api.close)(self.handle) };
+    }
+}
+
+/// Returns bytes as a text that ends with zero.
+fn c_text(bytes: &[u8]) -> Result<CString, EngineError> {
+    CString::new(bytes).map_err(|_zero_inside| {
+        let text = String::from_utf8_lossy(bytes);
+        EngineError::Fatal(format!("`{text}` holds a zero byte"))
+    })
+}

@@ -1,0 +1,240 @@
+//! What an open database tells of itself in its files: the head of its LOG, and its OPTIONS.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use model::Options;
+
+use crate::request::TABLE;
+
+/// Bytes of the LOG's head that are read: it ends long before (40 KB in 11.8).
+const HEAD_BYTES: u64 = 1 << 20;
+
+/// Facts from the head of the LOG; absent when it lies elsewhere (`db_log_dir`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LogHead {
+    /// The engine's version.
+    pub(crate) version: Option<String>,
+    /// Build facts by name.
+    pub(crate) facts: BTreeMap<String, String>,
+    /// The block cache: its class under `block_cache_name`, its parameters under their names.
+    pub(crate) cache: BTreeMap<String, String>,
+}
+
+/// Reads the head of the LOG in `dir`.
+pub(crate) fn log_head(dir: &Path) -> LogHead {
+    let mut bytes = Vec::new();
+    let read =
+        File::open(dir.join("LOG")).and_then(|log| log.take(HEAD_BYTES).read_to_end(&mut bytes));
+    match read {
+        Ok(_) => parse_head(&String::from_utf8_lossy(&bytes)),
+        // A LOG that lies elsewhere is an option's wish, not an error.
+        Err(_) => LogHead::default(),
+    }
+}
+
+fn parse_head(text: &str) -> LogHead {
+    let mut head = LogHead::default();
+    let mut compressions: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        // Lines begin with a date and a thread; continued lines do not.
+        let words = line.splitn(3, ' ').last().unwrap_or(line).trim();
+        if let Some(version) = words.strip_prefix("RocksDB version: ") {
+            head.version = Some(version.trim().to_owned());
+        } else if let Some(sha) = words.strip_prefix("Git sha ") {
+            let sha = sha.trim_start_matches("rocksdb_build_git_sha:").trim();
+            if !sha.is_empty() {
+                head.facts.insert("git_sha".to_owned(), sha.to_owned());
+            }
+        } else if let Some(date) = words.strip_prefix("Compile date ") {
+            head.facts.insert("compile_date".to_owned(), date.trim().to_owned());
+        } else if let Some(answer) = words.strip_prefix("Fast CRC32 supported: ") {
+            head.facts.insert("fast_crc32".to_owned(), answer.trim().to_owned());
+        } else if let Some(name) = words.strip_suffix(" supported: 1") {
+            compressions.extend(name.trim().strip_prefix('k').filter(|name| !name.contains(' ')));
+        } else if line.starts_with("  ") {
+            take_cache_line(line.trim(), &mut head.cache);
+        }
+    }
+    compressions.sort_unstable();
+    if !compressions.is_empty() {
+        head.facts.insert("compression".to_owned(), compressions.join(" "));
+    }
+    head
+}
+
+/// Takes a line of the block cache's description, of the first column family printed.
+fn take_cache_line(line: &str, cache: &mut BTreeMap<String, String>) {
+    const NAMES: [&str; 6] = [
+        "block_cache_name",
+        "capacity",
+        "num_shard_bits",
+        "strict_capacity_limit",
+        "high_pri_pool_ratio",
+        "low_pri_pool_ratio",
+    ];
+    let Some((name, value)) = line.split_once(':') else { return };
+    let name = name.trim();
+    if NAMES.contains(&name) && !cache.contains_key(name) {
+        cache.insert(name.to_owned(), value.trim().to_owned());
+    }
+}
+
+/// Version and options in force, out of the newest OPTIONS file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OptionsFile {
+    /// The engine's version.
+    pub(crate) version: Option<String>,
+    /// Options of database, default column family and table, dotted where nested.
+    pub(crate) options: Options,
+}
+
+/// Reads the newest OPTIONS file in `dir`.
+pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
+    let Some(path) = newest_options_file(dir)? else {
+        let text = format!("no OPTIONS file in `{}`", dir.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, text));
+    };
+    Ok(parse_options(&fs::read_to_string(path)?))
+}
+
+fn newest_options_file(dir: &Path) -> io::Result<Option<PathBuf>> {
+    let mut newest: Option<(u64, PathBuf)> = None;
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let Some(number) = name.strip_prefix("OPTIONS-").and_then(|digits| digits.parse().ok())
+        else {
+            continue;
+        };
+        if newest.as_ref().is_none_or(|(known, _)| number > *known) {
+            newest = Some((number, path));
+        }
+    }
+    Ok(newest.map(|(_, path)| path))
+}
+
+fn parse_options(text: &str) -> OptionsFile {
+    let mut file = OptionsFile::default();
+    let mut prefix: Option<String> = None;
+    for line in text.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            prefix = section_prefix(section);
+        } else if let Some((name, value)) = line.split_once('=') {
+            if name == "rocksdb_version" {
+                file.version = Some(value.to_owned());
+            } else if let Some(prefix) = &prefix {
+                flatten(&format!("{prefix}{name}"), value, &mut file.options);
+            }
+        }
+    }
+    file
+}
+
+/// Returns what precedes the names of a section; `None` when the section is not for us.
+fn section_prefix(section: &str) -> Option<String> {
+    if section.starts_with("DBOptions") {
+        return Some(String::new());
+    }
+    if !section.contains("\"default\"") {
+        return None;
+    }
+    if section.starts_with("CFOptions") {
+        return Some(String::new());
+    }
+    let table = section.strip_prefix("TableOptions/")?.split(' ').next()?;
+    let table = if table == "BlockBasedTable" { TABLE } else { table };
+    Some(format!("{table}."))
+}
+
+/// Sets `name` to `value`, or to what the braces of `value` hold under dotted names.
+fn flatten(name: &str, value: &str, options: &mut Options) {
+    let inner = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let Some(inner) = inner.filter(|inner| inner.contains('=')) else {
+        options.set(name, value);
+        return;
+    };
+    let mut depth = 0_i32;
+    let mut start = 0;
+    let ends = inner.char_indices().filter_map(|(at, c)| {
+        depth += match c {
+            '{' => 1,
+            '}' => -1,
+            _ => 0,
+        };
+        (c == ';' && depth == 0).then_some(at)
+    });
+    for end in ends.chain([inner.len()]).collect::<Vec<_>>() {
+        if let Some((key, value)) = inner.get(start..end).and_then(|part| part.split_once('=')) {
+            flatten(&format!("{name}.{}", key.trim()), value.trim(), options);
+        }
+        start = end + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_of_the_log_tells_build_and_cache() {
+        let head = parse_head(
+            "2026/11/20-20:31:27.178140 7f3b24284b80 RocksDB version: 5.18.4\n\
+             2026/11/20-20:31:27.178189 7f3b24284b80 Git sha rocksdb_build_git_sha:\n\
+             2026/11/20-20:31:27.178191 7f3b24284b80 Compile date Mar 11 2020\n\
+             2026/11/20-20:37:02.102828 7fcf1700cb80 Compression algorithms supported:\n\
+             2026/11/20-20:37:02.102834 7fcf1700cb80 \tkZSTD supported: 1\n\
+             2026/11/20-20:37:02.102835 7fcf1700cb80 \tkXpressCompression supported: 0\n\
+             2026/11/20-20:37:02.102836 7fcf1700cb80 \tkLZ4Compression supported: 1\n\
+             2026/11/20-20:37:02.102840 7fcf1700cb80 Fast CRC32 supported: Not supported on x86\n\
+             2026/11/20-20:37:02.102840 7fcf1700cb80 Jemalloc supported: 1\n\
+             \x20 block_cache_name: LRUCache\n\
+             \x20 block_cache_options:\n\
+             \x20   capacity : 8388608\n\
+             \x20   num_shard_bits : 4\n\
+             \x20   capacity : 1\n",
+        );
+        assert_eq!(head.version.as_deref(), Some("5.18.4"));
+        let facts: Vec<_> = head.facts.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        assert_eq!(
+            facts,
+            [
+                "compile_date=Mar 11 2020",
+                "compression=LZ4Compression ZSTD",
+                "fast_crc32=Not supported on x86"
+            ]
+        );
+        assert_eq!(head.cache["block_cache_name"], "LRUCache");
+        assert_eq!((&*head.cache["capacity"], &*head.cache["num_shard_bits"]), ("8388608", "4"));
+    }
+
+    #[test]
+    fn options_are_named_as_users_write_them() {
+        let file = parse_options(
+            "[Version]\n  rocksdb_version=11.8.1\n  options_file_version=1.1\n\n\
+             [DBOptions]\n  max_background_jobs=2\n\n\
+             [CFOptions \"default\"]\n  write_buffer_size=1048576\n\
+             \x20 compaction_options_universal={size_ratio=1;stop={a=b;};}\n\
+             \x20 merge_operator={id=none}\n  compression_per_level=\n  \n\
+             [TableOptions/BlockBasedTable \"default\"]\n  block_size=8192\n\
+             [CFOptions \"other\"]\n  write_buffer_size=7\n",
+        );
+        assert_eq!(file.version.as_deref(), Some("11.8.1"));
+        let options: Vec<_> =
+            file.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(
+            options,
+            [
+                "max_background_jobs=2",
+                "write_buffer_size=1048576",
+                "compaction_options_universal.size_ratio=1",
+                "compaction_options_universal.stop.a=b",
+                "merge_operator.id=none",
+                "compression_per_level=",
+                "block_based_table_factory.block_size=8192"
+            ]
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! Numbers out of RocksDB's texts, found by name: positions and columns differ by release.
+
+use std::collections::BTreeMap;
+
+use model::metric::Readings;
+use model::state::LevelShape;
+
+/// Returns the levels out of `rocksdb.cfstats`; `None` when it has no table of levels.
+///
+/// Sizes are as exact as they are printed, three digits or more.
+pub(crate) fn levels(cfstats: &str) -> Option<Vec<LevelShape>> {
+    let mut lines = cfstats.lines();
+    let header: Vec<&str> =
+        lines.find(|line| line.starts_with("Level "))?.split_whitespace().collect();
+    let files_at = header.iter().position(|name| *name == "Files")?;
+    let size_at = header.iter().position(|name| *name == "Size")?;
+    let mut levels = Vec::new();
+    for line in lines.skip_while(|line| line.starts_with('-')) {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let Some(level) = fields.first().and_then(|name| name.strip_prefix('L')) else { break };
+        let Ok(level) = level.parse() else { break };
+        let files = fields.get(files_at)?.split('/').next()?.parse().ok()?;
+        let bytes = human_bytes(fields.get(size_at)?, fields.get(size_at + 1)?)?;
+        levels.push(LevelShape { level, files, bytes });
+    }
+    Some(levels)
+}
+
+/// Returns the bytes of a size as RocksDB prints it for people (`2.35 MB`, binary units).
+#[expect(clippy::cast_possible_truncation, reason = "sizes of a disk fit u64")]
+#[expect(clippy::cast_sign_loss, reason = "sizes are not negative")]
+fn human_bytes(number: &str, unit: &str) -> Option<u64> {
+    let shift = match unit {
+        "B" => 0,
+        "KB" => 10,
+        "MB" => 20,
+        "GB" => 30,
+        "TB" => 40,
+        _ => return None,
+    };
+    let number: f64 = number.parse().ok()?;
+    Some((number * 2_f64.powi(shift)).round() as u64)
+}
+
+/// How often writers were delayed or stopped.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Stalls {
+    /// All of them, each counted once.
+    pub(crate) total: u64,
+    /// By cause, under the names the release prints.
+    pub(crate) causes: BTreeMap<String, u64>,
+}
+
+/// Returns the stalls out of `rocksdb.cfstats`; `None` when it tells of none in either format.
+pub(crate) fn stalls(cfstats: &str) -> Option<Stalls> {
+    let line = |start: &str| cfstats.lines().find_map(|line| line.strip_prefix(start));
+    if let Some(list) = line("Write Stall (count): ") {
+        return Some(new_stalls(list));
+    }
+    line("Stalls(count): ").map(old_stalls)
+}
+
+/// Reads `name: count, ...` (8.1 and newer), where totals have names of their own.
+fn new_stalls(list: &str) -> Stalls {
+    let mut stalls = Stalls::default();
+    for (name, count) in list.split(", ").filter_map(|part| part.split_once(": ")) {
+        let Ok(count) = count.trim().parse() else { continue };
+        if name.starts_with("total-") {
+            stalls.total += count;
+        } else {
+            stalls.causes.insert(name.to_owned(), count);
+        }
+    }
+    stalls
+}
+
+/// Reads `count name, ...` (up to 8.0). Causes "with compaction" are parts of those without.
+fn old_stalls(list: &str) -> Stalls {
+    let mut stalls = Stalls::default();
+    for (count, name) in list.split(", ").filter_map(|part| part.split_once(' ')) {
+        // The last part, `interval N total count`, does not begin with a number.
+        let Ok(count) = count.parse() else { continue };
+        if !name.ends_with("_with_compaction") {
+            stalls.total += count;
+        }
+        stalls.causes.insert(name.replace(' ', "_"), count);
+    }
+    stalls
+}
+
+/// Returns the time writers were stalled, in us, out of `rocksdb.dbstats`.
+#[expect(clippy::cast_possible_truncation, reason = "a run's time in us fits u64")]
+#[expect(clippy::cast_sign_loss, reason = "a span is not negative")]
+pub(crate) fn stall_us(dbstats: &str) -> Option<u64> {
+    let text = dbstats.lines().find_map(|line| line.strip_prefix("Cumulative stall: "))?;
+    let mut parts = text.split_whitespace().next()?.split(':');
+    let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
+    let hours: f64 = hours.parse().ok()?;
+    let minutes: f64 = minutes.parse().ok()?;
+    let seconds: f64 = seconds.parse().ok()?;
+    Some((((hours * 60.0 + minutes) * 60.0 + seconds) * 1e6).round() as u64)
+}
+
+/// Returns the tickers out of the statistics text, under the engine's names.
+pub(crate) fn tickers(statistics: &str) -> Readings {
+    let ticker = |line: &str| {
+        let (name, count) = line.split_once(" COUNT : ")?;
+        let is_plain = !name.contains(' ');
+        is_plain.then_some((name.to_owned(), count.trim().parse().ok()?))
+    };
+    statistics.lines().filter_map(ticker).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = include_str!("../tests/data/cfstats-5.18.4.txt");
+    const NEW: &str = include_str!("../tests/data/cfstats-11.8.1.txt");
+
+    #[test]
+    fn levels_are_read_from_every_layout_of_columns() {
+        let shape = |level, files, bytes| LevelShape { level, files, bytes };
+        let size = 2_464_154;
+        assert_eq!(levels(OLD), Some(vec![shape(0, 0, 0), shape(1, 3, size)]));
+        assert_eq!(levels(NEW), Some(vec![shape(0, 0, 0), shape(6, 3, size)]));
+        assert_eq!(levels("Uptime(secs): 0.5 total"), None);
+    }
+
+    #[test]
+    fn stalls_are_counted_once_in_both_formats() {
+        let old = stalls(OLD).unwrap();
+        assert_eq!((old.total, old.causes["level0_slowdown_with_compaction"]), (7, 2));
+        assert_eq!(old.causes["stop_for_pending_compaction_bytes"], 1);
+        let new = stalls(NEW).unwrap();
+        assert_eq!((new.total, new.causes["l0-file-count-limit-delays"]), (7, 3));
+        assert_eq!(new.causes.get("total-stops"), None);
+        assert_eq!(stalls("nothing"), None);
+    }
+
+    #[test]
+    fn stalled_time_has_hours_minutes_and_seconds() {
+        let text = "x\nCumulative stall: 01:02:3.028 H:M:S, 0.4 percent\n";
+        assert_eq!(stall_us(text), Some(3_723_028_000));
+        assert_eq!(stall_us("Cumulative WAL: 1 writes"), None);
+    }
+
+    #[test]
+    fn tickers_are_taken_and_histograms_are_not() {
+        let text = "rocksdb.block.cache.miss COUNT : 12\n\
+                    rocksdb.db.get.micros P50 : 1.0 P95 : 2.0 COUNT : 9 SUM : 10\n";
+        let expected: Readings = [("rocksdb.block.cache.miss".to_owned(), 12.0)].into();
+        assert_eq!(tickers(text), expected);
+    }
+}
