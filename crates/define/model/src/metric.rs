@@ -143,7 +143,7 @@ pub static METRICS: &[Metric] = &[
     metric("engine_cache_bytes", Bytes, Gauge, Neither, "bytes held by the engine's cache"),
     metric("engine_memtable_bytes", Bytes, Gauge, Neither, "bytes held by memtables"),
     metric("engine_debt_bytes", Bytes, Gauge, Lower, "deferred work: bytes that compaction has yet to rewrite"),
-    metric("engine_background_jobs", Count, Gauge, Neither, "flushes and compactions running or waiting"),
+    metric("engine_background_jobs", Count, Gauge, Neither, "flushes and compactions running now"),
     metric("engine_l0_files", Count, Gauge, Lower, "files in level 0"),
     metric("engine_live_bytes", Bytes, Gauge, Neither, "bytes of live keys and values, as the engine estimates them"),
     metric("engine_disk_bytes", Bytes, Gauge, Lower, "bytes of data files, as the engine counts them"),

@@ -1,1 +1,29 @@
-//! Placeholder.
+//! Cells to records: one child process per run, supervised, sampled and archived by its parent.
+//!
+//! It decides nothing about what is run (that is `plan`) and computes nothing from it (that is
+//! `analysis`). The parent half (`supervise`) and the child half ([`work`]) speak the few message
+//! types of `message` over stdin and stdout.
+//!
+//! Invariants: whatever the engine does to its process is a recorded outcome, never the end of
+//! the experiment; what was measured is in the archive within a second; a data directory that is
+//! not ours is never touched.
+
+mod account;
+mod data;
+mod error;
+mod experiment;
+mod message;
+mod process;
+mod settle;
+mod stamp;
+mod supervise;
+mod tally;
+mod worker;
+
+pub use data::DataRoot;
+pub use error::RunnerError;
+pub use experiment::{Interrupt, Progress, Workbench, check_variants, run_cells};
+pub use message::Library;
+pub use process::WorkerProgram;
+pub use stamp::{now_utc, stamp_id};
+pub use worker::{Registry, work};

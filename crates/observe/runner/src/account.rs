@@ -1,0 +1,126 @@
+//! The parent's accounts of a step: what each counter grew by, what each gauge reached.
+
+use std::collections::BTreeMap;
+
+use model::record::SecondStats;
+use model::{Kind, Readings, metric};
+
+/// Readings at the start of a span, and the gauges seen since.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    base: Readings,
+    last: Readings,
+    gauges_max: Readings,
+    gauges_last: Readings,
+    seconds_done: Vec<f64>,
+}
+
+impl Account {
+    /// Begins a span with cumulative readings.
+    pub(crate) fn begin(now: Readings) -> Self {
+        let mut account = Self { base: now.clone(), last: now.clone(), ..Self::default() };
+        account.see_gauges(&now);
+        account
+    }
+
+    /// Takes cumulative readings; returns counters' growth since the last ones, and the gauges.
+    pub(crate) fn step(&mut self, now: &Readings) -> Readings {
+        let readings = growth(&self.last, now).into_iter().chain(gauges(now)).collect();
+        self.see_gauges(now);
+        self.last.clone_from(now);
+        readings
+    }
+
+    /// Notes a whole second's operations.
+    pub(crate) fn second(&mut self, done: f64) {
+        self.seconds_done.push(done);
+    }
+
+    /// Returns the counters' growth since the beginning.
+    pub(crate) fn growth(&self, now: &Readings) -> Readings {
+        growth(&self.base, now)
+    }
+
+    /// Returns each gauge's largest value.
+    pub(crate) fn gauges_max(&self) -> Readings {
+        self.gauges_max.clone()
+    }
+
+    /// Returns each gauge's last value.
+    pub(crate) fn gauges_last(&self) -> Readings {
+        self.gauges_last.clone()
+    }
+
+    /// Returns the throughput over the whole seconds noted.
+    pub(crate) fn seconds(&self) -> SecondStats {
+        let mut done = self.seconds_done.clone();
+        done.sort_by(f64::total_cmp);
+        let Some(&max_ops) = done.last() else { return SecondStats::default() };
+        SecondStats {
+            seconds: done.len() as u64,
+            p1_ops: done[done.len() / 100],
+            p50_ops: done[(done.len() - 1) / 2],
+            max_ops,
+            stalled_seconds: done.iter().filter(|ops| **ops < 0.5).count() as u64,
+        }
+    }
+
+    fn see_gauges(&mut self, now: &Readings) {
+        for (name, value) in gauges(now) {
+            let max = self.gauges_max.entry(name.clone()).or_insert(value);
+            *max = max.max(value);
+            self.gauges_last.insert(name, value);
+        }
+    }
+}
+
+/// Returns the gauges among cumulative readings.
+fn gauges(now: &Readings) -> BTreeMap<String, f64> {
+    of_kind(now, Kind::Gauge).map(|(name, value)| (name.clone(), *value)).collect()
+}
+
+/// Returns what each counter known at both moments grew by.
+///
+/// A counter that went backwards was reset (an engine reopened, a device changed): its growth is
+/// not known, so it is absent.
+fn growth(base: &Readings, now: &Readings) -> Readings {
+    of_kind(now, Kind::Counter)
+        .filter_map(|(name, value)| {
+            let grown = value - base.get(name)?;
+            (grown >= 0.0).then(|| (name.clone(), grown))
+        })
+        .collect()
+}
+
+fn of_kind(now: &Readings, kind: Kind) -> impl Iterator<Item = (&String, &f64)> {
+    now.iter().filter(move |(name, _)| metric::find(name).is_some_and(|known| known.kind == kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readings(of: &[(&str, f64)]) -> Readings {
+        of.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn counters_grow_and_gauges_keep_their_peak() {
+        let mut account =
+            Account::begin(readings(&[("device_reads", 100.0), ("rss_bytes", 50.0)]));
+        let first = account.step(&readings(&[("device_reads", 130.0), ("rss_bytes", 90.0)]));
+        assert_eq!(first, readings(&[("device_reads", 30.0), ("rss_bytes", 90.0)]));
+        let last = readings(&[("device_reads", 135.0), ("rss_bytes", 60.0)]);
+        assert_eq!(account.step(&last)["device_reads"], 5.0);
+        assert_eq!(account.growth(&last), readings(&[("device_reads", 35.0)]));
+        assert_eq!(account.gauges_max(), readings(&[("rss_bytes", 90.0)]));
+        assert_eq!(account.gauges_last(), readings(&[("rss_bytes", 60.0)]));
+    }
+
+    #[test]
+    fn a_counter_unknown_before_or_reset_since_has_no_growth() {
+        let account = Account::begin(readings(&[("device_writes", 10.0)]));
+        let now = readings(&[("device_writes", 4.0), ("device_reads", 7.0)]);
+        assert_eq!(account.growth(&now), Readings::new());
+    }
+}

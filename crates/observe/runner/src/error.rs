@@ -1,0 +1,64 @@
+//! How running an experiment fails, as opposed to how a run ends.
+
+use std::io;
+use std::path::PathBuf;
+
+/// What keeps an experiment from being run; a run that ends badly is not an error but a record.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunnerError {
+    /// The archive cannot be written or read.
+    #[error(transparent)]
+    Archive(#[from] archive::ArchiveError),
+    /// The worker process cannot be started.
+    #[error("cannot start the worker {}: {source}", program.display())]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The data directory is not ours.
+    #[error(
+        "{} is not empty and was not made by assay: it will not be touched; name an empty or new \
+         directory with --data-dir", path.display()
+    )]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The data directory cannot be used.
+    #[error("cannot use {} for data: {source}; name another directory with --data-dir", path.display())]
+    DataDir {
+        /// The directory.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The disk is below the floor before the first run.
+    #[error("only {free} free on the file system of {}, and {floor} must stay free", path.display())]
+    DiskFloor {
+        /// The directory.
+        path: PathBuf,
+        /// Free space.
+        free: model::Bytes,
+        /// What must stay free.
+        floor: model::Bytes,
+    },
+    /// The memory cap cannot be set.
+    #[error("{0}")]
+    MemoryCap(String),
+    /// A variant's engine refused to open, before machine time was spent.
+    #[error("variant {variant}: {reason}")]
+    Refused {
+        /// The variant.
+        variant: String,
+        /// The culprit, when it is an option.
+        option: Option<String>,
+        /// The engine's own words.
+        reason: String,
+    },
+    /// The samplers cannot be set up.
+    #[error("{0}")]
+    Sampler(String),
+}

@@ -1,0 +1,262 @@
+//! A plan's cells one after the other: preflight, isolate, supervise, go on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use archive::ExperimentDir;
+use load::clock::RealClock;
+use model::record::SCHEMA;
+use model::{
+    Bytes, Cell, Experiment, Identity, IntervalRecord, Manifest, Nanos, RunEnd, RunRecord, Step,
+    StepRecord, Variant,
+};
+
+use crate::data::{DataRoot, RunData};
+use crate::error::RunnerError;
+use crate::message::{Command, Library, Message, Order};
+use crate::process::{Heard, Process, WorkerProgram, bad_end};
+use crate::stamp::now_utc;
+use crate::supervise::{Start, Supervisor};
+
+/// Longest time an engine may take to open and close an empty directory in the preflight.
+const PREFLIGHT_MAX: Duration = Duration::from_secs(60);
+
+/// Counts how often the user asked to stop: once stops after what is in hand, twice at once.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<AtomicU32>);
+
+impl Interrupt {
+    /// Notes one more wish to stop.
+    pub fn raise(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns how often the user asked.
+    #[must_use]
+    pub fn level(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Everything the runs of an experiment share.
+#[derive(Debug)]
+pub struct Workbench<'a> {
+    /// How a worker is started.
+    pub program: WorkerProgram,
+    /// Where data directories are made.
+    pub data: &'a DataRoot,
+    /// Libraries of the builds that are loaded at run time, by variant name.
+    pub libraries: BTreeMap<String, Library>,
+    /// Longest time without an operation ending.
+    pub watchdog: Nanos,
+    /// Free space below which a run is stopped.
+    pub disk_floor: Bytes,
+    /// The user's wish to stop.
+    pub interrupt: Interrupt,
+}
+
+/// What happens, for whoever shows it.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// A run begins.
+    RunBegins {
+        /// Its position among the runs to do, 1-based.
+        number: usize,
+        /// Runs to do.
+        total: usize,
+        /// The cell.
+        cell: &'a Cell,
+    },
+    /// A step begins.
+    StepBegins {
+        /// The step.
+        step: &'a Step,
+    },
+    /// A stage of a settle begins.
+    Stage {
+        /// The step.
+        step: &'a Step,
+        /// The stage.
+        stage: &'a str,
+    },
+    /// An interval is over.
+    Second {
+        /// The step.
+        step: &'a Step,
+        /// The interval.
+        interval: &'a IntervalRecord,
+    },
+    /// A step is over.
+    StepEnds {
+        /// The step's record.
+        step: &'a StepRecord,
+        /// The run so far.
+        run: &'a RunRecord,
+    },
+    /// A run is over.
+    RunEnds {
+        /// Its record.
+        run: &'a RunRecord,
+    },
+}
+
+/// Opens every variant's engine once, in a scratch directory and a process of its own.
+///
+/// Returns what each build turned out to be. So an option that an engine refuses is known before
+/// machine time is spent.
+///
+/// # Errors
+/// [`RunnerError::Refused`] with the engine's own words.
+pub fn check_variants(
+    bench: &Workbench<'_>,
+    experiment: &Experiment,
+) -> Result<BTreeMap<String, Identity>, RunnerError> {
+    let mut identities = BTreeMap::new();
+    for variant in &experiment.variants {
+        let cell = Cell {
+            id: format!("check-{}", std::process::id()),
+            variant: variant.name.clone(),
+            clients: 1,
+            repetition: 0,
+            seed: 0,
+        };
+        let data = bench.data.fresh(&cell.id)?;
+        let order = order(bench, experiment, &cell, variant, &data, Vec::new());
+        let mut process = Process::start(&bench.program, bench.data.path())?;
+        process.tell(&Command::Run(Box::new(order)));
+        let identity = preflight(process).map_err(|(option, reason)| RunnerError::Refused {
+            variant: variant.name.clone(),
+            option,
+            reason,
+        })?;
+        identities.insert(variant.name.clone(), identity);
+    }
+    Ok(identities)
+}
+
+/// Listens to one preflight; an engine that dies or hangs in it is refused like one that says no.
+fn preflight(mut process: Process) -> Result<Identity, (Option<String>, String)> {
+    let mut opened = None;
+    loop {
+        match process.hear(PREFLIGHT_MAX) {
+            Heard::Message(message) => match *message {
+                Message::Opened { identity, .. } => opened = Some(identity),
+                Message::Refused { option, reason } => return Err((option, reason)),
+                Message::Closed => break,
+                _ => {}
+            },
+            Heard::Chatter(_) => {}
+            Heard::Silence => {
+                process.kill();
+                return Err((None, "the engine hangs while it opens or closes".to_owned()));
+            }
+            Heard::End => break,
+        }
+    }
+    let (status, said) = process.ended();
+    match (opened, bad_end(status, &said)) {
+        (Some(identity), None) => Ok(identity),
+        (_, Some(reason)) => Err((None, format!("the engine died while it opened: {reason}"))),
+        (None, None) => Err((None, "the worker ended without a word".to_owned())),
+    }
+}
+
+/// Runs the cells whose run is not complete yet; returns how many are complete now.
+///
+/// # Errors
+/// When the archive, the data directory or the memory cap fails; what was measured is kept.
+pub fn run_cells(
+    bench: &Workbench<'_>,
+    manifest: &Manifest,
+    dir: &ExperimentDir,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<usize, RunnerError> {
+    let clock = RealClock::calibrated().map_err(|error| RunnerError::Sampler(error.to_string()))?;
+    let mut todo = Vec::new();
+    let mut complete = 0;
+    for cell in &manifest.plan.cells {
+        match dir.run(&cell.id)? {
+            Some(run) if run.end.is_complete() => complete += 1,
+            _ => todo.push(cell),
+        }
+    }
+    let total = todo.len();
+    for (number, cell) in (1..).zip(todo) {
+        if bench.interrupt.level() > 0 {
+            break;
+        }
+        progress(Progress::RunBegins { number, total, cell });
+        let run = run_cell(bench, manifest, dir, cell, (&clock, &mut *progress))?;
+        complete += usize::from(run.end.is_complete());
+    }
+    Ok(complete)
+}
+
+/// Runs one cell in a worker of its own.
+fn run_cell(
+    bench: &Workbench<'_>,
+    manifest: &Manifest,
+    dir: &ExperimentDir,
+    cell: &Cell,
+    (clock, progress): (&RealClock, &mut dyn FnMut(Progress<'_>)),
+) -> Result<RunRecord, RunnerError> {
+    let experiment = &manifest.plan.experiment;
+    let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
+    let steps = experiment.steps_for(cell.clients);
+    let free = bench.data.free()?;
+    if free < bench.disk_floor {
+        let path = bench.data.path().to_path_buf();
+        return Err(RunnerError::DiskFloor { path, free, floor: bench.disk_floor });
+    }
+    let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
+    let order = order(bench, experiment, cell, variant, &data, steps.clone());
+    let cap = experiment.memory_bytes.map(|limit| sampler::MemoryCap::create(limit)).transpose();
+    let cap = cap.map_err(|error| RunnerError::MemoryCap(error.to_string()))?;
+    let mut process = Process::start(&bench.program, bench.data.path())?;
+    if let Some(cap) = &cap {
+        cap.add_pid(process.pid()).map_err(|error| RunnerError::MemoryCap(error.to_string()))?;
+    }
+    let samplers = sampler::for_run(&sampler::RunTargets {
+        pid: process.pid(),
+        data_dir: data.path.clone(),
+        cgroup: cap.as_ref().map(sampler::MemoryCap::dir),
+    });
+    process.tell(&Command::Run(Box::new(order)));
+    let record = RunRecord {
+        schema: SCHEMA,
+        id: format!("{}/{}", manifest.id, cell.id),
+        cell: cell.clone(),
+        variant: variant.clone(),
+        identity: None,
+        effective_options: model::Options::new(),
+        started_at: now_utc(),
+        ended_at: None,
+        steps: Vec::new(),
+        end: RunEnd::Running,
+    };
+    let writer = dir.begin_run(&cell.id)?;
+    let start = Start { bench, process, data, clock, writer, record, samplers, steps };
+    let record = Supervisor::new(start).run(progress)?;
+    drop(cap);
+    Ok(record)
+}
+
+fn order(
+    bench: &Workbench<'_>,
+    experiment: &Experiment,
+    cell: &Cell,
+    variant: &Variant,
+    data: &RunData,
+    steps: Vec<Step>,
+) -> Order {
+    Order {
+        cell: cell.clone(),
+        variant: variant.clone(),
+        steps,
+        data: experiment.data,
+        library: bench.libraries.get(&variant.name).cloned(),
+        dir: data.path.clone(),
+    }
+}

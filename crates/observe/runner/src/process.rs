@@ -1,0 +1,175 @@
+//! The worker as a child process: started, listened to, told, ended.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::error::RunnerError;
+use crate::message::{Command, Message};
+
+/// Messages that may wait unread; a worker that talks faster than it is heard waits.
+const MESSAGES_MAX: usize = 64;
+/// Bytes kept of what the worker says on its error stream.
+const STDERR_MAX: usize = 16 << 10;
+
+/// How a worker program is started.
+#[derive(Debug, Clone)]
+pub struct WorkerProgram {
+    /// The program.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// A running worker.
+pub(crate) struct Process {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Heard>,
+    stderr: Option<thread::JoinHandle<String>>,
+}
+
+/// What came from a worker.
+pub(crate) enum Heard {
+    /// A message.
+    Message(Box<Message>),
+    /// A line that is no message: the engine itself wrote to stdout.
+    Chatter(String),
+    /// Nothing within the time given.
+    Silence,
+    /// The end of its output.
+    End,
+}
+
+impl Process {
+    /// Starts a worker in a process group of its own, so that Ctrl-C reaches only the parent.
+    pub(crate) fn start(program: &WorkerProgram, dir: &Path) -> Result<Self, RunnerError> {
+        let mut child = std::process::Command::new(&program.path)
+            .args(&program.arguments)
+            .current_dir(dir)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|source| RunnerError::Spawn { program: program.path.clone(), source })?;
+        let stdout = child.stdout.take().expect("stdout is piped");
+        let stderr = child.stderr.take().expect("stderr is piped");
+        let (send, lines) = sync_channel(MESSAGES_MAX);
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines() {
+                let Ok(line) = line else { break };
+                let heard = match serde_json::from_str(&line) {
+                    Ok(message) => Heard::Message(message),
+                    Err(_not_ours) => Heard::Chatter(line),
+                };
+                if send.send(heard).is_err() {
+                    return;
+                }
+            }
+            // The receiver may be gone already; then nobody waits for the end.
+            drop(send.send(Heard::End));
+        });
+        let stderr = thread::spawn(move || keep_tail(BufReader::new(stderr)));
+        let stdin = child.stdin.take();
+        Ok(Self { child, stdin, lines, stderr: Some(stderr) })
+    }
+
+    /// Returns the worker's process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Tells the worker something; a worker that no longer listens is noticed by its end.
+    pub(crate) fn tell(&mut self, command: &Command) {
+        let Some(stdin) = &mut self.stdin else { return };
+        let mut line = serde_json::to_vec(command).expect("a command is always valid JSON");
+        line.push(b'\n');
+        if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
+            self.stdin = None;
+        }
+    }
+
+    /// Waits for what comes next, at most `limit`.
+    pub(crate) fn hear(&self, limit: Duration) -> Heard {
+        match self.lines.recv_timeout(limit) {
+            Ok(heard) => heard,
+            Err(RecvTimeoutError::Timeout) => Heard::Silence,
+            Err(RecvTimeoutError::Disconnected) => Heard::End,
+        }
+    }
+
+    /// Kills the worker, whatever it is doing.
+    pub(crate) fn kill(&mut self) {
+        // It fails only when the worker has already ended.
+        drop(self.child.kill());
+    }
+
+    /// Waits for the worker's end; returns how it ended and what it last said on its error stream.
+    pub(crate) fn ended(mut self) -> (Option<ExitStatus>, String) {
+        self.kill_if_silent();
+        let status = self.child.wait().ok();
+        let said = self.stderr.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
+        (status, said)
+    }
+
+    /// Kills a worker that has closed its output but has not ended of itself within a moment.
+    fn kill_if_silent(&mut self) {
+        const GRACE: Duration = Duration::from_secs(5);
+        // The channel ends when the worker's output ends; the process follows at once, unless a
+        // thread of the engine keeps it alive.
+        let step = Duration::from_millis(10);
+        let mut waited = Duration::ZERO;
+        while waited < GRACE {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            load::clock::pause(step);
+            waited += step;
+        }
+        self.kill();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        drop(self.child.wait());
+    }
+}
+
+/// Returns the last lines of a stream, when it ends.
+fn keep_tail(mut stream: impl BufRead) -> String {
+    let mut tail = Vec::new();
+    let mut line = Vec::new();
+    while matches!(stream.read_until(b'\n', &mut line), Ok(bytes) if bytes > 0) {
+        tail.append(&mut line);
+        if tail.len() > 2 * STDERR_MAX {
+            tail.drain(..tail.len() - STDERR_MAX);
+        }
+    }
+    String::from_utf8_lossy(&tail).trim().to_owned()
+}
+
+/// Returns in words how a process ended badly; `None` when it ended well.
+pub(crate) fn bad_end(status: Option<ExitStatus>, said: &str) -> Option<String> {
+    let how = match (status, status.and_then(|status| status.signal())) {
+        (_, Some(signal)) => format!("signal {signal} ({})", signal_name(signal)),
+        (Some(status), None) if status.success() => return None,
+        (Some(status), None) => format!("exit code {}", status.code().unwrap_or(-1)),
+        (None, None) => "it vanished".to_owned(),
+    };
+    match said.lines().last() {
+        Some(last) if !last.is_empty() => Some(format!("{how}; its last words: {last}")),
+        _ => Some(how),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    let named = rustix::process::Signal::from_named_raw(signal);
+    named.map_or_else(|| "unknown".to_owned(), |signal| format!("{signal:?}"))
+}

@@ -1,0 +1,22 @@
+//! Calendar time: the only place that reads it.
+
+use jiff::Timestamp;
+
+/// Returns the present moment, UTC, RFC 3339 with milliseconds.
+#[must_use]
+pub fn now_utc() -> String {
+    format!("{:.3}", Timestamp::now())
+}
+
+/// Returns an identifier for something begun now: UTC stamp and a short hash of `salt` and stamp.
+///
+/// Identifiers sort by time; the hash keeps two of the same second apart.
+#[must_use]
+pub fn stamp_id(salt: u64) -> String {
+    let now = Timestamp::now();
+    let mut hash = salt ^ now.as_nanosecond().unsigned_abs() as u64;
+    hash ^= hash >> 33;
+    hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash ^= hash >> 33;
+    format!("{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), hash & 0xffff)
+}

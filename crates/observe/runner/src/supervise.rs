@@ -1,0 +1,457 @@
+//! The parent half: watches one worker, takes the readings, keeps the record.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use archive::{HistogramLine, RunWriter};
+use load::clock::{Clock, RealClock};
+use model::record::{Finding, OpSummaries, Severity};
+use model::{Bytes, EngineState, IntervalRecord, Nanos, Readings, RunEnd, RunRecord, StepRecord};
+
+use crate::account::Account;
+use crate::data::RunData;
+use crate::experiment::{Progress, Workbench};
+use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
+use crate::process::{Heard, Process, bad_end};
+use crate::stamp::now_utc;
+use crate::tally::{self, Told};
+
+/// How often the watches (Ctrl-C, disk floor, watchdog) are looked at.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
+/// How often the free disk space is asked for.
+const DISK_EVERY: Nanos = Nanos::from_millis(500);
+/// Share of the wanted rate below which a background writer counts as not sustained.
+/// Source: Callaghan, insert benchmark reports (the 95 % rule).
+const SUSTAINED_SHARE: f64 = 0.95;
+
+/// What a worker is busy with; decides how long it may be silent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Clients run: operations must end.
+    Clients,
+    /// Opening, settling, closing: the engine may be busy for as long as the cap allows.
+    Engine,
+}
+
+/// One run under supervision.
+pub(crate) struct Supervisor<'a> {
+    bench: &'a Workbench<'a>,
+    process: Process,
+    data: RunData,
+    clock: &'a RealClock,
+    writer: RunWriter,
+    pub(crate) record: RunRecord,
+    samplers: Vec<Box<dyn sampler::Sampler>>,
+    account: Account,
+    before: EngineState,
+    step: usize,
+    measuring_since: String,
+    phase: Phase,
+    alive_at: Nanos,
+    disk_at: Nanos,
+    operations: u64,
+    steps: Vec<model::Step>,
+    kept_files: Vec<PathBuf>,
+    end: Option<RunEnd>,
+    is_stop_told: bool,
+    is_closed: bool,
+}
+
+/// What a supervisor starts from.
+pub(crate) struct Start<'a> {
+    pub(crate) bench: &'a Workbench<'a>,
+    pub(crate) process: Process,
+    pub(crate) data: RunData,
+    pub(crate) clock: &'a RealClock,
+    pub(crate) writer: RunWriter,
+    pub(crate) record: RunRecord,
+    pub(crate) samplers: Vec<Box<dyn sampler::Sampler>>,
+    pub(crate) steps: Vec<model::Step>,
+}
+
+impl<'a> Supervisor<'a> {
+    pub(crate) fn new(start: Start<'a>) -> Self {
+        let now = start.clock.now();
+        Self {
+            bench: start.bench,
+            process: start.process,
+            data: start.data,
+            clock: start.clock,
+            writer: start.writer,
+            record: start.record,
+            samplers: start.samplers,
+            steps: start.steps,
+            account: Account::default(),
+            before: EngineState::default(),
+            step: 0,
+            measuring_since: String::new(),
+            phase: Phase::Engine,
+            alive_at: now,
+            disk_at: now,
+            operations: 0,
+            kept_files: Vec::new(),
+            end: None,
+            is_stop_told: false,
+            is_closed: false,
+        }
+    }
+
+    /// Watches the worker until it has ended; returns the run's record.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub(crate) fn run(
+        mut self,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<RunRecord, archive::ArchiveError> {
+        self.writer.write_record(&self.record)?;
+        loop {
+            match self.process.hear(WATCH_EVERY) {
+                Heard::Message(message) => self.heard(*message, progress)?,
+                Heard::Chatter(_) | Heard::Silence => {}
+                Heard::End => break,
+            }
+            self.watch();
+        }
+        self.finish(progress)
+    }
+
+    /// Takes one message.
+    fn heard(
+        &mut self,
+        message: Message,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), archive::ArchiveError> {
+        match message {
+            Message::Opened { identity, effective_options, keep } => {
+                self.alive();
+                self.record.identity = Some(identity);
+                self.record.effective_options = effective_options;
+                self.kept_files = keep;
+                self.writer.write_record(&self.record)?;
+            }
+            Message::Refused { option, reason } => {
+                let reason = match option {
+                    Some(option) => format!("option `{option}`: {reason}"),
+                    None => reason,
+                };
+                self.end = Some(RunEnd::Failed { step: "open".to_owned(), reason });
+            }
+            Message::StepBegins { index } => {
+                self.step = index as usize;
+                self.operations = 0;
+                self.alive();
+                self.account = Account::begin(self.sample(true));
+                progress(Progress::StepBegins { step: self.now_step() });
+            }
+            Message::MeasuringBegins { before, .. } => self.measuring_begins(*before),
+            Message::Interval(interval) => self.interval(&interval, progress)?,
+            Message::Heartbeat { operations } => {
+                if operations != self.operations || self.phase == Phase::Engine {
+                    self.operations = operations;
+                    self.alive();
+                }
+            }
+            Message::Stage { name } => {
+                self.phase = Phase::Engine;
+                self.alive();
+                progress(Progress::Stage { step: self.now_step(), stage: &name });
+            }
+            Message::StepEnds(ends) => {
+                self.phase = Phase::Engine;
+                self.alive();
+                self.step_ends(*ends, progress)?;
+                self.process.tell(&Command::Go);
+            }
+            Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
+            Message::Closed => self.is_closed = true,
+        }
+        Ok(())
+    }
+
+    fn measuring_begins(&mut self, before: EngineState) {
+        let mut now = self.sample(true);
+        now.extend(before.readings.clone());
+        self.account = Account::begin(now);
+        self.before = before;
+        self.measuring_since = now_utc();
+        let has_clients = self.now_step().stop != model::StopRule::Operations(0);
+        self.phase = if has_clients { Phase::Clients } else { Phase::Engine };
+        self.alive();
+        self.process.tell(&Command::Go);
+    }
+
+    /// Keeps one interval and shows it.
+    fn interval(
+        &mut self,
+        told: &IntervalMessage,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), archive::ArchiveError> {
+        let (clients, writers) = match (tally::told(&told.clients), tally::told(&told.writers)) {
+            (Ok(clients), Ok(writers)) => (clients, writers),
+            (Err(reason), _) | (_, Err(reason)) => {
+                self.give_up(reason);
+                return Ok(());
+            }
+        };
+        let mut now = self.sample(false);
+        now.extend(told.engine.clone());
+        let mut readings = self.account.step(&now);
+        readings.extend(told.growth.clone());
+        let step = self.now_step().name.clone();
+        let record = IntervalRecord {
+            step_index: u32::try_from(self.step).expect("plans are short"),
+            step: step.clone(),
+            is_warmup: told.is_warmup,
+            start_ns: told.start,
+            length_ns: told.length,
+            clients: tally::summaries(&clients),
+            writers: tally::summaries(&writers),
+            readings,
+        };
+        let done = done_of(&record.clients);
+        if done + done_of(&record.writers) > 0 {
+            self.alive();
+        }
+        let is_whole = told.length.0 >= Nanos::SECOND.0 * 9 / 10;
+        if !told.is_warmup && is_whole {
+            #[expect(clippy::cast_precision_loss, reason = "a second's operations are far below 2^53")]
+            self.account.second(done as f64 / told.length.as_secs_f64());
+        }
+        self.writer.append_interval(&record)?;
+        for (group, told) in [("", &clients), ("writer.", &writers)] {
+            self.keep_histograms(&format!("{}.{step}.{group}", self.step), &record, told)?;
+        }
+        progress(Progress::Second { step: self.now_step(), interval: &record });
+        Ok(())
+    }
+
+    fn keep_histograms(
+        &mut self,
+        tag: &str,
+        interval: &IntervalRecord,
+        told: &[Told],
+    ) -> Result<(), archive::ArchiveError> {
+        for told in told {
+            self.writer.append_histograms(&HistogramLine {
+                tag: &format!("{tag}{}", told.kind),
+                start: interval.start_ns,
+                length: interval.length_ns,
+                response: &told.response,
+                service: &told.service,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a finished step and shows it.
+    fn step_ends(
+        &mut self,
+        ends: StepEnds,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), archive::ArchiveError> {
+        let (clients, writers) = match (tally::told(&ends.clients), tally::told(&ends.writers)) {
+            (Ok(clients), Ok(writers)) => (tally::summaries(&clients), tally::summaries(&writers)),
+            (Err(reason), _) | (_, Err(reason)) => {
+                self.give_up(reason);
+                return Ok(());
+            }
+        };
+        let mut now = self.sample(true);
+        now.extend(ends.after.readings.clone());
+        self.account.step(&now);
+        let mut counters = self.account.growth(&now);
+        counters.extend(ends.growth);
+        let step = self.now_step().clone();
+        match ends.end {
+            StepEnd::Finished => {}
+            StepEnd::Stopped => {
+                self.end = Some(RunEnd::Interrupted { step: step.name.clone() });
+            }
+            StepEnd::Failed { reason } => {
+                self.end = Some(RunEnd::Failed { step: step.name.clone(), reason });
+            }
+        }
+        let writer_bytes_per_s = (!writers.is_empty()).then(|| rate(&writers, ends.duration));
+        let mut record = StepRecord {
+            index: ends.index,
+            started_at: self.measuring_since.clone(),
+            duration_ns: ends.duration,
+            clients,
+            writers,
+            writer_bytes_per_s,
+            seconds: self.account.seconds(),
+            counters,
+            gauges_max: self.account.gauges_max(),
+            gauges_end: self.account.gauges_last(),
+            before: std::mem::take(&mut self.before),
+            after: ends.after,
+            settle: ends.settle,
+            findings: Vec::new(),
+            step,
+        };
+        record.findings = doubts(&record);
+        self.record.steps.push(record);
+        self.writer.write_record(&self.record)?;
+        let step = self.record.steps.last().expect("one was just pushed");
+        progress(Progress::StepEnds { step, run: &self.record });
+        Ok(())
+    }
+
+    /// Looks at Ctrl-C, the disk and the watchdog.
+    fn watch(&mut self) {
+        let level = self.bench.interrupt.level();
+        if level >= 1 && !self.is_stop_told {
+            self.is_stop_told = true;
+            self.process.tell(&Command::Stop);
+        }
+        if level >= 2 && self.end.is_none() {
+            self.end_with(RunEnd::Interrupted { step: self.step_name() });
+        }
+        let now = self.clock.now();
+        if now.since(self.disk_at) >= DISK_EVERY {
+            self.disk_at = now;
+            let free = self.bench.data.free().unwrap_or(Bytes(u64::MAX));
+            if free < self.bench.disk_floor && self.end.is_none() {
+                self.end_with(RunEnd::DiskFloor { step: self.step_name(), free_bytes: free });
+            }
+        }
+        let waited = now.since(self.alive_at);
+        if waited > self.patience() && self.end.is_none() {
+            self.end_with(RunEnd::Hung { step: self.step_name(), waited_ns: waited });
+        }
+    }
+
+    /// Returns how long the worker may go without a sign of progress.
+    fn patience(&self) -> Nanos {
+        match self.phase {
+            Phase::Clients => self.bench.watchdog,
+            Phase::Engine => self.bench.watchdog.after(self.now_step().settle_cap),
+        }
+    }
+
+    fn end_with(&mut self, end: RunEnd) {
+        self.end = Some(end);
+        self.process.kill();
+    }
+
+    fn give_up(&mut self, reason: String) {
+        self.end_with(RunEnd::Crashed { step: self.step_name(), reason });
+    }
+
+    fn alive(&mut self) {
+        self.alive_at = self.clock.now();
+    }
+
+    fn now_step(&self) -> &model::Step {
+        &self.steps[self.step.min(self.steps.len() - 1)]
+    }
+
+    /// Returns the step's name, or the phase around the steps the run is in.
+    fn step_name(&self) -> String {
+        if self.record.identity.is_none() {
+            return "open".to_owned();
+        }
+        if self.record.steps.len() == self.steps.len() {
+            return "close".to_owned();
+        }
+        self.now_step().name.clone()
+    }
+
+    /// Takes the parent's readings; one that fails is absent, as for a metric the host lacks.
+    fn sample(&mut self, is_boundary: bool) -> Readings {
+        let mut readings = Readings::new();
+        for sampler in &mut self.samplers {
+            let sampled =
+                if is_boundary { sampler.sample_boundary() } else { sampler.sample() };
+            readings.extend(sampled.unwrap_or_default());
+        }
+        readings
+    }
+
+    /// Decides how the run ended, keeps the engine's files and closes the record.
+    fn finish(
+        mut self,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<RunRecord, archive::ArchiveError> {
+        let step = self.step_name();
+        let oom_kills = self.sample(true).get("cgroup_oom_kills").copied();
+        for file in &self.kept_files {
+            if file.starts_with(&self.data.path) && file.exists() {
+                self.writer.keep_engine_file(file)?;
+            }
+        }
+        let (status, said) = self.process.ended();
+        if !said.is_empty() {
+            self.writer.keep_engine_text("stderr.txt", &said)?;
+        }
+        let is_all_done = self.is_closed && self.record.steps.len() == self.steps.len();
+        self.record.end = match (self.end, bad_end(status, &said)) {
+            (Some(end), _) => end,
+            (None, Some(_)) if oom_kills.is_some_and(|kills| kills > 0.0) => {
+                RunEnd::OutOfMemory { step }
+            }
+            (None, Some(reason)) => RunEnd::Crashed { step, reason },
+            (None, None) if is_all_done => RunEnd::Complete,
+            (None, None) => {
+                RunEnd::Crashed { step, reason: "it ended before its work was done".to_owned() }
+            }
+        };
+        self.record.ended_at = Some(now_utc());
+        self.writer.write_record(&self.record)?;
+        progress(Progress::RunEnds { run: &self.record });
+        Ok(self.record)
+    }
+}
+
+/// Returns the operations done, all kinds together.
+fn done_of(summaries: &OpSummaries) -> u64 {
+    summaries.values().map(|summary| summary.counts.done).sum()
+}
+
+/// Returns bytes of keys and values per second over a span.
+#[expect(clippy::cast_precision_loss, reason = "bytes of a step stay far below 2^53")]
+fn rate(summaries: &OpSummaries, span: Nanos) -> f64 {
+    let bytes: u64 = summaries.values().map(|summary| summary.counts.bytes).sum();
+    bytes as f64 / span.as_secs_f64().max(1e-9)
+}
+
+/// Returns what should be doubted about a step.
+fn doubts(step: &StepRecord) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut doubt = |code: &str, seen: String, remedy: &str| {
+        findings.push(Finding {
+            code: code.to_owned(),
+            severity: Severity::Doubt,
+            seen,
+            remedy: remedy.to_owned(),
+        });
+    };
+    if let (Some(reached), Some(wanted)) = (step.writer_bytes_per_s, step.step.writer_bytes_per_s) {
+        #[expect(clippy::cast_precision_loss, reason = "rates stay far below 2^53")]
+        let share = reached / wanted.0 as f64;
+        if share < SUSTAINED_SHARE {
+            doubt(
+                "A030",
+                format!("writer not sustained: it reached {:.0} % of its rate", share * 100.0),
+                "lower the writer's rate, or read the step as overloaded",
+            );
+        }
+    }
+    if step.settle.as_ref().is_some_and(|settle| settle.is_capped) {
+        doubt(
+            "A031",
+            "the engine was not idle when the settle's cap was reached".to_owned(),
+            "raise settle_cap; the following steps pay for the debt left",
+        );
+    }
+    let failed: u64 = step.clients.values().map(|summary| summary.counts.failed).sum();
+    if failed > 0 {
+        doubt(
+            "A032",
+            format!("{failed} operations failed; they are not counted as done"),
+            "look into the run's engine/ directory for the engine's own log",
+        );
+    }
+    findings
+}

@@ -1,0 +1,84 @@
+//! Histograms of the load loop to messages and back to summaries.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use load::{GroupTally, StepTotals};
+use model::record::{OpSummaries, OpSummary};
+
+use crate::message::{KindTimes, StepEnd, StepEnds};
+
+/// Returns a group's tally as it is told to the parent.
+pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
+    let one = |(kind, tally): (&model::OpKind, &load::KindTally)| KindTimes {
+        kind: *kind,
+        counts: tally.counts,
+        response: encode(&tally.response),
+        service: encode(&tally.service),
+    };
+    group.iter().map(one).collect()
+}
+
+/// Returns a finished step as it is told to the parent; settle and state are added by the caller.
+pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
+    let end = match &totals.end {
+        load::StepEnd::Finished => StepEnd::Finished,
+        load::StepEnd::Stopped => StepEnd::Stopped,
+        load::StepEnd::Failed { reason } => StepEnd::Failed { reason: reason.clone() },
+    };
+    StepEnds {
+        index,
+        duration: totals.duration,
+        clients: times(&totals.clients),
+        writers: times(&totals.writers),
+        growth: totals.readings.clone(),
+        end,
+        ..StepEnds::default()
+    }
+}
+
+/// One kind of operation with its histograms, as the parent got it.
+pub(crate) struct Told {
+    pub(crate) kind: model::OpKind,
+    pub(crate) summary: OpSummary,
+    pub(crate) response: Histogram<u64>,
+    pub(crate) service: Histogram<u64>,
+}
+
+/// Decodes what the worker told.
+///
+/// # Errors
+/// A text when a histogram does not decode: the worker is not ours, or memory was overwritten.
+pub(crate) fn told(times: &[KindTimes]) -> Result<Vec<Told>, String> {
+    let one = |times: &KindTimes| {
+        let (response, service) = (decode(&times.response)?, decode(&times.service)?);
+        let summary = OpSummary {
+            counts: times.counts,
+            response: load::percentiles(&response),
+            service: load::percentiles(&service),
+        };
+        Ok(Told { kind: times.kind, summary, response, service })
+    };
+    times.iter().map(one).collect()
+}
+
+/// Returns the summaries by kind.
+pub(crate) fn summaries(told: &[Told]) -> OpSummaries {
+    told.iter().map(|told| (told.kind, told.summary)).collect()
+}
+
+fn encode(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    V2Serializer::new()
+        .serialize(histogram, &mut bytes)
+        .expect("serialising to memory does not fail");
+    STANDARD.encode(&bytes)
+}
+
+fn decode(text: &str) -> Result<Histogram<u64>, String> {
+    let bytes = STANDARD.decode(text).map_err(|error| format!("a broken histogram: {error}"))?;
+    Deserializer::new()
+        .deserialize(&mut bytes.as_slice())
+        .map_err(|error| format!("a broken histogram: {error:?}"))
+}
