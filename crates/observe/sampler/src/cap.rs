@@ -1,0 +1,348 @@
+//! A control group that caps the memory of one run, page cache included.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use model::Bytes;
+
+use crate::control_group::{CgroupDir, Version};
+use crate::error::SampleError;
+
+/// Start of the names of our groups; the maker's process id and a number follow.
+const PREFIX: &str = "assay-";
+
+/// Numbers the groups of this process.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A memory cap: processes added to it share the limit, their page cache counts too.
+///
+/// This makes an IO-bound run possible on a large machine, in both versions of the interface.
+/// Page cache is charged to the group that first touched the page: data that another process has
+/// just written or copied stays cached outside the cap until it is dropped.
+///
+/// The group is removed when the cap is dropped; processes still in it are left alone, and so is
+/// the group then.
+#[derive(Debug)]
+pub struct MemoryCap {
+    group: CgroupDir,
+    dir: PathBuf,
+}
+
+impl MemoryCap {
+    /// Makes a control group with the limit and nothing in it.
+    ///
+    /// In version 1 it lies below this process's own group. In version 2 a group with processes
+    /// cannot have groups with controllers below it, so it lies beside it, unless the own group
+    /// passes the memory controller on.
+    ///
+    /// # Errors
+    /// When the machine has no memory controller, the user no rights to it, or the kernel does
+    /// not keep the limit.
+    pub fn create(limit: Bytes) -> Result<Self, SampleError> {
+        let pid = std::process::id();
+        let own = CgroupDir::of_process(pid).and_then(|own| Some((own.version, own.memory?)));
+        let Some((version, own)) = own else {
+            let reason = "no control group file system is mounted".to_owned();
+            return Err(SampleError::NoController { reason });
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self::create_in(version, &own, &format!("{PREFIX}{pid}-{number}"), limit)
+    }
+
+    /// Makes the group `name` at the place the version asks for.
+    fn create_in(
+        version: Version,
+        own: &Path,
+        name: &str,
+        limit: Bytes,
+    ) -> Result<Self, SampleError> {
+        let parent = match version {
+            Version::V1 => own,
+            Version::V2 => v2_parent(own)?,
+        };
+        sweep(parent);
+        let dir = parent.join(name);
+        fs::create_dir(&dir).map_err(SampleError::rights(&dir))?;
+        let group = CgroupDir { version, memory: Some(dir.clone()), cpu: None };
+        let cap = Self { group, dir };
+        match version {
+            Version::V1 => cap.limit_v1(limit)?,
+            Version::V2 => cap.limit_v2(limit)?,
+        }
+        Ok(cap)
+    }
+
+    /// Moves a process into the group; what it allocates from now on counts.
+    ///
+    /// # Errors
+    /// When the user may not move it, or it has ended.
+    pub fn add_pid(&self, pid: u32) -> Result<(), SampleError> {
+        let path = self.dir.join("cgroup.procs");
+        fs::write(&path, pid.to_string()).map_err(|error| {
+            if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) {
+                return SampleError::Gone { pid };
+            }
+            SampleError::rights(&path)(error)
+        })
+    }
+
+    /// Returns how many processes of the group were killed for lack of memory.
+    ///
+    /// # Errors
+    /// When the kernel's file cannot be read.
+    pub fn oom_kills(&self) -> Result<Option<u64>, SampleError> {
+        self.group.oom_kills()
+    }
+
+    /// Returns the group's directories, for its sampler.
+    #[must_use]
+    pub fn dir(&self) -> CgroupDir {
+        self.group.clone()
+    }
+
+    /// Sets the limit on memory, and on memory and swap where the kernel counts swap.
+    fn limit_v1(&self, limit: Bytes) -> Result<(), SampleError> {
+        self.set("memory.limit_in_bytes", limit)?;
+        if self.dir.join("memory.memsw.limit_in_bytes").exists() {
+            return self.set("memory.memsw.limit_in_bytes", limit);
+        }
+        self.write("memory.swappiness", "0")
+    }
+
+    /// Sets the limit on memory and allows no swap.
+    fn limit_v2(&self, limit: Bytes) -> Result<(), SampleError> {
+        self.set("memory.max", limit)?;
+        if self.dir.join("memory.swap.max").exists() {
+            return self.write("memory.swap.max", "0");
+        }
+        Ok(())
+    }
+
+    /// Writes a limit and checks that it is kept.
+    fn set(&self, name: &str, limit: Bytes) -> Result<(), SampleError> {
+        self.write(name, &limit.0.to_string())?;
+        let path = self.dir.join(name);
+        let kept = fs::read_to_string(&path).map_err(SampleError::read(&path))?;
+        let kept = kept.trim();
+        // The kernel counts in pages: it rounds down.
+        let page = rustix::param::page_size() as u64;
+        let is_kept = kept.parse::<u64>().is_ok_and(|kept| limit.0.abs_diff(kept) < page);
+        if is_kept {
+            return Ok(());
+        }
+        Err(SampleError::NotKept { path, wanted: limit.0, kept: kept.to_owned() })
+    }
+
+    /// Writes one of the group's files.
+    fn write(&self, name: &str, text: &str) -> Result<(), SampleError> {
+        let path = self.dir.join(name);
+        fs::write(&path, text).map_err(SampleError::rights(&path))
+    }
+}
+
+impl Drop for MemoryCap {
+    /// Removes the group unless processes are left in it.
+    fn drop(&mut self) {
+        // What cannot be removed now is swept when the next cap is made.
+        drop(fs::remove_dir(&self.dir));
+    }
+}
+
+/// Returns the nearest group, own or enclosing, that passes the memory controller on.
+///
+/// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint".
+fn v2_parent(own: &Path) -> Result<&Path, SampleError> {
+    let mut last = None;
+    for dir in own.ancestors().take(2) {
+        if !has_memory(&dir.join("cgroup.controllers")) {
+            continue;
+        }
+        let path = dir.join("cgroup.subtree_control");
+        if has_memory(&path) {
+            return Ok(dir);
+        }
+        match fs::write(&path, "+memory") {
+            Ok(()) => return Ok(dir),
+            Err(error) => last = Some((path, error)),
+        }
+    }
+    match last {
+        Some((path, error)) if error.kind() == io::ErrorKind::ResourceBusy => {
+            let reason = format!(
+                "{} cannot pass the memory controller on while its group has processes: run in a \
+                 group of its own, as `systemd-run --user --scope -p Delegate=yes assay run ...`",
+                path.display()
+            );
+            Err(SampleError::NoController { reason })
+        }
+        Some((path, error)) => Err(SampleError::rights(&path)(error)),
+        None => {
+            let file = own.join("cgroup.controllers");
+            let reason = format!(
+                "{} does not list `memory`: have it delegated (systemd: Delegate=memory), or boot \
+                 with cgroup_enable=memory",
+                file.display()
+            );
+            Err(SampleError::NoController { reason })
+        }
+    }
+}
+
+/// Returns whether a list of controllers has the memory controller.
+fn has_memory(path: &Path) -> bool {
+    let list = fs::read_to_string(path).unwrap_or_default();
+    list.split_ascii_whitespace().any(|name| name == "memory")
+}
+
+/// Removes groups whose makers have ended, as after a kill.
+fn sweep(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let Some(pid) = name.to_str().and_then(maker_of) else { continue };
+        if !Path::new("/proc").join(pid.to_string()).exists() {
+            // A group with processes in it stays: the kernel refuses.
+            drop(fs::remove_dir(entry.path()));
+        }
+    }
+}
+
+/// Returns the process that made the group of this name, if the name is one of ours.
+fn maker_of(name: &str) -> Option<u32> {
+    name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    /// Makes a cap, or says why the test is skipped.
+    fn cap(limit: Bytes) -> Option<MemoryCap> {
+        MemoryCap::create(limit).inspect_err(|error| println!("skipped: {error}")).ok()
+    }
+
+    /// Starts a shell that waits for a line and then runs `script`.
+    fn shell(script: &str) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("read line; {script}")]).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a shell")
+    }
+
+    /// Lets the shell go, in the cap, and waits for its end.
+    fn run(cap: &MemoryCap, mut child: Child) -> std::process::ExitStatus {
+        cap.add_pid(child.id()).expect("own child, own group");
+        let mut pipe = child.stdin.take().expect("piped");
+        writeln!(pipe, "go").expect("the shell reads");
+        child.wait().expect("own child")
+    }
+
+    #[test]
+    fn page_cache_stays_below_the_cap() {
+        let Some(cap) = cap(Bytes(32 << 20)) else { return };
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("big");
+        let file = file.display();
+        let status = run(&cap, shell(&format!("head -c 100000000 /dev/zero >'{file}'")));
+        assert!(status.success());
+        let usage = cap.dir().memory_bytes().unwrap().unwrap();
+        assert!((1 << 20..=32 << 20).contains(&usage), "{usage}");
+        assert_eq!(cap.oom_kills().unwrap(), Some(0));
+    }
+
+    /// Goal: a process that needs more than the cap is killed, and the kill is counted.
+    /// Method: `tail -n 1` must keep an input without line ends in memory.
+    #[test]
+    fn a_process_above_the_cap_is_killed_and_counted() {
+        let Some(cap) = cap(Bytes(32 << 20)) else { return };
+        run(&cap, shell("head -c 200000000 /dev/zero | tail -n 1 | wc -c"));
+        assert!(cap.oom_kills().unwrap().is_some_and(|kills| kills >= 1));
+    }
+
+    #[test]
+    fn a_dropped_cap_leaves_nothing_and_a_killed_makers_cap_is_swept() {
+        let Some(cap) = cap(Bytes(32 << 20)) else { return };
+        let dir = cap.dir.clone();
+        assert!(dir.exists());
+        drop(cap);
+        assert!(!dir.exists());
+        // No process has the largest id a kernel hands out.
+        let stale = dir.with_file_name(format!("{PREFIX}4194304-0"));
+        fs::create_dir(&stale).unwrap();
+        drop(MemoryCap::create(Bytes(32 << 20)).unwrap());
+        assert!(!stale.exists());
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_not_a_question_of_rights() {
+        let Some(cap) = cap(Bytes(32 << 20)) else { return };
+        let mut child = shell("exit 0");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let error = cap.add_pid(child.id()).unwrap_err();
+        assert!(matches!(error, SampleError::Gone { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_limit_the_kernel_does_not_keep_is_an_error() {
+        let Some(_rights) = cap(Bytes(32 << 20)) else { return };
+        let error = MemoryCap::create(Bytes(u64::MAX)).unwrap_err();
+        assert!(matches!(error, SampleError::NotKept { .. }), "{error}");
+    }
+
+    #[test]
+    fn version_2_caps_memory_and_forbids_swap() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path();
+        fs::write(own.join("cgroup.controllers"), "memory\n").unwrap();
+        fs::write(own.join("cgroup.subtree_control"), "memory\n").unwrap();
+        let cap = MemoryCap::create_in(Version::V2, own, "x", Bytes::GIB).unwrap();
+        let text = |name: &str| fs::read_to_string(own.join("x").join(name)).unwrap();
+        assert_eq!(text("memory.max"), "1073741824");
+        fs::write(own.join("x/memory.swap.max"), "max").unwrap();
+        cap.limit_v2(Bytes::GIB).unwrap();
+        assert_eq!(text("memory.swap.max"), "0");
+        cap.add_pid(17).unwrap();
+        assert_eq!(text("cgroup.procs"), "17");
+        fs::write(own.join("x/memory.events"), "oom 1\noom_kill 1\n").unwrap();
+        assert_eq!(cap.oom_kills().unwrap(), Some(1));
+    }
+
+    #[test]
+    fn without_rights_the_file_and_the_remedy_are_named() {
+        let own = Path::new("/proc/no-such-group");
+        let error = MemoryCap::create_in(Version::V1, own, "x", Bytes::GIB).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("/proc/no-such-group/x") && text.contains("systemd-run"), "{text}");
+    }
+
+    #[test]
+    fn version_2_without_a_delegated_controller_says_how_to_get_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("slice/session");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("cgroup.controllers"), "cpu pids\n").unwrap();
+        let text = v2_parent(&own).unwrap_err().to_string();
+        assert!(text.contains("session/cgroup.controllers"), "{text}");
+        assert!(text.contains("Delegate=memory"), "{text}");
+    }
+
+    #[test]
+    fn version_2_groups_lie_beside_a_group_that_has_processes() {
+        let dir = tempfile::tempdir().unwrap();
+        let slice = dir.path().join("slice");
+        let own = slice.join("session");
+        fs::create_dir_all(&own).unwrap();
+        for group in [&slice, &own] {
+            fs::write(group.join("cgroup.controllers"), "cpu memory\n").unwrap();
+        }
+        fs::write(slice.join("cgroup.subtree_control"), "cpu memory\n").unwrap();
+        // A directory cannot be written like a file: so the kernel's refusal is played.
+        fs::create_dir(own.join("cgroup.subtree_control")).unwrap();
+        assert_eq!(v2_parent(&own).unwrap(), slice);
+    }
+}

@@ -1,0 +1,173 @@
+//! Where a process's control group lies, in versions 1 and 2 of the interface.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::SampleError;
+use crate::kernel_file::{read_if_there, value_of};
+use crate::mount::{Mount, mounts};
+
+/// Version of the control group interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// One hierarchy per controller.
+    V1,
+    /// One hierarchy.
+    V2,
+}
+
+impl Version {
+    /// Returns the name of the file that tells the memory in use.
+    fn usage_file(self) -> &'static str {
+        match self {
+            Self::V1 => "memory.usage_in_bytes",
+            Self::V2 => "memory.current",
+        }
+    }
+
+    /// Returns the name of the file that counts kills for lack of memory.
+    fn kills_file(self) -> &'static str {
+        match self {
+            Self::V1 => "memory.oom_control",
+            Self::V2 => "memory.events",
+        }
+    }
+}
+
+/// The directories of a control group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CgroupDir {
+    pub(crate) version: Version,
+    pub(crate) memory: Option<PathBuf>,
+    pub(crate) cpu: Option<PathBuf>,
+}
+
+impl CgroupDir {
+    /// Returns the control group of a process; `None` when the machine shows none.
+    #[must_use]
+    pub fn of_process(pid: u32) -> Option<Self> {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+        locate(&text, &mounts())
+    }
+
+    /// Returns the version of the interface that controls memory: 1 or 2.
+    #[must_use]
+    pub fn version(&self) -> u8 {
+        match self.version {
+            Version::V1 => 1,
+            Version::V2 => 2,
+        }
+    }
+
+    /// Returns the memory charged to the group, page cache included.
+    pub(crate) fn memory_bytes(&self) -> Result<Option<u64>, SampleError> {
+        let Some(dir) = &self.memory else { return Ok(None) };
+        let text = read_if_there(&dir.join(self.version.usage_file()))?;
+        Ok(text.and_then(|text| text.trim().parse().ok()))
+    }
+
+    /// Returns how many processes of the group were killed for lack of memory.
+    pub(crate) fn oom_kills(&self) -> Result<Option<u64>, SampleError> {
+        let Some(dir) = &self.memory else { return Ok(None) };
+        let text = read_if_there(&dir.join(self.version.kills_file()))?;
+        Ok(text.and_then(|text| value_of(&text, "oom_kill")))
+    }
+}
+
+/// Returns the group a `/proc/PID/cgroup` names, in the version that controls memory.
+///
+/// A machine may have both versions mounted; the memory controller is in one of them.
+/// Source: cgroups(7), "/proc files".
+fn locate(text: &str, mounts: &[Mount]) -> Option<CgroupDir> {
+    if let Some(memory) = v1_dir(text, mounts, "memory") {
+        let cpu = v1_dir(text, mounts, "cpu");
+        return Some(CgroupDir { version: Version::V1, memory: Some(memory), cpu });
+    }
+    let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let mount = mounts.iter().rfind(|mount| mount.kind == "cgroup2")?;
+    let dir = dir_in(mount, path);
+    Some(CgroupDir { version: Version::V2, memory: Some(dir.clone()), cpu: Some(dir) })
+}
+
+/// Returns the directory of the group in the hierarchy of a version 1 controller.
+fn v1_dir(text: &str, mounts: &[Mount], controller: &str) -> Option<PathBuf> {
+    let path = text.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let is_it = parts.next()?.split(',').any(|name| name == controller);
+        parts.next().filter(|_| is_it)
+    })?;
+    let is_it = |mount: &&Mount| {
+        mount.kind == "cgroup" && mount.options.iter().any(|name| name == controller)
+    };
+    Some(dir_in(mounts.iter().rfind(is_it)?, path))
+}
+
+/// Returns a group's directory under a mount that may show only a part of the hierarchy.
+fn dir_in(mount: &Mount, path: &str) -> PathBuf {
+    let path = Path::new(path);
+    // In a container the mount starts at the container's own group.
+    match path.strip_prefix(&mount.root) {
+        Ok(below) => mount.point.join(below),
+        Err(_elsewhere) => mount.point.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mount(kind: &str, point: &str, root: &str, options: &[&str]) -> Mount {
+        Mount {
+            root: root.into(),
+            point: point.into(),
+            kind: kind.to_owned(),
+            source: kind.to_owned(),
+            options: options.iter().map(|name| (*name).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn version_1_has_a_directory_for_each_controller() {
+        let text = "9:name=systemd:/\n4:memory:/jobs/17\n2:cpuacct:/acct\n1:cpu:/\n0::/\n";
+        let mounts = [
+            mount("cgroup", "/cg/memory", "/", &["rw", "memory"]),
+            mount("cgroup", "/cg/cpuacct", "/", &["rw", "cpuacct"]),
+            mount("cgroup", "/cg/cpu", "/", &["rw", "cpu"]),
+            mount("cgroup2", "/cg/unified", "/", &["rw"]),
+        ];
+        let group = locate(text, &mounts).unwrap();
+        assert_eq!(group.version(), 1);
+        assert_eq!(group.memory.unwrap(), Path::new("/cg/memory/jobs/17"));
+        assert_eq!(group.cpu.unwrap(), Path::new("/cg/cpu"));
+    }
+
+    #[test]
+    fn version_2_has_one_directory() {
+        let mounts = [mount("cgroup2", "/sys/fs/cgroup", "/", &["rw", "nsdelegate"])];
+        let group = locate("0::/user.slice/user-1000.slice/session-2.scope\n", &mounts).unwrap();
+        assert_eq!(group.version(), 2);
+        let dir = Path::new("/sys/fs/cgroup/user.slice/user-1000.slice/session-2.scope");
+        assert_eq!(group.memory.as_deref(), Some(dir));
+        assert_eq!(group.cpu, group.memory);
+    }
+
+    #[test]
+    fn with_both_versions_the_one_that_has_the_memory_controller_counts() {
+        let text = "1:cpu,cpuacct:/a\n0::/b\n";
+        let mounts = [
+            mount("cgroup", "/cg/cpu", "/", &["rw", "cpu", "cpuacct"]),
+            mount("cgroup2", "/cg/unified", "/", &["rw"]),
+        ];
+        let group = locate(text, &mounts).unwrap();
+        assert_eq!(group.memory.unwrap(), Path::new("/cg/unified/b"));
+    }
+
+    #[test]
+    fn a_container_sees_its_own_group_at_the_top() {
+        let text = "4:memory:/docker/0123\n";
+        let inside = [mount("cgroup", "/cg/memory", "/docker/0123", &["memory"])];
+        assert_eq!(locate(text, &inside).unwrap().memory.unwrap(), Path::new("/cg/memory"));
+        let strange = [mount("cgroup", "/cg/memory", "/elsewhere", &["memory"])];
+        assert_eq!(locate(text, &strange).unwrap().memory.unwrap(), Path::new("/cg/memory"));
+        assert_eq!(locate("0::/\n", &[]), None);
+    }
+}

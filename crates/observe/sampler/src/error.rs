@@ -1,0 +1,70 @@
+//! How sampling and capping fail, by what the caller may do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why there are no readings, or no memory cap.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SampleError {
+    /// The process has ended.
+    #[error("process {pid} has ended")]
+    Gone {
+        /// The process.
+        pid: u32,
+    },
+    /// A file of the kernel or of the run could not be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The machine offers no way to cap memory.
+    #[error("no memory cap on this machine: {reason}")]
+    NoController {
+        /// What is missing, and the remedy.
+        reason: String,
+    },
+    /// The user may not make a control group where one is needed.
+    #[error(
+        "no memory cap: cannot write {} ({source}): run as root (in a container: with \
+         /sys/fs/cgroup writable), or under systemd as `systemd-run --user --scope -p \
+         Delegate=yes assay run ...`, or leave `memory` out",
+        path.display()
+    )]
+    NoRights {
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The kernel keeps another limit than the one written.
+    #[error(
+        "no memory cap: {} says {kept} bytes after {wanted} were written: an enclosing group or \
+         the kernel sets another limit", path.display()
+    )]
+    NotKept {
+        /// The file of the limit.
+        path: PathBuf,
+        /// The limit that was written, bytes.
+        wanted: u64,
+        /// The limit that is in force, bytes; `max` for none.
+        kept: String,
+    },
+}
+
+impl SampleError {
+    /// Returns a function that turns a system error into "cannot read `path`".
+    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Read { path, source }
+    }
+
+    /// Returns a function that turns a system error into "no rights to `path`".
+    pub(crate) fn rights(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::NoRights { path, source }
+    }
+}

@@ -1,0 +1,203 @@
+//! The facts of the machine a run is made on.
+
+use std::path::Path;
+
+use model::{Bytes, Host};
+
+use crate::block_device::{BlockDevice, nearest_existing};
+use crate::control_group::CgroupDir;
+use crate::kernel_file::{bytes_of, word};
+use crate::mount::{holding, mounts};
+
+/// Returns the facts of this machine and of the device `data_dir` lies on, or will lie on.
+#[must_use]
+pub fn host_facts(data_dir: &Path) -> Host {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let device = BlockDevice::under(data_dir).ok();
+    let mounts = mounts();
+    let mount = holding(&mounts, &nearest_existing(data_dir));
+    let mut host = Host {
+        cpu_model: cpu_model(&cpuinfo),
+        cpus: std::thread::available_parallelism()
+            .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX)),
+        memory_bytes: Bytes(bytes_of(&meminfo, "MemTotal").unwrap_or_default()),
+        kernel: kernel(),
+        os: word("/etc/os-release").and_then(|text| pretty_name(&text)),
+        clocksource: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        governor: word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        is_turbo_on: is_turbo_on(
+            word("/sys/devices/system/cpu/intel_pstate/no_turbo").as_deref(),
+            word("/sys/devices/system/cpu/cpufreq/boost").as_deref(),
+        ),
+        is_virtual: is_virtual(&cpuinfo),
+        device_model: device.as_ref().and_then(BlockDevice::model),
+        device: device.map(|device| device.name),
+        filesystem: mount.map(|mount| mount.kind.clone()),
+        huge_pages: word("/sys/kernel/mm/transparent_hugepage/enabled")
+            .and_then(|text| chosen(&text)),
+        cgroup_version: CgroupDir::of_process(std::process::id()).map(|group| group.version()),
+        fingerprint: String::new(),
+    };
+    host.fingerprint = fingerprint(&host);
+    host
+}
+
+/// Returns the machine class: CPU, CPU count, memory, device and kernel, as one word.
+///
+/// Memory is rounded to GiB and the kernel cut to its first two numbers, so that a reboot or a
+/// bug fix release does not begin a new history. Where no device is known, the file system stands
+/// for it.
+fn fingerprint(host: &Host) -> String {
+    let cpu = host.cpu_model.as_deref().unwrap_or("unknown cpu");
+    let cpu = cpu.replace("(R)", "").replace("(TM)", "");
+    let gib = host.memory_bytes.0.saturating_add(Bytes::GIB.0 / 2) / Bytes::GIB.0;
+    let device = host.device_model.as_ref().or(host.device.as_ref()).or(host.filesystem.as_ref());
+    let device = device.map_or("unknown device", String::as_str);
+    let parts = [
+        slug(&cpu),
+        format!("{}cpu", host.cpus),
+        format!("{gib}gib"),
+        slug(device),
+        slug(&kernel_class(&host.kernel)),
+    ];
+    parts.join("_")
+}
+
+/// Returns a kernel name with only the first two numbers of its release.
+fn kernel_class(kernel: &str) -> String {
+    let words = kernel.split_ascii_whitespace().map(|word| {
+        let mut numbers = word.splitn(3, '.');
+        match (numbers.next(), numbers.next(), numbers.next()) {
+            (Some(major), Some(minor), Some(_rest)) => format!("{major}.{minor}"),
+            _ => word.to_owned(),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the text in lower case with a single hyphen for each run of other characters.
+fn slug(text: &str) -> String {
+    let is_kept = |c: char| c.is_ascii_alphanumeric() || c == '.';
+    let words = text.split(|c: char| !is_kept(c)).filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
+}
+
+/// Returns the kernel's name, release and machine.
+fn kernel() -> String {
+    let name = rustix::system::uname();
+    let parts = [name.sysname(), name.release(), name.machine()];
+    parts.map(|part| part.to_string_lossy().into_owned()).join(" ")
+}
+
+/// Returns the value of a line `key : value` of `/proc/cpuinfo`, of the first CPU.
+fn cpu_field<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
+    cpuinfo.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key && !value.trim().is_empty()).then(|| value.trim())
+    })
+}
+
+/// Returns the CPU's model; ARM kernels tell only numbers.
+fn cpu_model(cpuinfo: &str) -> Option<String> {
+    if let Some(model) = cpu_field(cpuinfo, "model name") {
+        return Some(model.to_owned());
+    }
+    let implementer = cpu_field(cpuinfo, "CPU implementer")?;
+    let part = cpu_field(cpuinfo, "CPU part")?;
+    Some(format!("implementer {implementer} part {part}"))
+}
+
+/// Returns whether the CPU says it runs under a hypervisor; only x86 tells.
+fn is_virtual(cpuinfo: &str) -> Option<bool> {
+    let flags = cpu_field(cpuinfo, "flags")?;
+    Some(flags.split_ascii_whitespace().any(|flag| flag == "hypervisor"))
+}
+
+/// Returns whether turbo boost is on, from Intel's `no_turbo` or the generic `boost`.
+fn is_turbo_on(no_turbo: Option<&str>, boost: Option<&str>) -> Option<bool> {
+    let flag = |text: &str| text.parse::<u8>().ok().map(|number| number != 0);
+    match no_turbo.and_then(flag) {
+        Some(is_off) => Some(!is_off),
+        None => boost.and_then(flag),
+    }
+}
+
+/// Returns the system's name in the text of `os-release`.
+fn pretty_name(text: &str) -> Option<String> {
+    let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(value.trim_matches('"').to_owned())
+}
+
+/// Returns the choice in brackets: `madvise` of `always [madvise] never`.
+fn chosen(text: &str) -> Option<String> {
+    Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_has_facts() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = host_facts(&dir.path().join("not/made/yet"));
+        assert!(host.cpus >= 1 && host.memory_bytes > Bytes::MIB, "{host:?}");
+        assert!(host.kernel.starts_with("Linux "), "{host:?}");
+        assert!(host.filesystem.is_some(), "{host:?}");
+        assert_eq!(host.fingerprint.split('_').count(), 5, "{host:?}");
+        assert_eq!(host, host_facts(dir.path()));
+    }
+
+    #[test]
+    fn a_fingerprint_outlives_a_bug_fix_release_and_a_few_missing_pages() {
+        let host = |release: &str, kib: u64| Host {
+            cpu_model: Some("Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz".to_owned()),
+            cpus: 2,
+            memory_bytes: Bytes(kib * 1024),
+            kernel: format!("Linux {release} x86_64"),
+            device_model: Some("Samsung SSD 990 PRO".to_owned()),
+            ..Host::default()
+        };
+        let one = fingerprint(&host("6.1.0-18-amd64", 24_684_084));
+        assert_eq!(
+            one,
+            "intel-xeon-cpu-e5-2686-v4-2.30ghz_2cpu_24gib_samsung-ssd-990-pro_linux-6.1-x86-64"
+        );
+        assert_eq!(one, fingerprint(&host("6.1.44-fc", 24_684_000)));
+        assert_ne!(one, fingerprint(&host("6.2.0", 24_684_084)));
+        assert_ne!(one, fingerprint(&host("6.1.0", 16_000_000)));
+    }
+
+    #[test]
+    fn an_unknown_machine_still_has_a_fingerprint() {
+        let host = Host { kernel: "Linux 6.1.0 aarch64".to_owned(), ..Host::default() };
+        assert_eq!(fingerprint(&host), "unknown-cpu_0cpu_0gib_unknown-device_linux-6.1-aarch64");
+    }
+
+    #[test]
+    fn x86_and_arm_name_their_cpus_differently() {
+        let x86 = "processor\t: 0\nmodel name\t: AMD EPYC 7763\nflags\t\t: fpu hypervisor lm\n";
+        assert_eq!(cpu_model(x86).as_deref(), Some("AMD EPYC 7763"));
+        assert_eq!(is_virtual(x86), Some(true));
+        let arm = "processor\t: 0\nFeatures\t: fp\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        assert_eq!(cpu_model(arm).as_deref(), Some("implementer 0x41 part 0xd0c"));
+        assert_eq!(is_virtual(arm), None);
+    }
+
+    #[test]
+    fn turbo_has_two_switches_of_opposite_sense() {
+        assert_eq!(is_turbo_on(Some("1"), None), Some(false));
+        assert_eq!(is_turbo_on(Some("0"), None), Some(true));
+        assert_eq!(is_turbo_on(None, Some("1")), Some(true));
+        assert_eq!(is_turbo_on(None, None), None);
+    }
+
+    #[test]
+    fn brackets_mark_the_choice() {
+        assert_eq!(chosen("always [madvise] never").as_deref(), Some("madvise"));
+        assert_eq!(chosen("no choice"), None);
+        let os = "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n";
+        assert_eq!(pretty_name(os).as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
+    }
+}

@@ -1,0 +1,108 @@
+//! What is mounted where: `/proc/PID/mountinfo`.
+
+use std::path::{Path, PathBuf};
+
+/// One mounted file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// The directory inside the file system that is mounted.
+    pub(crate) root: PathBuf,
+    /// Where it is mounted.
+    pub(crate) point: PathBuf,
+    /// Kind of file system: `ext4`, `cgroup2`.
+    pub(crate) kind: String,
+    /// What is mounted: `/dev/sda1`, `tmpfs`.
+    pub(crate) source: String,
+    /// Options of the file system, as of which controllers a `cgroup` mount has.
+    pub(crate) options: Vec<String>,
+}
+
+/// Returns the mounts this process sees; none when the kernel does not tell.
+pub(crate) fn mounts() -> Vec<Mount> {
+    parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
+}
+
+/// Returns the mount a path lies on; `path` is absolute and without links.
+pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let holds = mounts.iter().filter(|mount| path.starts_with(&mount.point));
+    // Of two at the same place, the later one hides the earlier: max_by_key takes the last.
+    holds.max_by_key(|mount| mount.point.components().count())
+}
+
+/// Returns the mounts in the text of `mountinfo`.
+///
+/// Source: Linux, Documentation/filesystems/proc.rst, section 3.5.
+fn parse(text: &str) -> Vec<Mount> {
+    text.lines().filter_map(parse_line).collect()
+}
+
+/// Returns the mount a line describes.
+fn parse_line(line: &str) -> Option<Mount> {
+    let (place, system) = line.split_once(" - ")?;
+    let place: Vec<&str> = place.split(' ').collect();
+    let mut system = system.split(' ');
+    Some(Mount {
+        root: unescape(place.get(3)?).into(),
+        point: unescape(place.get(4)?).into(),
+        kind: system.next()?.to_owned(),
+        source: unescape(system.next()?),
+        options: system.next().unwrap_or_default().split(',').map(str::to_owned).collect(),
+    })
+}
+
+/// Returns the text with its octal escapes resolved: `\040` is a space.
+fn unescape(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        clean.push_str(before);
+        let code = after.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match code {
+            Some(code) => {
+                clean.push(char::from(code));
+                rest = &after[3..];
+            }
+            None => {
+                clean.push('\\');
+                rest = after;
+            }
+        }
+    }
+    clean + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "22 27 0:21 / /proc rw,relatime - proc proc rw\n\
+        27 1 254:0 / / rw,relatime shared:1 master:2 - ext4 /dev/vda rw,discard\n\
+        35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
+        40 27 8:17 /sub /mnt/big\\040disk rw - xfs /dev/sdb1 rw\n\
+        41 27 0:50 / /mnt rw - tmpfs first rw\n\
+        42 27 0:51 / /mnt rw - tmpfs second rw\n";
+
+    #[test]
+    fn the_deepest_and_latest_mount_holds_a_path() {
+        let mounts = parse(TEXT);
+        assert_eq!(mounts.len(), 6);
+        let source = |path: &str| holding(&mounts, Path::new(path)).unwrap().source.clone();
+        assert_eq!(source("/home/x"), "/dev/vda");
+        assert_eq!(source("/mnt/big disk/run"), "/dev/sdb1");
+        assert_eq!(source("/mnt/other"), "second");
+        assert_eq!(source("/mnt2"), "/dev/vda");
+    }
+
+    #[test]
+    fn optional_fields_and_options_are_told_apart() {
+        let mounts = parse(TEXT);
+        assert_eq!(mounts[1].kind, "ext4");
+        assert_eq!(mounts[2].options, ["rw", "memory"]);
+        assert_eq!(mounts[3].root, Path::new("/sub"));
+    }
+
+    #[test]
+    fn a_backslash_that_is_no_escape_stays() {
+        assert_eq!(unescape("a\\134b\\x\\04"), "a\\b\\x\\04");
+    }
+}

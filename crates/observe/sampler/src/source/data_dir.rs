@@ -1,0 +1,172 @@
+//! What the run's data directory takes on storage.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use model::Readings;
+
+use crate::error::SampleError;
+use crate::kernel_file::put;
+use crate::sampler::Sampler;
+
+/// Unit of `st_blocks` on every file system. Source: stat(2).
+const BLOCK_BYTES: u64 = 512;
+
+/// Measures the data directory; files may come and go meanwhile.
+pub(crate) struct DataDirSampler {
+    dir: PathBuf,
+    log_suffixes: Vec<String>,
+}
+
+impl DataDirSampler {
+    /// Returns the sampler of `dir`; names with one of the ends are logs.
+    pub(crate) fn new(dir: &Path, log_suffixes: &[String]) -> Self {
+        Self { dir: dir.to_owned(), log_suffixes: log_suffixes.to_vec() }
+    }
+
+    /// Adds what lies in `dir` to the sizes.
+    fn walk(&self, dir: &Path, sizes: &mut Sizes) -> io::Result<()> {
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let Some(meta) = if_there(entry.metadata())? else { continue };
+            let bytes = sizes.count(&meta);
+            sizes.all += bytes;
+            if meta.is_dir() {
+                if_there(self.walk(&entry.path(), sizes))?;
+                continue;
+            }
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if self.log_suffixes.iter().any(|suffix| name.ends_with(suffix.as_str())) {
+                sizes.logs += bytes;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sampler for DataDirSampler {
+    fn metrics(&self) -> &'static [&'static str] {
+        &["data_dir_bytes", "log_bytes"]
+    }
+
+    fn sample(&mut self) -> Result<Readings, SampleError> {
+        let mut sizes = Sizes::default();
+        self.walk(&self.dir, &mut sizes).map_err(SampleError::read(&self.dir))?;
+        let mut readings = Readings::new();
+        put(&mut readings, "data_dir_bytes", Some(sizes.all));
+        // An engine whose logs cannot be told by name has an unknown log size, not none.
+        let logs = (!self.log_suffixes.is_empty()).then_some(sizes.logs);
+        put(&mut readings, "log_bytes", logs);
+        Ok(readings)
+    }
+}
+
+/// Sizes found so far, bytes on storage.
+#[derive(Default)]
+struct Sizes {
+    all: u64,
+    logs: u64,
+    linked: BTreeSet<(u64, u64)>,
+}
+
+impl Sizes {
+    /// Returns what an entry takes, 0 when another name of the same file was counted already.
+    fn count(&mut self, meta: &Metadata) -> u64 {
+        let is_shared = !meta.is_dir() && meta.nlink() > 1;
+        if is_shared && !self.linked.insert((meta.dev(), meta.ino())) {
+            return 0;
+        }
+        meta.blocks() * BLOCK_BYTES
+    }
+}
+
+/// Returns `None` for what vanished: compaction deletes files while they are counted.
+fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the sizes of all files and of logs.
+    fn sizes(dir: &Path, suffixes: &[&str]) -> (f64, Option<f64>) {
+        let suffixes: Vec<_> = suffixes.iter().map(|s| (*s).to_owned()).collect();
+        let readings =
+            DataDirSampler::new(dir, &suffixes).sample().expect("the directory is there");
+        (readings["data_dir_bytes"], readings.get("log_bytes").copied())
+    }
+
+    #[test]
+    fn space_on_storage_counts_and_not_length() {
+        let dir = tempfile::tempdir().unwrap();
+        let before = sizes(dir.path(), &[]).0;
+        let sparse = fs::File::create(dir.path().join("sparse")).unwrap();
+        sparse.set_len(1 << 30).unwrap();
+        assert!(sizes(dir.path(), &[]).0 - before < 65_536.0);
+        fs::create_dir(dir.path().join("below")).unwrap();
+        let below = dir.path().join("below/000001.sst");
+        fs::write(&below, vec![7; 1 << 20]).unwrap();
+        fs::File::open(&below).unwrap().sync_all().unwrap();
+        let full = sizes(dir.path(), &[]).0;
+        assert!(full - before >= f64::from(1 << 20), "{full} {before}");
+        fs::hard_link(&below, dir.path().join("checkpoint.sst")).unwrap();
+        let linked = sizes(dir.path(), &[]).0;
+        assert!(linked - full < 65_536.0, "a hard link takes no space: {full} {linked}");
+    }
+
+    #[test]
+    fn logs_are_told_by_the_end_of_their_name() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["000004.log", "main.db-wal", "LOG", "000005.sst"] {
+            let path = dir.path().join(name);
+            fs::write(&path, vec![7; 1 << 16]).unwrap();
+            fs::File::open(&path).unwrap().sync_all().unwrap();
+        }
+        let (all, logs) = sizes(dir.path(), &[".log", "-wal"]);
+        assert!(all >= logs.unwrap() * 2.0);
+        assert!((131_072.0..=200_000.0).contains(&logs.unwrap()), "{logs:?}");
+        assert_eq!(sizes(dir.path(), &[]).1, None);
+    }
+
+    #[test]
+    fn files_that_vanish_are_no_error_and_a_missing_directory_is() {
+        assert_eq!(if_there::<()>(Err(ErrorKind::NotFound.into())).unwrap(), None);
+        assert!(if_there::<()>(Err(ErrorKind::PermissionDenied.into())).is_err());
+        let error = DataDirSampler::new(Path::new("/nonexistent"), &[]).sample().unwrap_err();
+        assert!(error.to_string().starts_with("cannot read /nonexistent"), "{error}");
+    }
+
+    /// Goal: counting while files come and go never fails.
+    /// Method: one thread creates and deletes files and folders until the other has counted often.
+    #[test]
+    fn counting_survives_a_busy_engine() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let dir = tempfile::tempdir().unwrap();
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    let below = dir.path().join("below");
+                    fs::create_dir(&below).unwrap();
+                    for n in 0..20 {
+                        fs::write(below.join(n.to_string()), "x").unwrap();
+                    }
+                    fs::remove_dir_all(&below).unwrap();
+                }
+            });
+            for _ in 0..300 {
+                sizes(dir.path(), &[".log"]);
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+    }
+}

@@ -1,0 +1,99 @@
+//! The counters of the device the data lies on.
+
+use std::path::Path;
+
+use model::Readings;
+
+use crate::block_device::BlockDevice;
+use crate::error::SampleError;
+use crate::kernel_file::{put, read_if_there};
+use crate::sampler::Sampler;
+
+/// Bytes of a sector in the block layer's counters, whatever the device's own.
+/// Source: Linux, Documentation/block/stat.rst.
+const SECTOR_BYTES: u64 = 512;
+
+/// Reads the device's counters.
+pub(crate) struct DeviceSampler {
+    device: Result<BlockDevice, String>,
+}
+
+impl DeviceSampler {
+    /// Returns the sampler of the device under `dir`.
+    pub(crate) fn new(dir: &Path) -> Self {
+        Self { device: BlockDevice::under(dir) }
+    }
+}
+
+impl Sampler for DeviceSampler {
+    fn metrics(&self) -> &'static [&'static str] {
+        &[
+            "device_reads",
+            "device_read_bytes",
+            "device_writes",
+            "device_write_bytes",
+            "device_flushes",
+            "device_busy_us",
+        ]
+    }
+
+    fn sample(&mut self) -> Result<Readings, SampleError> {
+        let Ok(device) = &self.device else { return Ok(Readings::new()) };
+        let text = read_if_there(&device.sys_dir.join("stat"))?;
+        Ok(readings(&text.unwrap_or_default()))
+    }
+
+    fn absence(&self) -> Option<&str> {
+        self.device.as_ref().err().map(String::as_str)
+    }
+}
+
+/// Returns the readings in the text of a block device's `stat`.
+///
+/// Source: Linux, Documentation/block/stat.rst: reads, merged, sectors, ms, writes, merged,
+/// sectors, ms, in flight, ms busy, ms queued, 4 of discards (since 4.18), flushes, ms (5.5).
+fn readings(text: &str) -> Readings {
+    let fields: Vec<u64> =
+        text.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
+    let field = |index: usize, scale: u64| fields.get(index).map(|value| value * scale);
+    let mut readings = Readings::new();
+    put(&mut readings, "device_reads", field(0, 1));
+    put(&mut readings, "device_read_bytes", field(2, SECTOR_BYTES));
+    put(&mut readings, "device_writes", field(4, 1));
+    put(&mut readings, "device_write_bytes", field(6, SECTOR_BYTES));
+    put(&mut readings, "device_busy_us", field(9, 1000));
+    put(&mut readings, "device_flushes", field(15, 1));
+    readings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sectors_become_bytes_and_milliseconds_microseconds() {
+        let text = "  350137    34674 26379986   647490    81295    59967 15675240    88614        \
+                    0    46360   743827    24368       37  7466640     5248    15515     2473\n";
+        let readings = readings(text);
+        assert_eq!(readings.get("device_reads"), Some(&350_137.0));
+        assert_eq!(readings.get("device_read_bytes"), Some(&(26_379_986.0 * 512.0)));
+        assert_eq!(readings.get("device_writes"), Some(&81_295.0));
+        assert_eq!(readings.get("device_write_bytes"), Some(&(15_675_240.0 * 512.0)));
+        assert_eq!(readings.get("device_busy_us"), Some(&46_360_000.0));
+        assert_eq!(readings.get("device_flushes"), Some(&15_515.0));
+    }
+
+    #[test]
+    fn an_old_kernel_does_not_tell_flushes() {
+        let readings = readings("1 2 3 4 5 6 7 8 9 10 11\n");
+        assert_eq!(readings.get("device_busy_us"), Some(&10_000.0));
+        assert!(!readings.contains_key("device_flushes"));
+    }
+
+    #[test]
+    fn without_a_device_the_reason_is_told_and_nothing_read() {
+        let mut sampler = DeviceSampler::new(Path::new("/proc"));
+        assert!(sampler.absence().unwrap().contains("proc"), "{:?}", sampler.absence());
+        assert!(sampler.sample().unwrap().is_empty());
+    }
+}

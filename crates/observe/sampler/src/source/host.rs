@@ -1,0 +1,92 @@
+//! The host's CPU, context switches, IO pressure and dirty pages.
+
+use std::path::Path;
+
+use model::Readings;
+
+use crate::error::SampleError;
+use crate::kernel_file::{bytes_of, put, read_if_there, value_of};
+use crate::sampler::Sampler;
+
+/// Reads the host's accounts.
+pub(crate) struct HostSampler;
+
+impl Sampler for HostSampler {
+    fn metrics(&self) -> &'static [&'static str] {
+        &[
+            "host_cpu_busy_us",
+            "host_steal_us",
+            "host_context_switches",
+            "host_io_pressure_us",
+            "dirty_bytes",
+        ]
+    }
+
+    fn sample(&mut self) -> Result<Readings, SampleError> {
+        let mut readings = Readings::new();
+        if let Some(text) = read_if_there(Path::new("/proc/stat"))? {
+            add_stat(&mut readings, &text, rustix::param::clock_ticks_per_second());
+        }
+        if let Some(text) = read_if_there(Path::new("/proc/pressure/io"))? {
+            put(&mut readings, "host_io_pressure_us", pressure_us(&text));
+        }
+        if let Some(text) = read_if_there(Path::new("/proc/meminfo"))? {
+            put(&mut readings, "dirty_bytes", bytes_of(&text, "Dirty"));
+        }
+        Ok(readings)
+    }
+}
+
+/// Adds the readings in the text of `/proc/stat`.
+///
+/// Source: Linux, Documentation/filesystems/proc.rst, section 1.8: user, nice, system, idle,
+/// iowait, irq, softirq, steal, guest, guest_nice; guest time is part of user time.
+fn add_stat(readings: &mut Readings, text: &str, ticks_per_s: u64) {
+    put(readings, "host_context_switches", value_of(text, "ctxt"));
+    let Some(cpu) = text.lines().find_map(|line| line.strip_prefix("cpu ")) else { return };
+    let ticks: Vec<u64> = cpu.split_ascii_whitespace().map_while(|t| t.parse().ok()).collect();
+    let micros = |ticks: u64| ticks * 1_000_000 / ticks_per_s.max(1);
+    if let [user, nice, system, _idle, _iowait, irq, softirq, ..] = ticks[..] {
+        let busy = user + nice + system + irq + softirq;
+        put(readings, "host_cpu_busy_us", Some(micros(busy)));
+    }
+    put(readings, "host_steal_us", ticks.get(7).copied().map(micros));
+}
+
+/// Returns the total of the `some` line of `/proc/pressure/io`, us.
+fn pressure_us(text: &str) -> Option<u64> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    some.split_ascii_whitespace().find_map(|field| field.strip_prefix("total="))?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str = "cpu  43770 1048 8243 288239 1272 5 169 140 60 0\n\
+        cpu0 20436 495 3427 146751 192 0 20 64 0 0\nintr 458874 0 0\nctxt 721567\n";
+
+    #[test]
+    fn busy_leaves_out_idle_waiting_and_stolen_time_and_counts_guests_once() {
+        let mut readings = Readings::new();
+        add_stat(&mut readings, STAT, 100);
+        assert_eq!(readings.get("host_cpu_busy_us"), Some(&532_350_000.0));
+        assert_eq!(readings.get("host_steal_us"), Some(&1_400_000.0));
+        assert_eq!(readings.get("host_context_switches"), Some(&721_567.0));
+    }
+
+    #[test]
+    fn an_old_kernel_without_steal_does_not_tell_it() {
+        let mut readings = Readings::new();
+        add_stat(&mut readings, "cpu  10 0 10 100 1 0 5\n", 100);
+        assert_eq!(readings.keys().collect::<Vec<_>>(), ["host_cpu_busy_us"]);
+    }
+
+    #[test]
+    fn pressure_is_the_total_of_some_waiters() {
+        let text = "some avg10=1.67 avg60=1.02 avg300=0.76 total=10864008\n\
+                    full avg10=0.31 avg60=0.39 avg300=0.54 total=9481955\n";
+        assert_eq!(pressure_us(text), Some(10_864_008));
+        assert_eq!(pressure_us(""), None);
+    }
+}

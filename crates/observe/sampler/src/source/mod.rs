@@ -1,0 +1,20 @@
+//! The sources of readings, one file each.
+//!
+//! A source reads; it does not compute differences or rates. To add one, write its file with a
+//! [`crate::Sampler`] and add its line to [`crate::for_run`].
+
+mod cgroup;
+mod data_dir;
+mod device;
+mod disk_free;
+mod host;
+mod process_io;
+mod process_memory;
+
+pub(crate) use cgroup::CgroupSampler;
+pub(crate) use data_dir::DataDirSampler;
+pub(crate) use device::DeviceSampler;
+pub(crate) use disk_free::DiskFreeSampler;
+pub(crate) use host::HostSampler;
+pub(crate) use process_io::ProcessIoSampler;
+pub(crate) use process_memory::ProcessMemorySampler;

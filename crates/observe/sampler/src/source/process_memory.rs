@@ -1,0 +1,74 @@
+//! `/proc/PID/status` and `smaps_rollup`: the worker's memory and threads.
+
+use model::Readings;
+
+use crate::error::SampleError;
+use crate::kernel_file::{bytes_of, put, read_of_process, value_of};
+use crate::sampler::Sampler;
+
+/// Reads the worker's memory; the proportional share only at boundaries.
+pub(crate) struct ProcessMemorySampler {
+    pid: u32,
+}
+
+impl ProcessMemorySampler {
+    /// Returns the sampler of process `pid`.
+    pub(crate) fn new(pid: u32) -> Self {
+        Self { pid }
+    }
+}
+
+impl Sampler for ProcessMemorySampler {
+    fn metrics(&self) -> &'static [&'static str] {
+        &["rss_bytes", "vsz_bytes", "threads", "pss_bytes"]
+    }
+
+    fn sample(&mut self) -> Result<Readings, SampleError> {
+        let mut readings = Readings::new();
+        if let Some(text) = read_of_process(self.pid, "status")? {
+            add_status(&mut readings, &text);
+        }
+        Ok(readings)
+    }
+
+    fn sample_boundary(&mut self) -> Result<Readings, SampleError> {
+        let mut readings = self.sample()?;
+        // The kernel walks every page table for it and holds up the worker's page faults.
+        if let Some(text) = read_of_process(self.pid, "smaps_rollup")? {
+            put(&mut readings, "pss_bytes", bytes_of(&text, "Pss"));
+        }
+        Ok(readings)
+    }
+}
+
+/// Adds the readings in the text of `/proc/PID/status`.
+fn add_status(readings: &mut Readings, text: &str) {
+    put(readings, "rss_bytes", bytes_of(text, "VmRSS"));
+    put(readings, "vsz_bytes", bytes_of(text, "VmSize"));
+    put(readings, "threads", value_of(text, "Threads"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALIVE: &str = "Name:\tassay\nState:\tS (sleeping)\nVmPeak:\t  228940 kB\n\
+        VmSize:\t  163404 kB\nVmHWM:\t   90112 kB\nVmRSS:\t   20480 kB\nThreads:\t5\n";
+    const ZOMBIE: &str = "Name:\tassay\nState:\tZ (zombie)\nPid:\t17\nThreads:\t1\n";
+
+    #[test]
+    fn memory_is_in_bytes() {
+        let mut readings = Readings::new();
+        add_status(&mut readings, ALIVE);
+        assert_eq!(readings.get("rss_bytes"), Some(&20_971_520.0));
+        assert_eq!(readings.get("vsz_bytes"), Some(&167_325_696.0));
+        assert_eq!(readings.get("threads"), Some(&5.0));
+    }
+
+    #[test]
+    fn a_process_that_died_has_no_memory_rather_than_zero() {
+        let mut readings = Readings::new();
+        add_status(&mut readings, ZOMBIE);
+        assert_eq!(readings.keys().collect::<Vec<_>>(), ["threads"]);
+    }
+}
