@@ -24,6 +24,8 @@ mod handoff;
 mod stop;
 mod sync;
 mod tally;
+#[cfg(test)]
+mod testing;
 mod timeline;
 mod traits;
 mod usage;
@@ -34,3 +36,4 @@ pub use error::LoadError;
 pub use stop::StopFlag;
 pub use tally::{GroupTally, KindTally, percentiles};
 pub use traits::{Clock, Schedule};
+pub use usage::process_readings;

@@ -60,6 +60,16 @@ impl Usage {
     }
 }
 
+/// Returns the process's accounts so far, cumulative, under the names of the metrics.
+///
+/// For phases without clients, such as a settle; the calling thread counts as the harness.
+#[must_use]
+pub fn process_readings() -> Readings {
+    let mut readings = Readings::new();
+    ProcessUsage::now().add_to(&mut readings);
+    readings
+}
+
 /// Totals as the coordinator sees them: the process, and the coordinator's own thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ProcessUsage {

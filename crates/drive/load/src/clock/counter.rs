@@ -79,8 +79,7 @@ impl Counter {
         let span = later.kernel.since(origin.kernel);
         let ns_per_tick = span.0 as f64 / ticks as f64;
         // 100 MHz to 20 GHz: every counter there is, and a scale that fits its fixed point.
-        if !(0.05..=40.0).contains(&ns_per_tick)
-            || (ns_per_tick - 1.0).abs() < GIGAHERTZ_TOLERANCE
+        if !(0.05..=40.0).contains(&ns_per_tick) || (ns_per_tick - 1.0).abs() < GIGAHERTZ_TOLERANCE
         {
             return None;
         }

@@ -119,9 +119,12 @@ impl Collector {
     /// those that may be held no longer.
     pub(super) fn emit(&mut self, emit: &mut dyn FnMut(&Interval)) {
         while self.held.front().is_some_and(|held| held.is_closed) {
-            let is_complete = self.next.iter().all(|next| *next > self.first);
+            // The last one is where whatever comes late belongs: it waits until all have ended.
+            let is_last = self.last == Some(self.first);
+            let wanted = if is_last { u64::MAX } else { self.first + 1 };
+            let is_complete = self.next.iter().all(|next| *next >= wanted);
             let closed = self.held.iter().filter(|held| held.is_closed).count();
-            if !is_complete && closed <= HELD_MAX {
+            if !is_complete && (is_last || closed <= HELD_MAX) {
                 return;
             }
             let Some(Held { interval, .. }) = self.held.pop_front() else { return };
@@ -158,5 +161,168 @@ impl Collector {
             self.held.push_back(Held { interval, is_closed: false });
         }
         &mut self.held[position]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::operation::Outcome;
+    use model::{Nanos, OpKind};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tally::Done;
+    use crate::usage::Usage;
+
+    const CLIENTS: usize = 2;
+    const WARMUP: u64 = 2;
+
+    /// A grid of 1 s: two intervals of warm-up, then measured ones without an end.
+    fn collector() -> Collector {
+        let timeline = Timeline {
+            start: Nanos(0),
+            measured_from: Nanos::from_secs(WARMUP),
+            interval: Nanos::SECOND,
+            deadline: None,
+        };
+        Collector::new(timeline, CLIENTS, 1)
+    }
+
+    /// A part of `operations` gets.
+    fn part(client: usize, from: u64, next: u64, operations: u64) -> Delivery {
+        let mut tally = Box::new(ClientTally::default());
+        for _ in 0..operations {
+            let (kind, outcome) = (OpKind::Get, Outcome::Done);
+            let (service_ns, response_ns) = (100, 200);
+            tally.record(Done { kind, outcome, service_ns, response_ns, rows: 1, bytes: 1 });
+        }
+        Delivery { client, from, next, tally, usage: Usage::default() }
+    }
+
+    fn done(group: &GroupTally) -> u64 {
+        group.get(&OpKind::Get).map_or(0, |tally| tally.counts.done)
+    }
+
+    fn emitted(collector: &mut Collector) -> Vec<Interval> {
+        let mut all = Vec::new();
+        collector.emit(&mut |interval| all.push(interval.clone()));
+        all
+    }
+
+    #[test]
+    fn an_interval_waits_for_everybody_and_then_comes_once() {
+        let mut collector = collector();
+        for client in 0..=CLIENTS {
+            assert!(emitted(&mut collector).is_empty());
+            collector.deliver(part(client, 0, 1, 5));
+        }
+        // Everybody is through, but its end has not been seen yet.
+        assert!(emitted(&mut collector).is_empty());
+        collector.close(0, &ProcessUsage::default());
+        let all = emitted(&mut collector);
+        assert_eq!((done(&all[0].clients), done(&all[0].writers)), (10, 5));
+        assert!(all[0].is_warmup && emitted(&mut collector).is_empty());
+    }
+
+    #[test]
+    fn a_stuck_client_delays_four_intervals_and_is_counted_later() {
+        let mut collector = collector();
+        for index in 0..20 {
+            for client in [0, CLIENTS] {
+                collector.deliver(part(client, index, index + 1, 1));
+            }
+            if index < WARMUP {
+                collector.deliver(part(1, index, index + 1, 1));
+            }
+            collector.close(index, &ProcessUsage::default());
+            emitted(&mut collector);
+        }
+        let held = u64::try_from(HELD_MAX).unwrap();
+        assert_eq!(collector.first, 20 - held);
+        // What it did in the first second comes after 18 s: into the oldest that is still open.
+        collector.deliver(part(1, WARMUP, 20, 7));
+        let all = emitted(&mut collector);
+        let counts: Vec<u64> = all.iter().map(|interval| done(&interval.clients)).collect();
+        assert_eq!(counts, [8, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_late_part_of_the_warmup_is_never_measured() {
+        let mut collector = collector();
+        for index in 0..10 {
+            collector.close(index, &ProcessUsage::default());
+        }
+        emitted(&mut collector);
+        collector.deliver(part(0, 1, 10, 1_000));
+        collector.finish(Nanos::from_millis(10_500), &ProcessUsage::default());
+        for client in 0..=CLIENTS {
+            collector.deliver(part(client, 10, u64::MAX, 1));
+        }
+        let all = emitted(&mut collector);
+        assert_eq!(all.last().unwrap().length, Nanos::from_millis(500));
+        let totals = collector.into_totals();
+        assert_eq!((done(&totals.clients), done(&totals.writers)), (2, 1));
+    }
+
+    /// Emits, and keeps of each interval what the property below needs.
+    fn emit_to(all: &mut Vec<(Nanos, Nanos, u64, u64)>, collector: &mut Collector) {
+        collector.emit(&mut |interval| {
+            let (clients, writers) = (done(&interval.clients), done(&interval.writers));
+            all.push((interval.start, interval.length, clients, writers));
+        });
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn no_count_is_lost_whatever_the_order(
+            moves in prop::collection::vec((0usize..5, 1u64..4, 0u64..4), 0..60),
+        ) {
+            // Goal: each part lands in exactly one emitted interval.
+            // Method: clients cut and the coordinator closes and emits in any order; clients may
+            // lag or jump; at last everybody delivers a rest.
+            let mut collector = collector();
+            for index in 0..WARMUP {
+                collector.close(index, &ProcessUsage::default());
+            }
+            let (mut at, mut open) = ([WARMUP; CLIENTS + 1], WARMUP);
+            let (mut clients, mut writers, mut all) = (0, 0, Vec::new());
+            let mut count = |client, operations| {
+                if client < CLIENTS { clients += operations } else { writers += operations }
+            };
+            for (who, ahead, operations) in moves {
+                if who <= CLIENTS {
+                    collector.deliver(part(who, at[who], at[who] + ahead, operations));
+                    at[who] += ahead;
+                    count(who, operations);
+                } else {
+                    collector.close(open, &ProcessUsage::default());
+                    open += 1;
+                    emit_to(&mut all, &mut collector);
+                }
+            }
+            let end = at[0].max(at[1]).max(open);
+            collector.deliver(part(0, at[0], u64::MAX, 1));
+            collector.deliver(part(1, at[1], u64::MAX, 1));
+            let end = Nanos::from_millis(end * 1000 + 300);
+            collector.finish(end, &ProcessUsage::default());
+            emit_to(&mut all, &mut collector);
+            collector.deliver(part(CLIENTS, at[CLIENTS], u64::MAX, 1));
+            emit_to(&mut all, &mut collector);
+            count(0, 2);
+            count(CLIENTS, 1);
+
+            prop_assert!(collector.held.is_empty());
+            prop_assert_eq!(all.iter().map(|of| of.2).sum::<u64>(), clients);
+            prop_assert_eq!(all.iter().map(|of| of.3).sum::<u64>(), writers);
+            let mut next = Nanos(0);
+            for (start, length, ..) in all {
+                prop_assert_eq!(start, next);
+                next = start.after(length);
+            }
+            prop_assert_eq!(next, end);
+            let totals = collector.into_totals();
+            prop_assert_eq!((done(&totals.clients), done(&totals.writers)), (clients, writers));
+        }
     }
 }

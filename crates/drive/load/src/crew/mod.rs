@@ -16,5 +16,12 @@ mod seat;
 mod step;
 mod team;
 
+#[cfg(all(test, feature = "model-check"))]
+mod model_check;
+#[cfg(all(test, not(feature = "model-check")))]
+mod tests;
+#[cfg(all(test, not(feature = "model-check")))]
+mod truth;
+
 pub use step::{Event, GroupRun, Interval, StepEnd, StepRun, StepTotals};
 pub use team::run_step;

@@ -51,7 +51,8 @@ impl<C: Clock> Seat<'_, C> {
                 return hand.put_down(clock, index, ClientEnd::Stopped);
             };
             clock.wait_until(timeline.start);
-            let end = match hand.begin(|kit| Meter::new(index, (timeline, drive.role), kit, pulse)) {
+            let end = match hand.begin(|kit| Meter::new(index, (timeline, drive.role), kit, pulse))
+            {
                 Some(meter) => {
                     run_scheduled(&drive, share, &timeline, (generator, &mut *session), meter)
                 }

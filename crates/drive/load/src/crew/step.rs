@@ -82,9 +82,10 @@ impl StepRun<'_> {
 
 /// What happens during a step, in order; told on the thread that called [`crate::run_step`].
 ///
-/// `MeasuringBegins` (after the intervals of a warm-up), then an interval after each second,
-/// `MeasuringEnds` as soon as the last measured client has ended, then the intervals that were
-/// still held. Heartbeats come in between.
+/// An interval comes some time after its end: as soon as every client has handed in its part, or
+/// four intervals later at the latest. `MeasuringBegins` and `MeasuringEnds` come at once, to let
+/// others sample at the right moment; so the last intervals of the warm-up follow the first, and
+/// those of the measured span the second.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The measured span begins; without a warm-up no client starts before the callback returns.

@@ -156,7 +156,13 @@ impl<'scope> Seated<'scope> {
             let seat = Seat {
                 index,
                 share: (group.load, position, size),
-                drive: Drive { clock: call.clock, halt, role, limit, is_checking: call.is_checking },
+                drive: Drive {
+                    clock: call.clock,
+                    halt,
+                    role,
+                    limit,
+                    is_checking: call.is_checking,
+                },
                 engine: call.engine,
                 generator: &mut **generator,
                 gate: &call.team.gate,

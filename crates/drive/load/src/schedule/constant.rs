@@ -20,6 +20,9 @@ impl Constant {
     /// Returns the schedule of client `client` (0-based) of `clients`.
     ///
     /// `ops_per_s` is the rate of the whole group, > 0; `start` is when its first arrival is due.
+    ///
+    /// # Panics
+    /// When the rate is not positive or there is no such client: the step was not validated.
     #[must_use]
     pub fn new(start: Nanos, ops_per_s: f64, client: u64, clients: u64) -> Self {
         assert!(ops_per_s > 0.0 && client < clients, "a share of a positive rate");

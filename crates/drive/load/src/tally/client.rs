@@ -115,8 +115,8 @@ impl ClientTally {
 
     /// Calls `each` for every kind that occurred: its counts, its operations out of range, and
     /// its buckets that are not empty as (lowest value, service count, response count).
-    pub(crate) fn for_each<'s>(
-        &'s self,
+    pub(crate) fn for_each(
+        &self,
         mut each: impl FnMut(OpKind, &OpCounts, u64, &mut dyn Iterator<Item = (u64, u64, u64)>),
     ) {
         for kind in OpKind::ALL {
@@ -124,9 +124,12 @@ impl ClientTally {
             if table.counts == OpCounts::default() {
                 continue;
             }
-            let mut buckets = table.words.iter().enumerate().filter(|(_, word)| **word != 0).map(
-                |(index, word)| (value_of(index), word & u64::from(u32::MAX), word >> 32),
-            );
+            let mut buckets = table
+                .words
+                .iter()
+                .enumerate()
+                .filter(|(_, word)| **word != 0)
+                .map(|(index, word)| (value_of(index), word & u64::from(u32::MAX), word >> 32));
             each(kind, &table.counts, table.over_range, &mut buckets);
         }
     }

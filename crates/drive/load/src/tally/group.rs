@@ -28,9 +28,8 @@ pub type GroupTally = BTreeMap<OpKind, KindTally>;
 
 impl Default for KindTally {
     fn default() -> Self {
-        let empty = || {
-            Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are constants")
-        };
+        let empty =
+            || Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are constants");
         let (response, service) = (empty(), empty());
         Self { counts: OpCounts::default(), response, service, over_range: 0 }
     }
@@ -48,6 +47,9 @@ impl KindTally {
     }
 
     /// Adds `other` to this tally.
+    ///
+    /// # Panics
+    /// When a histogram was replaced by one of another layout.
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.over_range += other.over_range;

@@ -1,0 +1,147 @@
+//! The crew's threads in many orders, by shuttle: `cargo test -p load --features model-check`.
+//!
+//! Time is a clock that ticks whenever anybody reads it, so intervals, stops and ends fall at
+//! other places in every order tried. A failure prints the order as a seed to replay.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+
+use model::{Nanos, Op, OpKind, Outcome, StopRule};
+
+use super::{Event, StepEnd, StepTotals, run_step};
+use crate::clock::ManualClock;
+use crate::sync::thread;
+use crate::tally::GroupTally;
+use crate::testing::{Plain, Scripted, group, step};
+
+/// Orders tried per test: a second or two each in a debug build.
+const ORDERS: usize = 100;
+
+/// A quarter of the shortest interval: a client cuts every other operation.
+fn clock() -> ManualClock {
+    ManualClock::ticking(Nanos(1), Nanos(250_000))
+}
+
+fn done(group: &GroupTally) -> u64 {
+    group.values().map(|tally| tally.counts.done).sum()
+}
+
+/// What the engine executed, and what the crew says of it.
+struct Account {
+    executed: u64,
+    in_intervals: u64,
+    totals: StepTotals,
+}
+
+/// Runs two clients and a writer; the script may stop the step or panic.
+fn account(stop: StopRule, script: impl Fn(u64) + Send + Sync, stop_at: u64) -> Account {
+    let (executed, in_intervals) = (AtomicU64::new(0), AtomicU64::new(0));
+    let has_begun = AtomicBool::new(false);
+    let engine = Scripted::new(|number, _: &Op<'_>| {
+        assert!(has_begun.load(SeqCst), "an operation before the measured span");
+        script(number);
+        executed.fetch_add(1, SeqCst);
+        Ok(Outcome::Done)
+    });
+    let mut step = step(&engine, 2, stop);
+    step.clients.kinds.clear();
+    step.writers = group(vec![Plain::new(OpKind::Put, u64::MAX)], [].into());
+    step.interval = Nanos::from_millis(1);
+    let flag = step.stop_flag.clone();
+    let clock = clock();
+    let totals = thread::scope(|scope| {
+        scope.spawn(|| {
+            // Somebody else's thread: the one that hears the parent process.
+            for _ in 0..stop_at {
+                thread::yield_now();
+            }
+            if stop_at > 0 {
+                flag.set();
+            }
+        });
+        run_step(&clock, &mut step, &mut |event| match event {
+            Event::MeasuringBegins => has_begun.store(true, SeqCst),
+            Event::Interval(interval) => {
+                let count = done(&interval.clients) + done(&interval.writers);
+                in_intervals.fetch_add(count, SeqCst);
+            }
+            Event::MeasuringEnds | Event::Heartbeat { .. } => {}
+        })
+    });
+    let totals = match totals {
+        Ok(totals) => totals,
+        Err(error) => StepTotals {
+            started_after: Nanos(0),
+            duration: Nanos(0),
+            clients: GroupTally::new(),
+            writers: GroupTally::new(),
+            readings: model::Readings::new(),
+            end: StepEnd::Failed { reason: error.to_string() },
+        },
+    };
+    let (executed, in_intervals) = (executed.load(SeqCst), in_intervals.load(SeqCst));
+    Account { executed, in_intervals, totals }
+}
+
+#[test]
+fn the_hand_off_loses_nothing_in_any_order() {
+    shuttle::check_random(
+        || {
+            let account = account(StopRule::Operations(16), |_| {}, 0);
+            assert_eq!(account.totals.end, StepEnd::Finished);
+            assert_eq!(done(&account.totals.clients), 16);
+            assert_eq!(account.in_intervals, account.executed);
+            let totals = done(&account.totals.clients) + done(&account.totals.writers);
+            assert_eq!(totals, account.executed);
+        },
+        ORDERS,
+    );
+}
+
+#[test]
+fn a_deadline_ends_everybody_in_any_order() {
+    shuttle::check_random(
+        || {
+            let account = account(StopRule::Duration(Nanos::from_millis(8)), |_| {}, 0);
+            assert_eq!(account.totals.end, StepEnd::Finished);
+            assert_eq!(account.in_intervals, account.executed);
+            assert!(account.totals.duration >= Nanos::from_millis(8));
+        },
+        ORDERS,
+    );
+}
+
+#[test]
+fn a_stop_is_heeded_in_any_order() {
+    shuttle::check_random(
+        || {
+            let account = account(StopRule::Duration(Nanos::from_secs(1)), |_| {}, 20);
+            match account.totals.end {
+                StepEnd::Stopped => {}
+                StepEnd::Failed { reason } => assert_eq!(reason, "stopped before the step began"),
+                StepEnd::Finished => panic!("a second is thousands of operations"),
+            }
+            assert_eq!(account.in_intervals, account.executed);
+        },
+        ORDERS,
+    );
+}
+
+#[test]
+fn a_panic_ends_everybody_and_keeps_the_counts_in_any_order() {
+    shuttle::check_random(
+        || {
+            let boom = |number| {
+                if number == 5 {
+                    // Quietly: the panic hook belongs to shuttle.
+                    resume_unwind(Box::new("boom"));
+                }
+            };
+            let account = account(StopRule::Duration(Nanos::from_secs(1)), boom, 0);
+            let StepEnd::Failed { reason } = account.totals.end else { panic!("it failed") };
+            assert!(reason.ends_with("panicked: boom"), "{reason}");
+            assert_eq!(account.in_intervals, account.executed);
+        },
+        ORDERS,
+    );
+}
