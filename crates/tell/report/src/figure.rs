@@ -24,7 +24,7 @@ const BINARY: &[Scale] = &[
 const SPAN: &[Scale] =
     &[(1e9, 1e9, " s"), (1e6, 1e6, " ms"), (1e3, 1e3, " \u{b5}s"), (0.0, 1.0, " ns")];
 
-/// Returns `value` with at most three significant digits and no exponent: `251`, `14.1`, `0.012`.
+/// Returns `value` with two or three significant digits and no exponent: `251`, `14.1`, `0.012`.
 ///
 /// Positive values below 0.001 are written `<0.001`, never 0.
 #[must_use]
@@ -34,6 +34,8 @@ pub fn digits(value: f64) -> String {
         "0".to_owned()
     } else if size < 0.001 {
         if value > 0.0 { "<0.001".to_owned() } else { ">-0.001".to_owned() }
+    } else if size < 0.009_95 {
+        format!("{value:.4}")
     } else if size < 0.0995 {
         format!("{value:.3}")
     } else if size < 9.995 {
@@ -116,9 +118,9 @@ fn scale_of(unit: Unit, value: f64) -> (f64, &'static str) {
     match unit {
         Unit::Count | Unit::OpsPerSecond => pick(DECIMAL, 1.0),
         Unit::Bytes => pick(BINARY, 1.0),
-        Unit::Kibibytes => pick(&BINARY[..4], 1_024.0),
+        Unit::Kibibytes => pick(BINARY, 1_024.0),
         Unit::Nanos => pick(SPAN, 1.0),
-        Unit::Micros => pick(&SPAN[..3], 1e3),
+        Unit::Micros => pick(SPAN, 1e3),
         Unit::Seconds => pick(SPAN, 1e9),
         Unit::Share => (100.0, " %"),
         Unit::Ratio => (1.0, ""),
@@ -149,7 +151,8 @@ mod tests {
         assert_eq!(figure(Unit::Micros, 14_120.0), "14.1 ms");
         assert_eq!(figure(Unit::Seconds, 1.9), "1.90 s");
         assert_eq!(figure(Unit::Bytes, 1_610_612_736.0), "1.50 GiB");
-        assert_eq!(figure(Unit::Kibibytes, 0.02), "0.020 KiB");
+        assert_eq!(figure(Unit::Kibibytes, 0.02), "20.5 B");
+        assert_eq!(figure(Unit::Micros, 0.25), "250 ns");
         assert_eq!(figure(Unit::Kibibytes, 2_048.0), "2.00 MiB");
         assert_eq!(figure(Unit::Share, 0.123), "12.3 %");
         assert_eq!(figure(Unit::Ratio, 1_234.0), "1234");

@@ -5,6 +5,7 @@ use analysis::{Comparison, IncompleteRun, Measured, StepComparison, Versus, rang
 use model::Better;
 
 use crate::figure;
+use crate::meta::Meta;
 use crate::table::{Cell, Tone};
 
 /// The metric that answers most questions.
@@ -116,4 +117,13 @@ pub(crate) fn incomplete_line(run: &IncompleteRun) -> String {
         count => format!("the {count} steps it finished are counted"),
     };
     format!("{} {}; {steps}", run_name(&run.run), run.how)
+}
+
+/// Returns the doubts about comparison and plan, each with what to do about it.
+pub(crate) fn doubt_lines(comparison: &Comparison, meta: &Meta) -> Vec<String> {
+    let of_runs = comparison.doubts.iter();
+    let of_runs = of_runs.map(|doubt| format!("{} \u{2192} {}", doubt.seen, doubt.remedy));
+    let of_plan = meta.findings.iter();
+    let of_plan = of_plan.map(|one| format!("{} {} \u{2192} {}", one.code, one.seen, one.remedy));
+    of_runs.chain(of_plan).collect()
 }

@@ -3,7 +3,7 @@
 //! Not a verdict: "more" and "less" are said of runs that were made, and where the ranges of two
 //! variants overlap, that is said instead.
 
-use analysis::{CellComparison, Comparison, Measured, StepComparison};
+use analysis::{CellComparison, Comparison, Measured, StepComparison, Versus};
 
 use crate::figure;
 use crate::label::{THROUGHPUT, step_heading};
@@ -22,7 +22,7 @@ pub(crate) fn step_sentence(comparison: &Comparison, step: &StepComparison) -> O
         [..] => vec![extremes(&heading, &known, &comparison.base)],
     };
     if others.len() > 1 {
-        sentences.extend(overlaps(&others));
+        sentences.extend(not_apart(&others));
     }
     sentences.extend(unknown(step));
     Some(sentences.join(" "))
@@ -43,20 +43,16 @@ impl<'a> Known<'a> {
         &self.cell.variant
     }
 
-    /// Returns "3.52 times ... (range 3.43 to 3.61, n=3)" without what it is times of.
-    fn times(&self) -> String {
-        self.measured.versus_base.as_ref().map_or_else(
-            || format!("{} (its own figure)", alone(self.measured)),
-            |versus| {
-                let n = self.measured.spread.n;
-                let ratio = figure::ratio(versus.ratio);
-                if n < 2 {
-                    return format!("{ratio} times (n=1)");
-                }
-                let (low, high) = (figure::ratio(versus.low), figure::ratio(versus.high));
-                format!("{ratio} times (range {low} to {high}, n={n})")
-            },
-        )
+    /// Returns "3.52 times the base (range 3.43 to 3.61, n=3)".
+    fn times(&self, base: &str) -> String {
+        let Some(versus) = &self.measured.versus_base else { return alone(self.measured) };
+        let n = self.measured.spread.n;
+        let ratio = figure::ratio(versus.ratio);
+        if n < 2 {
+            return format!("{ratio} times {base} (n=1)");
+        }
+        let (low, high) = (figure::ratio(versus.low), figure::ratio(versus.high));
+        format!("{ratio} times {base} (range {low} to {high}, n={n})")
     }
 
     /// Returns whether the runs of both tell them apart.
@@ -73,25 +69,31 @@ fn alone(measured: &Measured) -> String {
     if spread.n < 2 {
         return format!("{median} operations per second (n=1)");
     }
-    let range = figure::range(unit, spread).replace("..", " to ");
-    format!("{median} operations per second (range {range}, n={})", spread.n)
+    let (low, high) = (figure::figure(unit, spread.min), figure::figure(unit, spread.max));
+    format!("{median} operations per second (range {low} to {high}, n={})", spread.n)
 }
 
 /// Returns the sentence of the only comparison there is.
 fn pair(heading: &str, only: &Known<'_>, base: &str) -> String {
-    let times = only.times();
     let name = only.name();
     let Some(versus) = only.measured.versus_base else {
-        return format!("{heading}: {name} did {times}; {base} gives no ratio.");
+        return format!("{heading}: {name} did {}; {base} did none.", alone(only.measured));
     };
-    let said = format!("{heading}: {name} did {times} the operations per second of {base}");
+    let times = only.times("the operations per second");
+    let (times, of) = times.split_once(" (").unwrap_or((&times, ""));
+    let said = format!("{heading}: {name} did {times} of {base} ({of}");
     if versus.is_separated {
         format!("{said}.")
-    } else if only.measured.spread.n < 2 {
-        format!("{said}; one run shows no difference to be more than noise.")
+    } else if is_overlap(&versus) {
+        format!("{said}; the ranges overlap: these runs do not tell the two apart.")
     } else {
-        format!("{said}; the ranges overlap, so these runs show no difference.")
+        format!("{said}; with one run of either, this may be noise.")
     }
+}
+
+/// Returns whether the ranges behind a ratio have a value in common, where there are ranges.
+fn is_overlap(versus: &Versus) -> bool {
+    versus.low < versus.high && versus.low <= 1.0 && versus.high >= 1.0
 }
 
 /// Returns the sentence about the highest and the lowest of several variants.
@@ -99,42 +101,60 @@ fn extremes(heading: &str, descending: &[Known<'_>], base: &str) -> String {
     let (Some(first), Some(last)) = (descending.first(), descending.last()) else {
         return String::new();
     };
-    let rival = |one: &Known<'_>, other: Option<&Known<'_>>, most: &str, highest: &str| match other
-        .filter(|other| !one.is_apart_from(other))
-    {
-        Some(other) => format!("had the {highest} median, overlapping {}", other.name()),
-        None => format!("did the {most}"),
+    let claim = |one: &Known<'_>, rival: Option<&Known<'_>>, sure: &str, unsure: &str| {
+        let Some(rival) = rival.filter(|rival| !one.is_apart_from(rival)) else {
+            return format!("did the {sure} operations per second");
+        };
+        let (name, overlaps) = (rival.name(), one.measured.spread.overlaps(&rival.measured.spread));
+        let why = if overlaps {
+            format!("its range overlaps {name}'s")
+        } else {
+            format!("with too few runs to tell it from {name}")
+        };
+        format!("had the {unsure} median throughput ({why})")
     };
     let tell = |one: &Known<'_>, claim: String| {
         if one.name() == base {
-            format!("the base {base} {claim}, {}", alone(one.measured))
+            let figure = alone(one.measured).replace(" operations per second", "");
+            format!("the base, {base}, {claim}: {figure}")
         } else {
-            format!("{} {claim}, {} the base", one.name(), one.times())
+            format!("{} {claim}: {}", one.name(), one.times("the base"))
         }
     };
-    let top = tell(first, rival(first, descending.get(1), "most", "highest"));
-    let second_last = descending.len().checked_sub(2).and_then(|index| descending.get(index));
-    let bottom = tell(last, rival(last, second_last, "least", "lowest"));
+    let top = tell(first, claim(first, descending.get(1), "most", "highest"));
+    let before_last = descending.len().checked_sub(2).and_then(|index| descending.get(index));
+    let bottom = tell(last, claim(last, before_last, "fewest", "lowest"));
+    let bottom = bottom.replace("did the fewest operations per second", "did the fewest");
     format!("{heading}: {top}; {bottom}.")
 }
 
-/// Returns which variants cannot be told from the base.
-fn overlaps(others: &[&Known<'_>]) -> Option<String> {
-    let is_close =
-        |one: &&&Known<'_>| one.measured.versus_base.is_some_and(|versus| !versus.is_separated);
-    let close: Vec<&str> = others.iter().filter(is_close).map(|one| one.name()).collect();
-    if close.is_empty() {
-        return None;
+/// Returns which variants the runs do not tell from the base, and why not.
+fn not_apart(others: &[&Known<'_>]) -> Vec<String> {
+    let names = |is: fn(&Versus) -> bool| {
+        let is = |one: &&&Known<'_>| {
+            one.measured.versus_base.is_some_and(|versus| !versus.is_separated && is(&versus))
+        };
+        others.iter().filter(is).map(|one| one.name()).collect::<Vec<_>>()
+    };
+    let mut sentences = Vec::new();
+    match &names(is_overlap)[..] {
+        [] => {}
+        [only] => sentences.push(format!(
+            "The range of {only} overlaps the base's: these runs do not tell the two apart."
+        )),
+        many => sentences.push(format!(
+            "The ranges of {} overlap the base's: these runs do not tell them from the base.",
+            list(many)
+        )),
     }
-    if others.iter().all(|one| one.measured.spread.n < 2) {
-        return Some("With one run each, no difference is shown to be more than noise.".to_owned());
+    let few = names(|versus| !is_overlap(versus));
+    if !few.is_empty() {
+        sentences.push(format!(
+            "With one run on either side, the ratio of {} to the base may be noise.",
+            list(&few)
+        ));
     }
-    let verb = if close.len() == 1 { "overlaps" } else { "overlap" };
-    let noun = if close.len() == 1 { "range" } else { "ranges" };
-    Some(format!(
-        "The {noun} of {} {verb} the base's: these runs show no difference there.",
-        list(&close)
-    ))
+    sentences
 }
 
 /// Returns which variants have no figure.
@@ -157,9 +177,10 @@ fn list(names: &[&str]) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use analysis::{Spread, Versus};
+    use analysis::Spread;
 
     use super::*;
+    use crate::comparison::fill;
 
     /// A comparison of one step from each variant's median, min and max.
     fn comparison(cells: &[(&str, u32, [f64; 3])]) -> Comparison {
@@ -195,16 +216,25 @@ mod tests {
 
     fn said(cells: &[(&str, u32, [f64; 3])]) -> String {
         let comparison = comparison(cells);
-        step_sentence(&comparison, &comparison.steps[0]).unwrap()
+        fill(&step_sentence(&comparison, &comparison.steps[0]).unwrap(), 80)
     }
 
     const BASE: (&str, u32, [f64; 3]) = ("old", 3, [1_000.0, 990.0, 1_010.0]);
 
     #[test]
     fn two_variants_whose_ranges_overlap_are_not_told_apart() {
-        insta::assert_snapshot!(said(&[BASE, ("new", 3, [1_020.0, 1_005.0, 1_030.0])]), @"");
-        insta::assert_snapshot!(said(&[BASE, ("new", 3, [3_500.0, 3_450.0, 3_530.0])]), @"");
-        insta::assert_snapshot!(said(&[BASE, ("new", 1, [3_500.0; 3])]), @"");
+        insta::assert_snapshot!(said(&[BASE, ("new", 3, [1_020.0, 1_005.0, 1_030.0])]), @r"
+        readrandom: new did 1.02 times the operations per second of old (range 1.00 to
+        1.04, n=3); the ranges overlap: these runs do not tell the two apart.
+        ");
+        insta::assert_snapshot!(said(&[BASE, ("new", 3, [3_500.0, 3_450.0, 3_530.0])]), @r"
+        readrandom: new did 3.50 times the operations per second of old (range 3.42 to
+        3.57, n=3).
+        ");
+        insta::assert_snapshot!(said(&[BASE, ("new", 1, [3_500.0; 3])]), @r"
+        readrandom: new did 3.50 times the operations per second of old (n=1); with one
+        run of either, this may be noise.
+        ");
     }
 
     #[test]
@@ -216,14 +246,25 @@ mod tests {
             ("c", 3, [1_005.0, 980.0, 1_020.0]),
             ("d", 3, [300.0, 290.0, 320.0]),
             ("e", 0, [0.0; 3]),
+            ("f", 1, [1_200.0; 3]),
         ];
-        insta::assert_snapshot!(said(&cells), @"");
+        insta::assert_snapshot!(said(&cells), @r"
+        readrandom: a had the highest median throughput (its range overlaps b's): 3.50
+        times the base (range 3.42 to 3.57, n=3); d did the fewest: 0.30 times the base
+        (range 0.29 to 0.32, n=3). The range of c overlaps the base's: these runs do not
+        tell the two apart. With one run on either side, the ratio of f to the base may
+        be noise. No run of e finished it.
+        ");
     }
 
     #[test]
     fn a_base_that_is_the_best_is_called_so() {
         let cells = [BASE, ("a", 3, [500.0, 450.0, 530.0]), ("b", 3, [300.0, 290.0, 320.0])];
-        insta::assert_snapshot!(said(&cells), @"");
-        insta::assert_snapshot!(said(&[BASE]), @"");
+        insta::assert_snapshot!(said(&cells), @r"
+        readrandom: the base, old, did the most operations per second: 1.00 k (range 990
+        to 1.01 k, n=3); b did the fewest: 0.30 times the base (range 0.29 to 0.32,
+        n=3).
+        ");
+        insta::assert_snapshot!(said(&[BASE]), @"readrandom: old did 1.00 k operations per second (range 990 to 1.01 k, n=3).");
     }
 }

@@ -171,24 +171,47 @@ mod tests {
 
     #[test]
     fn a_table_that_fits_is_one_block() {
-        insta::assert_snapshot!(table().text(80, false), @"");
+        insta::assert_snapshot!(table().text(80, false), @r"
+                     fill   read  scan
+                           ops/s
+        a               1   20 ▲     3
+        longer name  1000      2     3
+        ");
     }
 
     #[test]
     fn a_narrow_table_is_cut_into_blocks_that_repeat_the_names() {
-        insta::assert_snapshot!(table().text(20, false), @"");
+        insta::assert_snapshot!(table().text(20, false), @r"
+                     fill
+        a               1
+        longer name  1000
+
+                      read
+                     ops/s
+        a             20 ▲
+        longer name      2
+
+                     scan
+        a               3
+        longer name     3
+        ");
     }
 
     #[test]
     fn colour_codes_appear_only_when_asked_for() {
         assert!(!table().text(80, false).contains('\u{1b}'));
-        assert!(table().text(80, true).contains("\u{1b}[38;5;14m20 \u{25b2}"));
+        assert!(table().text(80, true).contains("\u{1b}[38;5;14m   20 \u{25b2}\u{1b}[39m"));
     }
 
     #[test]
     fn markdown_aligns_figures_to_the_right() {
         let mut table = table();
         table.header[2] = "read".to_owned();
-        insta::assert_snapshot!(table.markdown(), @"");
+        insta::assert_snapshot!(table.markdown(), @r"
+        |             | fill | read | scan |
+        |-------------|-----:|-----:|-----:|
+        | a           |    1 | 20 ▲ |    3 |
+        | longer name | 1000 |    2 |    3 |
+        ");
     }
 }

@@ -3,7 +3,7 @@
 use analysis::Comparison;
 
 use super::tables::{absolute, costs, relative};
-use crate::label::{incomplete_line, range_legend, sign_legend};
+use crate::label::{doubt_lines, incomplete_line, measured_steps, range_legend, sign_legend};
 use crate::meta::Meta;
 
 /// Returns the same parts as the text format, as Markdown.
@@ -16,7 +16,7 @@ pub(super) fn render(comparison: &Comparison, meta: &Meta, has_costs: bool) -> S
     ];
     if comparison.variants.len() > 1 {
         parts.push(format!(
-            "## Relative to {}\n\nRatio of medians [lowest..highest ratio of any two runs].",
+            "## Relative to {}\n\nRatio of medians [range of ratios of any two runs].",
             comparison.base
         ));
         parts.push(relative(comparison).markdown());
@@ -28,7 +28,8 @@ pub(super) fn render(comparison: &Comparison, meta: &Meta, has_costs: bool) -> S
             "## Costs per operation\n\nMedians; marked where above or below {}, ranges apart.",
             comparison.base
         ));
-        let tables = comparison.steps.iter().filter_map(|step| costs(comparison, step));
+        let steps = measured_steps(comparison);
+        let tables = steps.iter().filter_map(|step| costs(comparison, step));
         parts.extend(tables.map(|table| table.markdown()));
     }
     parts.extend(trouble(comparison, meta));
@@ -43,13 +44,9 @@ pub(crate) fn trouble(comparison: &Comparison, meta: &Meta) -> Vec<String> {
             comparison.incomplete.iter().map(|run| format!("- {}", incomplete_line(run))).collect();
         parts.push(format!("## Incomplete runs\n\n{}", lines.join("\n")));
     }
-    let doubts = comparison.doubts.iter();
-    let doubts = doubts.map(|doubt| format!("- {}: {}", doubt.seen, doubt.remedy));
-    let findings = meta.findings.iter();
-    let findings = findings.map(|one| format!("- {} {}: {}", one.code, one.seen, one.remedy));
-    let lines: Vec<String> = doubts.chain(findings).collect();
+    let lines = doubt_lines(comparison, meta);
     if !lines.is_empty() {
-        parts.push(format!("## Doubts\n\n{}", lines.join("\n")));
+        parts.push(format!("## Doubts\n\n- {}", lines.join("\n- ")));
     }
     parts
 }

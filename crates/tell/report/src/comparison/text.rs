@@ -4,59 +4,56 @@ use analysis::Comparison;
 
 use super::tables::{absolute, costs, relative};
 use crate::format::Style;
-use crate::label::{incomplete_line, range_legend, sign_legend};
+use crate::label::{doubt_lines, incomplete_line, measured_steps, range_legend, sign_legend};
 use crate::meta::Meta;
+use crate::table::Table;
 
 /// Lines of a list that are shown before the rest is only counted.
 const LIST_LINES: usize = 6;
 
 /// Returns absolute table, relative table, legends, doubts and, if asked for, costs.
 pub(super) fn render(comparison: &Comparison, meta: &Meta, style: Style) -> String {
-    let mut parts = vec![heading(meta)];
     let width = style.width;
-    parts.push(format!(
-        "Operations per second: median [min..max] of n runs\n{}",
-        absolute(comparison).text(width, style.has_colour)
-    ));
+    let words = |text: &str| fill(text, width);
+    let table = |table: &Table| table.text(width, style.has_colour);
+    let base = &comparison.base;
+    let mut parts = vec![heading(meta, width)];
+    let title = words("Operations per second: median [min..max] of n runs");
+    parts.push(format!("{title}\n{}", table(&absolute(comparison))));
     if comparison.variants.len() > 1 {
-        parts.push(format!(
-            "Relative to {}: ratio of medians [lowest..highest ratio of any two runs]\n{}\n{}",
-            comparison.base,
-            relative(comparison).text(width, style.has_colour),
-            sign_legend()
-        ));
+        let title =
+            format!("Relative to {base}: ratio of medians [range of ratios of any two runs]");
+        let relative = table(&relative(comparison));
+        parts.push(format!("{}\n{relative}\n{}", words(&title), words(&sign_legend())));
     }
-    parts.push(fill(&range_legend(comparison), width));
+    parts.push(words(&range_legend(comparison)));
     if style.has_costs {
-        let tables = comparison.steps.iter().filter_map(|step| costs(comparison, step));
-        let tables: Vec<String> = tables.map(|table| table.text(width, style.has_colour)).collect();
-        parts.push(format!(
-            "Costs per operation: medians; marked where above or below {}, ranges apart\n\n{}",
-            comparison.base,
-            tables.join("\n\n")
-        ));
+        let title = format!("Costs per operation: medians, marked where above or below {base}");
+        parts.push(words(&title));
+        let steps = measured_steps(comparison);
+        parts
+            .extend(steps.iter().filter_map(|step| costs(comparison, step)).map(|one| table(&one)));
     }
     parts.extend(trouble(comparison, meta, width));
     parts.join("\n\n") + "\n"
 }
 
 /// Returns experiment, question, machine and durability.
-pub(super) fn heading(meta: &Meta) -> String {
-    format!("{}: {}\n{}\n{}", meta.name, meta.question, meta.host, meta.durability)
+fn heading(meta: &Meta, width: usize) -> String {
+    let question = format!("{}: {}", meta.name, meta.question);
+    [&question, &meta.host, &meta.durability].map(|line| fill(line, width)).join("\n")
 }
 
 /// Returns incomplete runs and doubts, each as one part; nothing when there are none.
 pub(super) fn trouble(comparison: &Comparison, meta: &Meta, width: usize) -> Vec<String> {
     let incomplete = comparison.incomplete.iter().map(incomplete_line).collect();
-    let mut doubts: Vec<String> =
-        comparison.doubts.iter().map(|doubt| format!("{}: {}", doubt.seen, doubt.remedy)).collect();
-    doubts.extend(
-        meta.findings.iter().map(|one| format!("{} {}: {}", one.code, one.seen, one.remedy)),
-    );
-    [list("Incomplete runs", incomplete, width), list("Doubts", doubts, width)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        list("Incomplete runs", incomplete, width),
+        list("Doubts", doubt_lines(comparison, meta), width),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Returns a titled list of at most [`LIST_LINES`] entries; `None` when it is empty.

@@ -49,8 +49,17 @@ fn entry(code: Option<(&str, Severity)>, seen: &str, remedy: &str) -> Markup {
     html! {
         dt {
             @if let Some((code, severity)) = code { b { (code) } " (" (grave(severity)) ") " }
-            (seen)
+            (ticked(seen))
         }
-        dd { (remedy) }
+        dd { (ticked(remedy)) }
+    }
+}
+
+/// Returns text in which words between back ticks are set as code.
+fn ticked(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
+        }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
             (options::all(input))
             details {
                 summary { "What the metrics mean" }
-                dl.facts { @for metric in used(comparison) {
+                dl.facts.metrics { @for metric in used(comparison) {
                     div { dt { (metric.name) } dd { (metric.meaning) } }
                 } }
             }

@@ -38,7 +38,8 @@ pub(crate) fn bars(subject: &Subject<'_>, columns: &[Column], words: Words) -> P
     };
     let back = |area: &Area| {
         let column = &columns[area.column];
-        let base = subject.base_row().and_then(|row| column.cells[row]);
+        let base =
+            subject.base_row().and_then(|row| column.cells[row]).filter(|base| base.median > 0.0);
         let (top, bottom) = (area.y, area.y + area.height);
         html! {
             (line((area.x, top), (area.x, bottom), "rule"))
@@ -67,7 +68,7 @@ fn bar(area: &Area, axis: Linear, (unit, spread): (Unit, Option<Spread>), colour
     html! {
         rect x=(px(area.x)) y=(px(middle - BAR / 2.0)) width=(px(median - area.x))
             height=(px(BAR)) fill=(colour) {}
-        @if spread.n > 1 {
+        @if spread.n > 1 && spread.max > 0.0 {
             (line((low, middle), (high, middle), "whisker"))
             @for x in [low, high] {
                 (line((x, middle - 4.0), (x, middle + 4.0), "whisker"))

@@ -12,12 +12,13 @@ use super::times::times;
 use crate::label::{THROUGHPUT, level_suffix};
 
 /// What only whole runs tell, in the order of the picture: metric and heading.
-const OF_RUNS: [(&str, &str); 5] = [
+const OF_RUNS: [(&str, &str); 6] = [
     ("write_amplification_process", "bytes written per byte put\nprocess, log included"),
     ("write_amplification", "bytes written per byte put\nengine's data files, no log"),
     ("write_amplification_device", "bytes written per byte put\ndevice"),
     ("space_amplification", "bytes on storage\nper byte of rows, at the end"),
     ("rss_peak_bytes", "peak resident memory"),
+    ("settle_s", "time to settle, all steps"),
 ];
 
 /// The pictures by what they are for.
@@ -31,7 +32,7 @@ pub(crate) struct Gallery {
 /// Draws every picture that has something to show.
 pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     let caption = "Bars from zero: medians; whiskers: smallest and largest run; dotted: the base's \
-                   median. Operations per second.";
+                   median. Operations per second. One colour per engine.";
     let throughput = of_steps(subject, THROUGHPUT, Words::new("throughput", "Throughput", caption));
     let answer = [throughput, seconds(subject), times(subject)];
     let written = "To the device the data lies on, whoever wrote; median, range and base's median \
@@ -86,7 +87,7 @@ fn of_runs(subject: &Subject<'_>, runs: &RunsComparison) -> Option<Picture> {
     }
     let is_only = subject.input.comparison.runs.len() == 1;
     let level = if is_only { String::new() } else { level_suffix(runs.clients) };
-    let title = format!("Write and space amplification of whole runs{level}");
+    let title = format!("Amplification, memory and settling of whole runs{level}");
     let caption = "Over all steps of complete runs, so that work put off by a fast load is charged \
                    to it. Bytes put are rows put times the bytes of a row, before compression. \
                    Pages that the kernel had not written back when the run ended are in none of \

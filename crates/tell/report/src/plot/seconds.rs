@@ -12,20 +12,24 @@ use super::picture::{Picture, Words, line, px, text};
 use super::subject::Subject;
 use crate::figure::figure;
 
-const ROW: f64 = 54.0;
+const ROW: f64 = 58.0;
 /// Space between the panels of neighbouring rows.
-const BETWEEN: f64 = 12.0;
+const BETWEEN: f64 = 18.0;
 /// Room for the numbers at the left of a panel.
 const SCALE: f64 = 40.0;
 /// Intervals shorter than this are the ragged end of a step: their rate says little.
 const SHORTEST_S: f64 = 0.5;
+/// Panels of a step share one time axis unless one of them would use less than this of it.
+const LEAST_SHARE: f64 = 0.5;
 /// A panel reaches at least this far above its median second.
 const HEADROOM: f64 = 1.25;
 
 /// One run's seconds in one step.
 struct Trace {
-    /// End of the second since the step's start (s), operations per second.
+    /// Middle of the interval since the step's start (s), operations per second.
     points: Vec<(f64, f64)>,
+    /// End of the last interval (s).
+    length_s: f64,
     /// Whether the run ended in this step.
     is_cut_short: bool,
 }
@@ -41,31 +45,49 @@ pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
         rows: &subject.rows,
         columns: &subject.headings,
         row_height: ROW,
-        foot: 24.0,
+        foot: 4.0,
         legend: None,
     };
     let width = matrix.panel_width() - SCALE;
-    let longest = |column: usize| {
-        let ends = all[column].iter().flatten().filter_map(|trace| trace.points.last());
-        ends.map(|(end, _)| *end).fold(0.0, f64::max)
-    };
-    let back = |area: &Area| {
-        let (left, y) = (area.x + SCALE, area.y + area.height + 6.0);
+    let back = |_: &Area| html! {};
+    let cell = |area: &Area, row: usize| {
+        let length_s = length(&all[area.column], row);
+        let across = Linear::holding([length_s], width);
+        let traces = &all[area.column][row];
         html! {
-            (text(left, y + 6.0, "axis", "0 s"))
-            (text(left + width, y + 6.0, "axis end", &figure(Unit::Seconds, longest(area.column))))
+            (panel(area, traces, across, subject.rows[row].colour))
+            @if traces.iter().any(|trace| !trace.points.is_empty()) {
+                (ends(area, length_s))
+            }
         }
     };
-    let cell = |area: &Area, row: usize| {
-        let traces = &all[area.column][row];
-        let across = Linear::holding([longest(area.column)], width);
-        panel(area, traces, across, subject.rows[row].colour)
-    };
     let caption = "One thin line per run. Every panel has its own scale from zero, with its median \
-                   second dashed and named: compare heights in the figure above, steadiness here. \
-                   A cross ends a run that did not finish the step.";
+                   second dotted and named: compare heights in the figure above, steadiness here. \
+                   Time runs from the step's start to the end written below each panel. A cross \
+                   ends a run that did not finish the step.";
     let words = Words::new("seconds", "Throughput, second by second", caption);
     Some(matrix.picture(words, &back, &cell))
+}
+
+/// Returns the length of a row's time axis: that of the whole column unless lengths differ much.
+fn length(column: &[Vec<Trace>], row: usize) -> f64 {
+    let longest = |traces: &Vec<Trace>| traces.iter().map(|one| one.length_s).fold(0.0, f64::max);
+    let known: Vec<f64> = column.iter().map(longest).filter(|length| *length > 0.0).collect();
+    let all = known.iter().copied().fold(0.0, f64::max);
+    if known.iter().all(|length| *length >= LEAST_SHARE * all) {
+        all
+    } else {
+        longest(&column[row])
+    }
+}
+
+/// Returns the ends of a panel's time axis.
+fn ends(area: &Area, length_s: f64) -> Markup {
+    let y = area.y + area.height - BETWEEN / 2.0 + 10.0;
+    html! {
+        (text(area.x + SCALE, y, "axis", "0 s"))
+        (text(area.x + area.width, y, "axis end", &figure(Unit::Seconds, length_s)))
+    }
 }
 
 fn traces(subject: &Subject<'_>, column: usize, row: usize) -> Vec<Trace> {
@@ -85,12 +107,16 @@ fn trace(run: &RunRecord, intervals: &[IntervalRecord], index: u32) -> Trace {
     let point = |interval: &IntervalRecord| {
         let length = interval.length_ns.as_secs_f64();
         let done: u64 = interval.clients.values().map(|summary| summary.counts.done).sum();
-        let end = interval.start_ns.as_secs_f64() - begun + length;
-        (length >= SHORTEST_S).then(|| (end, float(done) / length))
+        let middle = interval.start_ns.as_secs_f64() - begun + length / 2.0;
+        (length >= SHORTEST_S).then(|| (middle, float(done) / length))
     };
     let is_recorded = run.steps.iter().any(|step| step.index == index);
     let is_cut_short = !matches!(run.end, RunEnd::Complete) && !is_recorded;
-    Trace { points: own.filter_map(point).collect(), is_cut_short }
+    let own: Vec<&IntervalRecord> = own.collect();
+    let end =
+        |last: &&IntervalRecord| last.start_ns.as_secs_f64() - begun + last.length_ns.as_secs_f64();
+    let length_s = own.last().map_or(0.0, end);
+    Trace { points: own.into_iter().filter_map(point).collect(), length_s, is_cut_short }
 }
 
 fn panel(area: &Area, traces: &[Trace], across: Linear, colour: &str) -> Markup {

@@ -54,10 +54,10 @@ pub(crate) fn times(subject: &Subject<'_>) -> Option<Picture> {
         });
         marks(area, &known.collect::<Vec<_>>(), subject.rows[row].colour)
     };
-    let caption = "Logarithmic axis, the same for all steps; medians over the runs, `max` the \
-                   median of the runs' longest. Response time runs from the moment an operation \
-                   was due. In a closed loop it is due when the one before has ended, so requests \
-                   that would have arrived during a stall are not in these figures.";
+    let caption = "Logarithmic axis, the same for all steps; medians over the runs, also of the \
+                   runs' longest. Response time runs from the moment an operation was due. In a \
+                   closed loop it is due when the one before has ended, so requests that would \
+                   have arrived during a stall are not in these figures.";
     let words = Words::new("times", "Response times, p50 to the longest", caption);
     Some(matrix.picture(words, &back, &cell))
 }

@@ -1,21 +1,194 @@
 //! The page and the post: structure, self-containment, size.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::fixture;
-use report::{render_html, render_markdown_post};
+use model::RunEnd;
+use report::{ReportInput, render_html, render_markdown_post};
+
+use crate::fixture::{Fixture, quickstart, two_releases};
+
+/// Leaves a file where a person can look at it.
+fn keep(name: &str, bytes: &[u8]) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(name), bytes).unwrap();
+}
+
+/// Walks the tags of a page and panics where one is closed that is not the last opened.
+fn assert_well_nested(page: &str) {
+    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        let end = start + rest[start..].find('>').expect("every tag ends");
+        let tag = &rest[start + 1..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "closed before: {}", &rest[..rest.len().min(200)]);
+            continue;
+        }
+        let name = tag.split([' ', '\n']).next().unwrap();
+        if !VOID.contains(&name) && !name.starts_with('?') {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, [""; 0], "left open");
+}
 
 #[test]
-fn a_page_to_look_at_is_left_in_the_scratch_directory() {
-    let page = render_html(&fixture::quickstart(5).input());
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
-    std::fs::write(&path, &page).unwrap();
-    assert!(page.starts_with("<!DOCTYPE html>"));
-}
-#[test]
-fn post() {
-    let files = render_markdown_post(&fixture::quickstart(5).input());
-    for (name, bytes) in files {
-        std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), bytes).unwrap();
+fn the_page_needs_neither_network_nor_script() {
+    let page = render_html(&quickstart(5).input());
+    keep("quickstart.html", page.as_bytes());
+    for foreign in ["http:", "https:", "src=", "<script", "url(", "@import", "<link", "javascript:"]
+    {
+        assert!(!page.contains(foreign), "the page has {foreign}");
     }
+}
+
+#[test]
+fn the_page_is_well_nested_and_its_sections_come_in_the_readers_order() {
+    let page = render_html(&quickstart(5).input());
+    assert_well_nested(&page);
+    let order =
+        ["<h1>", "answer", "pictures", "costs", "shape", "doubts", "how", "more", "<footer>"];
+    let places: Vec<usize> = order
+        .iter()
+        .map(|name| {
+            let mark =
+                if name.starts_with('<') { (*name).to_owned() } else { format!("id=\"{name}\"") };
+            page.find(&mark).unwrap_or_else(|| panic!("no {mark}"))
+        })
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn every_picture_and_table_names_every_variant() {
+    let fixture = quickstart(5);
+    let page = render_html(&fixture.input());
+    let pictures: Vec<&str> = page.split("<figure").skip(1).collect();
+    assert_eq!(pictures.len(), 7);
+    for variant in &fixture.manifest.plan.experiment.variants {
+        let name = format!(">{}", variant.name);
+        for picture in &pictures {
+            assert!(picture.contains(&name), "{name} is missing in {}", &picture[..60]);
+        }
+    }
+}
+
+#[test]
+fn the_first_screen_says_what_the_numbers_are_worth() {
+    let page = render_html(&quickstart(5).input());
+    let (header, _) = page.split_once("</header>").unwrap();
+    for said in [
+        "Which embedded engine, on this machine?",
+        "3 interleaved repetitions",
+        "durability class os (survives a process crash)",
+        "23 of 24 runs complete",
+        "2 doubts",
+    ] {
+        assert!(header.contains(said), "the header does not say: {said}");
+    }
+    assert!(page.contains("fjall.c1.r2 crashed in readwhilewriting: signal 11"));
+}
+
+#[test]
+fn the_page_says_how_to_repeat_it() {
+    let page = render_html(&quickstart(5).input());
+    let (_, how) = page.split_once("id=\"how\"").unwrap();
+    for said in [
+        "assay run experiments/quickstart.toml --results 'my results'",
+        "Intel(R) Xeon(R)",
+        "20261120",
+        "9f86d081884c<",
+        "kCompactionStyleUniversal",
+        "rocksdb-11.8.c1.r3",
+    ] {
+        assert!(how.contains(said), "it is not said: {said}");
+    }
+    // What is the same in all variants of an engine is not listed as a difference.
+    let (differing, _) = how.split_once("id=\"more\"").unwrap();
+    assert!(differing.contains("compaction_style") && !differing.contains("paranoid_checks"));
+}
+
+#[test]
+fn a_long_experiment_makes_a_page_below_three_megabytes() {
+    let page = render_html(&quickstart(60).input());
+    keep("long.html", page.as_bytes());
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn one_repetition_of_two_variants_makes_a_page_that_claims_nothing() {
+    let page = render_html(&two_releases(5).input());
+    keep("releases.html", page.as_bytes());
+    assert_well_nested(&page);
+    assert!(page.contains("with one run of either, this may be noise"));
+    assert!(!page.contains("class=\"better\"") && !page.contains("class=\"worse\""));
+}
+
+#[test]
+fn an_experiment_whose_runs_all_died_still_has_a_page() {
+    let mut fixture = two_releases(5);
+    for run in &mut fixture.runs {
+        run.steps.clear();
+        run.end = RunEnd::OutOfMemory { step: "filluniquerandom".to_owned() };
+    }
+    fixture.intervals.clear();
+    let experiment = &fixture.manifest.plan.experiment;
+    let comparison = analysis::compare(&fixture.runs, experiment, &experiment.base).unwrap();
+    let page = render_html(&ReportInput { comparison: &comparison, ..fixture.input() });
+    assert_well_nested(&page);
+    assert!(page.contains("No run finished a step"));
+    assert!(page.contains("killed for memory in filluniquerandom; it finished no step"));
+}
+
+#[test]
+fn names_with_markup_are_shown_as_text() {
+    let mut fixture = two_releases(5);
+    fixture.manifest.plan.experiment.question = "<script>alert(1)</script> & \"more\"?".to_owned();
+    let page = render_html(&fixture.input());
+    assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
+    assert_well_nested(&page);
+}
+
+#[test]
+fn levels_of_clients_have_their_own_columns() {
+    let mut fixture = two_releases(5);
+    let mut more = fixture.runs.clone();
+    for run in &mut more {
+        run.cell.clients = 4;
+    }
+    fixture.intervals.extend(fixture.intervals.clone());
+    fixture.runs.extend(more);
+    let experiment = &fixture.manifest.plan.experiment;
+    let comparison = analysis::compare(&fixture.runs, experiment, &experiment.base).unwrap();
+    let page = render_html(&ReportInput { comparison: &comparison, ..fixture.input() });
+    keep("levels.html", page.as_bytes());
+    assert!(page.contains("readrandom, 1 client<") && page.contains("readrandom, 4 clients<"));
+    assert!(page.contains("id=\"amplification-c1\"") && page.contains("id=\"amplification-c4\""));
+}
+
+#[test]
+fn the_post_names_its_pictures_and_each_is_a_file_of_its_own() {
+    let files = render_markdown_post(&quickstart(5).input());
+    files.iter().for_each(|(name, bytes)| keep(name, bytes));
+    let text = String::from_utf8(files[0].1.clone()).unwrap();
+    assert_eq!(files[0].0, "report.md");
+    assert!(files.len() > 5);
+    for (name, bytes) in &files[1..] {
+        assert!(text.contains(&format!("]({name})")), "{name} is not in the post");
+        let svg = std::str::from_utf8(bytes).unwrap();
+        assert!(svg.starts_with("<?xml") && svg.contains("xmlns=\"http://www.w3.org/2000/svg\""));
+        assert_well_nested(svg);
+    }
+    let names: BTreeSet<&String> = files.iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), files.len(), "two files of one name");
+}
+
+#[test]
+fn the_same_records_give_the_same_page() {
+    let page = |fixture: Fixture| render_html(&fixture.input());
+    assert_eq!(page(quickstart(5)), page(quickstart(5)));
 }

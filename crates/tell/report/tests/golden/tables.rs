@@ -1,0 +1,121 @@
+//! The tables of comparison, run and list, in every format.
+
+use report::{
+    Format, Meta, RunSummary, Style, render_answer, render_comparison, render_list, render_run,
+};
+
+use crate::fixture::{quickstart, two_releases};
+
+fn rendered(format: Format, style: Style) -> String {
+    let fixture = quickstart(5);
+    render_comparison(&fixture.comparison, &Meta::of(&fixture.manifest), format, style)
+}
+
+#[test]
+fn the_comparison_fits_a_screen_and_names_what_is_wrong() {
+    let text = rendered(Format::Text, Style::default());
+    assert!(text.lines().count() <= 48, "more than a screen:\n{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "wider than asked:\n{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_narrow_terminal_gets_the_tables_in_blocks() {
+    let style = Style { width: 80, ..Style::default() };
+    let text = rendered(Format::Text, style);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "wider than asked:\n{text}");
+}
+
+#[test]
+fn costs_follow_when_asked_for() {
+    let style = Style { has_costs: true, ..Style::default() };
+    let text = rendered(Format::Text, style);
+    let (_, costs) = text.split_once("Costs per operation").unwrap();
+    insta::assert_snapshot!(costs);
+}
+
+#[test]
+fn colour_is_written_only_when_asked_for_and_changes_no_word() {
+    let plain = rendered(Format::Text, Style::default());
+    let coloured = rendered(Format::Text, Style { has_colour: true, ..Style::default() });
+    assert!(!plain.contains('\u{1b}') && coloured.contains('\u{1b}'));
+    let mut words = String::new();
+    let mut parts = coloured.split('\u{1b}');
+    words.push_str(parts.next().unwrap());
+    parts.for_each(|part| words.push_str(part.split_once('m').unwrap().1));
+    assert_eq!(words, plain);
+}
+
+#[test]
+fn the_answer_of_a_run_is_one_table() {
+    let fixture = quickstart(5);
+    let style = Style { width: 150, ..Style::default() };
+    let text = render_answer(&fixture.comparison, &Meta::of(&fixture.manifest), style);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn one_repetition_is_said_to_show_no_difference() {
+    let fixture = two_releases(5);
+    let meta = Meta::of(&fixture.manifest);
+    let text = render_comparison(&fixture.comparison, &meta, Format::Text, Style::default());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn markdown_can_be_pasted() {
+    insta::assert_snapshot!(rendered(Format::Markdown, Style::default()));
+}
+
+#[test]
+fn csv_has_a_line_per_metric_and_as_many_fields_as_its_header() {
+    let csv = rendered(Format::Csv, Style::default());
+    let fields = |line: &str| line.split(',').count();
+    let expected = fields(csv.lines().next().unwrap());
+    assert!(csv.lines().all(|line| fields(line) == expected));
+    let shown: Vec<&str> = csv
+        .lines()
+        .filter(|line| line.starts_with("scope") || line.contains("throughput_ops_per_s"))
+        .take(10)
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn json_holds_every_metric_with_its_range() {
+    let json = rendered(Format::Json, Style::default());
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["experiment"]["name"], "quickstart");
+    let fill = &value["comparison"]["steps"][0]["cells"][4];
+    insta::assert_json_snapshot!(fill["metrics"]["throughput_ops_per_s"]);
+    assert_eq!(value["comparison"]["incomplete"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_run_is_shown_in_the_seeds_columns_with_their_glossary() {
+    let fixture = quickstart(5);
+    let style = Style { width: 170, ..Style::default() };
+    let run = fixture.runs.iter().find(|run| run.cell.id == "rocksdb-9.10.c1.r1").unwrap();
+    insta::assert_snapshot!(render_run(&fixture.manifest, run, style));
+}
+
+#[test]
+fn a_run_that_was_killed_before_its_first_step_has_no_table() {
+    let fixture = quickstart(5);
+    let mut run = fixture.runs[0].clone();
+    run.steps.clear();
+    run.identity = None;
+    run.end = model::RunEnd::Running;
+    let text = render_run(&fixture.manifest, &run, Style::default());
+    assert!(text.ends_with("killed with Assay\n\nNo step was finished.\n"), "{text}");
+    assert!(text.contains("(never opened)"), "{text}");
+}
+
+#[test]
+fn the_list_groups_runs_by_experiment() {
+    let (first, second) = (quickstart(5), two_releases(5));
+    let runs = first.runs.iter().skip(20).chain(&second.runs);
+    let summaries: Vec<RunSummary> = runs.map(RunSummary::of).collect();
+    insta::assert_snapshot!(render_list(&summaries, Style::default()));
+    assert!(render_list(&[], Style::default()).contains("No runs"));
+}
