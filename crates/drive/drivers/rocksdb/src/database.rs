@@ -9,6 +9,7 @@ use model::state::LevelShape;
 use model::{Durability, EngineState, Identity, Options};
 
 use crate::events::{Events, Totals};
+use crate::feature;
 use crate::ffi_db::Db;
 use crate::ffi_session::RocksSession;
 use crate::provenance::{LogHead, log_head, options_file};
@@ -67,12 +68,12 @@ impl RocksEngine {
     ) -> Result<Self, EngineError> {
         let head = log_head(&spec.dir);
         let file = options_file(&spec.dir).map_err(fatal)?;
-        let version = file.version.or(head.version.clone());
-        let identity = Identity {
-            version: version.unwrap_or(driver.version),
-            facts: head.facts.clone(),
-            ..driver
-        };
+        let version = file.version.or(head.version.clone()).unwrap_or(driver.version);
+        let mut facts = head.facts.clone();
+        if let Some(defect) = feature::known_defect(&version) {
+            facts.insert("known_defect".to_owned(), defect.to_owned());
+        }
+        let identity = Identity { version, facts, ..driver };
         let events = events_of(&file.options, spec)?;
         let watch = Watch { events, last: None, unchanged: 0, lowered: None };
         let word = |is: bool, yes: &'static str, no: &'static str| if is { yes } else { no };

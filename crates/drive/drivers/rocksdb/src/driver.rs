@@ -35,19 +35,25 @@ pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     Ok(Box::new(RocksDriver { api, path: path.to_owned(), sha256 }))
 }
 
-/// Checks that an ELF file's head is that of a shared library for `arch`, as Rust names it.
+/// Bytes of the ELF header of 64 bits.
+const ELF_HEADER_BYTES: usize = 64;
+
+/// Checks that an ELF file is a whole shared library for `arch`, as Rust names it.
 ///
-/// The loader's own words for both cases are "cannot open shared object file".
+/// The loader's own words for another machine are "cannot open shared object file", and a file
+/// that is cut short ends the process with SIGBUS.
 /// Source: Tool Interface Standard, 1995, Executable and Linking Format 1.2, "ELF Header".
 fn check_image(image: &[u8], arch: &str) -> Result<(), String> {
-    let Some(head) = image.first_chunk::<20>().filter(|head| head.starts_with(b"\x7fELF")) else {
+    let head = image.first_chunk::<ELF_HEADER_BYTES>();
+    let Some(head) = head.filter(|head| head.starts_with(b"\x7fELF")) else {
         return Err("is not a shared library".to_owned());
     };
-    let pair = |at: usize| match head[5] {
-        2 => u16::from_be_bytes([head[at], head[at + 1]]),
-        _ => u16::from_le_bytes([head[at], head[at + 1]]),
+    let number = |at: usize, bytes: usize| {
+        let join = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+        let field = &head[at..at + bytes];
+        if head[5] == 2 { field.iter().fold(0, join) } else { field.iter().rev().fold(0, join) }
     };
-    let machine = match (pair(18), head[4]) {
+    let machine = match (number(18, 2), head[4]) {
         (3, _) => "x86".to_owned(),
         (21, _) => "powerpc64".to_owned(),
         (22, _) => "s390x".to_owned(),
@@ -57,10 +63,16 @@ fn check_image(image: &[u8], arch: &str) -> Result<(), String> {
         (243, _) => "riscv64".to_owned(),
         (number, _) => format!("machine {number}"),
     };
-    if machine == arch {
-        return Ok(());
+    if machine != arch {
+        return Err(format!("was built for {machine}; this program runs on {arch}"));
     }
-    Err(format!("was built for {machine}; this program runs on {arch}"))
+    // Linkers put the table of sections last: offset, entry size and entry count.
+    let is_64_bits = head[4] == 2;
+    let sections_end = number(40, 8).saturating_add(number(58, 2) * number(60, 2));
+    if is_64_bits && sections_end > image.len() as u64 {
+        return Err(format!("is cut short: {} of {sections_end} bytes", image.len()));
+    }
+    Ok(())
 }
 
 /// One library.
@@ -130,7 +142,12 @@ fn find_refused(base: &RawOptions, request: &Request, all: EngineError) -> Engin
 /// Returns an error at opening as that of the option it names; the longest name wins.
 fn name_option(request: &Request, error: EngineError) -> EngineError {
     let EngineError::Fatal(reason) = error else { return error };
-    let is_named = |name: &&str| reason.contains(name.rsplit('.').next().unwrap_or(name));
+    let text = reason.to_lowercase();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_named = |name: &&str| {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        text.split(|c| !is_part(c)).any(|word| word == last)
+    };
     let named = request.options.iter().map(|(name, _)| name).filter(is_named);
     match named.max_by_key(|name| name.len()) {
         Some(option) if reason.starts_with("Invalid argument") => {
@@ -146,8 +163,8 @@ mod tests {
 
     fn head(machine: u8) -> Vec<u8> {
         let mut head = b"\x7fELF\x02\x01".to_vec();
-        head.resize(18, 0);
-        head.extend([machine, 0, 0, 0]);
+        head.resize(ELF_HEADER_BYTES, 0);
+        head[18] = machine;
         head
     }
 
@@ -156,7 +173,14 @@ mod tests {
         assert_eq!(check_image(&head(62), "x86_64"), Ok(()));
         let reason = check_image(&head(183), "x86_64").unwrap_err();
         assert_eq!(reason, "was built for aarch64; this program runs on x86_64");
-        assert!(check_image(b"#!/bin/sh\n", "x86_64").unwrap_err().contains("shared library"));
+        let reason = check_image(b"#!/bin/sh\n", "x86_64").unwrap_err();
+        assert!(reason.contains("not a shared library"));
         assert!(check_image(b"\x7fELF", "x86_64").is_err());
+        let mut cut = head(62);
+        (cut[40], cut[58], cut[60]) = (64, 64, 2);
+        let reason = check_image(&cut, "x86_64").unwrap_err();
+        assert_eq!(reason, "is cut short: 64 of 192 bytes");
+        cut.resize(192, 0);
+        assert_eq!(check_image(&cut, "x86_64"), Ok(()));
     }
 }

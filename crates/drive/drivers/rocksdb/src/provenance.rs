@@ -12,6 +12,9 @@ use crate::request::TABLE;
 /// Bytes of the LOG's head that are read: it ends long before (40 KB in 11.8).
 const HEAD_BYTES: u64 = 1 << 20;
 
+/// A field of 32 bits that 5.18 prints with the field behind it (`format_version`) as high half.
+const READ_AMP: &str = "read_amp_bytes_per_bit";
+
 /// Facts from the head of the LOG; absent when it lies elsewhere (`db_log_dir`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LogHead {
@@ -126,11 +129,18 @@ fn parse_options(text: &str) -> OptionsFile {
             if name == "rocksdb_version" {
                 file.version = Some(value.to_owned());
             } else if let Some(prefix) = &prefix {
-                flatten(&format!("{prefix}{name}"), value, &mut file.options);
+                let value = if name == READ_AMP { low_half(value) } else { value.to_owned() };
+                flatten(&format!("{prefix}{name}"), &value, &mut file.options);
             }
         }
     }
     file
+}
+
+/// Returns the low half of a number of 64 bits.
+fn low_half(value: &str) -> String {
+    let number = value.parse::<u64>().map(|number| number & u64::from(u32::MAX));
+    number.map_or_else(|_not_a_number| value.to_owned(), |number| number.to_string())
 }
 
 /// Returns what precedes the names of a section; `None` when the section is not for us.
@@ -219,6 +229,7 @@ mod tests {
              \x20 compaction_options_universal={size_ratio=1;stop={a=b;};}\n\
              \x20 merge_operator={id=none}\n  compression_per_level=\n  \n\
              [TableOptions/BlockBasedTable \"default\"]\n  block_size=8192\n\
+             \x20 read_amp_bytes_per_bit=8589934592\n\
              [CFOptions \"other\"]\n  write_buffer_size=7\n",
         );
         assert_eq!(file.version.as_deref(), Some("11.8.1"));
@@ -233,7 +244,8 @@ mod tests {
                 "compaction_options_universal.stop.a=b",
                 "merge_operator.id=none",
                 "compression_per_level=",
-                "block_based_table_factory.block_size=8192"
+                "block_based_table_factory.block_size=8192",
+                "block_based_table_factory.read_amp_bytes_per_bit=0"
             ]
         );
     }

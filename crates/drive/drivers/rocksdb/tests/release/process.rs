@@ -14,14 +14,14 @@ const LIBRARY: &str = "ASSAY_TEST_ROCKSDB";
 /// Runs `body` on a release, or prints why it is skipped; `test` is the calling test's name.
 ///
 /// Where `CI` is `true` nothing is skipped.
-pub fn on_release(version: &str, test: &str, body: impl FnOnce(&dyn Driver)) {
+pub(crate) fn on_release(version: &str, test: &str, body: impl FnOnce(&dyn Driver)) {
     on_library(version, test, |path| {
         body(&*driver_rocksdb::open_library(path).expect("the library of a release loads"));
     });
 }
 
 /// Runs `body` on the path of a release's library, before anything is loaded.
-pub fn on_library(version: &str, test: &str, body: impl FnOnce(&Path)) {
+pub(crate) fn on_library(version: &str, test: &str, body: impl FnOnce(&Path)) {
     if let Some(path) = variable(LIBRARY) {
         body(Path::new(&path));
         return;
@@ -38,12 +38,21 @@ pub fn on_library(version: &str, test: &str, body: impl FnOnce(&Path)) {
     let child = Command::new(program)
         .args([test, "--exact", "--nocapture"])
         .env(LIBRARY, path)
+        .env("TMPDIR", scratch_dir())
         .output()
         .expect("the test's program starts");
     let output = String::from_utf8_lossy(&child.stdout) + String::from_utf8_lossy(&child.stderr);
     assert!(child.status.success(), "rocksdb@{version}: {}\n{output}", child.status);
     // A wrong name would run no test, and pass.
     assert!(output.contains("1 passed"), "`{test}` is not the name of the calling test\n{output}");
+}
+
+/// Returns where the child makes its databases: in memory where the system offers it.
+///
+/// RocksDB syncs every file it makes; the small memtables of tests make it a hundred a second.
+fn scratch_dir() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { memory.to_owned() } else { env::temp_dir() }
 }
 
 /// Returns the path of a release's library, fetched when it is not cached.

@@ -20,7 +20,7 @@ struct File {
 }
 
 /// Returns the options of a profile for a release: those it extends, its own, the release's.
-pub fn profile(name: &str, version: &str) -> Options {
+pub(crate) fn profile(name: &str, version: &str) -> Options {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../profiles");
     let text = fs::read_to_string(dir.join(format!("{name}.toml"))).expect("the profile is there");
     let file: File = toml::from_str(&text).expect("the profile has the form of a profile");
