@@ -4,9 +4,9 @@ use std::fs;
 use std::hint;
 
 use model::Nanos;
-use rustix::io::Errno;
-use rustix::thread::clock_nanosleep_absolute;
-use rustix::time::{ClockId, Timespec};
+use nix::errno::Errno;
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 use super::counter::{Counter, kernel_now, trust};
 use crate::traits::Clock;
@@ -137,12 +137,13 @@ impl SteadyClock {
 
 /// Sleeps until the kernel's clock shows `at`.
 fn sleep_until(at: Nanos) {
-    let request = Timespec {
-        tv_sec: i64::try_from(at.0 / 1_000_000_000).unwrap_or(i64::MAX),
-        tv_nsec: i64::try_from(at.0 % 1_000_000_000).unwrap_or(0),
-    };
+    let request = TimeSpec::new(
+        i64::try_from(at.0 / 1_000_000_000).unwrap_or(i64::MAX),
+        i64::try_from(at.0 % 1_000_000_000).unwrap_or(0),
+    );
+    let flags = ClockNanosleepFlags::TIMER_ABSTIME;
     // A signal wakes the thread early; any other error cannot be helped by sleeping again.
-    while clock_nanosleep_absolute(ClockId::Monotonic, &request) == Err(Errno::INTR) {}
+    while clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &request) == Err(Errno::EINTR) {}
 }
 
 #[cfg(test)]

@@ -1,0 +1,242 @@
+//! What the client itself costs: the whole loop over the engine that does nothing.
+//!
+//! `cargo bench -p load` prints nanoseconds and instructions per operation, allocations, and
+//! memory. Everything is as in a run: three stamps, both histograms, cuts, hand-offs, heartbeats,
+//! and the workload's own generator with 20-byte keys; all of it pinned to one core. Figures of a
+//! shared machine are noisy: believe the least of the rounds, and the instructions.
+
+#![expect(clippy::print_stdout, reason = "a benchmark's result is what it prints")]
+
+use std::alloc::System;
+use std::collections::BTreeSet;
+use std::hint::black_box;
+use std::process::Command;
+
+use engine::null::NullDriver;
+use engine::{Driver, Engine, OpenSpec};
+use load::{Clock, Event, GroupRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step};
+use model::{DataShape, Load, Nanos, OpKind, Options, Settings, Step, StopRule};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use workload::{Generator, Group, Presence, Request, generators};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Rounds: the least of ten is hardly disturbed even on a busy machine.
+const ROUNDS: usize = 10;
+/// Operations of a round: about half a second.
+const OPERATIONS: u64 = 10_000_000;
+/// What the design asks for.
+const TARGET_NS: f64 = 50.0;
+
+fn main() {
+    let mut words = std::env::args().skip_while(|word| word != "--count");
+    if let Some(count) = words.nth(1).and_then(|count| count.parse().ok()) {
+        // What valgrind runs.
+        run(&SteadyClock::calibrate(), 1, &step(StopRule::Operations(count)), &mut |_| {});
+        return;
+    }
+    pin();
+    let clock = SteadyClock::calibrate();
+    println!("client loop on the null engine, one core, clock: {}", clock.check().source);
+    floors(&clock);
+    let closed = step(StopRule::Operations(OPERATIONS));
+    let wall = rounds("closed loop", &clock, &closed);
+    println!(
+        "  target {TARGET_NS} ns: {}, {:.1} M operations/s",
+        if wall <= TARGET_NS { "met" } else { "MISSED" },
+        1e3 / wall
+    );
+    let backlog = Step { load: Load::Constant { ops_per_s: 1e9 }, ..closed };
+    rounds("open loop, always late", &clock, &backlog);
+    allocations(&clock);
+    memory(&clock);
+    instructions();
+}
+
+/// Keeps everything on one core: the last one this process may use.
+fn pin() {
+    let allowed = sched_getaffinity(None).expect("a process may ask for its own cores");
+    let last = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core));
+    let mut one = CpuSet::new();
+    one.set(last.expect("a running process has a core"));
+    sched_setaffinity(None, &one).expect("a core of those allowed");
+}
+
+/// Returns a `readrandom` step, closed loop, one client.
+fn step(stop: StopRule) -> Step {
+    Step {
+        name: "readrandom".to_owned(),
+        clients: 1,
+        stop,
+        warmup: Nanos(0),
+        load: Load::Closed,
+        distribution: "uniform".to_owned(),
+        range_rows: 10,
+        batch_keys: 10,
+        writer_bytes_per_s: None,
+        settle_cap: Nanos::SECOND,
+    }
+}
+
+fn streams(step: &Step, clients: u32) -> Vec<Box<dyn Generator>> {
+    let data = DataShape { rows: 1_000_000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
+    let step = Step { clients, ..step.clone() };
+    let (presence, group) = (Presence::All, Group::Clients);
+    generators(&Request { step: &step, data: &data, seed: 42, presence, group })
+        .expect("a step of the catalog")
+}
+
+fn null() -> Box<dyn Engine> {
+    let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
+    let (settings, options) = (Settings::default(), Options::new());
+    let spec = OpenSpec { dir: std::env::temp_dir(), settings, options, data };
+    NullDriver.open(&spec).expect("the null engine opens everywhere")
+}
+
+/// Runs a step as the worker does; answers of the null engine cannot be checked.
+fn run<C: Clock>(
+    clock: &C,
+    clients: u32,
+    step: &Step,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> StepTotals {
+    let engine = null();
+    let mut run = StepRun {
+        engine: &*engine,
+        clients: GroupRun {
+            generators: streams(step, clients),
+            load: step.load,
+            kinds: BTreeSet::from([OpKind::Get]),
+        },
+        writers: GroupRun::empty(),
+        stop: step.stop,
+        warmup: step.warmup,
+        interval: Nanos::SECOND,
+        is_checking: false,
+        stop_flag: StopFlag::default(),
+    };
+    run_step(clock, &mut run, on_event).expect("a step that can be run")
+}
+
+/// Prints the least and the median of the rounds, and returns the least.
+#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
+fn rounds(name: &str, clock: &SteadyClock, step: &Step) -> f64 {
+    let mut wall = Vec::new();
+    let mut cpu = Vec::new();
+    for _ in 0..ROUNDS {
+        let totals = run(clock, 1, step, &mut |_| {});
+        let done = totals.clients[&OpKind::Get].counts.done;
+        assert_eq!(done, OPERATIONS, "every operation is counted");
+        wall.push(totals.duration.0 as f64 / done as f64);
+        let used = ["client_cpu_user_us", "client_cpu_kernel_us"];
+        cpu.push(used.iter().map(|name| totals.readings[*name]).sum::<f64>() * 1e3 / done as f64);
+    }
+    let (least, median) = least_and_median(wall);
+    let (least_cpu, median_cpu) = least_and_median(cpu);
+    println!(
+        "{name:<24} {least:6.1} ns/op least, {median:6.1} median; CPU of the client {least_cpu:.1} \
+         least, {median_cpu:.1} median"
+    );
+    least
+}
+
+fn least_and_median(mut values: Vec<f64>) -> (f64, f64) {
+    values.sort_by(f64::total_cmp);
+    (values[0], values[values.len() / 2])
+}
+
+/// Prints what the parts cost alone.
+#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
+fn floors(clock: &SteadyClock) {
+    let mut stream = streams(&step(StopRule::Operations(u64::MAX)), 1).remove(0);
+    let timed = |name: &str, body: &mut dyn FnMut()| {
+        let mut spans = Vec::new();
+        for _ in 0..ROUNDS {
+            let start = clock.now();
+            body();
+            spans.push(clock.now().since(start).0 as f64 / (OPERATIONS / 10) as f64);
+        }
+        println!("{name:<24} {:6.1} ns/op least", least_and_median(spans).0);
+    };
+    timed("generator alone", &mut || {
+        for _ in 0..OPERATIONS / 10 {
+            black_box(stream.next());
+        }
+    });
+    timed("two stamps alone", &mut || {
+        for _ in 0..OPERATIONS / 10 {
+            black_box((clock.now(), clock.now()));
+        }
+    });
+}
+
+/// Prints the allocations of all threads between two intervals of a running step.
+fn allocations(clock: &SteadyClock) {
+    let mut seen = Vec::new();
+    let mut operations = Vec::new();
+    let step = step(StopRule::Duration(Nanos::from_secs(5)));
+    run(clock, 2, &step, &mut |event| {
+        if let Event::Interval(interval) = event {
+            operations.push(interval.clients[&OpKind::Get].counts.done);
+            let stats = ALLOCATOR.stats();
+            seen.push(stats.allocations + stats.reallocations);
+        }
+    });
+    // The first intervals make room once; the last one is told when the threads are ending.
+    let (first, last) = (1, seen.len() - 2);
+    let allocated = seen[last] - seen[first];
+    let done: u64 = operations[first + 1..=last].iter().sum();
+    println!("allocations              {allocated} in {done} operations and their hand-offs");
+}
+
+/// Prints the resident memory after a short and after a long step.
+#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
+fn memory(clock: &SteadyClock) {
+    let before = resident_bytes();
+    for seconds in [2, 10] {
+        run(clock, 2, &step(StopRule::Duration(Nanos::from_secs(seconds))), &mut |_| {});
+        let (now, mib) = (resident_bytes(), f64::from(1 << 20));
+        println!(
+            "memory, 2 clients, {seconds:>2} s   {:.1} MiB resident, {:+.1} MiB since the step's start",
+            now as f64 / mib,
+            (now as f64 - before as f64) / mib
+        );
+    }
+}
+
+/// Returns the largest resident memory so far.
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+/// Prints the instructions per operation, as callgrind counts them.
+#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
+fn instructions() {
+    const FEW: u64 = 100_000;
+    const MANY: u64 = 1_100_000;
+    match (counted(FEW), counted(MANY)) {
+        (Some(few), Some(many)) => {
+            let each = many.saturating_sub(few) as f64 / (MANY - FEW) as f64;
+            println!("instructions             {each:.1} per operation (callgrind, slope)");
+        }
+        _ => println!("instructions             skipped: valgrind is not installed or failed"),
+    }
+}
+
+/// Returns the instructions of a whole process that does `count` operations.
+fn counted(count: u64) -> Option<u64> {
+    let out = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe().ok()?)
+        .args(["--count", &count.to_string()])
+        .output()
+        .ok()?;
+    let text = String::from_utf8(out.stderr).ok()?;
+    let total = text.lines().find_map(|line| line.split_once("Collected :"))?.1;
+    total.trim().parse().ok()
+}
