@@ -4,13 +4,15 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use engine::{Engine, EngineError, Maintenance, Session};
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
 use model::state::LevelShape;
 use model::{Durability, EngineState, Identity, Options, Readings};
 
-use crate::config::{Config, describe};
+use crate::config::Config;
+use crate::describe::describe;
 use crate::error::{failed, refused};
 use crate::session::FjallSession;
 
@@ -24,6 +26,10 @@ const MANUAL: &str = "kv-manual";
 ///
 /// Source: POSIX.1-2008 as Linux has it, stat(2).
 const STAT_BLOCK_BYTES: u64 = 512;
+/// Time between two looks at background work that is waited for: as fjall's own.
+const IDLE_POLL: Duration = Duration::from_millis(10);
+/// Looks before giving up: one hour, longer than any backlog of an experiment.
+const IDLE_POLLS_MAX: u32 = 360_000;
 
 /// An open database.
 pub(crate) struct FjallEngine {
@@ -94,6 +100,22 @@ impl FjallEngine {
             .collect()
     }
 
+    /// Returns the flushes and compactions that run or wait.
+    fn jobs(&self) -> usize {
+        self.database.outstanding_flushes() + self.database.active_compactions()
+    }
+
+    /// Waits for flushes and compactions, in the way fjall itself waits for a flush.
+    fn wait_until_idle(&self) -> Result<(), EngineError> {
+        for _ in 0..IDLE_POLLS_MAX {
+            std::thread::park_timeout(IDLE_POLL);
+            if self.is_idle(self.jobs()) {
+                return Ok(());
+            }
+        }
+        Err(EngineError::Timeout("fjall: background work does not end".to_owned()))
+    }
+
     /// Returns whether nothing runs or waits.
     ///
     /// A flush ends before the compactions it asks for begin, so quiet counts only when no
@@ -132,14 +154,16 @@ impl Engine for FjallEngine {
             // fjall decides on its own, after each flush.
             Maintenance::CompactLevel0 => Ok(false),
             Maintenance::CompactAll => {
-                self.keyspace.rotate_memtable_and_wait().map_err(failed)?;
+                self.keyspace.rotate_memtable().map_err(failed)?;
+                // A compaction leaves out what a flush or another compaction has in hand.
+                self.wait_until_idle()?;
                 self.keyspace.major_compact().map(|()| true).map_err(failed)
             }
         }
     }
 
     fn state(&self) -> Result<EngineState, EngineError> {
-        let jobs = self.database.outstanding_flushes() + self.database.active_compactions();
+        let jobs = self.jobs();
         let levels = self.levels();
         let mut readings = named(&[
             ("engine_disk_bytes", self.keyspace.disk_space()),

@@ -5,9 +5,9 @@
 //!
 //! | durability | fjall | what a write does |
 //! |---|---|---|
-//! | `none` | `manual_journal_persist(true)` | goes to the memtable and the journal's buffer |
-//! | `os` | fjall's default | the same, then the journal's buffer is written with `write()` |
-//! | `sync` | `manual_journal_persist(true)`, `persist(SyncData)` after each write | the same, then `fdatasync()` of the journal |
+//! | `none` | `manual_journal_persist` | goes to the memtable and the journal's buffer |
+//! | `os` | fjall's default | the same, then the journal's buffer goes to `write()` |
+//! | `sync` | `persist(SyncData)` after each write | the same, then `fdatasync()` of the journal |
 //!
 //! Whatever the class, a clean close syncs, and so does fjall for each memtable it flushes. fjall
 //! keeps a keyspace's options from its creation on; data reopened with other options than it was
@@ -23,9 +23,10 @@
 //! option that would break the promise of the durability class does not exist. Allocations per
 //! operation are fjall's own: it takes keys and values of writes as owned slices.
 //!
-//! To add an option, add it to `config.rs`.
+//! To add an option, add it to `config.rs` and `describe.rs`.
 
 mod config;
+mod describe;
 mod driver;
 mod error;
 mod instance;

@@ -103,3 +103,25 @@ fn large_values_go_to_blob_files_only_when_separated() {
         engine.close().unwrap();
     }
 }
+
+/// Goal: a compaction of everything leaves nothing in level 0, also right after a flush began.
+/// Method: several memtables, a flush that is not waited for, then the compaction.
+#[test]
+fn compacting_everything_includes_what_is_being_flushed() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = [("max_memtable_size", "256KiB")].into_iter().collect();
+    let engine = open(dir.path(), Durability::None, &options).unwrap();
+    let mut session = engine.session().unwrap();
+    for row in 0..4000_u32 {
+        let op = Op::Put { key: &row.to_be_bytes(), value: &[7; 400] };
+        assert_eq!(session.execute(&op, &mut Rows::new()), Ok(Outcome::Done));
+    }
+    drop(session);
+    engine.maintain(Maintenance::Flush).unwrap();
+    assert_eq!(engine.maintain(Maintenance::CompactAll), Ok(true));
+    let state = engine.state().unwrap();
+    let levels = state.levels.expect("fjall has levels");
+    assert_eq!(levels[0].files, 0, "{levels:?}");
+    assert!(levels.iter().map(|level| level.bytes).sum::<u64>() > 1_000_000, "{levels:?}");
+    engine.close().unwrap();
+}

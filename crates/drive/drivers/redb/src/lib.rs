@@ -6,7 +6,7 @@
 //! | durability | redb | what a commit does |
 //! |---|---|---|
 //! | `none` | `Durability::None` | pages stay in redb's cache, as far as they fit |
-//! | `os` | `Durability::Immediate`, a backend whose sync does nothing | pages and header are written with `write()`: they survive the process |
+//! | `os` | `Immediate`, syncs dropped by our backend | pages and header go to `write()` |
 //! | `sync` | `Durability::Immediate` | the same, then the file is synced |
 //!
 //! redb has no level between `none` and `sync` of its own; `os` is its `Immediate` commit on a

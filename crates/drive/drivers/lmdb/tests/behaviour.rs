@@ -1,0 +1,75 @@
+//! What LMDB tells of itself, and what it refuses.
+
+use std::path::Path;
+
+use engine::{Engine, EngineError, OpenSpec, Rows};
+use model::{DataShape, Durability, Op, Outcome, Settings};
+
+fn open(dir: &Path, options: &[(&str, &str)]) -> Box<dyn Engine> {
+    let settings = Settings { durability: Durability::Os, ..Settings::default() };
+    let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 400, compressible_to: 0.5 };
+    let options = options.iter().copied().collect();
+    let spec = OpenSpec { dir: dir.to_owned(), settings, options, data };
+    driver_lmdb::driver().open(&spec).expect("the directory is good")
+}
+
+fn put(engine: &dyn Engine, row: u32) -> Result<Outcome, EngineError> {
+    let op = Op::Put { key: &row.to_be_bytes(), value: &[7; 400] };
+    engine.session()?.execute(&op, &mut Rows::new())
+}
+
+#[test]
+fn the_state_tells_height_and_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), &[]);
+    assert_eq!(engine.state().unwrap().tree_height, Some(0));
+    for row in 0..2000 {
+        assert_eq!(put(&*engine, row), Ok(Outcome::Done));
+    }
+    let state = engine.state().unwrap();
+    assert!(state.tree_height.is_some_and(|height| height >= 2), "{state:?}");
+    assert!(state.readings["engine_disk_bytes"] > 800_000.0, "{state:?}");
+    assert!(engine.statistics_text().unwrap().contains("ms_entries 2000\n"));
+    engine.close().unwrap();
+}
+
+#[test]
+fn the_configuration_is_read_back_from_lmdb() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), &[("MDB_NORDAHEAD", "true"), ("map_size", "64MiB")]);
+    let options = engine.effective_options().unwrap();
+    for (name, value) in [
+        ("map_size", "67108864"),
+        ("max_readers", "126"),
+        ("MDB_NORDAHEAD", "true"),
+        ("MDB_NOSYNC", "true"),
+        ("MDB_WRITEMAP", "false"),
+    ] {
+        assert_eq!(options.get(name), Some(value), "{name}");
+    }
+    engine.close().unwrap();
+}
+
+#[test]
+fn a_full_map_names_the_option_that_helps() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), &[("map_size", "2MiB")]);
+    let failure = (0..10_000).find_map(|row| put(&*engine, row).err());
+    let Some(EngineError::Fatal(text)) = failure else { panic!("{failure:?}") };
+    assert!(text.contains("map_size"), "{text}");
+    engine.close().unwrap();
+}
+
+#[test]
+fn one_client_too_many_is_refused_when_it_asks_for_its_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), &[("max_readers", "1")]);
+    let session = engine.session().unwrap();
+    let other = std::thread::scope(|scope| {
+        scope.spawn(|| engine.session().map(drop)).join().expect("no panic")
+    });
+    let Err(EngineError::Fatal(text)) = other else { panic!("{other:?}") };
+    assert!(text.contains("max_readers"), "{text}");
+    drop(session);
+    engine.close().unwrap();
+}
