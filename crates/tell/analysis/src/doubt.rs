@@ -32,6 +32,7 @@ pub fn all(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
     doubts.extend(missing(runs, experiment));
     doubts.extend(few_repetitions(experiment));
     doubts.extend(not_sustained(runs));
+    doubts.extend(stalled(runs));
     doubts.extend(capped(runs));
     doubts.extend(recorded(runs));
     doubts
@@ -130,6 +131,21 @@ fn not_sustained(runs: &[RunRecord]) -> Vec<Doubt> {
     short.into_iter().map(tell).collect()
 }
 
+fn stalled(runs: &[RunRecord]) -> Vec<Doubt> {
+    let stalled = by_place(runs, |step| Some(step.seconds.stalled_seconds).filter(|it| *it > 0));
+    let tell = |((variant, step), seconds): (Place, Vec<u64>)| {
+        doubt(
+            format!(
+                "{variant} did nothing in {} whole seconds of {step} ({})",
+                seconds.iter().sum::<u64>(),
+                runs_of(seconds.len())
+            ),
+            "a mean hides this: look at the throughput second by second",
+        )
+    };
+    stalled.into_iter().map(tell).collect()
+}
+
 fn capped(runs: &[RunRecord]) -> Vec<Doubt> {
     let capped =
         by_place(runs, |step| step.settle.as_ref().filter(|one| one.is_capped).map(|_| ()));
@@ -203,6 +219,14 @@ mod tests {
         let told = seen(&runs, &experiment(&["a"], 2));
         let [only] = &told[..] else { panic!("{told:?}") };
         assert!(only.ends_with("75 % of it at worst (1 run)"), "{only}");
+    }
+
+    #[test]
+    fn seconds_in_which_nothing_was_done_are_told() {
+        let mut runs = [run("a", 1, 5), run("a", 2, 5)];
+        runs[1].steps[0].seconds.stalled_seconds = 4;
+        let told = seen(&runs, &experiment(&["a"], 2));
+        assert_eq!(told, ["a did nothing in 4 whole seconds of readrandom (1 run)"]);
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub fn failed_operations(step: &StepRecord) -> u64 {
 /// Returns the bytes of keys and values that clients and background writers put.
 ///
 /// Rows put times the bytes of a row: what the user asked to be stored, before compression.
+///
+/// Source: RocksDB's ticker `bytes.written`, the divisor of its write amplification; ours leaves
+/// out what an engine adds to a row.
 #[must_use]
 pub fn bytes_put(step: &StepRecord, data: &DataShape) -> u64 {
     rows_put(step).saturating_mul(data.row_bytes())

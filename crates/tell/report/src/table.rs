@@ -141,17 +141,13 @@ impl Table {
 
 /// Ends every column of a Markdown rule but the first with a colon.
 fn align_right(rule: &str) -> String {
-    let mut column = 0;
     let mut aligned = String::with_capacity(rule.len());
-    for part in rule.split_inclusive('|') {
-        let is_figure = column > 1 && part.ends_with("-|");
-        if is_figure {
-            aligned.push_str(&part[..part.len() - 2]);
-            aligned.push_str(":|");
-        } else {
-            aligned.push_str(part);
+    for (column, part) in rule.split_inclusive('|').enumerate() {
+        match part.strip_suffix("-|") {
+            // The first part lies before the table, the second is the column of names.
+            Some(dashes) if column > 1 => aligned.extend([dashes, ":|"]),
+            _ => aligned.push_str(part),
         }
-        column += 1;
     }
     aligned
 }

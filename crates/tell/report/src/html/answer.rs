@@ -1,6 +1,6 @@
 //! The answer: sentences, then the table relative to the base.
 
-use analysis::{Comparison, Measured, RunsComparison};
+use analysis::{CellComparison, Comparison, Measured, StepComparison};
 use maud::{Markup, html};
 use model::{Unit, metric};
 
@@ -8,8 +8,8 @@ use crate::comparison::OF_RUNS;
 use crate::figure::{self, MISSING};
 use crate::input::ReportInput;
 use crate::label::{
-    THROUGHPUT, level_suffix, measured_steps, range_legend, sign_legend, step_heading, tone,
-    variant_label, versus_text,
+    THROUGHPUT, measured_steps, range_legend, sign_legend, step_heading, tone, variant_label,
+    versus_text,
 };
 use crate::sentence::step_sentence;
 use crate::table::Tone;
@@ -26,7 +26,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
                 p { "No run finished a step in which operations are measured." }
             } @else {
                 ul.sentences { @for sentence in sentences { li { (emphasis(&sentence)) } } }
-                (table(comparison))
+                @for band in bands(comparison) { (table(comparison, &band)) }
                 @if comparison.variants.len() > 1 { p.legend { (sign_legend()) } }
                 p.legend { (range_legend(comparison)) }
             }
@@ -42,44 +42,58 @@ fn emphasis(sentence: &str) -> Markup {
     }
 }
 
-fn table(comparison: &Comparison) -> Markup {
-    let steps = measured_steps(comparison);
-    let is_known = |name: &str, runs: &RunsComparison| {
-        runs.cells.iter().any(|cell| cell.metric(name).is_some())
-    };
-    let of_runs: Vec<(&RunsComparison, &str, String)> = comparison
-        .runs
-        .iter()
-        .flat_map(|runs| OF_RUNS.iter().map(move |(name, heading)| (runs, *name, *heading)))
-        .filter(|(runs, name, _)| is_known(name, runs))
-        .map(|(runs, name, heading)| {
-            let several = comparison.runs.len() > 1;
-            let level = if several { level_suffix(runs.clients) } else { String::new() };
-            (runs, name, format!("{heading}{level}"))
-        })
-        .collect();
+/// Most steps side by side in one table.
+const STEPS: usize = 4;
+
+/// The columns of one table.
+struct Band<'a> {
+    steps: Vec<&'a StepComparison>,
+    /// What whole runs cost: metric, heading, one cell per variant.
+    of_runs: Vec<(&'static str, &'static str, &'a [CellComparison])>,
+}
+
+/// Returns the columns by level of clients, in tables of at most [`STEPS`] steps; what whole runs
+/// cost stands in the last table of their level.
+fn bands(comparison: &Comparison) -> Vec<Band<'_>> {
+    let mut bands = Vec::new();
+    for level in measured_steps(comparison).chunk_by(|one, next| one.clients == next.clients) {
+        let of_level = level.chunks(STEPS);
+        bands.extend(of_level.map(|steps| Band { steps: steps.to_vec(), of_runs: Vec::new() }));
+        let runs = comparison.runs.iter().find(|runs| runs.clients == level[0].clients);
+        if let (Some(last), Some(runs)) = (bands.last_mut(), runs) {
+            let is_known = |name: &str| runs.cells.iter().any(|cell| cell.metric(name).is_some());
+            let known = OF_RUNS.iter().filter(|(name, _)| is_known(name));
+            last.of_runs =
+                known.map(|(name, heading)| (*name, *heading, &runs.cells[..])).collect();
+        }
+    }
+    bands
+}
+
+fn table(comparison: &Comparison, band: &Band<'_>) -> Markup {
+    let Band { steps, of_runs } = band;
     html! {
         div.wide { table.answer {
             thead {
                 tr {
                     th {}
-                    @for step in &steps {
+                    @for step in steps {
                         th.step colspan="2" scope="colgroup" { (step_heading(comparison, step)) }
                     }
-                    @for (_, _, heading) in &of_runs { th rowspan="2" scope="col" { (heading) } }
+                    @for (_, heading, _) in of_runs { th rowspan="2" scope="col" { (heading) } }
                 }
                 tr {
                     th {}
-                    @for _ in &steps { th.first { "ops/s" } th { "vs base" } }
+                    @for _ in steps { th.first { "ops/s" } th { "vs base" } }
                 }
             }
             tbody {
                 @for (index, variant) in comparison.variants.iter().enumerate() {
                     tr.base[variant.name == comparison.base] {
                         th scope="row" { (variant_label(comparison, &variant.name)) }
-                        @for step in &steps { (pair(step.cells[index].metric(THROUGHPUT))) }
-                        @for (runs, name, _) in &of_runs {
-                            td.first { (median(name, runs.cells[index].metric(name))) }
+                        @for step in steps { (pair(step.cells[index].metric(THROUGHPUT))) }
+                        @for (name, _, cells) in of_runs {
+                            td.first { (median(name, cells[index].metric(name))) }
                         }
                     }
                 }
@@ -107,7 +121,9 @@ fn pair(measured: Option<&Measured>) -> Markup {
             };
             td class=(class) {
                 (versus_text(versus))
-                small { (figure::ratio(versus.low)) ".." (figure::ratio(versus.high)) }
+                @if versus.low < versus.high {
+                    small { (figure::ratio(versus.low)) ".." (figure::ratio(versus.high)) }
+                }
             }
         } @else {
             td {}

@@ -35,7 +35,9 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
                     (how::section(input, &meta))
                     (fold::section(input))
                 }
-                footer { "Made by Assay " (input.manifest.assay_version) " from " code { (meta.id) } }
+                footer {
+                    "Made by Assay " (input.manifest.assay_version) " from " code { (meta.id) }
+                }
             }
         }
     };

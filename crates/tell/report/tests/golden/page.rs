@@ -124,7 +124,7 @@ fn one_repetition_of_two_variants_makes_a_page_that_claims_nothing() {
     let page = render_html(&two_releases(5).input());
     keep("releases.html", page.as_bytes());
     assert_well_nested(&page);
-    assert!(page.contains("with one run of either, this may be noise"));
+    assert!(page.contains("with so few runs this may be noise"));
     assert!(!page.contains("class=\"better\"") && !page.contains("class=\"worse\""));
 }
 
@@ -161,6 +161,8 @@ fn levels_of_clients_have_their_own_columns() {
         run.cell.clients = 4;
     }
     fixture.intervals.extend(fixture.intervals.clone());
+    fixture.manifest.plan.cells.extend(more.iter().map(|run| run.cell.clone()));
+    fixture.manifest.plan.experiment.clients.push(4);
     fixture.runs.extend(more);
     let experiment = &fixture.manifest.plan.experiment;
     let comparison = analysis::compare(&fixture.runs, experiment, &experiment.base).unwrap();
