@@ -1,12 +1,18 @@
-//! The two roles of the loop that vary: where time comes from, and when operations are due.
+//! The two roles in the loop that vary: where time comes from, and when operations are due.
 
 use model::Nanos;
 
+/// A reading in a clock's own unit; means something to that clock only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticks(pub u64);
+
 /// A monotonic clock.
+///
+/// Whoever reads it once in a while asks for [`Clock::now`]. The hot loop reads ticks, and
+/// translates no more of them than it needs; a clock whose ticks are nanoseconds has nothing to
+/// add for that.
 pub trait Clock: Sync {
     /// Returns the present, nanoseconds, monotonic per thread.
-    ///
-    /// On the hot path, twice per operation: no lock, no system call where it can be avoided.
     fn now(&self) -> Nanos;
 
     /// Sleeps until `at`, and returns the present, which is `at` or later.
@@ -18,6 +24,33 @@ pub trait Clock: Sync {
     ///
     /// Spins at the end of the wait: exact, at the price of CPU.
     fn wait_until(&self, at: Nanos) -> Nanos;
+
+    /// Reads the present in ticks.
+    ///
+    /// On the hot path, twice per operation: no lock, no system call where it can be avoided.
+    #[inline(always)]
+    fn ticks(&self) -> Ticks {
+        Ticks(self.now().0)
+    }
+
+    /// Returns the time of a reading.
+    #[inline(always)]
+    fn time_of(&self, ticks: Ticks) -> Nanos {
+        Nanos(ticks.0)
+    }
+
+    /// Returns the first reading at `at` or later.
+    fn ticks_at(&self, at: Nanos) -> Ticks {
+        Ticks(at.0)
+    }
+
+    /// Returns the time between two readings; zero when `to` is not the later one.
+    ///
+    /// On the hot path, once per operation.
+    #[inline(always)]
+    fn between(&self, from: Ticks, to: Ticks) -> Nanos {
+        Nanos(to.0.saturating_sub(from.0))
+    }
 }
 
 /// When one client's operations are due.
@@ -37,6 +70,9 @@ pub trait Clock: Sync {
 /// assert_eq!(second.next_start(Nanos(9_000_000_000)), Some(Nanos(3_000_000)));
 /// ```
 pub trait Schedule {
+    /// Whether every operation is due as soon as the last one has ended, so that nobody need ask.
+    const IS_CLOSED: bool = false;
+
     /// Returns when the next operation is due; `None` when there is none left.
     ///
     /// An open loop ignores `now`. Never skips and never re-times an operation that is overdue.

@@ -7,9 +7,9 @@ use workload::Generator;
 use super::meter::Meter;
 use crate::schedule::{Closed, Constant};
 use crate::stop::Halt;
-use crate::tally::Done;
+use crate::tally::Times;
 use crate::timeline::Timeline;
-use crate::traits::{Clock, Schedule};
+use crate::traits::{Clock, Schedule, Ticks};
 
 /// Failures in a row after which a client gives up: an engine that refused a thousand times will
 /// not recover within the step, and may refuse a million times per second.
@@ -54,20 +54,24 @@ pub(crate) fn run_scheduled<C: Clock>(
     drive: &Drive<'_, C>,
     (load, client, clients): (Load, u64, u64),
     timeline: &Timeline,
-    (generator, session): (&mut dyn Generator, &mut dyn Session),
+    source: (&mut dyn Generator, &mut dyn Session),
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
     match load {
-        Load::Closed => run(drive, Closed, (generator, session), meter),
+        Load::Closed => run(drive.clock, drive, Closed, source, meter),
         Load::Constant { ops_per_s } => {
             let schedule = Constant::new(timeline.start, ops_per_s, client, clients);
-            run(drive, schedule, (generator, session), meter)
+            run(drive.clock, drive, schedule, source, meter)
         }
     }
 }
 
 /// The hot loop, all of it: one copy per clock and schedule, two or three indirect calls.
+///
+/// The clock comes by itself, because the compiler may keep in registers what is behind a
+/// reference that is an argument.
 fn run<C: Clock, S: Schedule>(
+    clock: &C,
     drive: &Drive<'_, C>,
     mut schedule: S,
     (generator, session): (&mut dyn Generator, &mut dyn Session),
@@ -75,47 +79,62 @@ fn run<C: Clock, S: Schedule>(
 ) -> ClientEnd {
     let mut rows = Rows::new();
     let mut failures = 0;
-    while meter.ended < drive.limit {
+    let mut limit = drive.limit;
+    let mut next_mark = clock.ticks_at(meter.next_mark());
+    while meter.ended < limit {
         let is_checked = drive.is_checking && generator.wants_check();
-        let Some(op) = generator.next() else { break };
+        let next = generator.next();
+        let Some(op) = &next else { break };
         rows.clear(is_checked);
-        let now = drive.clock.now();
-        let Some(intended) = schedule.next_start(now) else { break };
-        let started = if intended <= now {
-            now
-        } else {
-            match wait(drive, intended, meter) {
-                Ok(started) => started,
-                Err(end) => return end,
+        let mut started = clock.ticks();
+        let mut intended = Nanos(0);
+        if !S::IS_CLOSED {
+            let now = clock.time_of(started);
+            let Some(due) = schedule.next_start(now) else { break };
+            if due > now {
+                match wait(drive, due, meter) {
+                    Ok(ticks) => started = ticks,
+                    Err(end) => return end,
+                }
+                next_mark = clock.ticks_at(meter.next_mark());
             }
-        };
-        let outcome = session.execute(&op, &mut rows);
-        let ended = drive.clock.now();
+            intended = due;
+        }
+        let outcome = session.execute(op, &mut rows);
+        let ended = clock.ticks();
 
         // Outside the stamps from here on.
-        let (kind, written) = (op.kind(), written(&op));
+        let kind = op.kind();
         meter.ended += 1;
-        let is_over = ended >= meter.next_mark() && meter.mark(ended);
-        if is_checked && outcome.is_ok() {
-            match generator.check(&rows) {
-                Ok(values) => meter.tally.record_verified(kind, values),
-                Err(wrong) => {
-                    meter.tally.record_failure(kind);
-                    return ClientEnd::Failed(wrong.to_string());
-                }
+        if ended >= next_mark {
+            // The operation belongs to the interval it ended in, so a cut comes first.
+            if meter.mark(clock.time_of(ended)) {
+                limit = 0;
             }
+            next_mark = clock.ticks_at(meter.next_mark());
         }
         match outcome {
             Ok(outcome) => {
+                let service = clock.between(started, ended);
+                let response = if S::IS_CLOSED {
+                    service
+                } else {
+                    // Rounding must not make it the shorter one.
+                    clock.time_of(ended).since(intended).max(service)
+                };
+                let (rows_moved, bytes) = moved(op, &rows);
+                if is_checked {
+                    match generator.check(&rows) {
+                        Ok(values) => meter.tally.record_verified(kind, values),
+                        Err(wrong) => {
+                            meter.tally.record_failure(kind);
+                            return ClientEnd::Failed(wrong.to_string());
+                        }
+                    }
+                }
                 failures = 0;
-                meter.tally.record(Done {
-                    kind,
-                    outcome,
-                    service_ns: ended.since(started).0,
-                    response_ns: ended.since(intended).0,
-                    rows: rows.count() + written.0,
-                    bytes: rows.bytes() + written.1,
-                });
+                let times = Times { service_ns: service.0, response_ns: response.0 };
+                meter.tally.record(kind, outcome, times, (rows_moved, bytes));
             }
             Err(error) => {
                 failures += 1;
@@ -124,9 +143,6 @@ fn run<C: Clock, S: Schedule>(
                     return end;
                 }
             }
-        }
-        if is_over {
-            break;
         }
         if drive.halt.is_halted() {
             return ClientEnd::Stopped;
@@ -139,11 +155,11 @@ fn run<C: Clock, S: Schedule>(
 #[cold]
 fn wait<C: Clock>(
     drive: &Drive<'_, C>,
-    intended: Nanos,
+    due: Nanos,
     meter: &mut Meter<'_>,
-) -> Result<Nanos, ClientEnd> {
+) -> Result<Ticks, ClientEnd> {
     loop {
-        let next = intended.min(meter.next_mark());
+        let next = due.min(meter.next_mark());
         let now = match drive.role {
             Role::Measured => drive.clock.wait_until(next),
             Role::Background => drive.clock.rest_until(next),
@@ -155,19 +171,21 @@ fn wait<C: Clock>(
         if drive.halt.is_halted() {
             return Err(ClientEnd::Stopped);
         }
-        if now >= intended {
-            return Ok(now);
+        if now >= due {
+            return Ok(drive.clock.ticks());
         }
     }
 }
 
-/// Returns the rows and bytes that an operation writes; what it reads, the engine counts.
+/// Returns the rows and bytes that an operation wrote, or that were read.
 #[inline(always)]
-const fn written(op: &Op<'_>) -> (u64, u64) {
-    match op {
-        Op::Put { key, value } => (1, (key.len() + value.len()) as u64),
-        Op::Delete { key } => (1, key.len() as u64),
-        Op::Get { .. } | Op::Scan { .. } | Op::MultiGet { .. } => (0, 0),
+const fn moved(op: &Op<'_>, rows: &Rows) -> (u64, u64) {
+    if let Op::Put { key, value } = op {
+        (1, (key.len() + value.len()) as u64)
+    } else if let Op::Delete { key } = op {
+        (1, key.len() as u64)
+    } else {
+        (rows.count(), rows.bytes())
     }
 }
 

@@ -3,6 +3,8 @@
 use model::Nanos;
 use nix::time::{ClockId, clock_gettime};
 
+use crate::traits::Ticks;
+
 /// Bits of the fraction in a scale factor.
 const SCALE_BITS: u32 = 32;
 
@@ -90,19 +92,31 @@ impl Counter {
         Some(Self { source, origin: later, scale })
     }
 
-    /// Returns the present on the kernel's scale.
+    /// Reads the counter.
     #[inline(always)]
-    pub(super) fn now(&self) -> Nanos {
-        self.scaled(self.source.raw())
+    pub(super) fn ticks(&self) -> Ticks {
+        Ticks(self.source.raw())
     }
 
     /// Returns a reading on the kernel's scale.
     #[inline(always)]
+    pub(super) fn time_of(&self, ticks: Ticks) -> Nanos {
+        self.origin.kernel.after(self.between(Ticks(self.origin.ticks), ticks))
+    }
+
+    /// Returns the time between two readings.
+    #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the product fits 64 bits for 500 years")]
-    fn scaled(&self, ticks: u64) -> Nanos {
-        let since = u128::from(ticks.saturating_sub(self.origin.ticks));
-        let span = (since * u128::from(self.scale)) >> SCALE_BITS;
-        Nanos(self.origin.kernel.0 + span as u64)
+    pub(super) fn between(&self, from: Ticks, to: Ticks) -> Nanos {
+        let ticks = u128::from(to.0.saturating_sub(from.0));
+        Nanos(((ticks * u128::from(self.scale)) >> SCALE_BITS) as u64)
+    }
+
+    /// Returns the first reading at `at` or later.
+    pub(super) fn ticks_at(&self, at: Nanos) -> Ticks {
+        let span = u128::from(at.since(self.origin.kernel).0) << SCALE_BITS;
+        let ticks = u64::try_from(span.div_ceil(u128::from(self.scale))).unwrap_or(u64::MAX);
+        Ticks(self.origin.ticks.saturating_add(ticks))
     }
 
     /// Returns when the calibration was made.
@@ -113,7 +127,7 @@ impl Counter {
     /// Returns one moment as this clock and as the kernel's clock see it.
     pub(super) fn compare(&self) -> (Nanos, Nanos) {
         let pair = pair(&self.source);
-        (self.scaled(pair.ticks), pair.kernel)
+        (self.time_of(Ticks(pair.ticks)), pair.kernel)
     }
 }
 

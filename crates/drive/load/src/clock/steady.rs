@@ -9,7 +9,7 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 use super::counter::{Counter, kernel_now, trust};
-use crate::traits::Clock;
+use crate::traits::{Clock, Ticks};
 
 /// Distance between the two readings of a calibration: 30 ns of error in 50 ms are 0.6 ppm.
 const CALIBRATION: Nanos = Nanos::from_millis(50);
@@ -103,9 +103,37 @@ impl SteadyClock {
 impl Clock for SteadyClock {
     #[inline(always)]
     fn now(&self) -> Nanos {
+        self.time_of(self.ticks())
+    }
+
+    #[inline(always)]
+    fn ticks(&self) -> Ticks {
         match &self.counter {
-            Ok(counter) => counter.now(),
-            Err(_) => kernel_now(),
+            Ok(counter) => counter.ticks(),
+            Err(_) => Ticks(kernel_now().0),
+        }
+    }
+
+    #[inline(always)]
+    fn time_of(&self, ticks: Ticks) -> Nanos {
+        match &self.counter {
+            Ok(counter) => counter.time_of(ticks),
+            Err(_) => Nanos(ticks.0),
+        }
+    }
+
+    fn ticks_at(&self, at: Nanos) -> Ticks {
+        match &self.counter {
+            Ok(counter) => counter.ticks_at(at),
+            Err(_) => Ticks(at.0),
+        }
+    }
+
+    #[inline(always)]
+    fn between(&self, from: Ticks, to: Ticks) -> Nanos {
+        match &self.counter {
+            Ok(counter) => counter.between(from, to),
+            Err(_) => Nanos(to.0.saturating_sub(from.0)),
         }
     }
 
@@ -162,6 +190,14 @@ mod tests {
         assert!(check.is_sound());
         let (before, ours, after) = (kernel_now(), clock.now(), kernel_now());
         assert!(ours.0 + 20_000 > before.0 && ours.0 < after.0 + 20_000);
+        for span in [0, 1, 17, 999_999_999, 86_400_000_000_000] {
+            let at = ours.after(Nanos(span));
+            let ticks = clock.ticks_at(at);
+            assert!(clock.time_of(ticks) >= Nanos(at.0 - 1), "{span}");
+            assert!(clock.time_of(Ticks(ticks.0 - 40)) < at, "{span}");
+            let found = clock.between(clock.ticks_at(ours), ticks).0;
+            assert!(found.abs_diff(span) <= 2, "{found} {span}");
+        }
     }
 
     #[test]

@@ -171,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tally::Done;
+    use crate::tally::Times;
     use crate::usage::Usage;
 
     const CLIENTS: usize = 2;
@@ -192,9 +192,8 @@ mod tests {
     fn part(client: usize, from: u64, next: u64, operations: u64) -> Delivery {
         let mut tally = Box::new(ClientTally::default());
         for _ in 0..operations {
-            let (kind, outcome) = (OpKind::Get, Outcome::Done);
-            let (service_ns, response_ns) = (100, 200);
-            tally.record(Done { kind, outcome, service_ns, response_ns, rows: 1, bytes: 1 });
+            let times = Times { service_ns: 100, response_ns: 200 };
+            tally.record(OpKind::Get, Outcome::Done, times, (1, 1));
         }
         Delivery { client, from, next, tally, usage: Usage::default() }
     }

@@ -9,6 +9,8 @@ use crate::traits::Schedule;
 pub struct Closed;
 
 impl Schedule for Closed {
+    const IS_CLOSED: bool = true;
+
     #[inline(always)]
     fn next_start(&mut self, now: Nanos) -> Option<Nanos> {
         Some(now)

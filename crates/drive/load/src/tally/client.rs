@@ -14,17 +14,13 @@ const BOTH: u64 = RESPONSE | SERVICE;
 const SERVICE: u64 = 1;
 const RESPONSE: u64 = 1 << 32;
 
-/// An operation that did not fail, as the recorder needs it.
+/// The times of one operation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Done {
-    pub(crate) kind: OpKind,
-    pub(crate) outcome: Outcome,
+pub(crate) struct Times {
     /// Ended - started.
     pub(crate) service_ns: u64,
-    /// Ended - intended.
+    /// Ended - intended: at least the service time.
     pub(crate) response_ns: u64,
-    pub(crate) rows: u64,
-    pub(crate) bytes: u64,
 }
 
 /// Counts and both histograms of one kind of operation.
@@ -33,6 +29,7 @@ pub(crate) struct Done {
 /// where nothing waited, both times are the same and one addition counts them both.
 #[derive(Debug, Clone)]
 struct KindTable {
+    /// All but `done`, which the buckets know.
     counts: OpCounts,
     over_range: u64,
     words: Box<[u64; BUCKETS]>,
@@ -88,17 +85,24 @@ impl ClientTally {
     ///
     /// On the hot path: no allocation, but for the first operation of a kind nobody announced.
     #[inline(always)]
-    pub(crate) fn record(&mut self, done: Done) {
-        let table = self.table(done.kind);
-        table.counts.done += 1;
-        table.counts.not_found += u64::from(matches!(done.outcome, Outcome::NotFound));
-        table.counts.rows += done.rows;
-        table.counts.bytes += done.bytes;
-        if done.service_ns == done.response_ns {
-            table.add(done.service_ns, BOTH);
+    pub(crate) fn record(
+        &mut self,
+        kind: OpKind,
+        outcome: Outcome,
+        times: Times,
+        (rows, bytes): (u64, u64),
+    ) {
+        let table = self.table(kind);
+        if matches!(outcome, Outcome::NotFound) {
+            table.counts.not_found += 1;
+        }
+        table.counts.rows += rows;
+        table.counts.bytes += bytes;
+        if times.service_ns == times.response_ns {
+            table.add(times.service_ns, BOTH);
         } else {
-            table.add(done.service_ns, SERVICE);
-            table.add(done.response_ns, RESPONSE);
+            table.add(times.service_ns, SERVICE);
+            table.add(times.response_ns, RESPONSE);
         }
     }
 
@@ -121,27 +125,25 @@ impl ClientTally {
     ) {
         for kind in OpKind::ALL {
             let Some(table) = &self.tables[kind.index()] else { continue };
-            if table.counts == OpCounts::default() {
-                continue;
+            let filled = table.words.iter().enumerate().filter(|(_, word)| **word != 0);
+            let buckets = filled.map(|(index, word)| {
+                (value_of(index), word & u64::from(u32::MAX), word >> RESPONSE.trailing_zeros())
+            });
+            // The hot path counts an operation that was done in its bucket, and nowhere else.
+            let done = buckets.clone().map(|(_, service, _)| service).sum();
+            let counts = OpCounts { done, ..table.counts };
+            if counts != OpCounts::default() {
+                each(kind, &counts, table.over_range, &mut { buckets });
             }
-            let mut buckets = table
-                .words
-                .iter()
-                .enumerate()
-                .filter(|(_, word)| **word != 0)
-                .map(|(index, word)| (value_of(index), word & u64::from(u32::MAX), word >> 32));
-            each(kind, &table.counts, table.over_range, &mut buckets);
         }
     }
 
     /// Empties the tally; its memory stays.
     pub(crate) fn clear(&mut self) {
         for table in self.tables.iter_mut().flatten() {
-            if table.counts != OpCounts::default() {
-                table.counts = OpCounts::default();
-                table.over_range = 0;
-                table.words.fill(0);
-            }
+            table.counts = OpCounts::default();
+            table.over_range = 0;
+            table.words.fill(0);
         }
     }
 

@@ -101,12 +101,12 @@ mod tests {
     use model::operation::Outcome;
     use proptest::prelude::*;
 
-    use super::super::client::Done;
+    use super::super::client::Times;
     use super::*;
 
-    fn done(service_ns: u64, response_ns: u64) -> Done {
-        let (kind, outcome) = (OpKind::Get, Outcome::Done);
-        Done { kind, outcome, service_ns, response_ns, rows: 1, bytes: 3 }
+    fn record(client: &mut ClientTally, service_ns: u64, response_ns: u64) {
+        let times = Times { service_ns, response_ns };
+        client.record(OpKind::Get, Outcome::Done, times, (1, 3));
     }
 
     /// Times of every magnitude, with a wait before some of them.
@@ -122,7 +122,7 @@ mod tests {
     fn tally_of(times: &[(u64, u64)]) -> GroupTally {
         let mut client = ClientTally::new([OpKind::Get]);
         for (service, response) in times {
-            client.record(done(*service, *response));
+            record(&mut client, *service, *response);
         }
         let mut group = GroupTally::new();
         absorb(&mut group, &client);
@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn a_time_out_of_range_is_counted_and_said_so() {
         let mut client = ClientTally::new([OpKind::Get]);
-        client.record(done(5, 2 * LONGEST_NS));
-        client.record(done(u64::MAX, u64::MAX));
+        record(&mut client, 5, 2 * LONGEST_NS);
+        record(&mut client, u64::MAX, u64::MAX);
         let mut group = GroupTally::new();
         absorb(&mut group, &client);
         let gets = &group[&OpKind::Get];

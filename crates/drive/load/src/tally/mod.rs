@@ -15,7 +15,7 @@ mod group;
 mod layout;
 mod percentiles;
 
-pub(crate) use client::{ClientTally, Done};
+pub(crate) use client::{ClientTally, Times};
 pub use group::{GroupTally, KindTally};
 pub(crate) use group::{absorb, merge, reset};
 pub use percentiles::percentiles;
