@@ -47,7 +47,7 @@ pub fn rows_put(step: &StepRecord) -> u64 {
 /// Returns the derived metrics of one step.
 ///
 /// Source: formulas as in the meanings of `model::metric::METRICS`; stall share as in RocksDB's
-/// benchmark.sh (stall micros / wall time), write amplification as [`write_amplification`].
+/// benchmark.sh (stall micros / wall time), write amplification as RocksDB's tuning guide.
 #[must_use]
 pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     let mut metrics = Derived::default();
@@ -76,7 +76,7 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
 /// most. Here all bytes written in all steps are divided by all bytes put. Space amplification is
 /// that at the end of the last step, peak memory the largest of the steps'.
 ///
-/// Source: as [`write_amplification`], over the run.
+/// Source: as [`step_metrics`], over the run.
 #[must_use]
 pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     let mut metrics = Derived::default();

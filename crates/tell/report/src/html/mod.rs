@@ -4,7 +4,7 @@
 //! reader's questions: question, answer, the pictures behind it, costs, doubts, how it was done,
 //! everything else folded. Who stops after the first screen must not have been misled.
 //!
-//! To add a section, add a file with a function to markup and its line in [`page`].
+//! To add a section, add a file with a function to markup and its line in `page`.
 
 mod answer;
 mod doubts;
