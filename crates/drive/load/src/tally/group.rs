@@ -140,6 +140,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
         fn quantiles_are_those_of_the_standard_histogram(times in times()) {
             // Goal: our counting differs from recording each value in an hdrhistogram by less
