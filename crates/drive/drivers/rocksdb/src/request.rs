@@ -73,6 +73,7 @@ impl Request {
             let reason = format!("write each table option by itself: {TABLE}.NAME = VALUE");
             return Err(refused(TABLE, reason));
         }
+        check_memtable(&wanted)?;
         fill_settings(settings, ours.default_compression, &mut wanted);
         let hyper_clock = fill_cache(settings, &ours, dialect, &mut wanted)?;
         Ok(Self {
@@ -226,13 +227,38 @@ fn fill_cache(
     }
 }
 
-/// Returns the block size asked for, in the engine's notation (`8192`, `8K`).
+/// Returns the block size asked for.
 fn block_bytes(wanted: &Options) -> usize {
-    let read = |text: &str| match text.strip_suffix(['k', 'K']) {
-        Some(digits) => digits.parse().ok().map(|kib: usize| kib * 1024),
-        None => text.parse().ok(),
+    let asked = wanted.get("block_based_table_factory.block_size").and_then(engine_bytes);
+    asked.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(BLOCK_BYTES)
+}
+
+/// Returns a size in the engine's notation (`8192`, `8K`).
+fn engine_bytes(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.split_at_checked(text.len().checked_sub(1)?)? {
+        (digits, "k" | "K") => (digits, 10),
+        (digits, "m" | "M") => (digits, 20),
+        (digits, "g" | "G") => (digits, 30),
+        _ => (text, 0),
     };
-    wanted.get("block_based_table_factory.block_size").and_then(read).unwrap_or(BLOCK_BYTES)
+    digits.parse::<u64>().ok()?.checked_shl(shift)
+}
+
+/// Refuses memtables that are full as soon as they are made.
+///
+/// The engine takes such sizes and then flushes a file per write: a profile that pins
+/// `arena_block_size` makes that an easy mistake.
+fn check_memtable(wanted: &Options) -> Result<(), EngineError> {
+    let bytes = |name: &str| wanted.get(name).and_then(engine_bytes);
+    match (bytes("arena_block_size"), bytes("write_buffer_size")) {
+        (Some(arena), Some(buffer)) if arena >= buffer => {
+            let reason = format!(
+                "{arena} bytes fill a write buffer of {buffer} at once; an eighth of it is usual"
+            );
+            Err(refused("arena_block_size", reason))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns options as an option string: `a.b = 1, a.c = 2` becomes `a={b=1;c=2;};`.
@@ -361,6 +387,10 @@ mod tests {
                 other => panic!("{name} = {value}: {other:?}"),
             }
         }
+        let full = [("write_buffer_size", "1M"), ("arena_block_size", "1048576")];
+        assert!(request(&Settings::default(), &full).is_err());
+        let usual = [("write_buffer_size", "8m"), ("arena_block_size", "1048576")];
+        assert!(request(&Settings::default(), &usual).is_ok());
         let both = [(BLOCK_CACHE, "1M"), (CACHE, "lru")];
         assert!(request(&Settings::default(), &both).is_err());
     }

@@ -1,19 +1,12 @@
-//! What the driver promises beside right answers: clear refusals, exact counts, options read back.
+//! What an open engine promises beside right answers: clear refusals, exact counts, upkeep.
 
-#![expect(clippy::unwrap_used, reason = "what a test's functions unwrap fails the test")]
-#![expect(clippy::print_stdout, reason = "a test says why it is skipped")]
-
-mod release;
-
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows};
-use model::capability::Feature;
 use model::{Bytes, DataShape, Durability, EngineState, Op, Options, Outcome, Settings};
-use release::process::{on_library, on_release};
-use release::profile::profile;
 use tempfile::TempDir;
+
+use crate::release::{on_release, profile};
 
 const OLDEST: &str = "5.18.4";
 const NEWEST: &str = "11.8.1";
@@ -103,7 +96,7 @@ macro_rules! tests {
     ($($test:ident on $version:ident: $body:expr;)*) => { $(
         #[test]
         fn $test() {
-            on_release($version, stringify!($test), $body);
+            on_release($version, concat!("behaviour::", stringify!($test)), $body);
         }
     )* };
 }
@@ -111,16 +104,12 @@ macro_rules! tests {
 tests! {
     a_refused_option_is_named_in_the_oldest_release on OLDEST: a_refused_option_is_named;
     a_refused_option_is_named_in_the_newest_release on NEWEST: a_refused_option_is_named;
-    hyper_clock_needs_8_1 on OLDEST: needs_are_told;
-    a_second_library_is_refused on NEWEST: second_library;
     bytes_are_exact_in_the_oldest_release on OLDEST: bytes_are_exact;
     bytes_are_exact_in_the_newest_release on NEWEST: bytes_are_exact;
     blobs_are_counted_once on NEWEST: blob_sums;
     options_read_back_in_the_oldest_release on OLDEST: lru_reads_back;
     options_read_back_in_the_newest_release on NEWEST: lru_reads_back;
     a_hyper_clock_cache_reads_back_and_is_used on NEWEST: hyper_clock_reads_back;
-    the_build_is_identified_in_the_oldest_release on OLDEST: identity_is_told;
-    the_build_is_identified_in_the_newest_release on NEWEST: identity_is_told;
     level0_is_emptied_and_options_stay_in_the_oldest_release on OLDEST: level0_is_emptied;
     level0_is_emptied_and_options_stay_in_the_newest_release on NEWEST: level0_is_emptied;
     idle_is_reached_without_automatic_compaction on OLDEST: idle_is_reached;
@@ -144,69 +133,6 @@ fn a_refused_option_is_named(driver: &dyn Driver) {
     let (named, reason) = refused_option(driver, &asked);
     assert_eq!(named, "compression");
     assert!(reason.to_lowercase().contains("xpress"), "{reason}");
-}
-
-fn needs_are_told(driver: &dyn Driver) {
-    let error = refusal(driver, &[("assay.cache", "hyper_clock")]);
-    assert!(matches!(error, EngineError::Unsupported(_)), "{error:?}");
-    assert!(error.to_string().contains("needs RocksDB 8.1"), "{error}");
-    let error = refusal(driver, &[("assay.multi_get", "batched")]);
-    assert!(error.to_string().contains("needs 7.3"), "{error}");
-    let features = driver.capabilities().features;
-    assert_eq!(features["hyper_clock"], Feature::No("no, needs 8.1".to_owned()));
-    assert_eq!(features["blob"], Feature::No("no, needs 6.20".to_owned()));
-    assert_eq!(features["compression"], Feature::Yes);
-}
-
-fn second_library(driver: &dyn Driver) {
-    let first = PathBuf::from(driver.identity().origin);
-    assert!(driver_rocksdb::open_library(&first).is_ok(), "the same library is welcome again");
-    let dir = tempfile::tempdir().unwrap();
-    let copy = dir.path().join("librocksdb.so");
-    fs::copy(&first, &copy).unwrap();
-    let Err(error) = driver_rocksdb::open_library(&copy) else { panic!("took a second library") };
-    assert!(error.to_string().contains("a second RocksDB library in one process"), "{error}");
-}
-
-#[test]
-fn a_file_that_cannot_be_loaded_is_named_with_the_reason() {
-    let test = "a_file_that_cannot_be_loaded_is_named_with_the_reason";
-    on_library(NEWEST, test, |library| {
-        let dir = tempfile::tempdir().unwrap();
-        let reason = |name: &str, image: &[u8]| {
-            let path = dir.path().join(name);
-            fs::write(&path, image).unwrap();
-            match driver_rocksdb::open_library(&path) {
-                Ok(_) => panic!("loaded {name}"),
-                Err(error) => error.to_string(),
-            }
-        };
-        let mut image = fs::read(library).unwrap();
-        image[18] = if image[18] == 183 { 62 } else { 183 };
-        let text = reason("other.so", &image);
-        assert!(text.contains("was built for") && text.contains("this program runs on"), "{text}");
-        assert!(reason("text.so", b"#!/bin/sh\n").contains("not a shared library"));
-        image[18] = if image[18] == 183 { 62 } else { 183 };
-        image.truncate(4096);
-        assert!(reason("cut.so", &image).contains("is cut short"));
-        let absent = driver_rocksdb::open_library(&dir.path().join("absent.so"));
-        assert!(absent.is_err_and(|error| error.to_string().contains("absent.so")));
-        // None of the failures keeps the good one out.
-        driver_rocksdb::open_library(library).expect("the library of a release loads");
-    });
-}
-
-#[test]
-fn a_library_of_something_else_is_not_rocksdb() {
-    let test = "a_library_of_something_else_is_not_rocksdb";
-    on_library(NEWEST, test, |_| {
-        let maps = fs::read_to_string("/proc/self/maps").unwrap();
-        let other = maps.lines().filter_map(|line| line.split_whitespace().last());
-        let libc = other.filter(|path| path.contains("/libc")).find(|path| path.contains(".so"));
-        let Some(libc) = libc else { return println!("skipped: no libc of its own") };
-        let Err(error) = driver_rocksdb::open_library(Path::new(libc)) else { panic!("loaded") };
-        assert!(error.to_string().contains("is not RocksDB"), "{error}");
-    });
 }
 
 /// Goal: flush and compaction bytes are exact, and no flush is counted as compaction.
@@ -336,23 +262,6 @@ fn hyper_clock_reads_back(driver: &dyn Driver) {
     let state = engine.state().unwrap();
     assert!(reading(&state, "engine_cache_bytes") > before + 100_000, "{state:?}");
     assert!(reading(&state, "engine_cache_misses") > 10);
-    engine.close().unwrap();
-}
-
-fn identity_is_told(driver: &dyn Driver) {
-    let before = driver.identity();
-    assert_eq!(before.sha256.as_ref().map(String::len), Some(64));
-    let (_dir, engine) = open(driver, Options::new());
-    let after = engine.identity();
-    let is_old = after.version == OLDEST;
-    assert!(is_old || after.version == NEWEST, "{}", after.version);
-    assert_eq!(before.version, if is_old { ">=5.18 <6.3" } else { ">=11.8" });
-    let names: Vec<&str> = after.facts.keys().map(String::as_str).collect();
-    for name in ["compile_date", "compression", "fast_crc32"] {
-        assert!(names.contains(&name), "{names:?}");
-    }
-    assert!(after.facts["compression"].contains("ZSTD"));
-    assert_eq!(after.facts.contains_key("known_defect"), is_old);
     engine.close().unwrap();
 }
 

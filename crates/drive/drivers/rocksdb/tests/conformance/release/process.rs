@@ -11,27 +11,37 @@ use supply::{Store, default_cache_dir};
 /// Tells the child which library to load.
 const LIBRARY: &str = "ASSAY_TEST_ROCKSDB";
 
+/// Where a test's body ran.
+pub(crate) enum Ran {
+    /// In this process, which is the child.
+    Here,
+    /// In the child, which printed this.
+    InChild(String),
+    /// Nowhere; the reason is printed.
+    Nowhere,
+}
+
 /// Runs `body` on a release, or prints why it is skipped; `test` is the calling test's name.
 ///
 /// Where `CI` is `true` nothing is skipped.
-pub(crate) fn on_release(version: &str, test: &str, body: impl FnOnce(&dyn Driver)) {
+pub(crate) fn on_release(version: &str, test: &str, body: impl FnOnce(&dyn Driver)) -> Ran {
     on_library(version, test, |path| {
         body(&*driver_rocksdb::open_library(path).expect("the library of a release loads"));
-    });
+    })
 }
 
 /// Runs `body` on the path of a release's library, before anything is loaded.
-pub(crate) fn on_library(version: &str, test: &str, body: impl FnOnce(&Path)) {
+pub(crate) fn on_library(version: &str, test: &str, body: impl FnOnce(&Path)) -> Ran {
     if let Some(path) = variable(LIBRARY) {
         body(Path::new(&path));
-        return;
+        return Ran::Here;
     }
     let path = match library(version) {
         Ok(path) => path,
         Err(reason) if variable("CI").as_deref() == Some("true") => panic!("{reason}"),
         Err(reason) => {
             println!("skipped: {reason}");
-            return;
+            return Ran::Nowhere;
         }
     };
     let program = env::current_exe().expect("a test knows its program");
@@ -45,6 +55,7 @@ pub(crate) fn on_library(version: &str, test: &str, body: impl FnOnce(&Path)) {
     assert!(child.status.success(), "rocksdb@{version}: {}\n{output}", child.status);
     // A wrong name would run no test, and pass.
     assert!(output.contains("1 passed"), "`{test}` is not the name of the calling test\n{output}");
+    Ran::InChild(output.into_owned())
 }
 
 /// Returns where the child makes its databases: in memory where the system offers it.

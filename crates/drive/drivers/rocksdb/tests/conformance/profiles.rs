@@ -1,0 +1,85 @@
+//! The profiles of the repository: every release takes them, and one of them is the same in all.
+
+use std::collections::BTreeMap;
+
+use engine::{Driver, OpenSpec};
+use model::{Bytes, DataShape, Options, Settings};
+
+use crate::release::{Ran, on_release, profile};
+
+const RELEASES: [&str; 7] = ["5.18.4", "6.29.5", "7.10.2", "8.11.4", "9.10.0", "10.4.2", "11.8.1"];
+
+/// What a child prints before each option it found.
+const MARK: &str = "effective: ";
+
+/// Options that differ although nothing was asked, and why that cannot move a number.
+const MAY_DIFFER: &[&str] = &[
+    // The child's directory; later releases leave it out.
+    "wal_dir",
+    // Whether opening fails when the OPTIONS file cannot be written.
+    "fail_if_options_file_error",
+];
+
+fn effective(driver: &dyn Driver, options: Options) -> (String, Options) {
+    let dir = tempfile::tempdir().expect("a scratch directory can be made");
+    let engine = driver
+        .open(&OpenSpec {
+            dir: dir.path().to_owned(),
+            settings: Settings { cache_bytes: Some(Bytes(8 << 20)), ..Settings::default() },
+            options,
+            data: DataShape { rows: 1, key_bytes: 20, value_bytes: 100, compressible_to: 1.0 },
+        })
+        .expect("the profile is accepted");
+    let found = engine.effective_options().expect("the OPTIONS file is there");
+    let version = engine.identity().version;
+    engine.close().expect("an empty database closes");
+    (version, found)
+}
+
+#[test]
+fn every_release_takes_every_profile_it_can() {
+    for version in RELEASES {
+        let ran =
+            on_release(version, "profiles::every_release_takes_every_profile_it_can", |driver| {
+                let version = effective(driver, Options::new()).0;
+                let mut names = vec!["rocksdb-stock", "rocksdb-leveled", "rocksdb-universal"];
+                if driver.capabilities().has("blob") {
+                    names.extend(["rocksdb-blob", "rocksdb-dbbench"]);
+                }
+                for name in names {
+                    effective(driver, profile(name, &version));
+                }
+            });
+        if let Ran::Here = ran {
+            break;
+        }
+    }
+}
+
+/// Goal: releases opened with `rocksdb-consistent` differ in code and not in configuration.
+/// Method: every option that two releases have in common has one value, as they read it back.
+#[test]
+fn the_consistent_profile_is_the_same_in_every_release() {
+    let test = "profiles::the_consistent_profile_is_the_same_in_every_release";
+    let mut seen: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
+    for version in RELEASES {
+        let ran = on_release(version, test, |driver| {
+            let version = effective(driver, Options::new()).0;
+            let found = effective(driver, profile("rocksdb-consistent", &version)).1;
+            found.iter().for_each(|(name, value)| println!("{MARK}{name}={value}"));
+        });
+        let output = match ran {
+            Ran::Here => return,
+            Ran::InChild(output) => output,
+            Ran::Nowhere => continue,
+        };
+        let lines = output.lines().filter_map(|line| line.strip_prefix(MARK)?.split_once('='));
+        for (name, value) in lines.filter(|(name, _)| !MAY_DIFFER.contains(name)) {
+            let values = seen.entry(name.to_owned()).or_default();
+            values.entry(value.to_owned()).or_default().push(version);
+        }
+    }
+    assert!(seen.is_empty() || seen.len() > 100, "options were read: {}", seen.len());
+    seen.retain(|_, values| values.len() > 1);
+    assert!(seen.is_empty(), "{seen:#?}");
+}
