@@ -76,11 +76,12 @@ impl ExperimentDir {
         if dir.exists() {
             let attempts = self.path.join("attempts");
             fs::create_dir_all(&attempts).map_err(ArchiveError::write(&attempts))?;
-            let free = (1..)
-                .map(|n: u32| attempts.join(format!("{cell_id}.{n}")))
-                .find(|path| !path.exists())
-                .expect("there are more numbers than attempts");
-            fs::rename(&dir, &free).map_err(ArchiveError::write(&dir))?;
+            let mut number = 1_u32;
+            let place = |number: u32| attempts.join(format!("{cell_id}.{number}"));
+            while place(number).exists() {
+                number += 1;
+            }
+            fs::rename(&dir, place(number)).map_err(ArchiveError::write(&dir))?;
         }
         RunWriter::create(dir)
     }

@@ -78,6 +78,9 @@ impl RunWriter {
     ///
     /// # Errors
     /// When the file cannot be written.
+    ///
+    /// # Panics
+    /// Never: an interval is always valid JSON.
     pub fn append_interval(&mut self, interval: &IntervalRecord) -> Result<(), ArchiveError> {
         let mut line = serde_json::to_vec(interval).expect("a record is always valid JSON");
         line.push(b'\n');

@@ -47,8 +47,10 @@ impl DataRoot {
     /// # Errors
     /// When the file system does not answer.
     pub fn free(&self) -> Result<Bytes, RunnerError> {
-        let stat = rustix::fs::statvfs(&self.path)
-            .map_err(|errno| RunnerError::DataDir { path: self.path.clone(), source: errno.into() })?;
+        let stat = rustix::fs::statvfs(&self.path).map_err(|errno| RunnerError::DataDir {
+            path: self.path.clone(),
+            source: errno.into(),
+        })?;
         Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
     }
 

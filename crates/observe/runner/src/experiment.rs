@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use archive::ExperimentDir;
-use load::clock::RealClock;
+use load::SteadyClock;
 use model::record::SCHEMA;
 use model::{
     Bytes, Cell, Experiment, Identity, IntervalRecord, Manifest, Nanos, RunEnd, RunRecord, Step,
@@ -22,6 +22,9 @@ use crate::supervise::{Start, Supervisor};
 
 /// Longest time an engine may take to open and close an empty directory in the preflight.
 const PREFLIGHT_MAX: Duration = Duration::from_secs(60);
+
+/// Ends of the names of write-ahead logs, of all engines together.
+const LOG_SUFFIXES: &[&str] = &[".log", "-wal", "-journal", ".jnl"];
 
 /// Counts how often the user asked to stop: once stops after what is in hand, twice at once.
 #[derive(Debug, Clone, Default)]
@@ -123,7 +126,7 @@ pub fn check_variants(
             seed: 0,
         };
         let data = bench.data.fresh(&cell.id)?;
-        let order = order(bench, experiment, &cell, variant, &data, Vec::new());
+        let order = order(bench, experiment, &cell, &data, Vec::new());
         let mut process = Process::start(&bench.program, bench.data.path())?;
         process.tell(&Command::Run(Box::new(order)));
         let identity = preflight(process).map_err(|(option, reason)| RunnerError::Refused {
@@ -145,9 +148,15 @@ fn preflight(mut process: Process) -> Result<Identity, (Option<String>, String)>
                 Message::Opened { identity, .. } => opened = Some(identity),
                 Message::Refused { option, reason } => return Err((option, reason)),
                 Message::Closed => break,
-                _ => {}
+                Message::StepBegins { .. }
+                | Message::MeasuringBegins { .. }
+                | Message::Interval(_)
+                | Message::Heartbeat { .. }
+                | Message::Stage { .. }
+                | Message::StepEnds(_)
+                | Message::EngineText { .. } => {}
             },
-            Heard::Chatter(_) => {}
+            Heard::Chatter => {}
             Heard::Silence => {
                 process.kill();
                 return Err((None, "the engine hangs while it opens or closes".to_owned()));
@@ -173,7 +182,7 @@ pub fn run_cells(
     dir: &ExperimentDir,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<usize, RunnerError> {
-    let clock = RealClock::calibrated().map_err(|error| RunnerError::Sampler(error.to_string()))?;
+    let clock = SteadyClock::calibrate();
     let mut todo = Vec::new();
     let mut complete = 0;
     for cell in &manifest.plan.cells {
@@ -200,7 +209,7 @@ fn run_cell(
     manifest: &Manifest,
     dir: &ExperimentDir,
     cell: &Cell,
-    (clock, progress): (&RealClock, &mut dyn FnMut(Progress<'_>)),
+    (clock, progress): (&SteadyClock, &mut dyn FnMut(Progress<'_>)),
 ) -> Result<RunRecord, RunnerError> {
     let experiment = &manifest.plan.experiment;
     let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
@@ -211,8 +220,8 @@ fn run_cell(
         return Err(RunnerError::DiskFloor { path, free, floor: bench.disk_floor });
     }
     let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
-    let order = order(bench, experiment, cell, variant, &data, steps.clone());
-    let cap = experiment.memory_bytes.map(|limit| sampler::MemoryCap::create(limit)).transpose();
+    let order = order(bench, experiment, cell, &data, steps.clone());
+    let cap = experiment.memory_bytes.map(sampler::MemoryCap::create).transpose();
     let cap = cap.map_err(|error| RunnerError::MemoryCap(error.to_string()))?;
     let mut process = Process::start(&bench.program, bench.data.path())?;
     if let Some(cap) = &cap {
@@ -222,6 +231,7 @@ fn run_cell(
         pid: process.pid(),
         data_dir: data.path.clone(),
         cgroup: cap.as_ref().map(sampler::MemoryCap::dir),
+        log_suffixes: LOG_SUFFIXES.iter().map(|&suffix| suffix.to_owned()).collect(),
     });
     process.tell(&Command::Run(Box::new(order)));
     let record = RunRecord {
@@ -247,10 +257,10 @@ fn order(
     bench: &Workbench<'_>,
     experiment: &Experiment,
     cell: &Cell,
-    variant: &Variant,
     data: &RunData,
     steps: Vec<Step>,
 ) -> Order {
+    let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
     Order {
         cell: cell.clone(),
         variant: variant.clone(),

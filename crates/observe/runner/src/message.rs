@@ -5,7 +5,9 @@
 use std::path::PathBuf;
 
 use model::record::{OpCounts, SettleRecord};
-use model::{Cell, DataShape, EngineState, Identity, Nanos, OpKind, Options, Readings, Step, Variant};
+use model::{
+    Cell, DataShape, EngineState, Identity, Nanos, OpKind, Options, Readings, Step, Variant,
+};
 use serde::{Deserialize, Serialize};
 
 /// The library of an engine build that is loaded at run time.
@@ -53,7 +55,7 @@ pub(crate) enum Message {
     /// A step begins (its warm-up, if it has one).
     StepBegins { index: u32 },
     /// The measured span begins when the parent says `Go`.
-    MeasuringBegins { index: u32, before: Box<EngineState> },
+    MeasuringBegins { before: Box<EngineState> },
     /// One interval is over.
     Interval(Box<IntervalMessage>),
     /// The worker lives; operations ended since the step began.

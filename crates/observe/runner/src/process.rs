@@ -8,6 +8,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use load::{Clock, SteadyClock};
+use model::Nanos;
+
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
 
@@ -15,6 +18,10 @@ use crate::message::{Command, Message};
 const MESSAGES_MAX: usize = 64;
 /// Bytes kept of what the worker says on its error stream.
 const STDERR_MAX: usize = 16 << 10;
+/// Time a worker has to end once its output has.
+const END_GRACE: Nanos = Nanos::from_secs(5);
+/// How often its end is looked for.
+const END_POLL: Nanos = Nanos::from_millis(5);
 
 /// How a worker program is started.
 #[derive(Debug, Clone)]
@@ -38,7 +45,7 @@ pub(crate) enum Heard {
     /// A message.
     Message(Box<Message>),
     /// A line that is no message: the engine itself wrote to stdout.
-    Chatter(String),
+    Chatter,
     /// Nothing within the time given.
     Silence,
     /// The end of its output.
@@ -65,7 +72,7 @@ impl Process {
                 let Ok(line) = line else { break };
                 let heard = match serde_json::from_str(&line) {
                     Ok(message) => Heard::Message(message),
-                    Err(_not_ours) => Heard::Chatter(line),
+                    Err(_not_ours) => Heard::Chatter,
                 };
                 if send.send(heard).is_err() {
                     return;
@@ -119,17 +126,15 @@ impl Process {
 
     /// Kills a worker that has closed its output but has not ended of itself within a moment.
     fn kill_if_silent(&mut self) {
-        const GRACE: Duration = Duration::from_secs(5);
-        // The channel ends when the worker's output ends; the process follows at once, unless a
-        // thread of the engine keeps it alive.
-        let step = Duration::from_millis(10);
-        let mut waited = Duration::ZERO;
-        while waited < GRACE {
+        // The worker's output has ended; its process follows at once, unless a thread of the
+        // engine keeps it alive.
+        let clock = SteadyClock::kernel();
+        let deadline = clock.now().after(END_GRACE);
+        while clock.now() < deadline {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
-            load::clock::pause(step);
-            waited += step;
+            clock.rest_until(clock.now().after(END_POLL));
         }
         self.kill();
     }

@@ -1,7 +1,7 @@
 //! Bringing an engine to rest between steps: predicates with a cap, never a fixed sleep.
 
 use engine::{Engine, EngineError};
-use load::clock::Clock;
+use load::Clock;
 use model::record::SettleRecord;
 use model::{EngineState, Nanos};
 use workload::Stage;
@@ -73,7 +73,7 @@ fn wait_idle(
         if now >= deadline || !on_look(None) {
             return Ok(false);
         }
-        clock.wait_until(now.after(POLL));
+        clock.rest_until(now.after(POLL));
     }
 }
 

@@ -14,7 +14,8 @@ pub fn now_utc() -> String {
 #[must_use]
 pub fn stamp_id(salt: u64) -> String {
     let now = Timestamp::now();
-    let mut hash = salt ^ now.as_nanosecond().unsigned_abs() as u64;
+    let mut hash = salt ^ u64::from(now.subsec_nanosecond().unsigned_abs());
+    hash ^= now.as_second().unsigned_abs() << 30;
     hash ^= hash >> 33;
     hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash ^= hash >> 33;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use archive::{HistogramLine, RunWriter};
-use load::clock::{Clock, RealClock};
+use load::{Clock, SteadyClock};
 use model::record::{Finding, OpSummaries, Severity};
 use model::{Bytes, EngineState, IntervalRecord, Nanos, Readings, RunEnd, RunRecord, StepRecord};
 
@@ -38,7 +38,7 @@ pub(crate) struct Supervisor<'a> {
     bench: &'a Workbench<'a>,
     process: Process,
     data: RunData,
-    clock: &'a RealClock,
+    clock: &'a SteadyClock,
     writer: RunWriter,
     pub(crate) record: RunRecord,
     samplers: Vec<Box<dyn sampler::Sampler>>,
@@ -62,7 +62,7 @@ pub(crate) struct Start<'a> {
     pub(crate) bench: &'a Workbench<'a>,
     pub(crate) process: Process,
     pub(crate) data: RunData,
-    pub(crate) clock: &'a RealClock,
+    pub(crate) clock: &'a SteadyClock,
     pub(crate) writer: RunWriter,
     pub(crate) record: RunRecord,
     pub(crate) samplers: Vec<Box<dyn sampler::Sampler>>,
@@ -108,7 +108,7 @@ impl<'a> Supervisor<'a> {
         loop {
             match self.process.hear(WATCH_EVERY) {
                 Heard::Message(message) => self.heard(*message, progress)?,
-                Heard::Chatter(_) | Heard::Silence => {}
+                Heard::Chatter | Heard::Silence => {}
                 Heard::End => break,
             }
             self.watch();
@@ -144,7 +144,7 @@ impl<'a> Supervisor<'a> {
                 self.account = Account::begin(self.sample(true));
                 progress(Progress::StepBegins { step: self.now_step() });
             }
-            Message::MeasuringBegins { before, .. } => self.measuring_begins(*before),
+            Message::MeasuringBegins { before } => self.measuring_begins(*before),
             Message::Interval(interval) => self.interval(&interval, progress)?,
             Message::Heartbeat { operations } => {
                 if operations != self.operations || self.phase == Phase::Engine {
@@ -215,7 +215,10 @@ impl<'a> Supervisor<'a> {
         }
         let is_whole = told.length.0 >= Nanos::SECOND.0 * 9 / 10;
         if !told.is_warmup && is_whole {
-            #[expect(clippy::cast_precision_loss, reason = "a second's operations are far below 2^53")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "a second's operations are far below 2^53"
+            )]
             self.account.second(done as f64 / told.length.as_secs_f64());
         }
         self.writer.append_interval(&record)?;
@@ -362,8 +365,7 @@ impl<'a> Supervisor<'a> {
     fn sample(&mut self, is_boundary: bool) -> Readings {
         let mut readings = Readings::new();
         for sampler in &mut self.samplers {
-            let sampled =
-                if is_boundary { sampler.sample_boundary() } else { sampler.sample() };
+            let sampled = if is_boundary { sampler.sample_boundary() } else { sampler.sample() };
             readings.extend(sampled.unwrap_or_default());
         }
         readings

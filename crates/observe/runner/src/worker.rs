@@ -1,26 +1,24 @@
 //! The child half: executes one run's order and tells the parent what happens.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::thread;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
-use load::clock::{Clock, RealClock};
-use load::{Event, StepRun, StopFlag, run_step};
+use load::{Event, GroupRun, SteadyClock, StepRun, StopFlag, process_readings, run_step};
 use model::record::SettleRecord;
-use model::{Load, Nanos, Step};
+use model::{DataShape, Load, Nanos, OpKind, Step, StopRule};
 use workload::{Group, Presence, Request};
 
-use crate::message::{
-    Command, IntervalMessage, Library, Message, Order, StepEnd, StepEnds,
-};
+use crate::account::growth;
+use crate::message::{Command, IntervalMessage, Library, Message, Order, StepEnd, StepEnds};
 use crate::settle::settle;
 use crate::tally;
 
 /// How a worker finds the driver of an engine: by name, with its library when it has one.
-pub type Registry =
-    dyn Fn(&str, Option<&Library>) -> Result<Box<dyn Driver>, EngineError> + Sync;
+pub type Registry = dyn Fn(&str, Option<&Library>) -> Result<Box<dyn Driver>, EngineError> + Sync;
 
 /// Length of an interval.
 const INTERVAL: Nanos = Nanos::SECOND;
@@ -42,7 +40,7 @@ pub fn work(
     let stop = StopFlag::default();
     let (orders, goes) = listen(input, stop.clone());
     let Ok(order) = orders.recv() else { return Err("no order came".to_owned()) };
-    let clock = RealClock::calibrated().map_err(|error| error.to_string())?;
+    let clock = SteadyClock::calibrate();
     let mut worker = Worker { output: Mutex::new(output), goes, stop, clock: &clock };
     worker.run(&order, registry)
 }
@@ -62,15 +60,39 @@ fn listen(
                 Ok(Command::Run(order)) => drop(send_order.send(order)),
                 Ok(Command::Go) => drop(send_go.send(())),
                 Ok(Command::Stop) => {
-                    stop.raise();
+                    stop.set();
                 }
                 Err(_unknown) => break,
             }
         }
         let me = rustix::process::getpid();
-        drop(rustix::process::kill_process(me, rustix::process::Signal::KILL));
+        rustix::process::kill_process(me, rustix::process::Signal::KILL)
+            .expect("a process may kill itself");
     });
     (orders, goes)
+}
+
+/// An open engine, and whether its answers can be checked.
+type Opened = (Box<dyn Engine>, bool);
+
+/// One step of a run, with what it needs.
+struct At<'a> {
+    engine: &'a dyn Engine,
+    data: &'a DataShape,
+    index: u32,
+    step: &'a Step,
+    presence: Presence,
+    is_checking: bool,
+    kinds: BTreeSet<OpKind>,
+    seed: u64,
+}
+
+/// Returns a step's seed: the run's, moved on for each earlier step of the same name, so that the
+/// second does not ask for the keys that the first has just brought into the cache.
+fn step_seed(order: &Order, index: u32) -> u64 {
+    let name = &order.steps[index as usize].name;
+    let earlier = order.steps[..index as usize].iter().filter(|step| step.name == *name).count();
+    order.cell.seed.wrapping_add(earlier as u64)
 }
 
 /// The state of one run in the child.
@@ -78,20 +100,35 @@ struct Worker<'a, W> {
     output: Mutex<W>,
     goes: Receiver<()>,
     stop: StopFlag,
-    clock: &'a RealClock,
+    clock: &'a SteadyClock,
 }
 
 impl<W: Write + Send> Worker<'_, W> {
     fn run(&mut self, order: &Order, registry: &Registry) -> Result<(), String> {
-        let Some(engine) = self.open(order, registry)? else { return Ok(()) };
+        let Some((engine, is_checking)) = self.open(order, registry)? else { return Ok(()) };
         let mut presence = Presence::Some;
+        let infos = workload::catalog();
         for (index, step) in (0..).zip(&order.steps) {
             self.say(&Message::StepBegins { index })?;
-            let ends = self.step(engine.as_ref(), order, index, step, presence)?;
+            let info = infos.iter().find(|info| info.name == step.name);
+            let at = At {
+                engine: engine.as_ref(),
+                data: &order.data,
+                index,
+                step,
+                presence,
+                is_checking,
+                kinds: info.map(|info| info.needs.clone()).unwrap_or_default(),
+                seed: step_seed(order, index),
+            };
+            let ends = self.step(&at)?;
             let is_finished = ends.end == StepEnd::Finished;
             self.say(&Message::StepEnds(Box::new(ends)))?;
             if let Some(text) = engine.statistics_text() {
-                self.say(&Message::EngineText { name: format!("{index}.{}.txt", step.name), text })?;
+                self.say(&Message::EngineText {
+                    name: format!("{index}.{}.txt", step.name),
+                    text,
+                })?;
             }
             self.wait_for_go()?;
             if !is_finished {
@@ -105,12 +142,9 @@ impl<W: Write + Send> Worker<'_, W> {
         }
     }
 
-    /// Opens the engine; `None` when it refused, which has then been told.
-    fn open(
-        &self,
-        order: &Order,
-        registry: &Registry,
-    ) -> Result<Option<Box<dyn Engine>>, String> {
+    /// Opens the engine and says whether its answers can be checked; `None` when it refused, which
+    /// has then been told.
+    fn open(&self, order: &Order, registry: &Registry) -> Result<Option<Opened>, String> {
         let spec = OpenSpec {
             dir: order.dir.clone(),
             settings: order.variant.settings.clone(),
@@ -118,17 +152,19 @@ impl<W: Write + Send> Worker<'_, W> {
             data: order.data,
         };
         let opened = registry(&order.variant.build.engine, order.library.as_ref())
-            .and_then(|driver| driver.open(&spec))
-            .and_then(|engine| {
+            .and_then(|driver| {
+                Ok((driver.open(&spec)?, engine::gives_answers(&driver.capabilities())))
+            })
+            .and_then(|(engine, is_checking)| {
                 let identity = engine.identity();
                 let effective_options = engine.effective_options()?;
                 let keep = engine.own_files();
-                Ok((engine, Message::Opened { identity, effective_options, keep }))
+                Ok((engine, is_checking, Message::Opened { identity, effective_options, keep }))
             });
         match opened {
-            Ok((engine, message)) => {
+            Ok((engine, is_checking, message)) => {
                 self.say(&message)?;
-                Ok(Some(engine))
+                Ok(Some((engine, is_checking)))
             }
             Err(EngineError::Option { option, reason }) => {
                 self.say(&Message::Refused { option: Some(option), reason })?;
@@ -142,62 +178,71 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Executes one step; its failure is part of the answer.
-    fn step(
-        &self,
-        engine: &dyn Engine,
-        order: &Order,
-        index: u32,
-        step: &Step,
-        presence: Presence,
-    ) -> Result<StepEnds, String> {
-        let mut told = Ok(());
-        let usage = load::usage::Usage::now();
-        let mut ends = if step.stop == model::StopRule::Operations(0) {
-            told = self.begin_measuring(engine, index);
-            StepEnds { index, end: StepEnd::Finished, ..StepEnds::default() }
+    fn step(&self, at: &At<'_>) -> Result<StepEnds, String> {
+        let mut ends = if at.step.stop == StopRule::Operations(0) {
+            self.begin_measuring(at)?;
+            StepEnds { index: at.index, ..StepEnds::default() }
         } else {
-            let request =
-                Request { step, data: &order.data, seed: order.cell.seed, presence, group: Group::Clients };
-            let clients = workload::generators(&request).map_err(|error| error.to_string())?;
-            let request = Request { group: Group::Writers, ..request };
-            let writers = workload::generators(&request).map_err(|error| error.to_string())?;
-            let mut run = StepRun {
-                engine,
-                clients,
-                writers,
-                client_load: step.load,
-                writer_load: workload::writer_load(step, &order.data).unwrap_or(Load::Closed),
-                stop: step.stop,
-                warmup: step.warmup,
-                interval: INTERVAL,
-                stop_flag: self.stop.clone(),
-            };
-            let totals = run_step(&mut run, &mut |event| {
-                if told.is_ok() {
-                    told = self.tell(engine, index, event);
-                }
-                if told.is_err() {
-                    self.stop.raise();
-                }
-            });
-            let totals = totals.map_err(|error| error.to_string())?;
-            tally::step_ends(index, &totals)
+            self.drive(at)?
         };
-        told?;
-        let stages = workload::stages(&step.name);
+        let stages = workload::stages(&at.step.name);
         if ends.end == StepEnd::Finished && !stages.is_empty() {
-            let settled = self.settle(engine, stages, step);
-            match settled {
+            let before = process_readings();
+            match self.settle(at.engine, stages, at.step) {
                 Ok(record) => ends.settle = Some(record),
                 Err(reason) => ends.end = StepEnd::Failed { reason },
             }
+            // The wait belongs to the step that made the work, so its costs do too.
+            for (name, grown) in growth(&before, &process_readings()) {
+                *ends.growth.entry(name).or_insert(0.0) += grown;
+            }
         }
-        if ends.clients.is_empty() && ends.end == StepEnd::Finished {
-            ends.duration = ends.settle.as_ref().map_or(Nanos(0), |settle| settle.took_ns);
-            ends.growth = load::usage::Usage::now().growth_since(&usage);
+        if let (true, Some(settle)) = (ends.clients.is_empty(), &ends.settle) {
+            ends.duration = settle.took_ns;
         }
-        ends.after = engine.state().unwrap_or_default();
+        if self.stop.is_set() && ends.end == StepEnd::Finished {
+            ends.end = StepEnd::Stopped;
+        }
+        ends.after = at.engine.state().unwrap_or_default();
         Ok(ends)
+    }
+
+    /// Runs a step's clients.
+    fn drive(&self, at: &At<'_>) -> Result<StepEnds, String> {
+        let request = Request {
+            step: at.step,
+            data: at.data,
+            seed: at.seed,
+            presence: at.presence,
+            group: Group::Clients,
+        };
+        let group = |group: Group, load: Load| {
+            let generators = workload::generators(&Request { group, ..request })
+                .map_err(|error| error.to_string())?;
+            Ok::<_, String>(GroupRun { generators, load, kinds: at.kinds.clone() })
+        };
+        let writer_load = workload::writer_load(at.step, at.data).unwrap_or(Load::Closed);
+        let mut run = StepRun {
+            engine: at.engine,
+            clients: group(Group::Clients, at.step.load)?,
+            writers: group(Group::Writers, writer_load)?,
+            stop: at.step.stop,
+            warmup: at.step.warmup,
+            interval: INTERVAL,
+            is_checking: at.is_checking,
+            stop_flag: self.stop.clone(),
+        };
+        let mut told = Ok(());
+        let totals = run_step(self.clock, &mut run, &mut |event| {
+            if told.is_ok() {
+                told = self.tell(at, event);
+            }
+            if told.is_err() {
+                self.stop.set();
+            }
+        });
+        told?;
+        Ok(tally::step_ends(at.index, &totals.map_err(|error| error.to_string())?))
     }
 
     fn settle(
@@ -211,18 +256,20 @@ impl<W: Write + Send> Worker<'_, W> {
                 Some(name) => Message::Stage { name: name.to_owned() },
                 None => Message::Heartbeat { operations: 0 },
             };
-            self.say(&message).is_ok() && !self.stop.is_raised()
+            self.say(&message).is_ok() && !self.stop.is_set()
         })
         .map_err(|error| error.to_string())
     }
 
     /// Tells the parent of an event of the load loop.
-    fn tell(&self, engine: &dyn Engine, index: u32, event: Event<'_>) -> Result<(), String> {
+    fn tell(&self, at: &At<'_>, event: Event<'_>) -> Result<(), String> {
         match event {
-            Event::MeasuringBegins => self.begin_measuring(engine, index),
-            Event::Heartbeat { operations } => self.say(&Message::Heartbeat { operations }),
+            Event::MeasuringBegins => self.begin_measuring(at),
+            Event::Heartbeat { client_operations, .. } => {
+                self.say(&Message::Heartbeat { operations: client_operations })
+            }
             Event::Interval(interval) => {
-                let engine = engine.state().map(|state| state.readings).unwrap_or_default();
+                let engine = at.engine.state().map(|state| state.readings).unwrap_or_default();
                 let message = IntervalMessage {
                     is_warmup: interval.is_warmup,
                     start: interval.start,
@@ -239,9 +286,9 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Tells the engine's state at the start of the measured span and waits for the parent.
-    fn begin_measuring(&self, engine: &dyn Engine, index: u32) -> Result<(), String> {
-        let before = Box::new(engine.state().unwrap_or_default());
-        self.say(&Message::MeasuringBegins { index, before })?;
+    fn begin_measuring(&self, at: &At<'_>) -> Result<(), String> {
+        let before = Box::new(at.engine.state().unwrap_or_default());
+        self.say(&Message::MeasuringBegins { before })?;
         self.wait_for_go()
     }
 
