@@ -1,19 +1,14 @@
 //! What a reader must know before using a comparison: seen, with figures, and what to do.
 //!
-//! Not lint: these are the doubts a comparison cannot be read without. Rules with codes and
-//! evidence live in the lint crate once it exists.
+//! Not lint: these are the doubts a comparison cannot be read without. What the runner saw in one
+//! step (a writer that fell behind, a capped settle, failed operations) is in the record already
+//! and is passed on; rules with codes and evidence live in the lint crate once it exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::record::Finding;
 use model::{Durability, Experiment, RunRecord, StepRecord};
 use serde::Serialize;
-
-use crate::metrics::failed_operations;
-
-/// A background writer below this share of its rate did not sustain it.
-///
-/// Source: M. Callaghan, insert benchmark: a step sustains its target at >= 95 % of it.
-pub const SUSTAINED_SHARE: f64 = 0.95;
 
 /// One doubt.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -31,9 +26,7 @@ pub fn all(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
     doubts.extend(durability(experiment));
     doubts.extend(missing(runs, experiment));
     doubts.extend(few_repetitions(experiment));
-    doubts.extend(not_sustained(runs));
     doubts.extend(stalled(runs));
-    doubts.extend(capped(runs));
     doubts.extend(recorded(runs));
     doubts
 }
@@ -60,13 +53,18 @@ fn by_place<T>(
     found
 }
 
+/// Tells of failed writes in the background: failures of the clients are findings of the record.
 fn failures(runs: &[RunRecord]) -> Vec<Doubt> {
-    let failed = by_place(runs, |step| Some(failed_operations(step)).filter(|failed| *failed > 0));
+    let of_writers = |step: &StepRecord| step.writers.values().map(|one| one.counts.failed).sum();
+    let failed = by_place(runs, |step| Some(of_writers(step)).filter(|failed: &u64| *failed > 0));
     let tell = |((variant, step), counts): (Place, Vec<u64>)| {
-        let (total, runs) = (counts.iter().sum::<u64>(), counts.len());
+        let total = counts.iter().sum::<u64>();
+        let runs = runs_of(counts.len());
         doubt(
-            format!("{total} operations failed in {step} of {variant} ({})", runs_of(runs)),
-            "failed operations are never counted as done; read the engine's log of these runs",
+            format!(
+                "{total} writes of the background writer failed in {step} of {variant} ({runs})"
+            ),
+            "they are not counted as done; read the engine's log of these runs",
         )
     };
     failed.into_iter().map(tell).collect()
@@ -109,28 +107,6 @@ fn few_repetitions(experiment: &Experiment) -> Option<Doubt> {
     })
 }
 
-fn not_sustained(runs: &[RunRecord]) -> Vec<Doubt> {
-    let short = by_place(runs, |step| {
-        let reached = step.writer_bytes_per_s?;
-        let asked = step.step.writer_bytes_per_s?.as_mib();
-        let share = reached / 1_048_576.0 / asked;
-        (asked > 0.0 && share < SUSTAINED_SHARE).then_some(share)
-    });
-    let tell = |((variant, step), shares): (Place, Vec<f64>)| {
-        let worst = shares.iter().copied().fold(f64::INFINITY, f64::min);
-        doubt(
-            format!(
-                "the background writer of {variant} did not sustain its rate in {step}: {:.0} % \
-                 of it at worst ({})",
-                100.0 * worst,
-                runs_of(shares.len())
-            ),
-            "the readers had less to compete with than in other variants; lower the writer's rate",
-        )
-    };
-    short.into_iter().map(tell).collect()
-}
-
 fn stalled(runs: &[RunRecord]) -> Vec<Doubt> {
     let stalled = by_place(runs, |step| Some(step.seconds.stalled_seconds).filter(|it| *it > 0));
     let tell = |((variant, step), seconds): (Place, Vec<u64>)| {
@@ -146,35 +122,22 @@ fn stalled(runs: &[RunRecord]) -> Vec<Doubt> {
     stalled.into_iter().map(tell).collect()
 }
 
-fn capped(runs: &[RunRecord]) -> Vec<Doubt> {
-    let capped =
-        by_place(runs, |step| step.settle.as_ref().filter(|one| one.is_capped).map(|_| ()));
-    let tell = |((variant, step), seen): (Place, Vec<()>)| {
-        doubt(
-            format!(
-                "{variant} had not settled when the cap of {step} was reached ({})",
-                runs_of(seen.len())
-            ),
-            "later steps pay for what is left: raise the cap of the settle",
-        )
-    };
-    capped.into_iter().map(tell).collect()
-}
-
-/// Returns the findings written into the records, each once with the number of runs that have it.
+/// Returns the findings written into the records: each once per variant and step, as first seen,
+/// with the number of runs that have it.
 fn recorded(runs: &[RunRecord]) -> Vec<Doubt> {
-    let mut found: BTreeMap<(String, String, String), BTreeSet<&str>> = BTreeMap::new();
-    for run in runs {
-        for finding in run.steps.iter().flat_map(|step| &step.findings) {
-            let key = (finding.code.clone(), finding.seen.clone(), finding.remedy.clone());
-            found.entry(key).or_default().insert(&run.id);
+    let mut found: BTreeMap<(&str, &str, &str), Vec<&Finding>> = BTreeMap::new();
+    for (run, step) in runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step))) {
+        for finding in &step.findings {
+            let place = (finding.code.as_str(), run.cell.variant.as_str(), step.step.name.as_str());
+            found.entry(place).or_default().push(finding);
         }
     }
-    let tell = |((code, seen, remedy), runs): (_, BTreeSet<&str>)| Doubt {
-        seen: format!("{code} {seen} ({})", runs_of(runs.len())),
-        remedy,
+    let tell = |((code, variant, step), seen): ((&str, &str, &str), Vec<&Finding>)| {
+        let (first, runs) = (seen.first()?, runs_of(seen.len()));
+        let seen = format!("{code} {step} of {variant}: {} ({runs})", first.seen);
+        Some(Doubt { seen, remedy: first.remedy.clone() })
     };
-    found.into_iter().map(tell).collect()
+    found.into_iter().filter_map(tell).collect()
 }
 
 fn runs_of(count: usize) -> String {
@@ -183,11 +146,11 @@ fn runs_of(count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::record::{Finding, SettleRecord, Severity};
-    use model::{Bytes, Nanos, OpKind};
+    use model::OpKind;
+    use model::record::Severity;
 
     use super::*;
-    use crate::sample::{experiment, run};
+    use crate::sample::{experiment, run, summary};
 
     fn seen(runs: &[RunRecord], experiment: &Experiment) -> Vec<String> {
         all(runs, experiment).into_iter().map(|doubt| doubt.seen).collect()
@@ -200,25 +163,15 @@ mod tests {
     }
 
     #[test]
-    fn failed_operations_are_summed_over_runs() {
+    fn failed_writes_in_the_background_are_summed_over_runs() {
         let mut runs = [run("a", 1, 5), run("a", 2, 5)];
         for run in &mut runs {
-            run.steps[0].clients.get_mut(&OpKind::Get).unwrap().counts.failed = 3;
+            let mut failing = summary(5, 5);
+            failing.counts.failed = 3;
+            run.steps[0].writers.insert(OpKind::Put, failing);
         }
         let told = seen(&runs, &experiment(&["a"], 2));
-        assert_eq!(told, ["6 operations failed in readrandom of a (2 runs)"]);
-    }
-
-    #[test]
-    fn a_writer_below_95_percent_is_not_sustained() {
-        let mut runs = [run("a", 1, 5), run("a", 2, 5)];
-        for (run, reached) in runs.iter_mut().zip([1.96, 1.5]) {
-            run.steps[0].step.writer_bytes_per_s = Some(Bytes(2 << 20));
-            run.steps[0].writer_bytes_per_s = Some(reached * 1_048_576.0);
-        }
-        let told = seen(&runs, &experiment(&["a"], 2));
-        let [only] = &told[..] else { panic!("{told:?}") };
-        assert!(only.ends_with("75 % of it at worst (1 run)"), "{only}");
+        assert_eq!(told, ["6 writes of the background writer failed in readrandom of a (2 runs)"]);
     }
 
     #[test]
@@ -230,10 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn a_capped_settle_a_recorded_finding_and_mixed_durability_are_told() {
+    fn recorded_findings_and_mixed_durability_are_told() {
         let mut runs = [run("a", 1, 5), run("a", 2, 5), run("b", 1, 5), run("b", 2, 5)];
-        let took_ns = Nanos::from_secs(60);
-        runs[0].steps[0].settle = Some(SettleRecord { took_ns, is_capped: true, stages: vec![] });
         for run in &mut runs[2..] {
             run.steps[0].findings.push(Finding {
                 code: "A021".to_owned(),
@@ -246,8 +197,7 @@ mod tests {
         asked.variants[1].settings.durability = Durability::Sync;
         let expected = [
             "the variants' durability classes differ: os, sync",
-            "a had not settled when the cap of readrandom was reached (1 run)",
-            "A021 steal of 1.2 % (2 runs)",
+            "A021 readrandom of b: steal of 1.2 % (2 runs)",
         ];
         assert_eq!(seen(&runs, &asked), expected);
     }

@@ -32,5 +32,5 @@ pub use comparison::{
 pub use doubt::Doubt;
 pub use error::AnalysisError;
 pub use join::join;
-pub use metrics::{bytes_put, failed_operations, primary_operations, run_metrics, step_metrics};
+pub use metrics::{bytes_put, primary_operations, run_metrics, step_metrics};
 pub use stat::{Spread, median, range_coverage};

@@ -21,12 +21,6 @@ pub fn primary_operations(step: &StepRecord) -> u64 {
     step.clients.values().map(|summary| summary.counts.done).sum()
 }
 
-/// Returns the operations of clients and background writers that failed.
-#[must_use]
-pub fn failed_operations(step: &StepRecord) -> u64 {
-    counts(step).map(|(_, counts)| counts.failed).sum()
-}
-
 /// Returns the bytes of keys and values that clients and background writers put.
 ///
 /// Rows put times the bytes of a row: what the user asked to be stored, before compression.
@@ -181,8 +175,8 @@ fn times(step: &StepRecord, metrics: &mut Derived) {
 
 /// Sets CPU and context switches per operation.
 ///
-/// Process = client threads + engine's own threads + the harness's collector, so the engine's own
-/// threads are what remains. Kernel CPU is part of each of these, not a fourth summand.
+/// Process = client and background writer threads (both counted as client) + engine's own threads +
+/// the harness's collector, so the engine's own threads are what remains. Kernel CPU is part of each of these, not a fourth summand.
 fn cpu_per_op(step: &StepRecord, metrics: &mut Derived) {
     let counter = |name| get(&step.counters, name);
     let ops = operations(step);

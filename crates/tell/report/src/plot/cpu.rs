@@ -44,8 +44,8 @@ pub(crate) fn cpu(subject: &Subject<'_>) -> Option<Picture> {
     let cell =
         |area: &Area, row: usize| stack(area, axis(area.column), split(subject, area.column, row));
     let caption = "CPU time of the worker process per operation of the measured clients, median \
-                   over the runs. In an embedded engine the client threads run the engine's code; \
-                   background work of flushes, compactions and writers is charged to the \
+                   over the runs. In an embedded engine the client threads run the engine's code. \
+                   What the background writer, flushes and compactions use is charged to the \
                    operations that ran meanwhile.";
     let words = Words::new("cpu", "CPU per operation", caption);
     Some(matrix.picture(words, &back, &cell))
@@ -88,10 +88,10 @@ fn stack(area: &Area, axis: Linear, split: Option<Split>) -> Markup {
 
 fn legend() -> Markup {
     let entries = [
-        (0.0, CPU[0], "client threads, engine calls included"),
-        (250.0, CPU[1], "the engine's own threads"),
-        (430.0, CPU[2], "the harness"),
-        (530.0, INK, "thin bar: the part of all this spent in the kernel"),
+        (0.0, CPU[0], "client and writer threads, engine calls included"),
+        (290.0, CPU[1], "the engine's own threads"),
+        (465.0, CPU[2], "the harness"),
+        (565.0, INK, "thin bar: the part of all this spent in the kernel"),
     ];
     html! {
         @for (x, colour, words) in entries {
