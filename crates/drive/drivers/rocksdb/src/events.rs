@@ -1,9 +1,9 @@
 //! Bytes written and read in the background, exact and without statistics.
 //!
 //! Every release writes one `EVENT_LOG_v1` line of JSON per file made and job started to its LOG,
-//! and flushes the LOG before it installs the job's files. Summed by job, they agree to the byte
-//! with the tickers for compaction and to 0.02 % for flushes, which cost speed to keep;
-//! the printed totals have two decimals of a GB.
+//! and flushes the LOG before it installs the job's files. Summed by job, compactions agree with
+//! the engine's tickers to the byte and flushes to 0.02 %. The tickers cost speed, and the printed
+//! totals have two decimals of a GB.
 //!
 //! Table files and blob files are counted apart, so the three sums add up to all data files; the
 //! tickers for flush and compaction contain the blobs a second time.

@@ -14,8 +14,6 @@ const MARK: &str = "effective: ";
 
 /// Options that differ although nothing was asked, and why that cannot move a number.
 const MAY_DIFFER: &[&str] = &[
-    // The child's directory; later releases leave it out.
-    "wal_dir",
     // Whether opening fails when the OPTIONS file cannot be written.
     "fail_if_options_file_error",
 ];
