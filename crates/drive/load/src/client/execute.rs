@@ -1,7 +1,7 @@
 //! The hot loop.
 
 use engine::{EngineError, Rows, Session};
-use model::{Load, Nanos, Op};
+use model::{Load, Nanos, Op, OpKind};
 use workload::Generator;
 
 use super::meter::Meter;
@@ -115,26 +115,13 @@ fn run<C: Clock, S: Schedule>(
         }
         match outcome {
             Ok(outcome) => {
-                let service = clock.between(started, ended);
-                let response = if S::IS_CLOSED {
-                    service
-                } else {
-                    // Rounding must not make it the shorter one.
-                    clock.time_of(ended).since(intended).max(service)
-                };
-                let (rows_moved, bytes) = moved(op, &rows);
-                if is_checked {
-                    match generator.check(&rows) {
-                        Ok(values) => meter.tally.record_verified(kind, values),
-                        Err(wrong) => {
-                            meter.tally.record_failure(kind);
-                            return ClientEnd::Failed(wrong.to_string());
-                        }
-                    }
+                let times = times::<C, S>(clock, intended, started, ended);
+                let moved = moved(op, &rows);
+                if is_checked && let Some(end) = verify(generator, &rows, kind, meter) {
+                    return end;
                 }
                 failures = 0;
-                let times = Times { service_ns: service.0, response_ns: response.0 };
-                meter.tally.record(kind, outcome, times, (rows_moved, bytes));
+                meter.tally.record(kind, outcome, times, moved);
             }
             Err(error) => {
                 failures += 1;
@@ -149,6 +136,38 @@ fn run<C: Clock, S: Schedule>(
         }
     }
     ClientEnd::Finished
+}
+
+/// Returns what an operation took.
+#[inline(always)]
+fn times<C: Clock, S: Schedule>(clock: &C, intended: Nanos, started: Ticks, ended: Ticks) -> Times {
+    let service_ns = clock.between(started, ended).0;
+    if S::IS_CLOSED {
+        return Times { service_ns, response_ns: service_ns };
+    }
+    // Rounding must not make the response time the shorter one.
+    let response_ns = clock.time_of(ended).since(intended).0.max(service_ns);
+    Times { service_ns, response_ns }
+}
+
+/// Checks an answer; returns the end of the client when it is wrong.
+#[cold]
+fn verify(
+    generator: &mut dyn Generator,
+    rows: &Rows,
+    kind: OpKind,
+    meter: &mut Meter<'_>,
+) -> Option<ClientEnd> {
+    match generator.check(rows) {
+        Ok(values) => {
+            meter.tally.record_verified(kind, values);
+            None
+        }
+        Err(wrong) => {
+            meter.tally.record_failure(kind);
+            Some(ClientEnd::Failed(wrong.to_string()))
+        }
+    }
 }
 
 /// Waits until an operation is due, and does meanwhile what else is due.
