@@ -8,8 +8,10 @@ run: setup
 	./target/release/assay run experiments/quickstart.toml --report
 
 # Every test. Those that need a RocksDB release obtain it through Maven, or say why they are skipped.
+# The second line tries the client threads in many orders.
 test: setup
 	cargo test --workspace
+	cargo test --package load --features model-check --lib model_check
 
 # What our own code costs.
 bench: setup

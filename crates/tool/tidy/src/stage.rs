@@ -22,10 +22,10 @@ pub enum Extent {
 
 /// What a stage does.
 enum Work {
-    /// Runs cargo with these arguments and warnings denied.
-    Cargo(&'static [&'static str]),
-    /// Runs this cargo command where it is installed.
-    CargoWhereInstalled(&'static [&'static str]),
+    /// Runs a command.
+    Run(&'static [&'static str]),
+    /// Runs cargo-deny with these arguments, where it is installed.
+    Deny(&'static [&'static str]),
     /// Runs the repository's own rules.
     Rules,
 }
@@ -41,12 +41,12 @@ const TESTS: &str = "tests";
 /// Every stage, cheapest first among those that depend on nothing.
 #[rustfmt::skip]
 const STAGES: &[Stage] = &[
-    Stage { name: "format", work: Work::Cargo(&["fmt", "--all", "--check"]) },
-    Stage { name: "clippy", work: Work::Cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]) },
+    Stage { name: "format", work: Work::Run(&["cargo", "fmt", "--all", "--check"]) },
+    Stage { name: "clippy", work: Work::Run(&["cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]) },
     Stage { name: "rules", work: Work::Rules },
-    Stage { name: "docs", work: Work::Cargo(&["doc", "--workspace", "--no-deps", "--quiet"]) },
-    Stage { name: "licences", work: Work::CargoWhereInstalled(&["deny", "check", "bans", "licenses", "sources"]) },
-    Stage { name: TESTS, work: Work::Cargo(&["test", "--workspace", "--quiet"]) },
+    Stage { name: "docs", work: Work::Run(&["cargo", "doc", "--workspace", "--no-deps", "--quiet"]) },
+    Stage { name: "licences", work: Work::Deny(&["cargo", "deny", "check", "bans", "licenses", "sources"]) },
+    Stage { name: TESTS, work: Work::Run(&["make", "--silent", "test"]) },
 ];
 
 /// How a stage ended.
@@ -102,10 +102,10 @@ fn print_end(end: &End, seconds: f64, out: &mut dyn Write) -> Result<bool, TidyE
 fn execute(work: &Work) -> Result<End, TidyError> {
     match work {
         Work::Rules => check_rules(),
-        Work::Cargo(arguments) => cargo(arguments),
-        Work::CargoWhereInstalled(arguments) => {
-            if spawn(&[arguments[0], "--version"])?.status.success() {
-                cargo(arguments)
+        Work::Run(command) => run_command(command),
+        Work::Deny(command) => {
+            if spawn(&["cargo", "deny", "--version"])?.status.success() {
+                run_command(command)
             } else {
                 Ok(End::Skipped("cargo-deny is not installed"))
             }
@@ -113,9 +113,9 @@ fn execute(work: &Work) -> Result<End, TidyError> {
     }
 }
 
-/// Runs cargo; what it says is kept for a failure only.
-fn cargo(arguments: &[&str]) -> Result<End, TidyError> {
-    let output = spawn(arguments)?;
+/// Runs a command; what it says is kept for a failure only.
+fn run_command(command: &[&str]) -> Result<End, TidyError> {
+    let output = spawn(command)?;
     if output.status.success() {
         return Ok(End::Passed(String::new()));
     }
@@ -123,16 +123,13 @@ fn cargo(arguments: &[&str]) -> Result<End, TidyError> {
     Ok(End::Failed(String::from_utf8_lossy(&both).trim_end().to_owned()))
 }
 
-fn spawn(arguments: &[&str]) -> Result<Output, TidyError> {
-    Command::new("cargo")
-        .args(arguments)
+fn spawn(command: &[&str]) -> Result<Output, TidyError> {
+    Command::new(command[0])
+        .args(&command[1..])
         .env("RUSTDOCFLAGS", "-D warnings")
         .stdin(Stdio::null())
         .output()
-        .map_err(|source| TidyError::Start {
-            command: format!("cargo {}", arguments.join(" ")),
-            source,
-        })
+        .map_err(|source| TidyError::Start { command: command.join(" "), source })
 }
 
 /// Reads the repository and runs every rule.
@@ -162,6 +159,15 @@ mod tests {
         assert!(!print_end(&End::Failed("error: x".to_owned()), 12.0, &mut out).unwrap());
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, "ok          0.2 s\nskipped: why\nFAILED     12.0 s\nerror: x\n\n");
+    }
+
+    #[test]
+    fn a_failing_command_tells_what_it_said() {
+        let end = run_command(&["sh", "-c", "echo out; echo err >&2; exit 1"]).unwrap();
+        assert!(matches!(end, End::Failed(text) if text == "out\nerr"));
+        assert!(matches!(run_command(&["true"]).unwrap(), End::Passed(_)));
+        let error = run_command(&["no-such-program"]).map(|_| ()).unwrap_err();
+        assert!(error.to_string().starts_with("cannot start `no-such-program`"), "{error}");
     }
 
     #[test]
