@@ -7,11 +7,17 @@ use crate::rust::{Class, Rust};
 /// Macros that do not belong into finished code.
 const MACROS: [&str; 3] = ["dbg", "todo", "unimplemented"];
 
+/// Ends of names of files that tools leave behind.
+const SCRAPS: [&str; 4] = [".pending-snap", ".snap.new", ".orig", ".rej"];
+
 /// Returns a violation for every leftover.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
     for file in repo.files() {
+        if SCRAPS.iter().any(|end| file.path.ends_with(end)) {
+            found.push(Violation::of(&file.path, "a scrap of a tool: delete it"));
+        }
         match file.rust() {
             Some(rust) => found.extend(in_source(file, rust)),
             None => found.extend(in_script(file)),
@@ -74,10 +80,16 @@ mod tests {
         let source = "//! Placeholder.\n// TODO later\n// TODO(#12) later\nfn f() { dbg!(1); }\n\
                       const A: &str = \"FIXME TODO todo!()\";\n#[test]\n#[ignore]\nfn t() {}\n\
                       #[test]\n#[ignore = \"needs root\"]\nfn u() {}\n";
-        let repo = Repo::of(&[("a.rs", source), ("run", "# FIXME\n"), ("a.md", "FIXME TODO\n")]);
+        let repo = Repo::of(&[
+            ("a.rs", source),
+            ("run", "# FIXME\n"),
+            ("a.md", "FIXME TODO\n"),
+            ("z.snap.new", ""),
+        ]);
         let lines: Vec<_> =
             check(&repo).into_iter().map(|v| (v.path, v.line.unwrap_or(0))).collect();
-        let expected = [("a.rs", 1), ("a.rs", 2), ("a.rs", 4), ("a.rs", 8), ("run", 1)];
+        let expected =
+            [("a.rs", 1), ("a.rs", 2), ("a.rs", 4), ("a.rs", 8), ("run", 1), ("z.snap.new", 0)];
         assert_eq!(lines, expected.map(|(path, line)| (path.to_owned(), line)));
     }
 }
