@@ -101,7 +101,8 @@ fn check_lines(file: &File, rust: &Rust) -> Vec<Violation> {
     let mut found = Vec::new();
     let lines = file.text().lines().enumerate().filter(|(_, line)| !is_table_row(line));
     for (at, line) in lines {
-        let columns = line.chars().count() - in_texts.get(&(at + 1)).copied().unwrap_or(0);
+        let in_text = in_texts.get(&(at + 1)).copied().unwrap_or(0);
+        let columns = line.chars().count().saturating_sub(in_text);
         if columns > LINE_COLUMNS {
             let message = format!("{columns} columns are more than {LINE_COLUMNS}: break the line");
             found.push(Violation::at(&file.path, at + 1, message));
