@@ -47,11 +47,7 @@ impl DataRoot {
     /// # Errors
     /// When the file system does not answer.
     pub fn free(&self) -> Result<Bytes, RunnerError> {
-        let stat = rustix::fs::statvfs(&self.path).map_err(|errno| RunnerError::DataDir {
-            path: self.path.clone(),
-            source: errno.into(),
-        })?;
-        Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
+        free_space(&self.path)
     }
 
     /// Makes a run's own empty directory; what a killed run of that name left is removed.
@@ -65,6 +61,16 @@ impl DataRoot {
         fs::create_dir(&path).map_err(fail)?;
         Ok(RunData { path })
     }
+}
+
+/// Returns the free space of the file system that `path` lies on.
+///
+/// # Errors
+/// When the file system does not answer.
+pub fn free_space(path: &Path) -> Result<Bytes, RunnerError> {
+    let stat = rustix::fs::statvfs(path)
+        .map_err(|errno| RunnerError::DataDir { path: path.into(), source: errno.into() })?;
+    Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
 }
 
 /// One run's data directory; removed when dropped.

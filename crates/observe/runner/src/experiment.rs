@@ -10,7 +10,7 @@ use load::SteadyClock;
 use model::record::SCHEMA;
 use model::{
     Bytes, Cell, Experiment, Identity, IntervalRecord, Manifest, Nanos, RunEnd, RunRecord, Step,
-    StepRecord, Variant,
+    StepRecord,
 };
 
 use crate::data::{DataRoot, RunData};

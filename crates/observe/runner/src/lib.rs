@@ -20,7 +20,7 @@ mod supervise;
 mod tally;
 mod worker;
 
-pub use data::DataRoot;
+pub use data::{DataRoot, free_space};
 pub use error::RunnerError;
 pub use experiment::{Interrupt, Progress, Workbench, check_variants, run_cells};
 pub use message::Library;

@@ -1,0 +1,168 @@
+//! What `plan` and `run` are asked: an experiment file or steps, and what replaces its words.
+
+use std::fs;
+use std::path::Path;
+
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use model::{BuildRef, Options};
+use plan::{Checked, Machine, Overrides, QuickVariant};
+
+use crate::catalog::Program;
+
+/// The question.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Asked {
+    /// Experiment file (.toml), or steps such as `fillseq readrandom`
+    #[arg(value_name = "FILE|STEP")]
+    what: Vec<String>,
+    /// Engine to run typed steps against, NAME or NAME@VERSION; repeat to compare
+    #[arg(long, value_name = "BUILD")]
+    engine: Vec<BuildRef>,
+    /// Profile of the engines typed here that it is made for
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Option of the engines typed here, under the engine's own name; repeat for more
+    #[arg(long, value_name = "NAME=VALUE")]
+    option: Vec<String>,
+    #[command(flatten)]
+    overrides: Words,
+}
+
+/// Words that replace those of the file.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "In place of the file's words")]
+struct Words {
+    /// Rows of the key space, such as 200k or 4M
+    #[arg(long, value_name = "COUNT")]
+    rows: Option<String>,
+    /// Bytes of a key
+    #[arg(long, value_name = "BYTES")]
+    key_bytes: Option<u32>,
+    /// Bytes of a value
+    #[arg(long, value_name = "BYTES")]
+    value_bytes: Option<u32>,
+    /// Length of the steps that end by duration, such as 10s
+    #[arg(long, value_name = "SPAN")]
+    duration: Option<String>,
+    /// Unmeasured time before them
+    #[arg(long, value_name = "SPAN")]
+    warmup: Option<String>,
+    /// Client threads; several levels separated by commas
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    clients: Option<Vec<u32>>,
+    /// Repetitions of every cell
+    #[arg(long, value_name = "N")]
+    repetitions: Option<u32>,
+    /// Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
+    #[arg(long, value_name = "NAME")]
+    distribution: Option<String>,
+    /// Rate limit of the background writer, such as 2MiB/s
+    #[arg(long, value_name = "RATE")]
+    writer_rate: Option<String>,
+    /// Durability class: none, os or sync
+    #[arg(long, value_name = "CLASS")]
+    durability: Option<String>,
+    /// Size of the engine's own cache, such as 1GiB
+    #[arg(long, value_name = "SIZE")]
+    cache_size: Option<String>,
+    /// Memory cap of the worker, such as 2GiB
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
+    /// Block compression: none, lz4 or zstd
+    #[arg(long, value_name = "NAME")]
+    compression: Option<String>,
+    /// Bypass the page cache
+    #[arg(long)]
+    direct_io: bool,
+    /// Workload preset that derives sizes from the machine: byrx, byos, iobuf or iodir
+    #[arg(long, value_name = "NAME")]
+    workload: Option<String>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Base case of the relative tables
+    #[arg(long, value_name = "VARIANT")]
+    base: Option<String>,
+}
+
+impl Words {
+    fn overrides(&self) -> Overrides {
+        Overrides {
+            rows: self.rows.clone(),
+            key_bytes: self.key_bytes,
+            value_bytes: self.value_bytes,
+            duration: self.duration.clone(),
+            warmup: self.warmup.clone(),
+            clients: self.clients.clone(),
+            repetitions: self.repetitions,
+            distribution: self.distribution.clone(),
+            writer_rate: self.writer_rate.clone(),
+            durability: self.durability.clone(),
+            cache: self.cache_size.clone(),
+            memory: self.memory.clone(),
+            compression: self.compression.clone(),
+            direct_io: self.direct_io.then_some(true),
+            workload: self.workload.clone(),
+            seed: self.seed,
+            base: self.base.clone(),
+        }
+    }
+}
+
+impl Asked {
+    /// Reads and checks the question.
+    pub(crate) fn check(&self, machine: Machine) -> Result<Checked> {
+        let overrides = self.overrides.overrides();
+        if self.what.is_empty() {
+            return Err(miette!(
+                help = "give an experiment file, or steps such as `readrandom --engine lmdb`",
+                "what should be run?"
+            ));
+        }
+        let files = self.what.iter().filter(|what| is_file(what)).count();
+        if files > 0 {
+            let [file] = self.what.as_slice() else {
+                return Err(miette!("one experiment file at a time, without further steps"));
+            };
+            if !self.engine.is_empty() || !self.option.is_empty() || self.profile.is_some() {
+                return Err(miette!(
+                    help = "add a [[variant]] to the file, or type steps in place of the file",
+                    "--engine, --profile and --option go with steps, not with a file"
+                ));
+            }
+            let text = fs::read_to_string(file)
+                .into_diagnostic()
+                .wrap_err_with(|| format!("cannot read the experiment file {file}"))?;
+            return Ok(plan::load(file, &text, &overrides, &Program, machine)?);
+        }
+        Ok(plan::quick(&self.what, &self.variants()?, &overrides, &Program, machine)?)
+    }
+
+    /// Returns the variants typed on the command line.
+    fn variants(&self) -> Result<Vec<QuickVariant>> {
+        let mut options = Options::new();
+        for option in &self.option {
+            let Some((name, value)) = option.split_once('=') else {
+                return Err(miette!("`--option {option}` is not NAME=VALUE"));
+            };
+            options.set(name, value);
+        }
+        let of_engine = |build: &BuildRef| {
+            let own = format!("{}-", build.engine);
+            self.profile.clone().filter(|profile| {
+                profile.starts_with(&own) || profile.ends_with(".toml") || self.engine.len() == 1
+            })
+        };
+        let variant = |build: &BuildRef| QuickVariant {
+            build: build.clone(),
+            profile: of_engine(build),
+            options: options.clone(),
+        };
+        Ok(self.engine.iter().map(variant).collect())
+    }
+}
+
+/// Returns whether a word names an experiment file; steps have neither dot nor slash.
+fn is_file(word: &str) -> bool {
+    word.ends_with(".toml") || word.contains('/') || Path::new(word).is_file()
+}

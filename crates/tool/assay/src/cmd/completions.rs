@@ -1,0 +1,23 @@
+//! `assay completions`: what a shell needs to complete the command line.
+
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use miette::Result;
+
+/// The shell.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: assay completions bash > ~/.local/share/bash-completion/completions/assay"
+)]
+pub(crate) struct Args {
+    /// Shell to complete for
+    shell: clap_complete::Shell,
+}
+
+/// Prints the completions.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let mut command = crate::Cli::command();
+    clap_complete::generate(args.shell, &mut command, "assay", &mut std::io::stdout());
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,49 @@
+//! The list of verbs.
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use miette::Result;
+
+use super::{compare, completions, engine, list, plan, report, run, show, worker};
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// What can be asked of the program, in the order of the work.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Show the runs of an experiment in their order, with machine time and disk; run nothing
+    Plan(Box<plan::Args>),
+    /// Run an experiment file, or steps against engines typed here
+    Run(Box<run::Args>),
+    /// List what has been run
+    List(list::Args),
+    /// Show one run, or every run of an experiment, step by step
+    Show(show::Args),
+    /// Compare the variants of an experiment with its base case
+    Compare(compare::Args),
+    /// Write the HTML report of an experiment, or a Markdown post with pictures
+    Report(report::Args),
+    /// List, get, add, remove or show engine builds
+    Engine(engine::Args),
+    /// Print the completions of a shell
+    Completions(completions::Args),
+    /// Execute one run's order from stdin (used by `run`)
+    #[command(hide = true)]
+    Worker,
+}
+
+/// Does what was asked.
+pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    match verb {
+        Verb::Plan(args) => plan::run(&args, environment, ui),
+        Verb::Run(args) => run::run(&args, environment, ui),
+        Verb::List(args) => list::run(&args, environment, ui),
+        Verb::Show(args) => show::run(&args, environment, ui),
+        Verb::Compare(args) => compare::run(&args, environment, ui),
+        Verb::Report(args) => report::run(&args, environment, ui),
+        Verb::Engine(args) => engine::run(&args, environment, ui),
+        Verb::Completions(args) => completions::run(&args),
+        Verb::Worker => worker::run(ui),
+    }
+}

@@ -1,0 +1,162 @@
+//! `assay engine`: the builds that can be measured.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use miette::{IntoDiagnostic, Result, miette};
+use model::capability::Feature;
+use model::{BuildRef, Bytes};
+use runner::Library;
+use supply::{Artifact, KNOWN_ROCKSDB, Store};
+
+use crate::environment::Environment;
+use crate::registry;
+use crate::ui::Ui;
+
+/// What to do with builds.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay engine list                            engines, cached builds and known releases
+  assay engine get rocksdb@9.10.0              the official artifact, through Maven
+  assay engine get rocksdb@system              the distribution's library
+  assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
+  assay engine show rocksdb@9.10.0             what this build can do")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List engines, cached builds and known releases
+    List,
+    /// Obtain a build and keep it in the cache
+    Get {
+        /// Build, such as rocksdb@9.10.0 or rocksdb@system
+        build: BuildRef,
+    },
+    /// Keep a library of your own in the cache
+    Add {
+        /// Engine the library is of
+        engine: String,
+        /// The library
+        library: PathBuf,
+        /// Name to give the build; may begin with its version
+        #[arg(long)]
+        version: Option<String>,
+    },
+    /// Remove a build from the cache
+    Remove {
+        /// Build to remove
+        build: BuildRef,
+    },
+    /// Show what a build can do
+    Show {
+        /// Build to show
+        build: BuildRef,
+    },
+}
+
+/// Does it.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    match &args.action {
+        Action::List => list(&store(environment)?, ui),
+        Action::Get { build } => {
+            let artifact = fetch(&store(environment)?, build, ui)?;
+            ui.answer(line(&artifact));
+        }
+        Action::Add { engine, library, version } => {
+            let added = store(environment)?.add(engine, library, version.as_deref());
+            ui.answer(line(&added.into_diagnostic()?));
+        }
+        Action::Remove { build } => {
+            store(environment)?.remove(build).into_diagnostic()?;
+            ui.answer(format_args!("removed {build}"));
+        }
+        Action::Show { build } => show(build, environment, ui)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the cache of builds.
+pub(crate) fn store(environment: &Environment) -> Result<Store> {
+    let cache = environment.cache.clone().ok_or_else(|| {
+        miette!(help = "give one with --cache DIR", "there is no home directory to keep builds in")
+    })?;
+    Store::open(cache).into_diagnostic()
+}
+
+/// Returns a build from the cache or its source, saying what takes time.
+pub(crate) fn fetch(store: &Store, build: &BuildRef, ui: &Ui) -> Result<Artifact> {
+    store.get(build, &mut |what| ui.remark(format_args!("{build}: {what}"))).into_diagnostic()
+}
+
+/// Returns the library of a build that is loaded at run time; `None` for linked engines.
+pub(crate) fn library(
+    build: &BuildRef,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<Option<Library>> {
+    let infos = registry::infos();
+    if !infos.iter().any(|info| info.name == build.engine && info.is_versioned) {
+        return Ok(None);
+    }
+    let artifact = fetch(&store(environment)?, build, ui)?;
+    let Artifact { library, sha256, origin, .. } = artifact;
+    Ok(Some(Library { path: library, sha256, origin }))
+}
+
+fn list(store: &Store, ui: &Ui) {
+    ui.answer("engines");
+    for (name, about) in registry::descriptions() {
+        ui.answer(format_args!("  {name:<9} {about}"));
+    }
+    ui.answer("cached builds");
+    let cached = store.list();
+    for artifact in &cached {
+        ui.answer(format_args!("  {}", line(artifact)));
+    }
+    if cached.is_empty() {
+        ui.answer("  none yet: assay engine get rocksdb@VERSION");
+    }
+    for damage in store.damaged() {
+        ui.remark(format_args!("damaged: {damage}"));
+    }
+    ui.answer(format_args!(
+        "known releases of rocksdb (others are tried too)\n  {}",
+        KNOWN_ROCKSDB.join(" ")
+    ));
+}
+
+fn line(artifact: &Artifact) -> String {
+    let Artifact { build, sha256, origin, bytes, .. } = artifact;
+    format!("{build}  {}  sha256 {}  {origin}", Bytes(*bytes), &sha256[..12.min(sha256.len())])
+}
+
+fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
+    let library = library(build, environment, ui)?;
+    let driver = registry::driver(&build.engine, library.as_ref()).into_diagnostic()?;
+    let identity = driver.identity();
+    ui.answer(format_args!("{} {} ({})", identity.engine, identity.version, identity.origin));
+    for (name, value) in &identity.facts {
+        ui.answer(format_args!("  {name}: {value}"));
+    }
+    let capabilities = driver.capabilities();
+    let names = |all: Vec<&str>| all.join(", ");
+    ui.answer(format_args!(
+        "  operations: {}",
+        names(capabilities.operations.iter().map(|kind| kind.name()).collect())
+    ));
+    ui.answer(format_args!(
+        "  durability: {}",
+        names(capabilities.durability.iter().map(|class| class.name()).collect())
+    ));
+    for (name, feature) in &capabilities.features {
+        match feature {
+            Feature::Yes => ui.answer(format_args!("  {name}: yes")),
+            Feature::No(why) => ui.answer(format_args!("  {name}: no, {why}")),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! The verbs, one file each.
+
+mod asked;
+mod compare;
+mod completions;
+mod dispatch;
+mod engine;
+mod list;
+mod plan;
+mod report;
+mod run;
+mod show;
+mod worker;
+
+pub(crate) use dispatch::{Verb, dispatch};

@@ -1,0 +1,98 @@
+//! `assay plan`: the runs in their order, with machine time and disk; nothing is run.
+
+use std::process::ExitCode;
+
+use miette::Result;
+use model::{Bytes, Plan, StopRule};
+use plan::Machine;
+
+use super::asked::Asked;
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// The question to plan.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay plan experiments/quickstart.toml
+  assay plan readrandom --engine sqlite --engine lmdb --rows 1M --repetitions 5")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    asked: Asked,
+}
+
+/// Prints the plan.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let checked = args.asked.check(machine(environment))?;
+    let plan = plan::expand(checked.experiment, disk_free(environment))?;
+    for line in lines(&plan) {
+        ui.answer(line);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the machine's size.
+pub(crate) fn machine(environment: &Environment) -> Machine {
+    let host = sampler::host_facts(nearest_dir(environment));
+    Machine { cpus: host.cpus, memory_bytes: host.memory_bytes }
+}
+
+/// Returns the free space where data will be put.
+pub(crate) fn disk_free(environment: &Environment) -> Bytes {
+    runner::free_space(nearest_dir(environment)).unwrap_or(Bytes(u64::MAX))
+}
+
+/// Returns the data directory, or the directory above it that exists already.
+fn nearest_dir(environment: &Environment) -> &std::path::Path {
+    let existing = environment.data_dir.ancestors().find(|dir| dir.is_dir());
+    existing.unwrap_or_else(|| std::path::Path::new("."))
+}
+
+/// Returns the plan in lines for people.
+fn lines(plan: &Plan) -> Vec<String> {
+    let experiment = &plan.experiment;
+    let data = &experiment.data;
+    let mut lines = vec![
+        format!("{}: {}", experiment.name, experiment.question),
+        format!(
+            "rows      {} of {} + {} bytes, {} in all, values compressible to {}",
+            data.rows,
+            data.key_bytes,
+            data.value_bytes,
+            data.live_bytes(),
+            data.compressible_to
+        ),
+        format!(
+            "cost      about {} of machine time; up to {} of disk at a time",
+            plan.estimated_ns, plan.estimated_disk_bytes
+        ),
+    ];
+    for variant in &experiment.variants {
+        let base = if variant.name == experiment.base { "  (base)" } else { "" };
+        let profile = variant.profile.as_deref().unwrap_or("no profile");
+        lines.push(format!(
+            "variant   {}: {}, {profile}, durability {}{base}",
+            variant.name, variant.build, variant.settings.durability
+        ));
+    }
+    for step in &experiment.steps {
+        let stop = match step.stop {
+            StopRule::Operations(0) => format!("until idle, at most {}", step.settle_cap),
+            StopRule::Operations(n) => format!("{n} operations"),
+            StopRule::Duration(span) => format!("{span} after {} of warm-up", step.warmup),
+        };
+        let clients = match step.clients {
+            0 => format!("clients {:?}", experiment.clients),
+            n => format!("clients {n}"),
+        };
+        lines.push(format!("step      {}: {stop}, {clients}, {}", step.name, step.distribution));
+    }
+    let total = plan.cells.len();
+    lines.push(format!("order     {total} runs, block-randomised from seed {}", experiment.seed));
+    for (number, cell) in (1..).zip(&plan.cells) {
+        lines.push(format!("  {number:>4}  {}", cell.id));
+    }
+    for finding in &plan.findings {
+        lines.push(format!("doubt     {} {}; {}", finding.code, finding.seen, finding.remedy));
+    }
+    lines
+}

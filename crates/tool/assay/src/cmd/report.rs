@@ -1,0 +1,82 @@
+//! `assay report`: one HTML page, or a Markdown post with its pictures.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use analysis::compare;
+use archive::{ExperimentDir, Results};
+use miette::{IntoDiagnostic, Result, WrapErr};
+use report::{ReportInput, render_html, render_markdown_post};
+
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// Which report, and where it goes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay report quickstart                       writes report.html beside the results
+  assay report quickstart --markdown post/      writes post/report.md with its pictures")]
+pub(crate) struct Args {
+    /// Experiment: name (its newest), identifier or directory
+    experiment: String,
+    /// File to write the page to [default: report.html in the experiment's directory]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write a Markdown post with SVG pictures into this directory instead of the page
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    markdown: Option<PathBuf>,
+}
+
+/// Writes the report and says where it is.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let dir = Results::at(&environment.results).find(&args.experiment).into_diagnostic()?;
+    let written = match &args.markdown {
+        Some(to) => write_post(&dir, to)?,
+        None => write_page(&dir, args.output.as_deref())?,
+    };
+    ui.answer(written.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page; returns where it is.
+pub(crate) fn write_page(dir: &ExperimentDir, to: Option<&Path>) -> Result<PathBuf> {
+    let path = to.map_or_else(|| dir.path().join("report.html"), Path::to_path_buf);
+    let page = with_input(dir, |input| render_html(input))?;
+    write(&path, page.as_bytes())?;
+    Ok(path)
+}
+
+fn write_post(dir: &ExperimentDir, to: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(to)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot make {}", to.display()))?;
+    for (name, bytes) in with_input(dir, |input| render_markdown_post(input))? {
+        write(&to.join(name), &bytes)?;
+    }
+    Ok(to.join("report.md"))
+}
+
+/// Reads all that a report shows, and hands it to `render`.
+fn with_input<T>(dir: &ExperimentDir, render: impl Fn(&ReportInput<'_>) -> T) -> Result<T> {
+    let manifest = dir.manifest().into_diagnostic()?;
+    let runs = dir.runs(&manifest).into_diagnostic()?;
+    let mut intervals = Vec::new();
+    for run in &runs {
+        intervals.push(dir.intervals(&run.cell.id).into_diagnostic()?);
+    }
+    let experiment = &manifest.plan.experiment;
+    let comparison = compare(&runs, experiment, &experiment.base).into_diagnostic()?;
+    Ok(render(&ReportInput {
+        manifest: &manifest,
+        runs: &runs,
+        intervals: &intervals,
+        comparison: &comparison,
+    }))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", path.display()))
+}

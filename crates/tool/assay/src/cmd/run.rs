@@ -1,0 +1,188 @@
+//! `assay run`: asks the machine.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use analysis::compare;
+use archive::{ExperimentDir, Results};
+use miette::{IntoDiagnostic, Result, miette};
+use model::record::SCHEMA;
+use model::units::{parse_size, parse_span};
+use model::{Bytes, Identity, Manifest, Nanos};
+use plan::Checked;
+use report::{Meta, render_answer};
+use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
+
+use super::asked::Asked;
+use super::{engine, plan as planning, report as page};
+use crate::environment::Environment;
+use crate::progress::Screen;
+use crate::ui::Ui;
+
+/// The question, and how it is asked.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay run experiments/quickstart.toml --report
+  assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
+  assay run fillseq readwhilewriting --engine lmdb --rows 200k --clients 1,2 --repetitions 3
+  assay run --resume quickstart                 completes what was interrupted")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    asked: Asked,
+    /// Complete an experiment: name (its newest), identifier or directory
+    #[arg(long, value_name = "EXPERIMENT", conflicts_with = "what")]
+    resume: Option<String>,
+    /// Write the HTML report when done
+    #[arg(long)]
+    report: bool,
+    /// Longest time without an operation ending before an engine counts as hung
+    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span)]
+    watchdog: Nanos,
+    /// Disk space that must stay free
+    #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size)]
+    disk_floor: Bytes,
+}
+
+/// Runs the experiment and prints the answer.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let results = Results::at(&environment.results);
+    let data = DataRoot::take(&environment.data_dir).into_diagnostic()?;
+    let interrupt = Interrupt::default();
+    let raised = interrupt.clone();
+    ctrlc::set_handler(move || raised.raise()).into_diagnostic()?;
+    let mut bench = Workbench {
+        program: worker_program()?,
+        data: &data,
+        libraries: BTreeMap::new(),
+        watchdog: args.watchdog,
+        disk_floor: args.disk_floor,
+        interrupt,
+    };
+    let (dir, manifest) = match &args.resume {
+        Some(name) => resume(&results, name, &mut bench, (environment, ui))?,
+        None => {
+            let checked = args.asked.check(planning::machine(environment))?;
+            begin(&results, checked, &mut bench, (environment, ui))?
+        }
+    };
+    let meta = Meta::of(&manifest);
+    ui.remark(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
+    let mut screen = Screen::new(ui, &manifest);
+    let outcome = runner::run_cells(&bench, &manifest, &dir, &mut |event| screen.show(&event));
+    screen.close();
+    let complete = outcome.into_diagnostic();
+    tell(args, &dir, &manifest, ui)?;
+    match complete? {
+        complete if complete == manifest.plan.cells.len() => Ok(ExitCode::SUCCESS),
+        _ => Ok(ExitCode::FAILURE),
+    }
+}
+
+/// Checks everything that can be checked, then makes the experiment's directory.
+fn begin(
+    results: &Results,
+    checked: Checked,
+    bench: &mut Workbench<'_>,
+    (environment, ui): (&Environment, &Ui),
+) -> Result<(ExperimentDir, Manifest)> {
+    results.check_writable().into_diagnostic()?;
+    let plan = plan::expand(checked.experiment.clone(), planning::disk_free(environment))?;
+    for variant in &plan.experiment.variants {
+        let found = engine::library(&variant.build, environment, ui);
+        let found =
+            found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
+        bench.libraries.extend(found.map(|library| (variant.name.clone(), library)));
+    }
+    let identities =
+        runner::check_variants(bench, &plan.experiment).map_err(|error| match error {
+            RunnerError::Refused { variant, option: Some(option), reason } => {
+                miette::Report::new(checked.option_error(&variant, &option, &reason))
+            }
+            RunnerError::Refused { variant, option: None, reason } => {
+                miette::Report::new(checked.variant_error(&variant, &reason))
+            }
+            other => miette!("{other}"),
+        })?;
+    let manifest = Manifest {
+        schema: SCHEMA,
+        id: runner::stamp_id(u64::from(std::process::id())),
+        created_at: runner::now_utc(),
+        assay_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command_line: std::env::args().collect(),
+        host: sampler::host_facts(bench.data.path()),
+        builds: with_hashes(identities, &bench.libraries),
+        plan,
+    };
+    let dir = results.create(&manifest).into_diagnostic()?;
+    Ok((dir, manifest))
+}
+
+/// Takes up an experiment where it was left; its builds must be the same to the last bit.
+fn resume(
+    results: &Results,
+    name: &str,
+    bench: &mut Workbench<'_>,
+    (environment, ui): (&Environment, &Ui),
+) -> Result<(ExperimentDir, Manifest)> {
+    let mut dir = results.find(name).into_diagnostic()?;
+    let manifest = dir.manifest().into_diagnostic()?;
+    dir.lock().into_diagnostic()?;
+    for variant in &manifest.plan.experiment.variants {
+        let Some(library) = engine::library(&variant.build, environment, ui)? else { continue };
+        let before = manifest.builds.get(&variant.name).and_then(|build| build.sha256.as_deref());
+        if before.is_some_and(|before| before != library.sha256) {
+            return Err(miette!(
+                help = "begin the experiment anew, or put the old library back",
+                "the library of {} is not the one the experiment was begun with",
+                variant.build
+            ));
+        }
+        bench.libraries.insert(variant.name.clone(), library);
+    }
+    Ok((dir, manifest))
+}
+
+/// Adds origin and hash of each library to what its build said of itself.
+fn with_hashes(
+    mut identities: BTreeMap<String, Identity>,
+    libraries: &BTreeMap<String, Library>,
+) -> BTreeMap<String, Identity> {
+    for (variant, library) in libraries {
+        if let Some(identity) = identities.get_mut(variant) {
+            identity.sha256 = Some(library.sha256.clone());
+            identity.origin.clone_from(&library.origin);
+        }
+    }
+    identities
+}
+
+/// Prints the answer, the doubts and what to do next.
+fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Result<()> {
+    let runs = dir.runs(manifest).into_diagnostic()?;
+    let experiment = &manifest.plan.experiment;
+    if runs.iter().any(|run| !run.steps.is_empty()) {
+        let comparison = compare(&runs, experiment, &experiment.base).into_diagnostic()?;
+        ui.answer(render_answer(&comparison, &Meta::of(manifest), ui.style()));
+    }
+    let complete = runs.iter().filter(|run| run.end.is_complete()).count();
+    let name = &experiment.name;
+    if complete < manifest.plan.cells.len() {
+        let total = manifest.plan.cells.len();
+        ui.answer(format_args!("\n{complete} of {total} runs are complete"));
+        ui.answer(format_args!("Resume   assay run --resume {}", manifest.id));
+    }
+    ui.answer(format_args!(
+        "\nNext     assay compare {name} --costs     assay show {name}     assay report {name}"
+    ));
+    ui.answer(format_args!("Kept in  {}", dir.path().display()));
+    if args.report && !runs.is_empty() {
+        ui.answer(format_args!("Report   {}", page::write_page(dir, None)?.display()));
+    }
+    Ok(())
+}
+
+/// Returns how this very program is started as a worker.
+fn worker_program() -> Result<WorkerProgram> {
+    let path = std::env::current_exe().into_diagnostic()?;
+    Ok(WorkerProgram { path, arguments: vec!["worker".to_owned()] })
+}

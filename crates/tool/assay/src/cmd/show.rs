@@ -1,0 +1,44 @@
+//! `assay show`: one run, or every run of an experiment, step by step.
+
+use std::process::ExitCode;
+
+use archive::Results;
+use miette::{IntoDiagnostic, Result, miette};
+use report::render_run;
+
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// What to show.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay show quickstart                      every run of the newest quickstart
+  assay show quickstart lmdb.c1.r2           one of its runs")]
+pub(crate) struct Args {
+    /// Experiment: name (its newest), identifier or directory
+    experiment: String,
+    /// Run, as `assay list EXPERIMENT` names it; all when absent
+    run: Option<String>,
+}
+
+/// Shows the runs.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let dir = Results::at(&environment.results).find(&args.experiment).into_diagnostic()?;
+    let manifest = dir.manifest().into_diagnostic()?;
+    let runs = dir.runs(&manifest).into_diagnostic()?;
+    let wanted = args.run.as_deref();
+    let asked =
+        |cell: &str| wanted.is_none_or(|name| cell == name || name.ends_with(&format!("/{cell}")));
+    let shown: Vec<_> = runs.iter().filter(|run| asked(&run.cell.id)).collect();
+    if let (true, Some(name)) = (shown.is_empty(), wanted) {
+        let known: Vec<_> = runs.iter().map(|run| run.cell.id.as_str()).collect();
+        return Err(miette!(
+            help = format!("runs: {}", known.join(", ")),
+            "no run is named `{name}`"
+        ));
+    }
+    for run in shown {
+        ui.answer(render_run(&manifest, run, ui.style()));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,48 @@
+//! What the surroundings say: the only place that reads environment variables.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Where results, data and engine builds are kept.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Places {
+    /// Directory of the archive
+    #[arg(long, global = true, default_value = "results", value_name = "DIR")]
+    pub(crate) results: PathBuf,
+    /// Directory below which runs keep their data while they are measured
+    #[arg(long, global = true, default_value = "assay-data", value_name = "DIR")]
+    pub(crate) data_dir: PathBuf,
+    /// Directory of fetched engine builds [default: ~/.cache/assay]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+}
+
+/// The surroundings, read once.
+#[derive(Debug, Clone)]
+pub(crate) struct Environment {
+    pub(crate) results: PathBuf,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) cache: Option<PathBuf>,
+    pub(crate) is_colour_refused: bool,
+}
+
+impl Environment {
+    /// Reads the surroundings.
+    pub(crate) fn read(places: &Places) -> Self {
+        let home = variable("HOME");
+        let xdg = variable("XDG_CACHE_HOME");
+        let cache = supply::default_cache_dir(home.as_deref(), xdg.as_deref());
+        Self {
+            results: places.results.clone(),
+            data_dir: places.data_dir.clone(),
+            cache: places.cache.clone().or(cache),
+            is_colour_refused: variable("NO_COLOR").is_some_and(|value| !value.is_empty()),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}

@@ -1,0 +1,58 @@
+//! Every engine this program can drive.
+//!
+//! To add one: its driver crate, and one line in [`ENGINES`].
+
+use engine::{Driver, EngineError};
+use plan::EngineInfo;
+use runner::Library;
+
+/// How an engine's driver is had.
+enum Source {
+    /// Linked into this program.
+    Linked(fn() -> Box<dyn Driver>),
+    /// Loaded at run time, so one program drives every release.
+    Loaded(fn(&std::path::Path) -> Result<Box<dyn Driver>, EngineError>),
+}
+
+/// The engines, in the order they are listed.
+#[rustfmt::skip]
+static ENGINES: &[(&str, &str, Source)] = &[
+    ("rocksdb", "LSM tree; any release from 5.18 on", Source::Loaded(driver_rocksdb::open_library)),
+    ("sqlite", "B-tree with SQL in front", Source::Linked(driver_sqlite::driver)),
+    ("lmdb", "copy-on-write B-tree in mapped memory", Source::Linked(driver_lmdb::driver)),
+    ("redb", "copy-on-write B-tree in Rust", Source::Linked(driver_redb::driver)),
+    ("fjall", "LSM tree in Rust, with or without key-value separation", Source::Linked(driver_fjall::driver)),
+    ("memory", "reference: an ordered map, the oracle of the tests", Source::Linked(|| Box::<engine::memory::MemoryDriver>::default())),
+    ("null", "reference: does nothing; shows what the client costs", Source::Linked(|| Box::<engine::null::NullDriver>::default())),
+    ("faulty", "reference: misbehaves on a script, to test the harness", Source::Linked(|| Box::<engine::faulty::FaultyDriver>::default())),
+];
+
+/// Returns what the planner must know of each engine.
+pub(crate) fn infos() -> Vec<EngineInfo> {
+    let info = |(name, _, source): &(&'static str, &str, Source)| EngineInfo {
+        name,
+        is_versioned: matches!(source, Source::Loaded(_)),
+    };
+    ENGINES.iter().map(info).collect()
+}
+
+/// Returns name and description of each engine.
+pub(crate) fn descriptions() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ENGINES.iter().map(|(name, about, _)| (*name, *about))
+}
+
+/// Returns the driver of an engine; one that is loaded needs its library.
+pub(crate) fn driver(
+    name: &str,
+    library: Option<&Library>,
+) -> Result<Box<dyn Driver>, EngineError> {
+    let found = ENGINES.iter().find(|(known, ..)| *known == name);
+    match (found.map(|(.., source)| source), library) {
+        (Some(Source::Linked(make)), _) => Ok(make()),
+        (Some(Source::Loaded(open)), Some(library)) => open(&library.path),
+        (Some(Source::Loaded(_)), None) => {
+            Err(EngineError::Unsupported(format!("{name} needs a version: {name}@VERSION")))
+        }
+        (None, _) => Err(EngineError::Unsupported(format!("no engine is named `{name}`"))),
+    }
+}
