@@ -12,9 +12,11 @@ pub const DRIVERS: &str = "crates/drive/drivers/";
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
     for package in repo.packages.iter().filter(|package| package.folder.starts_with(DRIVERS)) {
+        // Cargo's two places for a test of that name: a file, or a folder of files.
         let path = format!("{}/tests/conformance.rs", package.folder);
-        let is_run = repo.file(&path).and_then(|file| file.rust()).is_some_and(runs_battery);
-        if !is_run {
+        let folder = format!("{}/tests/conformance/", package.folder);
+        let is_place = |place: &str| place == path || place.starts_with(&folder);
+        if !repo.sources().any(|(file, rust)| is_place(&file.path) && runs_battery(rust)) {
             found.push(Violation::of(&path, "must run engine::conformance::battery in a test"));
         }
     }
@@ -44,9 +46,10 @@ mod tests {
         let files = [
             ("crates/drive/drivers/a/tests/conformance.rs", call),
             ("crates/drive/drivers/b/tests/conformance.rs", "// conformance::battery\n"),
+            ("crates/drive/drivers/d/tests/conformance/releases.rs", call),
         ];
         let mut repo = Repo::of(&files);
-        repo.packages = ["a", "b", "c"].map(driver).to_vec();
+        repo.packages = ["a", "b", "c", "d"].map(driver).to_vec();
         let paths: Vec<_> = check(&repo).into_iter().map(|v| v.path).collect();
         assert_eq!(
             paths,

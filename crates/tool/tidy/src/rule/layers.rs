@@ -42,6 +42,7 @@ pub const LAYERS: &[Layer] = &[
     layer("analysis", &["model"]),
     layer("report", &["model", "analysis"]),
     layer("assay", &[EVERYTHING]),
+    layer("bench-peers", &["model", "engine", DRIVER, "workload", "load"]),
     layer("tidy", &["model"]),
 ];
 
@@ -78,7 +79,8 @@ fn layer_of(package: &Package) -> Option<&'static Layer> {
 
 /// Returns whether an import is in the row, or is for tests and does not point down the groups.
 fn is_allowed(repo: &Repo, package: &Package, layer: &Layer, import: &Dependency) -> bool {
-    let is_listed = layer.imports.iter().any(|name| *name == import.name || *name == EVERYTHING);
+    let name = if import.name.starts_with("driver-") { DRIVER } else { import.name.as_str() };
+    let is_listed = layer.imports.iter().any(|listed| *listed == name || *listed == EVERYTHING);
     let imported = repo.packages.iter().find(|other| other.name == import.name);
     let is_upward = imported.is_some_and(|other| group(other) <= group(package));
     is_listed || (import.kind == DependencyKind::Dev && is_upward)
