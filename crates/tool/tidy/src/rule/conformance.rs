@@ -23,11 +23,12 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
     found
 }
 
-/// Returns whether a test exists and the words `conformance` and `battery` stand in the code.
+/// Returns whether the code has a test and says `conformance` and `battery`.
+///
+/// Words are looked for, not functions: a macro may write one test per release.
 fn runs_battery(rust: &Rust) -> bool {
     let says = |word| rust.of(Class::Word).any(|(_, text)| text == word);
-    let has_test = rust.functions.iter().any(|f| f.attributes.iter().any(|a| a == "test"));
-    has_test && says("conformance") && says("battery")
+    ["test", "conformance", "battery"].into_iter().all(says)
 }
 
 #[cfg(test)]
