@@ -176,7 +176,8 @@ fn times(step: &StepRecord, metrics: &mut Derived) {
 /// Sets CPU and context switches per operation.
 ///
 /// Process = client and background writer threads (both counted as client) + engine's own threads +
-/// the harness's collector, so the engine's own threads are what remains. Kernel CPU is part of each of these, not a fourth summand.
+/// the harness's collector, so the engine's own threads are what remains. Kernel CPU is part of
+/// each of these, not a fourth summand.
 fn cpu_per_op(step: &StepRecord, metrics: &mut Derived) {
     let counter = |name| get(&step.counters, name);
     let ops = operations(step);
