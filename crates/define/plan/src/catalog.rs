@@ -1,6 +1,6 @@
 //! What the planner must know of the rest of the program and of the machine.
 
-use model::{Bytes, StepInfo};
+use model::{Bytes, DataShape, Step, StepInfo};
 
 /// One engine the program can drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,13 @@ pub trait Catalog {
     /// # Errors
     /// Says what is wrong with the text and which distributions there are.
     fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String>;
+    /// Checks that a step can be executed on rows of that shape.
+    ///
+    /// A step that follows the experiment's client counts comes with 0 clients.
+    ///
+    /// # Errors
+    /// Says which setting is out of range, and which values it may take.
+    fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String>;
 }
 
 /// The size of the machine that presets derive their sizes from.

@@ -27,33 +27,69 @@ const COMPRESSIBLE_TO_DEFAULT: f64 = 0.5;
 /// Largest value: bounds the client's buffers.
 const VALUE_BYTES_MAX: u32 = 1 << 20;
 
+/// Settings that every engine may be asked for, as written in files and named by drivers.
+const SETTINGS: &[&str] = &["durability", "cache", "direct_io", "compression", "background_jobs"];
+
 /// A checked experiment that still knows where its words stand, for errors found later.
 #[derive(Debug, Clone)]
 pub struct Checked {
     /// The experiment.
     pub experiment: Experiment,
     source: Source,
-    options: BTreeMap<(String, String), Range<usize>>,
+    /// Where each variant's options and settings stand, by variant and name.
+    words: BTreeMap<(String, String), Range<usize>>,
     variants: BTreeMap<String, Range<usize>>,
 }
 
 impl Checked {
-    /// Returns an error about an engine option of a variant, at its place in the file.
+    /// Returns the error of an engine that refused a variant, at the words it refused.
+    ///
+    /// `option` is the culprit when it is one option; `reason` is in the engine's own words.
     #[must_use]
-    pub fn option_error(&self, variant: &str, option: &str, engine_says: &str) -> PlanError {
-        let place = self.options.get(&(variant.to_owned(), option.to_owned())).cloned();
-        PlanError::new(format!("option `{option}` refused for variant {variant}"))
-            .at(&self.source, place.unwrap_or(0..0), format!("the engine says: {engine_says}"))
-            .remedy(format!("the engine says: {engine_says}\nnothing was run"))
+    pub fn refusal(&self, variant: &str, option: Option<&str>, reason: &str) -> PlanError {
+        let place_of = |word: &str| self.words.get(&(variant.to_owned(), word.to_owned())).cloned();
+        let Some(option) = option else {
+            let error = PlanError::new(format!("variant {variant}: {reason}"));
+            let setting = SETTINGS.iter().filter(|name| reason.contains(*name));
+            return match setting.filter_map(|name| place_of(name)).next() {
+                Some(place) => error.at(&self.source, place, "asked for here").remedy(
+                    "leave it out, or look with `assay engine show` for a build that has it",
+                ),
+                None => error.at(&self.source, self.place(variant), "this variant"),
+            };
+        };
+        let place = place_of(option);
+        let profile = self.experiment.variant(variant).and_then(|found| found.profile.as_deref());
+        let origin = match profile.filter(|_| place.is_none()) {
+            Some(profile) => format!(" of profile `{profile}`"),
+            None => String::new(),
+        };
+        let error =
+            PlanError::new(format!("variant {variant}: option `{option}`{origin} is refused"));
+        let error = match place {
+            Some(place) => error.at(&self.source, place, "refused by the engine"),
+            None => error.at(&self.source, self.place(variant), "this variant"),
+        };
+        let known = reason.split_once("known: ").map_or("", |(_, known)| known);
+        error.remedy(match nearest(option, known.split(", ")) {
+            Some(word) => format!("the engine says: {reason}\ndid you mean `{word}`?"),
+            None => format!("the engine says: {reason}"),
+        })
+    }
+
+    /// Returns where a variant is named; an empty place when it was not in a file.
+    fn place(&self, variant: &str) -> Range<usize> {
+        self.variants.get(variant).cloned().unwrap_or(0..0)
     }
 
     /// Returns an error about a variant as a whole, at its place in the file.
     #[must_use]
     pub fn variant_error(&self, variant: &str, message: &str) -> PlanError {
-        let place = self.variants.get(variant).cloned();
-        PlanError::new(format!("variant {variant}: {message}"))
-            .at(&self.source, place.unwrap_or(0..0), "this variant")
-            .remedy("nothing was run")
+        PlanError::new(format!("variant {variant}: {message}")).at(
+            &self.source,
+            self.place(variant),
+            "this variant",
+        )
     }
 }
 
@@ -159,8 +195,8 @@ impl Checker<'_> {
             ..self.machine
         };
         let (data, derived) = self.data(&file.benchmark, preset, machine)?;
-        let steps = self.steps(&file.benchmark, data.rows)?;
-        let (variants, options) = self.variants(&file, preset, derived.as_ref())?;
+        let steps = self.steps(&file.benchmark, &data)?;
+        let (variants, words) = self.variants(&file, preset, derived.as_ref())?;
         let experiment = Experiment {
             name: self.file_name(&file.experiment.name, "the experiment's name")?,
             question: file.experiment.question,
@@ -181,7 +217,7 @@ impl Checker<'_> {
         Ok(Checked {
             experiment,
             source: self.words.source.clone(),
-            options,
+            words,
             variants: places.collect(),
         })
     }
@@ -248,10 +284,14 @@ impl Checker<'_> {
         Ok((data, derived))
     }
 
-    fn steps(&self, benchmark: &BenchmarkTable, rows: u64) -> Result<Vec<model::Step>, PlanError> {
+    fn steps(
+        &self,
+        benchmark: &BenchmarkTable,
+        data: &DataShape,
+    ) -> Result<Vec<model::Step>, PlanError> {
         let mut steps = Vec::new();
         for (index, entry) in benchmark.steps.iter().enumerate() {
-            let (step, info) = self.words.step(entry, benchmark, rows)?;
+            let (step, info) = self.words.step(entry, benchmark, data.rows)?;
             let refuse =
                 |why: String| PlanError::new(why).at(self.words.source, entry.span(), "here");
             match (index, info.role) {
@@ -272,6 +312,7 @@ impl Checker<'_> {
                     StepRole::Read | StepRole::Write | StepRole::ReadWrite | StepRole::Maintain,
                 ) => {}
             }
+            self.words.catalog.check_step(&step, data).map_err(refuse)?;
             steps.push(step);
         }
         if steps.is_empty() {
@@ -295,6 +336,9 @@ impl Checker<'_> {
             if variants.iter().any(|other| other.name == variant.name) {
                 return Err(PlanError::new(format!("two variants are named `{}`", variant.name))
                     .at(self.words.source, table.name.span(), "the second"));
+            }
+            for (name, place) in settings_places(table, &file.benchmark) {
+                places.insert((variant.name.clone(), name.to_owned()), place);
             }
             for (name, _) in &table.options.0 {
                 places.insert((variant.name.clone(), name.get_ref().clone()), name.span());
@@ -332,10 +376,12 @@ impl Checker<'_> {
         let cache = words
             .quantity(table.cache.as_ref(), parse_size)?
             .or(words.quantity(benchmark.cache.as_ref(), parse_size)?);
-        let direct = table.direct_io.or(benchmark.direct_io);
+        let direct = table.direct_io.as_ref().or(benchmark.direct_io.as_ref());
+        let direct = direct.map(|direct| *direct.get_ref());
         let compression = table.compression.as_ref().or(benchmark.compression.as_ref());
         let compression = compression.map(|text| text.get_ref().clone());
-        let jobs = table.background_jobs.or(benchmark.background_jobs);
+        let jobs = table.background_jobs.as_ref().or(benchmark.background_jobs.as_ref());
+        let jobs = jobs.map(|jobs| *jobs.get_ref());
         Ok(Variant {
             name: self.file_name(&table.name, "a variant's name")?,
             build: build.clone(),
@@ -442,6 +488,24 @@ impl Checker<'_> {
     }
 }
 
+/// Returns where a variant's settings are written, in its own table or in the benchmark's.
+fn settings_places(
+    table: &VariantTable,
+    benchmark: &BenchmarkTable,
+) -> impl Iterator<Item = (&'static str, Range<usize>)> {
+    fn place<T>(own: &Option<Spanned<T>>, shared: &Option<Spanned<T>>) -> Option<Range<usize>> {
+        own.as_ref().or(shared.as_ref()).map(Spanned::span)
+    }
+    let places = [
+        place(&table.durability, &benchmark.durability),
+        place(&table.cache, &benchmark.cache),
+        place(&table.direct_io, &benchmark.direct_io),
+        place(&table.compression, &benchmark.compression),
+        place(&table.background_jobs, &benchmark.background_jobs),
+    ];
+    SETTINGS.iter().copied().zip(places).filter_map(|(name, place)| Some((name, place?)))
+}
+
 /// Replaces the file's words by those of the command line.
 fn apply(file: &mut File, overrides: &Overrides) {
     let text = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, Text(v)));
@@ -460,7 +524,7 @@ fn apply(file: &mut File, overrides: &Overrides) {
     replace(&mut benchmark.workload, word(&overrides.workload));
     replace(&mut benchmark.key_bytes, number(overrides.key_bytes));
     replace(&mut benchmark.value_bytes, number(overrides.value_bytes));
-    replace(&mut benchmark.direct_io, overrides.direct_io);
+    replace(&mut benchmark.direct_io, overrides.direct_io.map(|v| Spanned::new(0..0, v)));
     replace(&mut file.factors.repetitions, number(overrides.repetitions));
     let clients = overrides.clients.clone().map(|levels| Spanned::new(0..0, levels));
     replace(&mut file.factors.clients, clients);

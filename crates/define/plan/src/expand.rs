@@ -1,5 +1,7 @@
 //! An experiment to its runs, in order, with what they will cost.
 
+use std::collections::BTreeSet;
+
 use model::record::{Finding, Severity};
 use model::{Bytes, Cell, Experiment, Nanos, Plan, Step, StopRule};
 
@@ -44,7 +46,7 @@ pub fn expand(experiment: Experiment, disk_free: Bytes) -> Result<Plan, PlanErro
         cells.extend(block(&experiment, repetition));
     }
     let estimated_ns = Nanos(cells.iter().map(|cell| run_time(&experiment, cell).0).sum());
-    let findings = doubts(&experiment);
+    let findings = findings(&experiment);
     Ok(Plan { experiment, cells, estimated_ns, estimated_disk_bytes: disk, findings })
 }
 
@@ -98,15 +100,17 @@ fn run_time(experiment: &Experiment, cell: &Cell) -> Nanos {
 }
 
 /// Returns what should be doubted about an experiment before machine time is spent.
-fn doubts(experiment: &Experiment) -> Vec<Finding> {
+#[must_use]
+pub fn findings(experiment: &Experiment) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let classes: std::collections::BTreeSet<_> =
+    let classes: BTreeSet<_> =
         experiment.variants.iter().map(|variant| variant.settings.durability).collect();
     if classes.len() > 1 {
+        let names: Vec<_> = classes.iter().map(|class| class.name()).collect();
         findings.push(Finding {
             code: "A001".to_owned(),
             severity: Severity::Doubt,
-            seen: "the variants differ in durability class".to_owned(),
+            seen: format!("the variants' durability classes differ: {}", names.join(", ")),
             remedy: "give all variants one class, or make durability the question".to_owned(),
         });
     }
@@ -114,8 +118,11 @@ fn doubts(experiment: &Experiment) -> Vec<Finding> {
         findings.push(Finding {
             code: "A039".to_owned(),
             severity: Severity::Doubt,
-            seen: format!("{} repetition(s): run-to-run noise is unknown", experiment.repetitions),
-            remedy: "repeat at least 3 times (--repetitions 3)".to_owned(),
+            seen: match experiment.repetitions {
+                1 => "every cell is run once: no difference can be told from noise".to_owned(),
+                n => format!("{n} repetitions: run-to-run noise is poorly known"),
+            },
+            remedy: "set `repetitions` to 3 or more (--repetitions 3)".to_owned(),
         });
     }
     findings

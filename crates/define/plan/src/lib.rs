@@ -22,7 +22,7 @@ mod spec;
 pub use catalog::{Catalog, EngineInfo, Machine};
 pub use check::{Checked, load, quick};
 pub use error::PlanError;
-pub use expand::{DISK_FLOOR_BYTES, expand};
+pub use expand::{DISK_FLOOR_BYTES, expand, findings};
 pub use nearest::nearest;
 pub use overrides::{Overrides, QuickVariant};
 pub use preset::{PRESETS, Preset};

@@ -27,6 +27,13 @@ const BATCH_KEYS_DEFAULT: u32 = 10;
 /// Most client threads of a step: a limit of sense, not of the harness.
 const CLIENTS_MAX: u32 = 4096;
 
+/// One step as written, what its name stands for, and where it is written.
+struct Written<'a> {
+    table: &'a StepTable,
+    info: &'a StepInfo,
+    place: &'a Range<usize>,
+}
+
 /// The file and the program's knowledge, at hand while words are checked.
 pub(crate) struct Words<'a> {
     pub(crate) source: &'a Source,
@@ -59,7 +66,7 @@ impl Words<'_> {
         Err(PlanError::new(format!("{what} is zero: nothing would be measured")).at(
             self.source,
             place,
-            "must be at least 1",
+            "must be more than zero",
         ))
     }
 
@@ -106,7 +113,8 @@ impl Words<'_> {
         let wrap = |text: &Option<Text>| text.clone().map(|text| Spanned::new(place.clone(), text));
         let pick =
             |own: &Option<Text>, shared: &Option<Spanned<Text>>| wrap(own).or(shared.clone());
-        let stop = self.stop_rule(&table, &info, benchmark, rows, place.clone())?;
+        let written = Written { table: &table, info: &info, place: &place };
+        let stop = self.stop_rule(&written, benchmark, rows)?;
         let warmup = pick(&table.warmup, &benchmark.warmup);
         let warmup = match (stop, self.quantity(warmup.as_ref(), parse_span)?) {
             (StopRule::Operations(_), _) => Nanos(0),
@@ -125,7 +133,7 @@ impl Words<'_> {
         let batch_keys = batch_keys.unwrap_or(BATCH_KEYS_DEFAULT);
         let settle_cap = pick(&table.settle_cap, &benchmark.settle_cap);
         let step = Step {
-            clients: self.step_clients(&table, &info, place.clone())?,
+            clients: self.step_clients(&written)?,
             stop,
             warmup,
             load: self.load(table.load.as_deref(), place.clone())?,
@@ -158,31 +166,38 @@ impl Words<'_> {
 
     fn stop_rule(
         &self,
-        table: &StepTable,
-        info: &StepInfo,
+        written: &Written<'_>,
         benchmark: &BenchmarkTable,
         rows: u64,
-        place: Range<usize>,
     ) -> Result<StopRule, PlanError> {
-        let refuse = |why: String| Err(PlanError::new(why).at(self.source, place.clone(), "here"));
+        let Written { table, info, place } = *written;
+        let refuse = |why: String| PlanError::new(why).at(self.source, place.clone(), "here");
         if info.role == StepRole::Maintain {
             return Ok(StopRule::Operations(0));
         }
         if let Some(text) = &table.operations {
             if info.role == StepRole::Load {
-                return refuse(format!("{} ends by rows: set `rows` instead", info.name));
+                return Err(refuse(format!("{} ends by rows: set `rows` instead", info.name)));
             }
-            let operations = parse_count(&text.0).or_else(refuse_with(self, &place))?;
-            return Ok(StopRule::Operations(self.positive(operations, "operations", place)?));
+            let operations = parse_count(&text.0).map_err(refuse)?;
+            return Ok(StopRule::Operations(self.positive(
+                operations,
+                "operations",
+                place.clone(),
+            )?));
         }
         match (info.share_of_rows, &table.duration) {
             (Some(_), Some(_)) => {
-                refuse(format!("{} ends by rows, it takes no duration", info.name))
+                Err(refuse(format!("{} ends by rows, it takes no duration", info.name)))
             }
             (Some(share), None) => Ok(StopRule::Operations(share_of(rows, share))),
             (None, Some(text)) => {
-                let span = parse_span(&text.0).or_else(refuse_with(self, &place))?;
-                Ok(StopRule::Duration(Nanos(self.positive(span.0, "the duration", place)?)))
+                let span = parse_span(&text.0).map_err(refuse)?;
+                Ok(StopRule::Duration(Nanos(self.positive(
+                    span.0,
+                    "the duration",
+                    place.clone(),
+                )?)))
             }
             (None, None) => {
                 let span = self.quantity(benchmark.duration.as_ref(), parse_span)?;
@@ -194,19 +209,15 @@ impl Words<'_> {
     }
 
     /// Returns the step's own client count; 0 means that it follows the experiment's factor.
-    fn step_clients(
-        &self,
-        table: &StepTable,
-        info: &StepInfo,
-        place: Range<usize>,
-    ) -> Result<u32, PlanError> {
+    fn step_clients(&self, written: &Written<'_>) -> Result<u32, PlanError> {
+        let Written { table, info, place } = *written;
         match table.clients {
             Some(clients) if info.is_single_client && clients > 1 => Err(PlanError::new(format!(
                 "{} is done by one client",
                 info.name
             ))
-            .at(self.source, place, "here")),
-            Some(clients) => self.clients(clients, place),
+            .at(self.source, place.clone(), "here")),
+            Some(clients) => self.clients(clients, place.clone()),
             None if info.is_single_client => Ok(1),
             None => Ok(0),
         }
@@ -244,15 +255,6 @@ impl Words<'_> {
         let place = text.as_ref().map_or(0..0, Spanned::span);
         Ok(Some(Bytes(self.positive(rate.0, "the writer's rate", place)?)))
     }
-}
-
-/// Turns a parser's words into an error at `place`.
-fn refuse_with<'a, T>(
-    words: &'a Words<'_>,
-    place: &Range<usize>,
-) -> impl FnOnce(String) -> Result<T, PlanError> + use<'a, T> {
-    let (source, place) = (words.source, place.clone());
-    move |why| Err(PlanError::new(why).at(source, place, "here"))
 }
 
 /// Returns `share` of `rows`, at least one.

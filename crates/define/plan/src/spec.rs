@@ -1,8 +1,10 @@
 //! The experiment file as written: text to fields, with the place of each.
 
 use std::fmt;
+use std::ops::Range;
 
 use model::BuildRef;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
@@ -50,16 +52,37 @@ pub(crate) struct BenchmarkTable {
     pub(crate) memory: Option<Spanned<Text>>,
     pub(crate) durability: Option<Spanned<String>>,
     pub(crate) cache: Option<Spanned<Text>>,
-    pub(crate) direct_io: Option<bool>,
+    pub(crate) direct_io: Option<Spanned<bool>>,
     pub(crate) compression: Option<Spanned<String>>,
-    pub(crate) background_jobs: Option<u32>,
+    pub(crate) background_jobs: Option<Spanned<u32>>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+/// A step as written: its name, or a table.
+#[derive(Debug, Clone)]
 pub(crate) enum StepEntry {
     Name(String),
     Table(Box<StepTable>),
+}
+
+// Not serde's `untagged`, which forgets what was wrong inside the table.
+impl<'de> Deserialize<'de> for StepEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct StepVisitor;
+        impl<'de> Visitor<'de> for StepVisitor {
+            type Value = StepEntry;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a step, or a table such as { step = \"readrandom\" }")
+            }
+            fn visit_str<E>(self, name: &str) -> Result<StepEntry, E> {
+                Ok(StepEntry::Name(name.to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StepEntry, A::Error> {
+                let table = StepTable::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(StepEntry::Table(Box::new(table)))
+            }
+        }
+        deserializer.deserialize_any(StepVisitor)
+    }
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -93,9 +116,9 @@ pub(crate) struct VariantTable {
     pub(crate) profile: Option<Spanned<String>>,
     pub(crate) durability: Option<Spanned<String>>,
     pub(crate) cache: Option<Spanned<Text>>,
-    pub(crate) direct_io: Option<bool>,
+    pub(crate) direct_io: Option<Spanned<bool>>,
     pub(crate) compression: Option<Spanned<String>>,
-    pub(crate) background_jobs: Option<u32>,
+    pub(crate) background_jobs: Option<Spanned<u32>>,
     #[serde(default)]
     pub(crate) options: OptionTable,
 }
@@ -175,16 +198,10 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
 
 /// Turns a parser's error into one with a remedy.
 fn explain(source: &Source, error: &toml::de::Error) -> PlanError {
-    let place = error.span().unwrap_or(0..0);
+    let place = visible(source, error.span().unwrap_or(0..0));
     let message = error.message().to_owned();
     let Some((unknown, known)) = unknown_field(&message) else {
-        let message = message.replace(
-            "data did not match any variant of untagged enum StepEntry",
-            "a step is its name, or a table with `step`, and optionally `clients`, `operations`, \
-             `duration`, `warmup`, `distribution`, `range_rows`, `batch_keys`, `writer_rate`, \
-             `settle_cap` and `load`",
-        );
-        return PlanError::new(message).at(source, place, "here");
+        return PlanError::new(in_words(&message)).at(source, place, "here");
     };
     let table = TABLES.iter().find(|(field, _)| message.contains(field)).map(|(_, table)| *table);
     let within = table.map_or(String::new(), |table| format!(" in {table}"));
@@ -202,8 +219,38 @@ fn explain(source: &Source, error: &toml::de::Error) -> PlanError {
     }
 }
 
+/// Widens a place that has no width to its line, so that it can be shown.
+fn visible(source: &Source, place: Range<usize>) -> Range<usize> {
+    if !place.is_empty() || place.start > source.text.len() {
+        return place;
+    }
+    let (before, after) = source.text.split_at(place.start);
+    let begin = before.rfind('\n').map_or(0, |at| at + 1);
+    let end = after.find('\n').map_or(source.text.len(), |at| place.start + at);
+    begin..end
+}
+
+/// Puts a deserialiser's words for types into a user's.
+fn in_words(message: &str) -> String {
+    let Some((found, expected)) =
+        message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
+    else {
+        return message.to_owned();
+    };
+    let expected = match expected {
+        "u32" | "u64" => "a whole number",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" => "text in quotes",
+        "a sequence" => "a list in brackets",
+        other => other,
+    };
+    let found = found.replace("sequence", "a list").replace("map", "a table");
+    format!("expected {expected}, found {found}")
+}
+
 /// Narrows a place to the key itself when the parser points at its whole table.
-fn key_place(source: &Source, place: std::ops::Range<usize>, key: &str) -> std::ops::Range<usize> {
+fn key_place(source: &Source, place: Range<usize>, key: &str) -> Range<usize> {
     let inside = source.text.get(place.clone()).unwrap_or("");
     match inside.find(key) {
         Some(at) if inside.len() > key.len() => place.start + at..place.start + at + key.len(),

@@ -41,13 +41,15 @@ impl Results {
         ExperimentDir::create(&self.root.join(name).join(&manifest.id), manifest)
     }
 
-    /// Checks that the archive can be written, leaving nothing behind but the root.
+    /// Checks that the archive can be written, leaving nothing behind.
     ///
     /// # Errors
     /// When it cannot.
     pub fn check_writable(&self) -> Result<(), ArchiveError> {
-        let probe = self.root.join(format!(".probe-{}", std::process::id()));
-        fs::create_dir_all(&self.root).map_err(ArchiveError::write(&self.root))?;
+        // A root that is not there yet is made when there is something to put into it.
+        let existing = self.root.ancestors().find(|dir| dir.exists() || dir.as_os_str().is_empty());
+        let probe =
+            existing.unwrap_or(&self.root).join(format!(".assay-probe-{}", std::process::id()));
         fs::write(&probe, b"probe").map_err(ArchiveError::write(&self.root))?;
         fs::remove_file(&probe).map_err(ArchiveError::write(&self.root))
     }
@@ -58,15 +60,15 @@ impl Results {
     /// [`ArchiveError::Unknown`] when there is none.
     pub fn find(&self, name: &str) -> Result<ExperimentDir, ArchiveError> {
         let as_path = Path::new(name);
-        if as_path.join("manifest.json").exists() {
+        if ExperimentDir::is_at(as_path) {
             return ExperimentDir::open(as_path);
         }
-        let by_name = directories(&self.root.join(name)).into_iter().next_back();
+        let mut by_name = experiments(&self.root.join(name));
         let by_id = || {
-            let all = directories(&self.root).into_iter().flat_map(|dir| directories(&dir));
+            let all = directories(&self.root).into_iter().flat_map(|dir| experiments(&dir));
             all.into_iter().find(|path| path.file_name().is_some_and(|id| id == name))
         };
-        match by_name.or_else(by_id) {
+        match by_name.pop().or_else(by_id) {
             Some(path) => ExperimentDir::open(&path),
             None => Err(ArchiveError::Unknown { name: name.to_owned(), root: self.root.clone() }),
         }
@@ -78,8 +80,8 @@ impl Results {
     /// When a manifest or record is damaged.
     pub fn list(&self) -> Result<Vec<ExperimentSummary>, ArchiveError> {
         let mut found = Vec::new();
-        for dir in directories(&self.root).iter().flat_map(|dir| directories(dir)) {
-            let Ok(experiment) = ExperimentDir::open(&dir) else { continue };
+        for dir in directories(&self.root).iter().flat_map(|dir| experiments(dir)) {
+            let experiment = ExperimentDir::open(&dir)?;
             let manifest = experiment.manifest()?;
             let runs = experiment.runs(&manifest)?;
             let complete = runs.iter().filter(|run| run.end.is_complete()).count();
@@ -88,6 +90,13 @@ impl Results {
         found.sort_by(|a, b| a.manifest.created_at.cmp(&b.manifest.created_at));
         Ok(found)
     }
+}
+
+/// Returns the experiments below `path`, oldest first.
+fn experiments(path: &Path) -> Vec<PathBuf> {
+    let mut found = directories(path);
+    found.retain(|path| ExperimentDir::is_at(path));
+    found
 }
 
 /// Returns the sub-directories of `path` in the order of their names; none when it has none.

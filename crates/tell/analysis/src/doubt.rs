@@ -2,12 +2,13 @@
 //!
 //! Not lint: these are the doubts a comparison cannot be read without. What the runner saw in one
 //! step (a writer that fell behind, a capped settle, failed operations) is in the record already
-//! and is passed on; rules with codes and evidence live in the lint crate once it exists.
+//! and is passed on; what is doubtful by design (classes that differ, few repetitions) is found by
+//! the planner, before anything is run; rules with codes and evidence live in the lint crate once it exists.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::record::Finding;
-use model::{Durability, Experiment, RunRecord, StepRecord};
+use model::{Experiment, RunRecord, StepRecord};
 use serde::Serialize;
 
 /// One doubt.
@@ -23,9 +24,7 @@ pub struct Doubt {
 #[must_use]
 pub fn all(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
     let mut doubts = failures(runs);
-    doubts.extend(durability(experiment));
     doubts.extend(missing(runs, experiment));
-    doubts.extend(few_repetitions(experiment));
     doubts.extend(stalled(runs));
     doubts.extend(recorded(runs));
     doubts
@@ -70,18 +69,6 @@ fn failures(runs: &[RunRecord]) -> Vec<Doubt> {
     failed.into_iter().map(tell).collect()
 }
 
-fn durability(experiment: &Experiment) -> Option<Doubt> {
-    let classes: BTreeSet<Durability> =
-        experiment.variants.iter().map(|variant| variant.settings.durability).collect();
-    let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
-    (classes.len() > 1).then(|| {
-        doubt(
-            format!("the variants' durability classes differ: {}", names.join(", ")),
-            "give all variants one class, or make the difference the question",
-        )
-    })
-}
-
 fn missing(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
     let planned = experiment.clients.len().max(1) * experiment.repetitions as usize;
     let lacking = experiment.variants.iter().filter_map(|variant| {
@@ -94,17 +81,6 @@ fn missing(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
         })
     });
     lacking.collect()
-}
-
-fn few_repetitions(experiment: &Experiment) -> Option<Doubt> {
-    (experiment.repetitions < 2).then(|| {
-        doubt(
-            "every cell was run once: run-to-run noise is unknown and no difference is shown to \
-             be one"
-                .to_owned(),
-            "set `repetitions` to 3 or more",
-        )
-    })
 }
 
 fn stalled(runs: &[RunRecord]) -> Vec<Doubt> {
@@ -183,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn recorded_findings_and_mixed_durability_are_told() {
+    fn recorded_findings_are_told() {
         let mut runs = [run("a", 1, 5), run("a", 2, 5), run("b", 1, 5), run("b", 2, 5)];
         for run in &mut runs[2..] {
             run.steps[0].findings.push(Finding {
@@ -193,12 +169,7 @@ mod tests {
                 remedy: "repeat on a quiet host".to_owned(),
             });
         }
-        let mut asked = experiment(&["a", "b"], 2);
-        asked.variants[1].settings.durability = Durability::Sync;
-        let expected = [
-            "the variants' durability classes differ: os, sync",
-            "A021 readrandom of b: steal of 1.2 % (2 runs)",
-        ];
-        assert_eq!(seen(&runs, &asked), expected);
+        let told = seen(&runs, &experiment(&["a", "b"], 2));
+        assert_eq!(told, ["A021 readrandom of b: steal of 1.2 % (2 runs)"]);
     }
 }

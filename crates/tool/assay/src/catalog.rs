@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use model::StepInfo;
+use model::{DataShape, Step, StepInfo};
 use plan::{Catalog, EngineInfo};
 
 /// Shortens the table below.
@@ -50,5 +50,10 @@ impl Catalog for Program {
 
     fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String> {
         workload::check_distribution(text, rows)
+    }
+
+    fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String> {
+        let step = Step { clients: step.clients.max(1), ..step.clone() };
+        workload::check(&step, data).map_err(|error| error.to_string())
     }
 }

@@ -8,6 +8,7 @@ mod cmd;
 mod environment;
 mod progress;
 mod registry;
+mod told;
 mod ui;
 
 use std::process::ExitCode;
@@ -19,7 +20,7 @@ use crate::ui::Ui;
 
 /// Finds out what a storage engine really does on this machine, and how far to trust the answer.
 #[derive(Debug, Parser)]
-#[command(name = "assay", version, propagate_version = true, max_term_width = 100)]
+#[command(name = "assay", version, max_term_width = 100)]
 #[command(after_help = "Examples:
   assay run experiments/quickstart.toml --report     compare embedded engines, write the page
   assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let environment = Environment::read(&cli.places);
     let ui = Ui::of_process(&environment);
-    ui::draw_errors(&ui);
+    ui::draw_errors(&environment, &ui);
     match cmd::dispatch(cli.verb, &environment, &ui) {
         Ok(code) => code,
         Err(report) => {

@@ -19,7 +19,6 @@ pub(crate) struct Ui {
     pub(crate) has_colour: bool,
     /// Whether stderr is a terminal, so that progress can be live.
     pub(crate) is_live: bool,
-    has_colour_on_stderr: bool,
 }
 
 impl Ui {
@@ -30,7 +29,6 @@ impl Ui {
             width: if stdout().is_terminal() { columns() } else { WIDTH_DEFAULT },
             has_colour: stdout().is_terminal() && !environment.is_colour_refused,
             is_live,
-            has_colour_on_stderr: is_live && !environment.is_colour_refused,
         }
     }
 
@@ -50,7 +48,7 @@ impl Ui {
 
     /// Prints an error with its place and remedy.
     pub(crate) fn error(&self, report: &miette::Report) {
-        self.remark(format_args!("{report:?}"));
+        self.remark(format!("{report:?}").trim_end());
     }
 
     /// Returns how reports are to look.
@@ -60,8 +58,8 @@ impl Ui {
 }
 
 /// Decides how errors are drawn: with colour on a terminal, plain elsewhere.
-pub(crate) fn draw_errors(ui: &Ui) {
-    let has_colour = ui.has_colour_on_stderr;
+pub(crate) fn draw_errors(environment: &Environment, ui: &Ui) {
+    let has_colour = ui.is_live && !environment.is_colour_refused;
     miette::set_hook(Box::new(move |_| {
         let options = MietteHandlerOpts::new().color(has_colour).unicode(true).width(100);
         Box::new(options.terminal_links(false).build())

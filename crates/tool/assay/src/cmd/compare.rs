@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use analysis::{compare, join};
 use archive::Results;
-use miette::{IntoDiagnostic, Result};
+use miette::Result;
 use report::{Format, Meta, Style, render_comparison};
 
 use crate::environment::Environment;
+use crate::told::Told as _;
 use crate::ui::Ui;
 
 /// What to compare, and how to print it.
@@ -36,16 +37,18 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let results = Results::at(&environment.results);
     let (mut manifests, mut runs) = (Vec::new(), Vec::new());
     for name in &args.experiments {
-        let dir = results.find(name).into_diagnostic()?;
-        let manifest = dir.manifest().into_diagnostic()?;
-        runs.extend(dir.runs(&manifest).into_diagnostic()?);
+        let dir = results.find(name).told()?;
+        let manifest = dir.manifest().told()?;
+        runs.extend(dir.runs(&manifest).told()?);
         manifests.push(manifest);
     }
     let experiments: Vec<_> = manifests.iter().map(|one| &one.plan.experiment).collect();
-    let experiment = join(&experiments).into_diagnostic()?;
+    let experiment = join(&experiments).told()?;
     let base = args.base.as_deref().unwrap_or(&experiment.base);
-    let comparison = compare(&runs, &experiment, base).into_diagnostic()?;
+    let comparison = compare(&runs, &experiment, base).told()?;
+    // Joined experiments are one in the reader's eyes: what is doubtful about them is found anew.
+    let meta = Meta { findings: plan::findings(&experiment), ..Meta::of(&manifests[0]) };
     let style = Style { has_costs: args.costs, ..ui.style() };
-    ui.answer(render_comparison(&comparison, &Meta::of(&manifests[0]), args.format, style));
+    ui.answer(render_comparison(&comparison, &meta, args.format, style));
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{Result, miette};
 use model::capability::Feature;
 use model::{BuildRef, Bytes};
 use runner::Library;
@@ -12,6 +12,7 @@ use supply::{Artifact, KNOWN_ROCKSDB, Store};
 
 use crate::environment::Environment;
 use crate::registry;
+use crate::told::Told as _;
 use crate::ui::Ui;
 
 /// What to do with builds.
@@ -68,10 +69,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         }
         Action::Add { engine, library, version } => {
             let added = store(environment)?.add(engine, library, version.as_deref());
-            ui.answer(line(&added.into_diagnostic()?));
+            ui.answer(line(&added.told()?));
         }
         Action::Remove { build } => {
-            store(environment)?.remove(build).into_diagnostic()?;
+            store(environment)?.remove(build).told()?;
             ui.answer(format_args!("removed {build}"));
         }
         Action::Show { build } => show(build, environment, ui)?,
@@ -84,12 +85,12 @@ pub(crate) fn store(environment: &Environment) -> Result<Store> {
     let cache = environment.cache.clone().ok_or_else(|| {
         miette!(help = "give one with --cache DIR", "there is no home directory to keep builds in")
     })?;
-    Store::open(cache).into_diagnostic()
+    Store::open(cache).told()
 }
 
 /// Returns a build from the cache or its source, saying what takes time.
 pub(crate) fn fetch(store: &Store, build: &BuildRef, ui: &Ui) -> Result<Artifact> {
-    store.get(build, &mut |what| ui.remark(format_args!("{build}: {what}"))).into_diagnostic()
+    store.get(build, &mut |what| ui.remark(format_args!("{build}: {what}"))).told()
 }
 
 /// Returns the library of a build that is loaded at run time; `None` for linked engines.
@@ -136,7 +137,7 @@ fn line(artifact: &Artifact) -> String {
 
 fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
     let library = library(build, environment, ui)?;
-    let driver = registry::driver(&build.engine, library.as_ref()).into_diagnostic()?;
+    let driver = registry::driver(&build.engine, library.as_ref()).told()?;
     let identity = driver.identity();
     ui.answer(format_args!("{} {} ({})", identity.engine, identity.version, identity.origin));
     for (name, value) in &identity.facts {

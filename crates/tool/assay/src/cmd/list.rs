@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use archive::Results;
-use miette::{IntoDiagnostic, Result};
+use miette::Result;
 use report::{RunSummary, render_list};
 
 use crate::environment::Environment;
+use crate::told::Told as _;
 use crate::ui::Ui;
 
 /// What to list.
@@ -24,14 +25,14 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let results = Results::at(&environment.results);
     match &args.experiment {
         Some(name) => {
-            let dir = results.find(name).into_diagnostic()?;
-            let manifest = dir.manifest().into_diagnostic()?;
-            let runs = dir.runs(&manifest).into_diagnostic()?;
+            let dir = results.find(name).told()?;
+            let manifest = dir.manifest().told()?;
+            let runs = dir.runs(&manifest).told()?;
             let runs: Vec<_> = runs.iter().map(RunSummary::of).collect();
             ui.answer(render_list(&runs, ui.style()));
         }
         None => {
-            let experiments = results.list().into_diagnostic()?;
+            let experiments = results.list().told()?;
             if experiments.is_empty() {
                 let place = environment.results.display();
                 ui.remark(format_args!("nothing has been run yet (looked in {place})"));

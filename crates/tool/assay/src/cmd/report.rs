@@ -10,6 +10,7 @@ use miette::{IntoDiagnostic, Result, WrapErr};
 use report::{ReportInput, render_html, render_markdown_post};
 
 use crate::environment::Environment;
+use crate::told::Told as _;
 use crate::ui::Ui;
 
 /// Which report, and where it goes.
@@ -30,7 +31,7 @@ pub(crate) struct Args {
 
 /// Writes the report and says where it is.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let dir = Results::at(&environment.results).find(&args.experiment).into_diagnostic()?;
+    let dir = Results::at(&environment.results).find(&args.experiment).told()?;
     let written = match &args.markdown {
         Some(to) => write_post(&dir, to)?,
         None => write_page(&dir, args.output.as_deref())?,
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 /// Writes the page; returns where it is.
 pub(crate) fn write_page(dir: &ExperimentDir, to: Option<&Path>) -> Result<PathBuf> {
     let path = to.map_or_else(|| dir.path().join("report.html"), Path::to_path_buf);
-    let page = with_input(dir, |input| render_html(input))?;
+    let page = with_input(dir, render_html)?;
     write(&path, page.as_bytes())?;
     Ok(path)
 }
@@ -51,7 +52,7 @@ fn write_post(dir: &ExperimentDir, to: &Path) -> Result<PathBuf> {
     fs::create_dir_all(to)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot make {}", to.display()))?;
-    for (name, bytes) in with_input(dir, |input| render_markdown_post(input))? {
+    for (name, bytes) in with_input(dir, render_markdown_post)? {
         write(&to.join(name), &bytes)?;
     }
     Ok(to.join("report.md"))
@@ -59,14 +60,14 @@ fn write_post(dir: &ExperimentDir, to: &Path) -> Result<PathBuf> {
 
 /// Reads all that a report shows, and hands it to `render`.
 fn with_input<T>(dir: &ExperimentDir, render: impl Fn(&ReportInput<'_>) -> T) -> Result<T> {
-    let manifest = dir.manifest().into_diagnostic()?;
-    let runs = dir.runs(&manifest).into_diagnostic()?;
+    let manifest = dir.manifest().told()?;
+    let runs = dir.runs(&manifest).told()?;
     let mut intervals = Vec::new();
     for run in &runs {
-        intervals.push(dir.intervals(&run.cell.id).into_diagnostic()?);
+        intervals.push(dir.intervals(&run.cell.id).told()?);
     }
     let experiment = &manifest.plan.experiment;
-    let comparison = compare(&runs, experiment, &experiment.base).into_diagnostic()?;
+    let comparison = compare(&runs, experiment, &experiment.base).told()?;
     Ok(render(&ReportInput {
         manifest: &manifest,
         runs: &runs,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use analysis::compare;
 use archive::{ExperimentDir, Results};
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
 use model::{Bytes, Identity, Manifest, Nanos};
@@ -17,6 +17,7 @@ use super::asked::Asked;
 use super::{engine, plan as planning, report as page};
 use crate::environment::Environment;
 use crate::progress::Screen;
+use crate::told::Told as _;
 use crate::ui::Ui;
 
 /// The question, and how it is asked.
@@ -43,13 +44,35 @@ pub(crate) struct Args {
     disk_floor: Bytes,
 }
 
-/// Runs the experiment and prints the answer.
+/// Runs the experiment and prints the answer; an error before the first run says that none began.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let mut has_begun = false;
+    match execute(args, environment, ui, &mut has_begun) {
+        Err(report) if !has_begun => {
+            ui.error(&report);
+            ui.remark("  nothing was run");
+            Ok(ExitCode::FAILURE)
+        }
+        outcome => outcome,
+    }
+}
+
+fn execute(
+    args: &Args,
+    environment: &Environment,
+    ui: &Ui,
+    has_begun: &mut bool,
+) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
-    let data = DataRoot::take(&environment.data_dir).into_diagnostic()?;
+    // Before anything is touched: a slip of the pen must not leave directories behind.
+    let checked = match &args.resume {
+        Some(_) => None,
+        None => Some(args.asked.check(planning::machine(environment))?),
+    };
+    let data = DataRoot::take(&environment.data_dir).told()?;
     let interrupt = Interrupt::default();
     let raised = interrupt.clone();
-    ctrlc::set_handler(move || raised.raise()).into_diagnostic()?;
+    ctrlc::set_handler(move || raised.raise()).told()?;
     let mut bench = Workbench {
         program: worker_program()?,
         data: &data,
@@ -58,19 +81,20 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         disk_floor: args.disk_floor,
         interrupt,
     };
-    let (dir, manifest) = match &args.resume {
-        Some(name) => resume(&results, name, &mut bench, (environment, ui))?,
-        None => {
-            let checked = args.asked.check(planning::machine(environment))?;
-            begin(&results, checked, &mut bench, (environment, ui))?
+    let (dir, manifest) = match (checked, &args.resume) {
+        (Some(checked), _) => begin(&results, &checked, &mut bench, (environment, ui))?,
+        (None, name) => {
+            let name = name.as_deref().unwrap_or_default();
+            resume(&results, name, &mut bench, (environment, ui))?
         }
     };
+    *has_begun = true;
     let meta = Meta::of(&manifest);
     ui.remark(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
     let mut screen = Screen::new(ui, &manifest);
     let outcome = runner::run_cells(&bench, &manifest, &dir, &mut |event| screen.show(&event));
     screen.close();
-    let complete = outcome.into_diagnostic();
+    let complete = outcome.told();
     tell(args, &dir, &manifest, ui)?;
     match complete? {
         complete if complete == manifest.plan.cells.len() => Ok(ExitCode::SUCCESS),
@@ -81,11 +105,11 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 /// Checks everything that can be checked, then makes the experiment's directory.
 fn begin(
     results: &Results,
-    checked: Checked,
+    checked: &Checked,
     bench: &mut Workbench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
-    results.check_writable().into_diagnostic()?;
+    results.check_writable().told()?;
     let plan = plan::expand(checked.experiment.clone(), planning::disk_free(environment))?;
     for variant in &plan.experiment.variants {
         let found = engine::library(&variant.build, environment, ui);
@@ -93,16 +117,12 @@ fn begin(
             found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
         bench.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
-    let identities =
-        runner::check_variants(bench, &plan.experiment).map_err(|error| match error {
-            RunnerError::Refused { variant, option: Some(option), reason } => {
-                miette::Report::new(checked.option_error(&variant, &option, &reason))
-            }
-            RunnerError::Refused { variant, option: None, reason } => {
-                miette::Report::new(checked.variant_error(&variant, &reason))
-            }
-            other => miette!("{other}"),
-        })?;
+    let identities = runner::check_variants(bench, &plan.experiment).map_err(|error| {
+        if let RunnerError::Refused { variant, option, reason } = &error {
+            return checked.refusal(variant, option.as_deref(), reason).into();
+        }
+        miette!("{error}")
+    })?;
     let manifest = Manifest {
         schema: SCHEMA,
         id: runner::stamp_id(u64::from(std::process::id())),
@@ -113,7 +133,7 @@ fn begin(
         builds: with_hashes(identities, &bench.libraries),
         plan,
     };
-    let dir = results.create(&manifest).into_diagnostic()?;
+    let dir = results.create(&manifest).told()?;
     Ok((dir, manifest))
 }
 
@@ -124,9 +144,9 @@ fn resume(
     bench: &mut Workbench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
-    let mut dir = results.find(name).into_diagnostic()?;
-    let manifest = dir.manifest().into_diagnostic()?;
-    dir.lock().into_diagnostic()?;
+    let mut dir = results.find(name).told()?;
+    let manifest = dir.manifest().told()?;
+    dir.lock().told()?;
     for variant in &manifest.plan.experiment.variants {
         let Some(library) = engine::library(&variant.build, environment, ui)? else { continue };
         let before = manifest.builds.get(&variant.name).and_then(|build| build.sha256.as_deref());
@@ -158,10 +178,10 @@ fn with_hashes(
 
 /// Prints the answer, the doubts and what to do next.
 fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Result<()> {
-    let runs = dir.runs(manifest).into_diagnostic()?;
+    let runs = dir.runs(manifest).told()?;
     let experiment = &manifest.plan.experiment;
     if runs.iter().any(|run| !run.steps.is_empty()) {
-        let comparison = compare(&runs, experiment, &experiment.base).into_diagnostic()?;
+        let comparison = compare(&runs, experiment, &experiment.base).told()?;
         ui.answer(render_answer(&comparison, &Meta::of(manifest), ui.style()));
     }
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
@@ -183,6 +203,6 @@ fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Resul
 
 /// Returns how this very program is started as a worker.
 fn worker_program() -> Result<WorkerProgram> {
-    let path = std::env::current_exe().into_diagnostic()?;
+    let path = std::env::current_exe().told()?;
     Ok(WorkerProgram { path, arguments: vec!["worker".to_owned()] })
 }

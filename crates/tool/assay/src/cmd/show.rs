@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use archive::Results;
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{Result, miette};
 use report::render_run;
 
 use crate::environment::Environment;
+use crate::told::Told as _;
 use crate::ui::Ui;
 
 /// What to show.
@@ -23,9 +24,9 @@ pub(crate) struct Args {
 
 /// Shows the runs.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let dir = Results::at(&environment.results).find(&args.experiment).into_diagnostic()?;
-    let manifest = dir.manifest().into_diagnostic()?;
-    let runs = dir.runs(&manifest).into_diagnostic()?;
+    let dir = Results::at(&environment.results).find(&args.experiment).told()?;
+    let manifest = dir.manifest().told()?;
+    let runs = dir.runs(&manifest).told()?;
     let wanted = args.run.as_deref();
     let asked =
         |cell: &str| wanted.is_none_or(|name| cell == name || name.ends_with(&format!("/{cell}")));
