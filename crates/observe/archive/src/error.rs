@@ -58,6 +58,11 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
+    /// Returns whether the file is not there at all.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Returns a closure that turns an IO error into [`ArchiveError::Write`] for `path`.
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_path_buf();

@@ -21,6 +21,11 @@ pub struct ExperimentDir {
 }
 
 impl ExperimentDir {
+    /// Returns whether a directory is an experiment's: one killed at its birth has no manifest.
+    pub(crate) fn is_at(path: &Path) -> bool {
+        path.join(MANIFEST).exists()
+    }
+
     /// Opens an experiment's directory for reading.
     ///
     /// # Errors
@@ -95,11 +100,11 @@ impl ExperimentDir {
     /// Reads a cell's record; `None` when the run was never begun, or killed before its record.
     ///
     /// # Errors
-    /// When the record is damaged or newer than this program.
+    /// When the record cannot be read, is damaged or newer than this program.
     pub fn run(&self, cell_id: &str) -> Result<Option<RunRecord>, ArchiveError> {
         match read_record(&self.run_dir(cell_id)) {
             Ok(record) => Ok(Some(record)),
-            Err(ArchiveError::Read { .. }) => Ok(None),
+            Err(error) if error.is_absence() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -119,10 +124,10 @@ impl ExperimentDir {
     /// Reads a cell's intervals; none when the run was never begun.
     ///
     /// # Errors
-    /// When the file is damaged.
+    /// When the file cannot be read or is damaged.
     pub fn intervals(&self, cell_id: &str) -> Result<Vec<IntervalRecord>, ArchiveError> {
         match read_intervals(&self.run_dir(cell_id)) {
-            Err(ArchiveError::Read { .. }) => Ok(Vec::new()),
+            Err(error) if error.is_absence() => Ok(Vec::new()),
             other => other,
         }
     }

@@ -204,16 +204,15 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ArchiveEr
         path: path.into(),
         reason: error.to_string(),
     };
-    match serde_json::from_slice(&text) {
-        Ok(value) => Ok(value),
-        Err(error) => {
-            let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
-            match value.get("schema").and_then(serde_json::Value::as_u64) {
-                Some(found) if found > u64::from(SCHEMA) => {
-                    Err(ArchiveError::Schema { path: path.into(), found, known: SCHEMA })
-                }
-                _ => Err(damaged(error)),
-            }
-        }
+    let shape: Shape = serde_json::from_slice(&text).map_err(damaged)?;
+    if shape.schema > u64::from(SCHEMA) {
+        return Err(ArchiveError::Schema { path: path.into(), found: shape.schema, known: SCHEMA });
     }
+    serde_json::from_slice(&text).map_err(damaged)
+}
+
+/// What every JSON file of the archive says of itself, whatever else is in it.
+#[derive(serde::Deserialize)]
+struct Shape {
+    schema: u64,
 }

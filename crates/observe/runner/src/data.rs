@@ -1,24 +1,32 @@
 //! Where engines keep their data while they are measured.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
+use rustix::fs::{FlockOperation, flock};
 
 use crate::error::RunnerError;
 
 /// File that marks a directory as made by Assay.
 const MARKER: &str = ".assay-data";
 
+/// Begin of the names of runs' directories; nothing else below ours is ever removed.
+const RUN: &str = "run-";
+
 /// A directory of ours, below which each run gets its own and loses it when it ends.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct DataRoot {
     path: PathBuf,
+    /// The marker, locked as long as runs may be made; the kernel frees it at our end.
+    _lock: File,
 }
 
 impl DataRoot {
     /// Takes a directory: a new one, an empty one, or one taken before.
+    ///
+    /// What killed runs left there is removed, unless another process is using the directory.
     ///
     /// # Errors
     /// [`RunnerError::NotOurs`] when it holds anything else.
@@ -33,7 +41,12 @@ impl DataRoot {
             }
             fs::write(&marker, "Made by assay; runs put their data here.\n").map_err(fail)?;
         }
-        Ok(Self { path })
+        let lock = File::options().append(true).open(&marker).map_err(fail)?;
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            sweep(&path).map_err(fail)?;
+        }
+        flock(&lock, FlockOperation::LockShared).map_err(|errno| fail(errno.into()))?;
+        Ok(Self { path, _lock: lock })
     }
 
     /// Returns the directory.
@@ -52,14 +65,30 @@ impl DataRoot {
 
     /// Makes a run's own empty directory; what a killed run of that name left is removed.
     pub(crate) fn fresh(&self, name: &str) -> Result<RunData, RunnerError> {
-        let path = self.path.join(name);
+        let path = self.path.join(format!("{RUN}{name}"));
         let fail = |source: io::Error| RunnerError::DataDir { path: path.clone(), source };
-        match fs::remove_dir_all(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
-            _ => {}
-        }
+        remove(&path).map_err(fail)?;
         fs::create_dir(&path).map_err(fail)?;
         Ok(RunData { path })
+    }
+}
+
+/// Removes the directories of runs that were killed with their parent.
+fn sweep(root: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(root)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(RUN) {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a directory that may not be there.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -83,5 +112,47 @@ impl Drop for RunData {
     fn drop(&mut self) {
         // A directory that cannot be removed now is removed by the next run of that name.
         drop(fs::remove_dir_all(&self.path));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_with_something_in_it_is_refused_and_untouched() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("thesis.tex"), "years of work").unwrap();
+        let error = DataRoot::take(dir.path()).unwrap_err();
+        assert!(matches!(error, RunnerError::NotOurs { .. }), "{error}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_killed_runs_left_is_swept_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = DataRoot::take(dir.path()).unwrap();
+        std::mem::forget(root.fresh("killed").unwrap());
+        fs::write(dir.path().join("run-killed/000004.log"), "rows").unwrap();
+        fs::create_dir(dir.path().join("mine")).unwrap();
+        let beside = DataRoot::take(dir.path()).unwrap();
+        assert!(dir.path().join("run-killed").exists(), "its maker still lives");
+        drop((root, beside));
+        DataRoot::take(dir.path()).unwrap();
+        assert!(!dir.path().join("run-killed").exists() && dir.path().join("mine").exists());
+    }
+
+    #[test]
+    fn a_run_gets_an_empty_directory_and_loses_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = DataRoot::take(dir.path()).unwrap();
+        let run = root.fresh("a.c1.r1").unwrap();
+        fs::write(run.path.join("rows"), "rows").unwrap();
+        let path = run.path.clone();
+        std::mem::forget(run);
+        let again = root.fresh("a.c1.r1").unwrap();
+        assert_eq!(fs::read_dir(&again.path).unwrap().count(), 0);
+        drop(again);
+        assert!(!path.exists());
     }
 }

@@ -58,7 +58,10 @@ pub enum RunnerError {
         /// The engine's own words.
         reason: String,
     },
-    /// The samplers cannot be set up.
-    #[error("{0}")]
-    Sampler(String),
+    /// A step cannot be executed as asked.
+    #[error(transparent)]
+    Step(#[from] workload::WorkloadError),
+    /// The user stopped before the first run.
+    #[error("interrupted before the first run")]
+    Interrupted,
 }

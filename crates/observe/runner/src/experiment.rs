@@ -1,4 +1,4 @@
-//! A plan's cells one after the other: preflight, isolate, supervise, go on.
+//! A plan's cells one after the other: isolate, supervise, go on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use archive::ExperimentDir;
 use load::SteadyClock;
 use model::record::SCHEMA;
 use model::{
-    Bytes, Cell, Experiment, Identity, IntervalRecord, Manifest, Nanos, RunEnd, RunRecord, Step,
-    StepRecord,
+    Bytes, Cell, Experiment, IntervalRecord, Manifest, Nanos, RunEnd, RunRecord, Step, StepRecord,
 };
 
 use crate::data::{DataRoot, RunData};
 use crate::error::RunnerError;
-use crate::message::{Command, Library, Message, Order};
-use crate::process::{Heard, Process, WorkerProgram, bad_end};
+use crate::memory::MemoryWatch;
+use crate::message::{Command, Library, Order};
+use crate::process::{Process, WorkerProgram};
 use crate::stamp::now_utc;
 use crate::supervise::{Start, Supervisor};
 
-/// Longest time an engine may take to open and close an empty directory in the preflight.
-const PREFLIGHT_MAX: Duration = Duration::from_secs(60);
+/// How often the watches (Ctrl-C, disk floor, watchdog) are looked at.
+pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(100);
 
 /// Ends of the names of write-ahead logs, of all engines together.
 const LOG_SUFFIXES: &[&str] = &[".log", "-wal", "-journal", ".jnl"];
@@ -105,73 +105,6 @@ pub enum Progress<'a> {
     },
 }
 
-/// Opens every variant's engine once, in a scratch directory and a process of its own.
-///
-/// Returns what each build turned out to be. So an option that an engine refuses is known before
-/// machine time is spent.
-///
-/// # Errors
-/// [`RunnerError::Refused`] with the engine's own words.
-pub fn check_variants(
-    bench: &Workbench<'_>,
-    experiment: &Experiment,
-) -> Result<BTreeMap<String, Identity>, RunnerError> {
-    let mut identities = BTreeMap::new();
-    for variant in &experiment.variants {
-        let cell = Cell {
-            id: format!("check-{}", std::process::id()),
-            variant: variant.name.clone(),
-            clients: 1,
-            repetition: 0,
-            seed: 0,
-        };
-        let data = bench.data.fresh(&cell.id)?;
-        let order = order(bench, experiment, &cell, &data, Vec::new());
-        let mut process = Process::start(&bench.program, bench.data.path())?;
-        process.tell(&Command::Run(Box::new(order)));
-        let identity = preflight(process).map_err(|(option, reason)| RunnerError::Refused {
-            variant: variant.name.clone(),
-            option,
-            reason,
-        })?;
-        identities.insert(variant.name.clone(), identity);
-    }
-    Ok(identities)
-}
-
-/// Listens to one preflight; an engine that dies or hangs in it is refused like one that says no.
-fn preflight(mut process: Process) -> Result<Identity, (Option<String>, String)> {
-    let mut opened = None;
-    loop {
-        match process.hear(PREFLIGHT_MAX) {
-            Heard::Message(message) => match *message {
-                Message::Opened { identity, .. } => opened = Some(identity),
-                Message::Refused { option, reason } => return Err((option, reason)),
-                Message::Closed => break,
-                Message::StepBegins { .. }
-                | Message::MeasuringBegins { .. }
-                | Message::Interval(_)
-                | Message::Heartbeat { .. }
-                | Message::Stage { .. }
-                | Message::StepEnds(_)
-                | Message::EngineText { .. } => {}
-            },
-            Heard::Chatter => {}
-            Heard::Silence => {
-                process.kill();
-                return Err((None, "the engine hangs while it opens or closes".to_owned()));
-            }
-            Heard::End => break,
-        }
-    }
-    let (status, said) = process.ended();
-    match (opened, bad_end(status, &said)) {
-        (Some(identity), None) => Ok(identity),
-        (_, Some(reason)) => Err((None, format!("the engine died while it opened: {reason}"))),
-        (None, None) => Err((None, "the worker ended without a word".to_owned())),
-    }
-}
-
 /// Runs the cells whose run is not complete yet; returns how many are complete now.
 ///
 /// # Errors
@@ -214,23 +147,15 @@ fn run_cell(
     let experiment = &manifest.plan.experiment;
     let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
     let steps = experiment.steps_for(cell.clients);
-    let free = bench.data.free()?;
-    if free < bench.disk_floor {
-        let path = bench.data.path().to_path_buf();
-        return Err(RunnerError::DiskFloor { path, free, floor: bench.disk_floor });
-    }
+    check_disk(bench)?;
     let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
     let order = order(bench, experiment, cell, &data, steps.clone());
-    let cap = experiment.memory_bytes.map(sampler::MemoryCap::create).transpose();
-    let cap = cap.map_err(|error| RunnerError::MemoryCap(error.to_string()))?;
     let mut process = Process::start(&bench.program, bench.data.path())?;
-    if let Some(cap) = &cap {
-        cap.add_pid(process.pid()).map_err(|error| RunnerError::MemoryCap(error.to_string()))?;
-    }
+    let memory = MemoryWatch::begin(experiment.memory_bytes, &process)?;
     let samplers = sampler::for_run(&sampler::RunTargets {
         pid: process.pid(),
         data_dir: data.path.clone(),
-        cgroup: cap.as_ref().map(sampler::MemoryCap::dir),
+        cgroup: memory.own_group(),
         log_suffixes: LOG_SUFFIXES.iter().map(|&suffix| suffix.to_owned()).collect(),
     });
     process.tell(&Command::Run(Box::new(order)));
@@ -247,13 +172,21 @@ fn run_cell(
         end: RunEnd::Running,
     };
     let writer = dir.begin_run(&cell.id)?;
-    let start = Start { bench, process, data, clock, writer, record, samplers, steps };
-    let record = Supervisor::new(start).run(progress)?;
-    drop(cap);
-    Ok(record)
+    let start = Start { bench, process, data, memory, clock, writer, record, samplers, steps };
+    Ok(Supervisor::new(start).run(progress)?)
 }
 
-fn order(
+/// Checks that what must stay free of the disk is free.
+pub(crate) fn check_disk(bench: &Workbench<'_>) -> Result<(), RunnerError> {
+    let free = bench.data.free()?;
+    if free < bench.disk_floor {
+        let path = bench.data.path().to_path_buf();
+        return Err(RunnerError::DiskFloor { path, free, floor: bench.disk_floor });
+    }
+    Ok(())
+}
+
+pub(crate) fn order(
     bench: &Workbench<'_>,
     experiment: &Experiment,
     cell: &Cell,

@@ -10,9 +10,12 @@
 
 mod account;
 mod data;
+mod doubt;
 mod error;
 mod experiment;
+mod memory;
 mod message;
+mod preflight;
 mod process;
 mod settle;
 mod stamp;
@@ -22,8 +25,9 @@ mod worker;
 
 pub use data::{DataRoot, free_space};
 pub use error::RunnerError;
-pub use experiment::{Interrupt, Progress, Workbench, check_variants, run_cells};
+pub use experiment::{Interrupt, Progress, Workbench, run_cells};
 pub use message::Library;
+pub use preflight::check_variants;
 pub use process::WorkerProgram;
 pub use stamp::{now_utc, stamp_id};
 pub use worker::{Registry, work};

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use load::{Clock, SteadyClock};
 use model::Nanos;
+use rustix::process::Signal;
 
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
@@ -22,6 +23,26 @@ const STDERR_MAX: usize = 16 << 10;
 const END_GRACE: Nanos = Nanos::from_secs(5);
 /// How often its end is looked for.
 const END_POLL: Nanos = Nanos::from_millis(5);
+
+/// Names of the signals that end a process.
+const SIGNALS: &[(Signal, &str)] = &[
+    (Signal::HUP, "HUP"),
+    (Signal::INT, "INT"),
+    (Signal::QUIT, "QUIT"),
+    (Signal::ILL, "ILL"),
+    (Signal::TRAP, "TRAP"),
+    (Signal::ABORT, "ABRT"),
+    (Signal::BUS, "BUS"),
+    (Signal::FPE, "FPE"),
+    (Signal::KILL, "KILL"),
+    (Signal::SEGV, "SEGV"),
+    (Signal::PIPE, "PIPE"),
+    (Signal::ALARM, "ALRM"),
+    (Signal::TERM, "TERM"),
+    (Signal::XCPU, "XCPU"),
+    (Signal::XFSZ, "XFSZ"),
+    (Signal::SYS, "SYS"),
+];
 
 /// How a worker program is started.
 #[derive(Debug, Clone)]
@@ -174,7 +195,43 @@ pub(crate) fn bad_end(status: Option<ExitStatus>, said: &str) -> Option<String> 
     }
 }
 
-fn signal_name(signal: i32) -> String {
-    let named = rustix::process::Signal::from_named_raw(signal);
-    named.map_or_else(|| "unknown".to_owned(), |signal| format!("{signal:?}"))
+/// Returns a signal's name without the `SIG` before it.
+fn signal_name(signal: i32) -> &'static str {
+    let known = SIGNALS.iter().find(|(known, _)| known.as_raw() == signal);
+    known.map_or("no name", |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns how a shell that runs `script` ended.
+    fn end_of(script: &str) -> Option<ExitStatus> {
+        std::process::Command::new("sh").args(["-c", script]).status().ok()
+    }
+
+    #[test]
+    fn a_signal_is_named_with_its_number() {
+        for (name, told) in [("SEGV", "signal 11 (SEGV)"), ("ABRT", "signal 6 (ABRT)")] {
+            let status = end_of(&format!("ulimit -c 0; kill -{name} $$"));
+            assert_eq!(bad_end(status, "").as_deref(), Some(told));
+        }
+        assert_eq!(bad_end(end_of("kill -40 $$"), "").as_deref(), Some("signal 40 (no name)"));
+    }
+
+    #[test]
+    fn an_exit_code_is_told_with_the_last_words() {
+        let said = "thread 'client' panicked\nout of luck";
+        let end = bad_end(end_of("exit 101"), said);
+        assert_eq!(end.as_deref(), Some("exit code 101; its last words: out of luck"));
+        assert_eq!(bad_end(end_of("exit 0"), said), None);
+        assert_eq!(bad_end(None, "").as_deref(), Some("it vanished"));
+    }
+
+    #[test]
+    fn only_the_last_of_many_words_is_kept() {
+        let said: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
+        let kept = keep_tail(said.as_bytes());
+        assert!(kept.len() <= 2 * STDERR_MAX && kept.ends_with("line 99999"));
+    }
 }

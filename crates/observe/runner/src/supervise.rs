@@ -1,28 +1,24 @@
 //! The parent half: watches one worker, takes the readings, keeps the record.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use archive::{HistogramLine, RunWriter};
 use load::{Clock, SteadyClock};
-use model::record::{Finding, OpSummaries, Severity};
+use model::record::OpSummaries;
 use model::{Bytes, EngineState, IntervalRecord, Nanos, Readings, RunEnd, RunRecord, StepRecord};
 
 use crate::account::Account;
 use crate::data::RunData;
-use crate::experiment::{Progress, Workbench};
+use crate::doubt::doubts;
+use crate::experiment::{Progress, WATCH_EVERY, Workbench};
+use crate::memory::MemoryWatch;
 use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
 use crate::process::{Heard, Process, bad_end};
 use crate::stamp::now_utc;
 use crate::tally::{self, Told};
 
-/// How often the watches (Ctrl-C, disk floor, watchdog) are looked at.
-const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// How often the free disk space is asked for.
 const DISK_EVERY: Nanos = Nanos::from_millis(500);
-/// Share of the wanted rate below which a background writer counts as not sustained.
-/// Source: Callaghan, insert benchmark reports (the 95 % rule).
-const SUSTAINED_SHARE: f64 = 0.95;
 
 /// What a worker is busy with; decides how long it may be silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +34,10 @@ pub(crate) struct Supervisor<'a> {
     bench: &'a Workbench<'a>,
     process: Process,
     data: RunData,
+    memory: MemoryWatch,
     clock: &'a SteadyClock,
     writer: RunWriter,
-    pub(crate) record: RunRecord,
+    record: RunRecord,
     samplers: Vec<Box<dyn sampler::Sampler>>,
     account: Account,
     before: EngineState,
@@ -54,6 +51,7 @@ pub(crate) struct Supervisor<'a> {
     kept_files: Vec<PathBuf>,
     end: Option<RunEnd>,
     is_stop_told: bool,
+    is_killed: bool,
     is_closed: bool,
 }
 
@@ -62,6 +60,7 @@ pub(crate) struct Start<'a> {
     pub(crate) bench: &'a Workbench<'a>,
     pub(crate) process: Process,
     pub(crate) data: RunData,
+    pub(crate) memory: MemoryWatch,
     pub(crate) clock: &'a SteadyClock,
     pub(crate) writer: RunWriter,
     pub(crate) record: RunRecord,
@@ -76,6 +75,7 @@ impl<'a> Supervisor<'a> {
             bench: start.bench,
             process: start.process,
             data: start.data,
+            memory: start.memory,
             clock: start.clock,
             writer: start.writer,
             record: start.record,
@@ -92,6 +92,7 @@ impl<'a> Supervisor<'a> {
             kept_files: Vec::new(),
             end: None,
             is_stop_told: false,
+            is_killed: false,
             is_closed: false,
         }
     }
@@ -248,11 +249,26 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Keeps a finished step and shows it.
+    ///
+    /// A step that was stopped or failed gets no summary, which would be taken for the whole: what
+    /// was measured of it is in its intervals.
     fn step_ends(
         &mut self,
         ends: StepEnds,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), archive::ArchiveError> {
+        let step = self.now_step().clone();
+        match ends.end {
+            StepEnd::Finished => {}
+            StepEnd::Stopped => {
+                self.end.get_or_insert(RunEnd::Interrupted { step: step.name });
+                return Ok(());
+            }
+            StepEnd::Failed { reason } => {
+                self.end.get_or_insert(RunEnd::Failed { step: step.name, reason });
+                return Ok(());
+            }
+        }
         let (clients, writers) = match (tally::told(&ends.clients), tally::told(&ends.writers)) {
             (Ok(clients), Ok(writers)) => (tally::summaries(&clients), tally::summaries(&writers)),
             (Err(reason), _) | (_, Err(reason)) => {
@@ -265,16 +281,6 @@ impl<'a> Supervisor<'a> {
         self.account.step(&now);
         let mut counters = self.account.growth(&now);
         counters.extend(ends.growth);
-        let step = self.now_step().clone();
-        match ends.end {
-            StepEnd::Finished => {}
-            StepEnd::Stopped => {
-                self.end = Some(RunEnd::Interrupted { step: step.name.clone() });
-            }
-            StepEnd::Failed { reason } => {
-                self.end = Some(RunEnd::Failed { step: step.name.clone(), reason });
-            }
-        }
         let writer_bytes_per_s = (!writers.is_empty()).then(|| rate(&writers, ends.duration));
         let mut record = StepRecord {
             index: ends.index,
@@ -308,19 +314,22 @@ impl<'a> Supervisor<'a> {
             self.is_stop_told = true;
             self.process.tell(&Command::Stop);
         }
-        if level >= 2 && self.end.is_none() {
+        if self.is_killed {
+            return;
+        }
+        if level >= 2 {
             self.end_with(RunEnd::Interrupted { step: self.step_name() });
         }
         let now = self.clock.now();
         if now.since(self.disk_at) >= DISK_EVERY {
             self.disk_at = now;
             let free = self.bench.data.free().unwrap_or(Bytes(u64::MAX));
-            if free < self.bench.disk_floor && self.end.is_none() {
+            if free < self.bench.disk_floor {
                 self.end_with(RunEnd::DiskFloor { step: self.step_name(), free_bytes: free });
             }
         }
         let waited = now.since(self.alive_at);
-        if waited > self.patience() && self.end.is_none() {
+        if waited > self.patience() {
             self.end_with(RunEnd::Hung { step: self.step_name(), waited_ns: waited });
         }
     }
@@ -333,8 +342,10 @@ impl<'a> Supervisor<'a> {
         }
     }
 
+    /// Kills the worker; how its run ended is what was seen first.
     fn end_with(&mut self, end: RunEnd) {
-        self.end = Some(end);
+        self.end.get_or_insert(end);
+        self.is_killed = true;
         self.process.kill();
     }
 
@@ -377,7 +388,6 @@ impl<'a> Supervisor<'a> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<RunRecord, archive::ArchiveError> {
         let step = self.step_name();
-        let oom_kills = self.sample(true).get("cgroup_oom_kills").copied();
         for file in &self.kept_files {
             if file.starts_with(&self.data.path) && file.exists() {
                 self.writer.keep_engine_file(file)?;
@@ -390,9 +400,7 @@ impl<'a> Supervisor<'a> {
         let is_all_done = self.is_closed && self.record.steps.len() == self.steps.len();
         self.record.end = match (self.end, bad_end(status, &said)) {
             (Some(end), _) => end,
-            (None, Some(_)) if oom_kills.is_some_and(|kills| kills > 0.0) => {
-                RunEnd::OutOfMemory { step }
-            }
+            (None, Some(_)) if self.memory.has_killed(status) => RunEnd::OutOfMemory { step },
             (None, Some(reason)) => RunEnd::Crashed { step, reason },
             (None, None) if is_all_done => RunEnd::Complete,
             (None, None) => {
@@ -416,44 +424,4 @@ fn done_of(summaries: &OpSummaries) -> u64 {
 fn rate(summaries: &OpSummaries, span: Nanos) -> f64 {
     let bytes: u64 = summaries.values().map(|summary| summary.counts.bytes).sum();
     bytes as f64 / span.as_secs_f64().max(1e-9)
-}
-
-/// Returns what should be doubted about a step.
-fn doubts(step: &StepRecord) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut doubt = |code: &str, seen: String, remedy: &str| {
-        findings.push(Finding {
-            code: code.to_owned(),
-            severity: Severity::Doubt,
-            seen,
-            remedy: remedy.to_owned(),
-        });
-    };
-    if let (Some(reached), Some(wanted)) = (step.writer_bytes_per_s, step.step.writer_bytes_per_s) {
-        #[expect(clippy::cast_precision_loss, reason = "rates stay far below 2^53")]
-        let share = reached / wanted.0 as f64;
-        if share < SUSTAINED_SHARE {
-            doubt(
-                "A030",
-                format!("writer not sustained: it reached {:.0} % of its rate", share * 100.0),
-                "lower the writer's rate, or read the step as overloaded",
-            );
-        }
-    }
-    if step.settle.as_ref().is_some_and(|settle| settle.is_capped) {
-        doubt(
-            "A031",
-            "the engine was not idle when the settle's cap was reached".to_owned(),
-            "raise settle_cap; the following steps pay for the debt left",
-        );
-    }
-    let failed: u64 = step.clients.values().map(|summary| summary.counts.failed).sum();
-    if failed > 0 {
-        doubt(
-            "A032",
-            format!("{failed} operations failed; they are not counted as done"),
-            "look into the run's engine/ directory for the engine's own log",
-        );
-    }
-    findings
 }

@@ -7,7 +7,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
-use load::{Event, GroupRun, SteadyClock, StepRun, StopFlag, process_readings, run_step};
+use load::{
+    Event, GroupRun, LoadError, SteadyClock, StepRun, StopFlag, process_readings, run_step,
+};
 use model::record::SettleRecord;
 use model::{DataShape, Load, Nanos, OpKind, Step, StopRule};
 use workload::{Group, Presence, Request};
@@ -242,7 +244,16 @@ impl<W: Write + Send> Worker<'_, W> {
             }
         });
         told?;
-        Ok(tally::step_ends(at.index, &totals.map_err(|error| error.to_string())?))
+        Ok(match totals {
+            Ok(totals) => tally::step_ends(at.index, &totals),
+            Err(error) => {
+                let end = match error {
+                    LoadError::Stopped => StepEnd::Stopped,
+                    error => StepEnd::Failed { reason: error.to_string() },
+                };
+                StepEnds { index: at.index, end, ..StepEnds::default() }
+            }
+        })
     }
 
     fn settle(

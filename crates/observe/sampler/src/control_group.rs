@@ -66,7 +66,10 @@ impl CgroupDir {
     }
 
     /// Returns how many processes of the group were killed for lack of memory.
-    pub(crate) fn oom_kills(&self) -> Result<Option<u64>, SampleError> {
+    ///
+    /// # Errors
+    /// When the kernel's file cannot be read.
+    pub fn oom_kills(&self) -> Result<Option<u64>, SampleError> {
         let Some(dir) = &self.memory else { return Ok(None) };
         let text = read_if_there(&dir.join(self.version.kills_file()))?;
         Ok(text.and_then(|text| value_of(&text, "oom_kill")))

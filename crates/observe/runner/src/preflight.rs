@@ -1,0 +1,110 @@
+//! What is found out before machine time is spent: room, rights, steps, and every engine's word.
+
+use std::collections::BTreeMap;
+
+use load::{Clock, SteadyClock};
+use model::{Cell, Experiment, Identity, Nanos, Variant};
+
+use crate::error::RunnerError;
+use crate::experiment::{WATCH_EVERY, Workbench, check_disk, order};
+use crate::memory::MemoryWatch;
+use crate::message::{Command, Message};
+use crate::process::{Heard, Process, bad_end};
+
+/// Longest time an engine may take to open and close an empty directory.
+const OPEN_MAX: Nanos = Nanos::from_secs(60);
+
+/// Why a variant's engine does not open: the option to blame, if it is one, and the engine's words.
+type Refusal = (Option<String>, String);
+
+/// Checks disk, steps and memory cap, and opens every variant's engine once in a scratch directory.
+///
+/// Returns what each build turned out to be. Each engine gets a process of its own, under the
+/// experiment's memory cap, so an option that it refuses and a cap without rights are known before
+/// machine time is spent.
+///
+/// # Errors
+/// [`RunnerError::Refused`] with the engine's own words, or what else stands in the way.
+pub fn check_variants(
+    bench: &Workbench<'_>,
+    experiment: &Experiment,
+) -> Result<BTreeMap<String, Identity>, RunnerError> {
+    check_disk(bench)?;
+    for clients in &experiment.clients {
+        for step in experiment.steps_for(*clients) {
+            workload::check(&step, &experiment.data)?;
+        }
+    }
+    let mut identities = BTreeMap::new();
+    for variant in &experiment.variants {
+        let identity = check_variant(bench, experiment, variant)?;
+        identities.insert(variant.name.clone(), identity);
+    }
+    Ok(identities)
+}
+
+fn check_variant(
+    bench: &Workbench<'_>,
+    experiment: &Experiment,
+    variant: &Variant,
+) -> Result<Identity, RunnerError> {
+    let cell = Cell {
+        id: format!("check-{}", std::process::id()),
+        variant: variant.name.clone(),
+        clients: 1,
+        repetition: 0,
+        seed: 0,
+    };
+    let data = bench.data.fresh(&cell.id)?;
+    let order = order(bench, experiment, &cell, &data, Vec::new());
+    let mut process = Process::start(&bench.program, bench.data.path())?;
+    // Dropped after the process, which lives in it.
+    let _memory = MemoryWatch::begin(experiment.memory_bytes, &process)?;
+    process.tell(&Command::Run(Box::new(order)));
+    let heard = listen(process, || bench.interrupt.level() > 0);
+    heard.ok_or(RunnerError::Interrupted)?.map_err(|(option, reason)| RunnerError::Refused {
+        variant: variant.name.clone(),
+        option,
+        reason,
+    })
+}
+
+/// Listens to one preflight; an engine that dies or hangs in it is refused like one that says no.
+///
+/// Returns `None` when `is_over` says so: the user has thought better of it.
+fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Identity, Refusal>> {
+    let clock = SteadyClock::kernel();
+    let deadline = clock.now().after(OPEN_MAX);
+    let mut opened = None;
+    loop {
+        match process.hear(WATCH_EVERY) {
+            Heard::Message(message) => match *message {
+                Message::Opened { identity, .. } => opened = Some(identity),
+                Message::Refused { option, reason } => return Some(Err((option, reason))),
+                Message::Closed => break,
+                Message::StepBegins { .. }
+                | Message::MeasuringBegins { .. }
+                | Message::Interval(_)
+                | Message::Heartbeat { .. }
+                | Message::Stage { .. }
+                | Message::StepEnds(_)
+                | Message::EngineText { .. } => {}
+            },
+            Heard::Chatter | Heard::Silence => {}
+            Heard::End => break,
+        }
+        if is_over() {
+            return None;
+        }
+        if clock.now() > deadline {
+            process.kill();
+            return Some(Err((None, "the engine hangs while it opens or closes".to_owned())));
+        }
+    }
+    let (status, said) = process.ended();
+    Some(match (opened, bad_end(status, &said)) {
+        (Some(identity), None) => Ok(identity),
+        (_, Some(reason)) => Err((None, format!("the engine died while it opened: {reason}"))),
+        (None, None) => Err((None, "the worker ended without a word".to_owned())),
+    })
+}
