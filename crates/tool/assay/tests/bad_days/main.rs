@@ -1,0 +1,8 @@
+//! What holds on a bad day of a run: each file is a promise, kept by the program itself.
+//!
+//! To add a promise: one file, and its line here.
+
+mod interrupt_keeps_what_was_measured;
+mod run_survives_engine_faults;
+mod run_survives_sigkill;
+mod sandbox;

@@ -1,0 +1,113 @@
+//! Whatever an engine does to its process is a recorded outcome; the rest of the plan goes on.
+
+use std::time::Duration;
+
+use assert_cmd::assert::OutputAssertExt;
+use model::RunEnd;
+
+use crate::sandbox::{NAME, Sandbox, now, sentence};
+
+/// Rows are 2,000, so operation 3,000 is in the reading step, and the answers from there on.
+const BAD: &[(&str, &str, &str)] = &[
+    ("good", "memory", ""),
+    ("segv", "faulty", "die segv at 3000"),
+    ("abort", "faulty", "die abort at 3000"),
+    ("kill", "faulty", "die kill at 3000"),
+    ("hang", "faulty", "hang at 3000"),
+    ("fatal", "faulty", "fail fatal at 3000"),
+    ("lie", "faulty", "lie from 3000"),
+];
+
+const STEP: &str = "readrandom";
+
+/// Returns how a run is to be remembered: the phrase in tables, or a part of it.
+fn expected(variant: &str) -> &'static str {
+    match variant {
+        "good" => "complete",
+        "segv" => "crashed in readrandom: signal 11 (SEGV)",
+        "abort" => "crashed in readrandom: signal 6 (ABRT)",
+        "kill" => "crashed in readrandom: signal 9 (KILL)",
+        "hang" => "hung in readrandom: no operation ended for",
+        "fatal" => "failed in readrandom: client 0: faulty: told to fail",
+        "lie" => "failed in readrandom: client 0: ",
+        other => panic!("no variant is named {other}"),
+    }
+}
+
+/// Goal: every way in which an engine can fail is told apart, kept, and averaged into nothing.
+/// Method: one experiment in which each variant but one has its own fault.
+#[test]
+fn every_fault_is_a_recorded_outcome_and_the_plan_goes_on() {
+    let sandbox = Sandbox::reading("300ms", BAD);
+    let output = sandbox.run(&["--watchdog", "1s"]).assert().failure().get_output().clone();
+    assert!(sentence(&output).contains("1 of 7 runs are complete"), "{}", sentence(&output));
+    let records = sandbox.records();
+    assert_eq!(records.len(), BAD.len(), "every run was made");
+    for record in records.values() {
+        let name = record.cell.variant.as_str();
+        let phrase = record.end.phrase();
+        assert!(phrase.starts_with(expected(name)), "{name}: {phrase}");
+        let finished: Vec<_> = record.steps.iter().map(|step| step.step.name.as_str()).collect();
+        let all = ["filluniquerandom", STEP];
+        let count = if name == "good" { 2 } else { 1 };
+        assert_eq!(finished, all[..count], "{name}");
+        assert!(record.ended_at.is_some(), "{name}");
+        assert!(!sandbox.intervals(&record.cell.id).is_empty(), "{name}");
+    }
+    let end = |name: &str| records[&format!("{name}.c1.r1")].end.clone();
+    assert!(matches!(end("segv"), RunEnd::Crashed { .. }));
+    assert!(matches!(end("hang"), RunEnd::Hung { waited_ns, .. } if waited_ns.as_secs_f64() < 3.0));
+    assert!(matches!(end("fatal"), RunEnd::Failed { step, .. } if step == STEP));
+    assert!(matches!(end("lie"), RunEnd::Failed { reason, .. } if reason.contains("wrong")));
+    assert_eq!(sandbox.data_left(), Vec::<String>::new());
+
+    let list = sandbox.answer(&["list", NAME]);
+    let compared = sandbox.answer(&["compare", NAME]);
+    assert!(sandbox.answer(&["list"]).contains("1 of 7 runs complete"));
+    for (name, ..) in BAD {
+        assert!(list.contains(expected(name)), "{name} in\n{list}");
+        let is_incomplete = compared.contains(&format!("{name}.c1.r1 {}", expected(name)));
+        assert_eq!(is_incomplete, *name != "good", "{name} in\n{compared}");
+    }
+    let csv = sandbox.answer(&["compare", NAME, "--format", "csv"]);
+    let mut measured: Vec<_> = csv.lines().filter_map(|line| variant_of(line, STEP)).collect();
+    measured.dedup();
+    assert_eq!(measured, ["good"], "{csv}");
+}
+
+/// Returns the variant of a line of CSV that holds a metric of `step`.
+fn variant_of<'a>(line: &'a str, step: &str) -> Option<&'a str> {
+    let fields: Vec<_> = line.split(',').collect();
+    match fields.as_slice() {
+        ["step", _, _, name, variant, ..] if *name == step => Some(variant),
+        _ => None,
+    }
+}
+
+#[test]
+fn an_engine_that_does_not_open_is_refused_before_anything_is_run() {
+    let variants = [("good", "memory", ""), ("shut", "faulty", "refuse open")];
+    let sandbox = Sandbox::reading("300ms", &variants);
+    let begun = now();
+    let output = sandbox.run(&[]).assert().failure().get_output().clone();
+    let told = sentence(&output);
+    assert!(told.contains("told to refuse to open") && told.contains("shut"), "{told}");
+    assert!(sandbox.experiment().is_none(), "nothing was begun");
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn resume_tries_again_only_what_is_not_complete() {
+    // The fault is in the plan, so the resumed run fails again.
+    let variants = [("good", "memory", ""), ("abort", "faulty", "die abort at 3000")];
+    let sandbox = Sandbox::reading("100ms", &variants);
+    sandbox.run(&[]).assert().failure();
+    let before = sandbox.records();
+    sandbox.resume().assert().failure();
+    let after = sandbox.records();
+    assert_eq!(before["good.c1.r1"], after["good.c1.r1"]);
+    assert!(before["abort.c1.r1"].started_at < after["abort.c1.r1"].started_at);
+    let dir = sandbox.experiment().expect("it was begun");
+    let kept = archive::read_record(&dir.path().join("attempts/abort.c1.r1.1"));
+    assert_eq!(kept.ok().as_ref(), Some(&before["abort.c1.r1"]));
+}

@@ -1,0 +1,208 @@
+//! `kill -9` of Assay or of its worker at any moment leaves readable records, and no worker behind;
+//! `--resume` completes the experiment without repeating what was complete.
+//!
+//! `ASSAY_KILLS` sets how many kills are tried, `ASSAY_SEED` the moments.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use archive::{read_intervals, read_record};
+use assert_cmd::assert::OutputAssertExt;
+use model::{RunEnd, RunRecord};
+use rustix::process::Signal;
+
+use crate::sandbox::{NAME, Sandbox, send, wait_until};
+
+/// Kills of each kind without `ASSAY_KILLS`.
+const KILLS: u64 = 6;
+/// Kills at one experiment, which is then completed.
+const KILLS_PER_ROUND: u64 = 6;
+/// Longest time from the start of `assay run` to its kill, in which it makes some of its runs.
+const KILL_WITHIN_MS: u64 = 1_200;
+/// Longest time from the start of a worker to its kill.
+const KILL_WORKER_WITHIN_MS: u64 = 350;
+/// Time within which a worker follows its parent.
+const FOLLOW: Duration = Duration::from_secs(2);
+/// Longest time that anything here may take.
+const LONG: Duration = Duration::from_secs(60);
+
+const VARIANTS: &[(&str, &str, &str)] = &[("memory", "memory", ""), ("lmdb", "lmdb", "")];
+
+fn sandbox() -> Sandbox {
+    let benchmark = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"5k\"\n\
+                     duration = \"150ms\"\n[factors]\nrepetitions = 3";
+    Sandbox::of(benchmark, VARIANTS)
+}
+
+/// Moments from a seed (a linear congruential generator; its high bits are good enough here).
+struct Moments(u64);
+
+impl Moments {
+    fn new(salt: u64) -> Self {
+        let seed = number("ASSAY_SEED").unwrap_or(1);
+        println!("ASSAY_SEED={seed}");
+        Self(seed.wrapping_add(salt << 32))
+    }
+
+    fn within(&mut self, limit_ms: u64) -> Duration {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        Duration::from_micros((self.0 >> 33) % (limit_ms * 1_000))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long this test runs is set from outside")]
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// What has been seen of an experiment and must not be lost.
+#[derive(Default)]
+struct Seen {
+    /// Every attempt's newest record, by cell and start.
+    attempts: BTreeMap<(String, String), RunRecord>,
+}
+
+impl Seen {
+    /// Reads everything there is, directly and through the program, and compares with before.
+    fn check(&mut self, sandbox: &Sandbox) {
+        sandbox.answer(&["list"]);
+        let Some(dir) = sandbox.experiment() else { return };
+        let manifest = dir.manifest().expect("the manifest is readable");
+        assert_eq!(manifest.plan.cells.len(), 6);
+        let mut now = BTreeMap::new();
+        for place in ["runs", "attempts"] {
+            for entry in fs::read_dir(dir.path().join(place)).into_iter().flatten() {
+                let path = entry.expect("the directory is readable").path();
+                if path.join("intervals.jsonl").exists() {
+                    read_intervals(&path).expect("intervals are readable");
+                }
+                if path.join("record.json").exists() {
+                    let record = read_record(&path).expect("a record is readable");
+                    now.insert((record.cell.id.clone(), record.started_at.clone()), record);
+                }
+            }
+        }
+        for (attempt, before) in &self.attempts {
+            let kept = now.get(attempt).unwrap_or_else(|| panic!("{attempt:?} is lost"));
+            assert!(kept.steps.starts_with(&before.steps), "{attempt:?} lost a step");
+            assert!(before.end == RunEnd::Running || kept == before, "{attempt:?} was changed");
+        }
+        sandbox.answer(&["list", NAME]);
+        sandbox.answer(&["show", NAME]);
+        if sandbox.records().values().any(|record| !record.steps.is_empty()) {
+            sandbox.answer(&["compare", NAME]);
+        }
+        self.attempts = now;
+    }
+
+    /// Checks that the experiment is complete, each cell by exactly one complete attempt.
+    fn check_complete(&mut self, sandbox: &Sandbox) {
+        self.check(sandbox);
+        let records = sandbox.records();
+        assert_eq!(records.len(), 6);
+        for cell in records.keys() {
+            let attempts = self.attempts.iter().filter(|((of, _), _)| of == cell);
+            let complete = attempts.filter(|(_, record)| record.end.is_complete()).count();
+            assert_eq!(complete, 1, "{cell}");
+        }
+        assert_eq!(sandbox.data_left(), Vec::<String>::new());
+    }
+}
+
+/// Returns the workers of any Assay in this sandbox: they stand in its data directory.
+fn workers(sandbox: &Sandbox) -> Vec<u32> {
+    let Ok(data) = fs::canonicalize(sandbox.path("data")) else { return Vec::new() };
+    let processes = fs::read_dir("/proc").expect("/proc is mounted").filter_map(Result::ok);
+    let stands_there =
+        |path: &std::path::Path| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == data);
+    let inside = processes.filter(|process| stands_there(&process.path()));
+    inside.filter_map(|process| process.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Starts the experiment or takes it up, and kills Assay at a random moment.
+///
+/// Returns `false` when it came to its end before.
+fn kill_parent(sandbox: &Sandbox, moments: &mut Moments) -> bool {
+    let is_begun = sandbox.experiment().is_some();
+    let mut command = if is_begun { sandbox.resume() } else { sandbox.run(&[]) };
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+    let moment = moments.within(KILL_WITHIN_MS);
+    let has_ended = wait_until(moment, || matches!(parent.try_wait(), Ok(Some(_))));
+    send(parent.id(), Signal::KILL);
+    parent.wait().expect("own child");
+    let orphans = || workers(sandbox);
+    assert!(wait_until(FOLLOW, || orphans().is_empty()), "workers outlive Assay: {:?}", orphans());
+    !has_ended
+}
+
+/// Goal: whenever Assay is killed, nothing measured is lost and no worker goes on.
+/// Method: kill, read everything, resume and kill again; at last let it finish.
+#[test]
+fn killing_assay_at_any_moment_loses_nothing() {
+    let mut moments = Moments::new(1);
+    let (mut kills, mut before_begin, mut kept) = (0, 0, 0);
+    let wanted = number("ASSAY_KILLS").unwrap_or(KILLS);
+    while kills < wanted {
+        let (sandbox, mut seen) = (sandbox(), Seen::default());
+        for _ in 0..KILLS_PER_ROUND.min(wanted - kills) {
+            if !kill_parent(&sandbox, &mut moments) {
+                break;
+            }
+            kills += 1;
+            before_begin += u64::from(sandbox.experiment().is_none());
+            seen.check(&sandbox);
+        }
+        let is_begun = sandbox.experiment().is_some();
+        let mut command = if is_begun { sandbox.resume() } else { sandbox.run(&[]) };
+        command.assert().success();
+        seen.check_complete(&sandbox);
+        kept += seen.attempts.values().filter(|record| !record.end.is_complete()).count();
+    }
+    println!("{kills} kills of assay, {before_begin} before its first run; {kept} attempts kept");
+}
+
+/// Goal: whenever a worker is killed, that run is a crash on record and the plan goes on.
+/// Method: kill each worker of an experiment at a random moment of its life, then resume.
+#[test]
+fn killing_a_worker_at_any_moment_is_a_recorded_crash() {
+    let mut moments = Moments::new(2);
+    let (mut kills, mut in_check, mut crashed) = (0, 0, 0);
+    let wanted = number("ASSAY_KILLS").unwrap_or(KILLS);
+    while kills < wanted {
+        let (sandbox, mut seen) = (sandbox(), Seen::default());
+        let mut command = sandbox.run(&[]);
+        let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
+        let mut last = None;
+        let mut has_ended = || matches!(parent.try_wait(), Ok(Some(_)));
+        assert!(wait_until(LONG, || {
+            let worker = workers(&sandbox).first().copied().filter(|pid| Some(*pid) != last);
+            if let Some(worker) = worker.filter(|_| kills < wanted) {
+                last = Some(worker);
+                let moment = moments.within(KILL_WORKER_WITHIN_MS);
+                if !wait_until(moment, || !workers(&sandbox).contains(&worker)) {
+                    send(worker, Signal::KILL);
+                    kills += 1;
+                }
+            }
+            has_ended()
+        }));
+        seen.check(&sandbox);
+        if sandbox.experiment().is_none() {
+            // Killed while it was asked whether it opens: refused, and nothing was begun.
+            in_check += 1;
+            sandbox.run(&[]).assert().success();
+        }
+        for record in sandbox.records().values().filter(|record| !record.end.is_complete()) {
+            let phrase = record.end.phrase();
+            assert!(phrase.starts_with("crashed in "), "{phrase}");
+            assert!(phrase.ends_with("signal 9 (KILL)"), "{phrase}");
+            crashed += 1;
+        }
+        sandbox.resume().assert().success();
+        seen.check_complete(&sandbox);
+    }
+    println!("{kills} kills of workers, {in_check} while it was checked; {crashed} crashes kept");
+    assert_eq!(kills, in_check + crashed);
+}

@@ -1,0 +1,154 @@
+//! A place of its own for each test: experiment file, results, data; and Assay run in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use archive::{ExperimentDir, Results};
+use assert_cmd::assert::OutputAssertExt;
+use model::RunRecord;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// Name of the experiment in every sandbox.
+pub(crate) const NAME: &str = "bad-days";
+/// How often a predicate is looked at.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// A scratch directory with an experiment in it.
+pub(crate) struct Sandbox {
+    dir: TempDir,
+}
+
+impl Sandbox {
+    /// Makes a sandbox whose experiment has these variants: name, engine, fault.
+    pub(crate) fn of(benchmark: &str, variants: &[(&str, &str, &str)]) -> Self {
+        let mut text = format!(
+            "[experiment]\nname = \"{NAME}\"\nquestion = \"Who survives?\"\nbase = \"{}\"\n\
+             [benchmark]\n{benchmark}\n",
+            variants[0].0
+        );
+        for (name, engine, fault) in variants {
+            text += &format!("[[variant]]\nname = \"{name}\"\nengine = \"{engine}\"\n");
+            if !fault.is_empty() {
+                text += &format!("options = {{ fault = \"{fault}\" }}\n");
+            }
+        }
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        fs::write(dir.path().join("experiment.toml"), text).expect("a scratch directory");
+        Self { dir }
+    }
+
+    /// Makes a sandbox of one variant that reads for `duration` after filling 2,000 rows.
+    pub(crate) fn reading(duration: &str, variants: &[(&str, &str, &str)]) -> Self {
+        let benchmark = format!(
+            "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"2k\"\n\
+             duration = \"{duration}\""
+        );
+        Self::of(&benchmark, variants)
+    }
+
+    /// Returns a path in the sandbox.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Returns a command of Assay in this sandbox; relative places are the sandbox's.
+    pub(crate) fn assay(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
+        command.current_dir(self.dir.path()).args(arguments);
+        command.args(["--results", "results", "--data-dir", "data"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Returns the command that runs the experiment.
+    pub(crate) fn run(&self, more: &[&str]) -> Command {
+        let mut command = self.assay(&["run", "experiment.toml", "--disk-floor", "1MiB"]);
+        command.args(more);
+        command
+    }
+
+    /// Returns the command that completes the experiment.
+    pub(crate) fn resume(&self) -> Command {
+        self.assay(&["run", "--resume", NAME, "--disk-floor", "1MiB"])
+    }
+
+    /// Returns what a verb answers about the experiment; it must succeed.
+    pub(crate) fn answer(&self, arguments: &[&str]) -> String {
+        let output = self.assay(arguments).assert().success().get_output().clone();
+        String::from_utf8(output.stdout).expect("Assay writes UTF-8")
+    }
+
+    /// Returns the newest experiment; `None` while there is none.
+    pub(crate) fn experiment(&self) -> Option<ExperimentDir> {
+        Results::at(&self.path("results")).find(NAME).ok()
+    }
+
+    /// Returns the records of the newest experiment, by cell.
+    pub(crate) fn records(&self) -> BTreeMap<String, RunRecord> {
+        let Some(dir) = self.experiment() else { return BTreeMap::new() };
+        let manifest = dir.manifest().expect("a manifest is always readable");
+        let records = dir.runs(&manifest).expect("a record is always readable");
+        records.into_iter().map(|record| (record.cell.id.clone(), record)).collect()
+    }
+
+    /// Returns the intervals of a cell's run.
+    pub(crate) fn intervals(&self, cell: &str) -> Vec<model::IntervalRecord> {
+        let dir = self.experiment().expect("the experiment was begun");
+        dir.intervals(cell).expect("intervals are always readable")
+    }
+
+    /// Returns what is in the data directory, Assay's own mark aside.
+    pub(crate) fn data_left(&self) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.path("data")) else { return Vec::new() };
+        let names = entries.map(|entry| entry.expect("readable").file_name());
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        names.filter(|name| name != ".assay-data").collect()
+    }
+}
+
+/// Returns what a process said, answers and remarks together.
+pub(crate) fn said(output: &Output) -> String {
+    let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    texts.join("\n")
+}
+
+/// Returns what a process said with its lines joined, so that a wrapped sentence can be found.
+pub(crate) fn sentence(output: &Output) -> String {
+    let text = said(output);
+    let words = text.split_whitespace().filter(|word| !matches!(*word, "│" | "×" | "╰─▶"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the time.
+#[expect(clippy::disallowed_methods, reason = "a test waits for processes in real time")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Waits until `holds`; returns whether it did within `limit`.
+#[expect(clippy::disallowed_methods, reason = "a test waits for processes in real time")]
+pub(crate) fn wait_until(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
+    let begun = now();
+    while !holds() {
+        if begun.elapsed() > limit {
+            return false;
+        }
+        thread::sleep(LOOK);
+    }
+    true
+}
+
+/// Sends a signal; a process that has just ended is no concern.
+pub(crate) fn send(pid: u32, signal: Signal) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process id");
+    match kill_process(pid, signal) {
+        Ok(()) | Err(Errno::SRCH) => {}
+        Err(errno) => panic!("{pid:?} cannot be sent {signal:?}: {errno}"),
+    }
+}
