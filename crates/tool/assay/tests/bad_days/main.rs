@@ -2,7 +2,11 @@
 //!
 //! To add a promise: one file, and its line here.
 
+mod data_dir_is_ours;
+mod disk_floor;
 mod interrupt_keeps_what_was_measured;
+mod memory_cap;
+mod results_must_be_writable;
 mod run_survives_engine_faults;
 mod run_survives_sigkill;
 mod sandbox;

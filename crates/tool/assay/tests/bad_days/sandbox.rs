@@ -1,7 +1,9 @@
 //! A place of its own for each test: experiment file, results, data; and Assay run in it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -110,6 +112,41 @@ impl Sandbox {
         let names = names.map(|name| name.to_string_lossy().into_owned());
         names.filter(|name| name != ".assay-data").collect()
     }
+}
+
+/// Returns the command as an unprivileged user runs it; says why when it cannot be had.
+///
+/// The sandbox is opened to that user; results and data are made by it.
+pub(crate) fn as_nobody(sandbox: &Sandbox, command: &Command) -> Option<Command> {
+    if !rustix::process::geteuid().is_root() {
+        return Some(wrapped(&[], command));
+    }
+    let all = fs::Permissions::from_mode(0o777);
+    fs::set_permissions(sandbox.path(""), all).expect("our own directory");
+    let ids = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let mut probe = wrapped(&ids, &sandbox.assay(&["list"]));
+    match probe.output() {
+        Ok(output) if output.status.success() => Some(wrapped(&ids, command)),
+        Ok(output) => {
+            println!("skipped: nobody cannot run this program: {}", sentence(&output));
+            None
+        }
+        Err(error) => {
+            println!("skipped: setpriv does not run: {error}");
+            None
+        }
+    }
+}
+
+/// Returns the command with other words before it, which run it.
+pub(crate) fn wrapped(words: &[&str], command: &Command) -> Command {
+    let mut all = words.iter().map(OsString::from).collect::<Vec<_>>();
+    all.push(command.get_program().to_owned());
+    all.extend(command.get_args().map(ToOwned::to_owned));
+    let mut wrapped = Command::new(&all[0]);
+    wrapped.args(&all[1..]).current_dir(command.get_current_dir().expect("the sandbox"));
+    wrapped.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    wrapped
 }
 
 /// Returns what a process said, answers and remarks together.
