@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use archive::{HistogramLine, RunWriter};
 use load::{Clock, SteadyClock};
-use model::record::OpSummaries;
 use model::{Bytes, EngineState, IntervalRecord, Nanos, Readings, RunEnd, RunRecord, StepRecord};
 
 use crate::account::Account;
@@ -15,7 +14,7 @@ use crate::memory::MemoryWatch;
 use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
 use crate::process::{Heard, Process, bad_end};
 use crate::stamp::now_utc;
-use crate::tally::{self, Told};
+use crate::tally::{self, Told, bytes_per_s, done_of};
 
 /// How often the free disk space is asked for.
 const DISK_EVERY: Nanos = Nanos::from_millis(500);
@@ -27,6 +26,17 @@ enum Phase {
     Clients,
     /// Opening, settling, closing: the engine may be busy for as long as the cap allows.
     Engine,
+}
+
+/// What was done to make the worker end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    /// Nothing yet.
+    GoesOn,
+    /// It was asked to stop after the operations in hand.
+    ToldToStop,
+    /// It was killed, and its end is waited for.
+    Killed,
 }
 
 /// One run under supervision.
@@ -50,8 +60,7 @@ pub(crate) struct Supervisor<'a> {
     steps: Vec<model::Step>,
     kept_files: Vec<PathBuf>,
     end: Option<RunEnd>,
-    is_stop_told: bool,
-    is_killed: bool,
+    leave: Leave,
     is_closed: bool,
 }
 
@@ -91,8 +100,7 @@ impl<'a> Supervisor<'a> {
             operations: 0,
             kept_files: Vec::new(),
             end: None,
-            is_stop_told: false,
-            is_killed: false,
+            leave: Leave::GoesOn,
             is_closed: false,
         }
     }
@@ -281,7 +289,8 @@ impl<'a> Supervisor<'a> {
         self.account.step(&now);
         let mut counters = self.account.growth(&now);
         counters.extend(ends.growth);
-        let writer_bytes_per_s = (!writers.is_empty()).then(|| rate(&writers, ends.duration));
+        let writer_bytes_per_s =
+            (!writers.is_empty()).then(|| bytes_per_s(&writers, ends.duration));
         let mut record = StepRecord {
             index: ends.index,
             started_at: self.measuring_since.clone(),
@@ -310,11 +319,11 @@ impl<'a> Supervisor<'a> {
     /// Looks at Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
         let level = self.bench.interrupt.level();
-        if level >= 1 && !self.is_stop_told {
-            self.is_stop_told = true;
+        if level >= 1 && self.leave == Leave::GoesOn {
+            self.leave = Leave::ToldToStop;
             self.process.tell(&Command::Stop);
         }
-        if self.is_killed {
+        if self.leave == Leave::Killed {
             return;
         }
         if level >= 2 {
@@ -345,7 +354,7 @@ impl<'a> Supervisor<'a> {
     /// Kills the worker; how its run ended is what was seen first.
     fn end_with(&mut self, end: RunEnd) {
         self.end.get_or_insert(end);
-        self.is_killed = true;
+        self.leave = Leave::Killed;
         self.process.kill();
     }
 
@@ -412,16 +421,4 @@ impl<'a> Supervisor<'a> {
         progress(Progress::RunEnds { run: &self.record });
         Ok(self.record)
     }
-}
-
-/// Returns the operations done, all kinds together.
-fn done_of(summaries: &OpSummaries) -> u64 {
-    summaries.values().map(|summary| summary.counts.done).sum()
-}
-
-/// Returns bytes of keys and values per second over a span.
-#[expect(clippy::cast_precision_loss, reason = "bytes of a step stay far below 2^53")]
-fn rate(summaries: &OpSummaries, span: Nanos) -> f64 {
-    let bytes: u64 = summaries.values().map(|summary| summary.counts.bytes).sum();
-    bytes as f64 / span.as_secs_f64().max(1e-9)
 }

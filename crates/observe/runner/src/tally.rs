@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use load::{GroupTally, StepTotals};
+use model::Nanos;
 use model::record::{OpSummaries, OpSummary};
 
 use crate::message::{KindTimes, StepEnd, StepEnds};
@@ -66,6 +67,18 @@ pub(crate) fn told(times: &[KindTimes]) -> Result<Vec<Told>, String> {
 /// Returns the summaries by kind.
 pub(crate) fn summaries(told: &[Told]) -> OpSummaries {
     told.iter().map(|told| (told.kind, told.summary)).collect()
+}
+
+/// Returns the operations done, all kinds together.
+pub(crate) fn done_of(summaries: &OpSummaries) -> u64 {
+    summaries.values().map(|summary| summary.counts.done).sum()
+}
+
+/// Returns bytes of keys and values per second over a span.
+#[expect(clippy::cast_precision_loss, reason = "bytes of a step stay far below 2^53")]
+pub(crate) fn bytes_per_s(summaries: &OpSummaries, span: Nanos) -> f64 {
+    let bytes: u64 = summaries.values().map(|summary| summary.counts.bytes).sum();
+    bytes as f64 / span.as_secs_f64().max(1e-9)
 }
 
 fn encode(histogram: &Histogram<u64>) -> String {

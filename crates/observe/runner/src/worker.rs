@@ -247,10 +247,9 @@ impl<W: Write + Send> Worker<'_, W> {
         Ok(match totals {
             Ok(totals) => tally::step_ends(at.index, &totals),
             Err(error) => {
-                let end = match error {
-                    LoadError::Stopped => StepEnd::Stopped,
-                    error => StepEnd::Failed { reason: error.to_string() },
-                };
+                let is_stopped = matches!(error, LoadError::Stopped);
+                let failed = StepEnd::Failed { reason: error.to_string() };
+                let end = if is_stopped { StepEnd::Stopped } else { failed };
                 StepEnds { index: at.index, end, ..StepEnds::default() }
             }
         })

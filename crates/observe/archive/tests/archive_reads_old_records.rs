@@ -1,0 +1,229 @@
+//! What was kept once is readable for ever; what cannot be understood is named, never passed over.
+//!
+//! `data/schema-N` holds a real experiment (engine `memory`) as the Assay of that schema wrote it.
+//! When the schema is raised, the directory of the old one stays and a new one is added.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use archive::{ArchiveError, ExperimentDir, Results, read_intervals, read_record};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use model::record::{OpSummaries, SCHEMA};
+
+const CELL: &str = "memory.c1.r1";
+
+/// Returns the fixture of a schema.
+fn fixture(schema: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/schema-{schema}"))
+}
+
+/// Returns a copy of the newest fixture's experiment, to be damaged.
+fn copy() -> (tempfile::TempDir, ExperimentDir) {
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+            let place = to.join(entry.file_name());
+            match entry.path().is_dir() {
+                true => copy(&entry.path(), &place),
+                false => drop(fs::copy(entry.path(), place).unwrap()),
+            }
+        }
+    }
+    let root = tempfile::tempdir().unwrap();
+    copy(&fixture(SCHEMA), root.path());
+    let dir = Results::at(root.path()).find("quick").unwrap();
+    (root, dir)
+}
+
+/// Replaces a text in a file.
+fn replace(path: &Path, old: &str, new: &str) {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(old));
+    fs::write(path, text.replacen(old, new, 1)).unwrap();
+}
+
+/// Returns the operations done, by kind.
+fn done(of: &OpSummaries) -> impl Iterator<Item = (String, u64)> {
+    of.iter().map(|(kind, summary)| (kind.to_string(), summary.counts.done))
+}
+
+#[test]
+fn every_schema_has_a_fixture_that_loads() {
+    for schema in 1..=SCHEMA {
+        let results = Results::at(&fixture(schema));
+        let list = results.list().unwrap();
+        assert_eq!((list.len(), list[0].complete), (1, 1), "schema {schema}");
+        let dir = results.find("quick").unwrap();
+        let manifest = dir.manifest().unwrap();
+        assert_eq!(manifest.schema, schema);
+        let runs = dir.runs(&manifest).unwrap();
+        assert_eq!(runs.len(), manifest.plan.cells.len());
+        let names: Vec<_> = runs[0].steps.iter().map(|step| step.step.name.as_str()).collect();
+        assert_eq!(names, ["filluniquerandom", "settle", "readwhilewriting"]);
+        assert!(runs[0].end.is_complete() && runs[0].steps[1].settle.is_some());
+        assert!(runs[0].steps[2].writer_bytes_per_s.is_some_and(|rate| rate > 0.0));
+    }
+}
+
+/// Goal: the seconds of a step add up to its summary, so a report can be made from either.
+#[test]
+fn intervals_add_up_to_the_record() {
+    let dir = Results::at(&fixture(1)).find("quick").unwrap();
+    let record = dir.run(CELL).unwrap().unwrap();
+    let mut sums = BTreeMap::new();
+    for interval in dir.intervals(CELL).unwrap().iter().filter(|interval| !interval.is_warmup) {
+        for (kind, count) in done(&interval.clients) {
+            *sums.entry((interval.step_index, kind)).or_insert(0) += count;
+        }
+    }
+    let of_steps = record.steps.iter().flat_map(|step| {
+        done(&step.clients).map(|(kind, count)| ((step.index, kind), count)).collect::<Vec<_>>()
+    });
+    assert_eq!(sums, of_steps.collect());
+}
+
+/// Goal: any HdrHistogram tool reads the logs, and finds the operations the record counts.
+/// Method: the log reader of the `hdrhistogram` crate, which is not ours.
+#[test]
+fn histogram_logs_are_standard_and_count_the_same_operations() {
+    let dir = Results::at(&fixture(1)).find("quick").unwrap();
+    let intervals = dir.intervals(CELL).unwrap();
+    for log in ["response.hlog", "service.hlog"] {
+        let text = fs::read(dir.run_dir(CELL).join(log)).unwrap();
+        let mut sums = BTreeMap::new();
+        for entry in IntervalLogIterator::new(&text) {
+            let LogEntry::Interval(line) = entry.unwrap() else { continue };
+            let payload = STANDARD.decode(line.encoded_histogram()).unwrap();
+            let histogram: hdrhistogram::Histogram<u64> =
+                Deserializer::new().deserialize(&mut payload.as_slice()).unwrap();
+            *sums.entry(line.tag().unwrap().to_string()).or_insert(0) += histogram.len();
+        }
+        let mut wanted = BTreeMap::new();
+        for interval in &intervals {
+            for (group, summaries) in [("", &interval.clients), ("writer.", &interval.writers)] {
+                for (kind, count) in done(summaries) {
+                    let tag = format!("{}.{}.{group}{kind}", interval.step_index, interval.step);
+                    *wanted.entry(tag).or_insert(0) += count;
+                }
+            }
+        }
+        assert_eq!(sums, wanted, "{log}");
+    }
+}
+
+/// Goal: wherever a kill tears the last line, the lines before it are read.
+/// Method: the file is cut at every byte of its last two lines.
+#[test]
+fn a_torn_last_line_is_left_out() {
+    let (_root, dir) = copy();
+    let run = dir.run_dir(CELL);
+    let whole = dir.intervals(CELL).unwrap();
+    let text = fs::read(run.join("intervals.jsonl")).unwrap();
+    let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let ends: Vec<_> = ends.map(|(at, _)| at + 1).collect();
+    for cut in ends[ends.len() - 3]..text.len() {
+        fs::write(run.join("intervals.jsonl"), &text[..cut]).unwrap();
+        let lines = text[..cut].iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(read_intervals(&run).unwrap(), whole[..lines], "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_whole_line_that_is_no_interval_is_named() {
+    let (_root, dir) = copy();
+    let path = dir.run_dir(CELL).join("intervals.jsonl");
+    let lines = BufReader::new(File::open(&path).unwrap()).lines().count();
+    File::options().append(true).open(&path).unwrap().write_all(b"{\"step\":\n").unwrap();
+    let error = dir.intervals(CELL).unwrap_err();
+    assert!(matches!(&error, ArchiveError::Damaged { path: found, .. } if *found == path));
+    assert!(error.to_string().contains(&format!("line {}", lines + 1)), "{error}");
+}
+
+/// Goal: a newer file is refused even where an older program could read its shape.
+#[test]
+fn a_newer_schema_is_refused_and_says_so() {
+    let (root, dir) = copy();
+    let newer = format!("\"schema\": {}", SCHEMA + 1);
+    let record = dir.run_dir(CELL).join("record.json");
+    replace(&record, &format!("\"schema\": {SCHEMA}"), &newer);
+    let error = dir.run(CELL).unwrap_err();
+    let is_it = matches!(&error, ArchiveError::Schema { path, found, known }
+        if *path == record && *found == u64::from(SCHEMA) + 1 && *known == SCHEMA);
+    assert!(is_it, "{error}");
+    assert!(error.to_string().ends_with("use a newer one"), "{error}");
+    replace(&dir.path().join("manifest.json"), &format!("\"schema\": {SCHEMA}"), &newer);
+    assert!(matches!(dir.manifest(), Err(ArchiveError::Schema { .. })));
+    assert!(matches!(Results::at(root.path()).list(), Err(ArchiveError::Schema { .. })));
+}
+
+#[test]
+fn a_damaged_record_is_named_and_never_passed_over() {
+    let (root, dir) = copy();
+    let record = dir.run_dir(CELL).join("record.json");
+    let text = fs::read_to_string(&record).unwrap();
+    let cases = [
+        text[..text.len() / 2].to_owned(),
+        String::new(),
+        "[]".to_owned(),
+        text.replace("\"end\"", "\"ende\""),
+        text.replace("\"schema\"", "\"scheme\""),
+    ];
+    for damaged in cases {
+        fs::write(&record, damaged).unwrap();
+        for error in [dir.run(CELL).unwrap_err(), Results::at(root.path()).list().unwrap_err()] {
+            let is_it = matches!(&error, ArchiveError::Damaged { path, .. } if *path == record);
+            assert!(is_it, "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_run_without_record_is_one_that_was_never_made() {
+    let (_root, dir) = copy();
+    fs::remove_file(dir.run_dir(CELL).join("record.json")).unwrap();
+    assert_eq!(dir.run(CELL).unwrap(), None);
+    fs::remove_dir_all(dir.run_dir(CELL)).unwrap();
+    assert_eq!(dir.run(CELL).unwrap(), None);
+    assert_eq!(dir.intervals(CELL).unwrap(), []);
+}
+
+#[test]
+fn an_experiment_killed_at_its_birth_hides_no_older_one() {
+    let (root, dir) = copy();
+    let results = Results::at(root.path());
+    fs::create_dir(root.path().join("quick/99991231T000000Z-0000")).unwrap();
+    assert_eq!(results.find("quick").unwrap().path(), dir.path());
+    assert_eq!(results.list().unwrap().len(), 1);
+}
+
+#[test]
+fn an_earlier_attempt_is_moved_aside_and_kept() {
+    let (_root, dir) = copy();
+    let first = dir.run(CELL).unwrap().unwrap();
+    for _ in 0..2 {
+        let writer = dir.begin_run(CELL).unwrap();
+        assert_eq!(dir.run(CELL).unwrap(), None);
+        writer.write_record(&first).unwrap();
+    }
+    let attempts = dir.path().join("attempts");
+    for number in 1..=2 {
+        let kept = read_record(&attempts.join(format!("{CELL}.{number}"))).unwrap();
+        assert_eq!(kept, first);
+    }
+    assert!(dir.intervals(CELL).unwrap().is_empty());
+}
+
+#[test]
+fn only_one_process_writes_an_experiment() {
+    let (_root, mut first) = copy();
+    let mut second = ExperimentDir::open(first.path()).unwrap();
+    first.lock().unwrap();
+    assert!(matches!(second.lock(), Err(ArchiveError::Busy { .. })));
+    drop(first);
+    second.lock().unwrap();
+}
