@@ -1,6 +1,6 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test bench tidy setup
+.PHONY: run test bench bench-peers tidy setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
@@ -16,6 +16,11 @@ test: setup
 # What our own code costs.
 bench: setup
 	cargo bench --workspace --bench '*'
+
+# What our client costs beside db_bench, which is installed where apt has it.
+bench-peers: setup
+	-@./scripts/setup.sh peers
+	cargo run --release --package bench-peers
 
 # The definition of done.
 tidy: setup

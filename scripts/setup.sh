@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building and running Assay needs and this machine lacks. Asks apt only when
-# something is missing; without network it works when nothing is.
+# something is missing; without network it works when nothing is. `setup.sh peers` adds what
+# `make bench-peers` compares with.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -33,6 +34,11 @@ fi
 # A released RocksDB library brings everything but the C++ run-time library.
 if ! PATH=$PATH:/sbin ldconfig -p 2>/dev/null | grep 'libstdc++\.so\.6' >/dev/null; then
     lacks "libstdc++.so.6" "RocksDB's released libraries need it" libstdc++6
+fi
+if [ "${1-}" = peers ]; then
+    command -v db_bench >/dev/null ||
+        lacks "db_bench" "RocksDB's own benchmark, the peer of ours" rocksdb-tools
+    command -v valgrind >/dev/null || lacks "valgrind" "it counts instructions" valgrind
 fi
 [ "${#packages[@]}" -gt 0 ] || exit 0
 

@@ -1,0 +1,122 @@
+//! Reads what callgrind counted: instructions by object file.
+//!
+//! Source: Valgrind user manual, "Callgrind Format Specification", sections "Extended Example"
+//! and "Name Compression".
+
+use std::collections::BTreeMap;
+
+/// Instructions of one or more threads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// By object file: instructions that lie in it.
+    pub(crate) objects: BTreeMap<String, u64>,
+}
+
+impl Counts {
+    /// Reads an output file.
+    ///
+    /// # Errors
+    /// When the parts do not add up to the file's own sum.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut counts = Self::default();
+        let mut names = BTreeMap::new();
+        let (mut object, mut is_call, mut sum) = (String::new(), false, None);
+        for line in text.lines() {
+            if let Some(name) = line.strip_prefix("ob=") {
+                object = expand(name, &mut names);
+            } else if let Some(name) = line.strip_prefix("cob=") {
+                expand(name, &mut names);
+            } else if line.starts_with("calls=") {
+                // The next line tells what the callee cost, which is counted there.
+                is_call = true;
+            } else if let Some(total) = line.strip_prefix("totals: ") {
+                sum = total.trim().parse::<u64>().ok();
+            } else if let Some(cost) = cost(line)
+                && !std::mem::take(&mut is_call)
+            {
+                *counts.objects.entry(object.clone()).or_default() += cost;
+            }
+        }
+        match sum {
+            Some(sum) if sum == counts.total() => Ok(counts),
+            _ => Err(format!("callgrind's parts make {}, its sum {sum:?}", counts.total())),
+        }
+    }
+
+    /// Adds those of another thread.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (object, count) in &other.objects {
+            *self.objects.entry(object.clone()).or_default() += count;
+        }
+    }
+
+    /// Returns all instructions.
+    pub(crate) fn total(&self) -> u64 {
+        self.objects.values().sum()
+    }
+
+    /// Returns the instructions in the object files whose name `is_in` accepts.
+    pub(crate) fn within(&self, is_in: impl Fn(&str) -> bool) -> u64 {
+        self.objects.iter().filter(|(name, _)| is_in(name)).map(|(_, count)| count).sum()
+    }
+}
+
+/// Returns the full name of `(3) name` or `(3)`, and remembers the former.
+fn expand(name: &str, names: &mut BTreeMap<String, String>) -> String {
+    match name.split_once(' ') {
+        Some((id, name)) => {
+            names.insert(id.to_owned(), name.to_owned());
+            name.to_owned()
+        }
+        None => names.get(name).cloned().unwrap_or_else(|| name.to_owned()),
+    }
+}
+
+/// Returns the cost of a line that begins with a position: `12 5`, `+3 5`, `* 5`.
+fn cost(line: &str) -> Option<u64> {
+    line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first))
+        .then(|| line.split_once(' ')?.1.trim().parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "\
+version: 1
+positions: line
+events: Ir
+
+ob=(1) /bin/client
+fl=(1) a.c
+fn=(1) main
+16 20
+cob=(2) /lib/engine.so
+cfn=(2) get
+calls=3 8
+* 400
++1 5
+
+ob=(2)
+fn=(2)
+8 395
+ob=(1)
+fn=(3) hash
+-2 5
+
+totals: 425
+";
+
+    #[test]
+    fn instructions_are_counted_where_they_lie_and_calls_only_once() {
+        let counts = Counts::parse(FILE).unwrap();
+        let own = ["/bin/client", "/lib/engine.so"].map(|name| counts.within(|at| at == name));
+        assert_eq!((own, counts.total()), ([30, 395], 425));
+    }
+
+    #[test]
+    fn a_file_that_does_not_add_up_is_refused() {
+        let error = Counts::parse(&FILE.replace("totals: 425", "totals: 825")).unwrap_err();
+        assert_eq!(error, "callgrind's parts make 425, its sum Some(825)");
+    }
+}

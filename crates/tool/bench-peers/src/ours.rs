@@ -1,0 +1,103 @@
+//! Our client: the loop, the generators and the driver of a run, without its supervisor.
+
+use engine::{Driver, Engine, Maintenance, OpenSpec};
+use load::{GroupRun, SteadyClock, StepRun, StopFlag, run_step};
+use model::{Bytes, DataShape, Durability, Load, Nanos, Options, Settings, Step, StopRule};
+use workload::{Group, Presence, Request, catalog, generators};
+
+use crate::task::{CACHE_BYTES, KEY_BYTES, MEMTABLE_BYTES, RANGE_ROWS, ROWS, Task, VALUE_BYTES};
+
+/// What `db_bench` sets in silence.
+const PROFILE: &str = include_str!("../../../../profiles/rocksdb-dbbench.toml");
+
+/// Longest interval there is. Valgrind slows a program down some fifty times, so cuts once a
+/// second would weigh fifty times what they do in a run.
+const INTERVAL: Nanos = Nanos::from_secs(60);
+
+/// Executes a task and returns its operations per second.
+///
+/// # Errors
+/// When the engine, an answer or the number of operations is not what it should be.
+pub(crate) fn execute(task: &Task) -> Result<f64, String> {
+    let driver = driver_rocksdb::open_library(&task.library).map_err(|error| error.to_string())?;
+    let engine = open(driver.as_ref(), task)?;
+    let rate = drive(engine.as_ref(), task)?;
+    if task.step == "fillseq" {
+        engine.maintain(Maintenance::CompactAll).map_err(|error| error.to_string())?;
+    }
+    engine.close().map_err(|error| error.to_string())?;
+    Ok(rate)
+}
+
+/// Runs the step.
+#[expect(clippy::cast_precision_loss, reason = "operations and nanoseconds are below 2^53")]
+fn drive(engine: &dyn Engine, task: &Task) -> Result<f64, String> {
+    let info = catalog().into_iter().find(|info| info.name == task.step);
+    let info = info.ok_or_else(|| format!("no step `{}`", task.step))?;
+    let (step, data) = (step(task), shape());
+    let (presence, group) = (Presence::All, Group::Clients);
+    let request = Request { step: &step, data: &data, seed: 1, presence, group };
+    let generators = generators(&request).map_err(|error| error.to_string())?;
+    let mut run = StepRun {
+        engine,
+        clients: GroupRun { generators, load: step.load, kinds: info.needs },
+        writers: GroupRun::empty(),
+        stop: step.stop,
+        warmup: step.warmup,
+        interval: INTERVAL,
+        is_checking: true,
+        stop_flag: StopFlag::default(),
+    };
+    let clock = SteadyClock::calibrate();
+    let totals = run_step(&clock, &mut run, &mut |_| {}).map_err(|error| error.to_string())?;
+    let counts = || totals.clients.values().map(|tally| tally.counts);
+    let done: u64 = counts().map(|counts| counts.done).sum();
+    let not_found: u64 = counts().map(|counts| counts.not_found).sum();
+    if done != task.operations || not_found > 0 {
+        return Err(format!("{done} of {} done, {not_found} not found", task.operations));
+    }
+    Ok(done as f64 * 1e9 / totals.duration.0 as f64)
+}
+
+fn open(driver: &dyn Driver, task: &Task) -> Result<Box<dyn Engine>, String> {
+    let settings = Settings {
+        durability: Durability::None,
+        cache_bytes: Some(Bytes(CACHE_BYTES)),
+        ..Settings::default()
+    };
+    let options = options()?;
+    let spec = OpenSpec { dir: task.dir.clone(), settings, options, data: shape() };
+    driver.open(&spec).map_err(|error| error.to_string())
+}
+
+/// Returns the profile with what `peer` asks for by flags.
+fn options() -> Result<Options, String> {
+    #[derive(serde::Deserialize)]
+    struct Profile {
+        options: Options,
+    }
+    let profile: Profile = toml::from_str(PROFILE).map_err(|error| error.to_string())?;
+    let mut options = profile.options;
+    options.set("write_buffer_size", MEMTABLE_BYTES.to_string());
+    options.set("compression", "kNoCompression");
+    Ok(options)
+}
+
+const fn shape() -> DataShape {
+    DataShape { rows: ROWS, key_bytes: KEY_BYTES, value_bytes: VALUE_BYTES, compressible_to: 0.5 }
+}
+
+fn step(task: &Task) -> Step {
+    Step {
+        name: task.step.clone(),
+        clients: 1,
+        stop: StopRule::Operations(task.operations),
+        warmup: Nanos(0),
+        load: Load::Closed,
+        distribution: "uniform".to_owned(),
+        range_rows: RANGE_ROWS,
+        batch_keys: 1,
+        writer_bytes_per_s: None,
+        settle_cap: Nanos::SECOND,
+    }
+}

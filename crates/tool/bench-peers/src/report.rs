@@ -1,0 +1,110 @@
+//! What is printed: Markdown, for METHODOLOGY.
+
+use crate::instructions::Counted;
+use crate::interval::Median;
+use crate::setting::Setting;
+use crate::task::{CACHE_BYTES, KEY_BYTES, RANGE_ROWS, ROWS, VALUE_BYTES, Work};
+use crate::throughput::{PAIRS, Race};
+
+/// Most that the client's own part may be of the peer's.
+const OWN_MAX: f64 = 0.3;
+/// Least throughput, relative to the peer's, that the interval must reach.
+const RATIO_MIN: f64 = 1.0;
+
+/// Returns what is compared, and how equal it is.
+pub(crate) fn head(setting: &Setting, differences: &[String]) -> String {
+    let differences = match differences {
+        [] => "none".to_owned(),
+        some => some.join("; "),
+    };
+    format!(
+        "db_bench and our client on `{}`: profile rocksdb-dbbench, no WAL, no compression,\n\
+         {ROWS} rows, keys of {KEY_BYTES} and values of {VALUE_BYTES} bytes, block cache {} MiB (holds \
+         all),\none client, db_bench with histogram=1, both at perf level 1.\n\
+         Differences of the two OPTIONS files: {differences}.\n",
+        setting.library.display(),
+        CACHE_BYTES >> 20,
+    )
+}
+
+/// Returns the head of the table of instructions.
+pub(crate) fn instructions_head() -> String {
+    format!(
+        "\nInstructions per operation (callgrind, slope between two operation counts).\n\
+         Own: in the client's program itself, not in RocksDB or another library; \
+         target <= {OWN_MAX} of db_bench's.\n\n\
+         | work | db_bench | ours | ratio | db_bench own | ours own | ratio | target |\n\
+         |---|--:|--:|--:|--:|--:|--:|---|\n"
+    )
+}
+
+/// Returns one row of it.
+pub(crate) fn instructions_row(work: &Work, counted: &Counted) -> String {
+    let Counted { peer, ours } = counted;
+    let own = ours.own / peer.own;
+    format!(
+        "| {} | {:.0} | {:.0} | {:.3} | {:.0} | {:.0} | {own:.2} | {} |\n",
+        work.step,
+        peer.total,
+        ours.total,
+        ours.total / peer.total,
+        peer.own,
+        ours.own,
+        verdict(own - OWN_MAX),
+    )
+}
+
+/// Returns the head of the table of throughput.
+pub(crate) fn throughput_head() -> String {
+    format!(
+        "\nThroughput, {PAIRS} pairs in the order ABBA on one core: medians, \
+         with an interval\nof at least 95 % for the median ratio; target: the interval reaches \
+         {RATIO_MIN:.1}.\n\n\
+         | work | db_bench, ops/s | ours, ops/s | ours / db_bench | interval | target |\n\
+         |---|--:|--:|--:|---|---|\n",
+    )
+}
+
+/// Returns one row of it.
+pub(crate) fn throughput_row(work: &Work, race: &Race) -> String {
+    let Median { value, low, high } = race.ratio;
+    format!(
+        "| {} | {:.0} | {:.0} | {value:.3} | {low:.3} to {high:.3} | {} |\n",
+        work.step,
+        race.peer.value,
+        race.ours.value,
+        verdict(RATIO_MIN - high),
+    )
+}
+
+/// Returns whether a target is met, given by how much it is missed.
+fn verdict(missed_by: f64) -> String {
+    if missed_by <= 0.0 { "met".to_owned() } else { format!("MISSED by {missed_by:.3}") }
+}
+
+/// Returns what the two clients do differently.
+pub(crate) fn notes() -> String {
+    format!(
+        "\nRead with it:\n\
+         - Both read the same rows, each in a copy of its own, and must find every key.\n\
+         - A range of {RANGE_ROWS} rows: db_bench steps {RANGE_ROWS} times, beyond the last row \
+         it reads; ours {} times.\n\
+         - Ours takes three stamps, records to 0.1 % and checks one answer in 64; db_bench takes \
+         one stamp, to 1 us\n  in buckets 1.5 wide. Part of its clock, generator and histogram \
+         lies in librocksdb and is not in its own part.\n\
+         - Ours makes values without copying; db_bench's come from a buffer as well. \
+         db_bench writes are verified by nobody.\n",
+        RANGE_ROWS - 1,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missed_target_tells_by_how_much() {
+        assert_eq!((verdict(-0.01), verdict(0.0)), ("met".to_owned(), "met".to_owned()));
+        assert_eq!(verdict(0.0336), "MISSED by 0.034");
+    }
+}

@@ -1,0 +1,53 @@
+//! Times both clients in interleaved pairs on one core.
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::interval::{Median, median};
+use crate::peer;
+use crate::setting::{Setting, Side, run};
+use crate::task::Work;
+
+/// Pairs, half of them in each order.
+pub(crate) const PAIRS: usize = 12;
+
+/// What the pairs came to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Race {
+    /// Operations per second of `db_bench`.
+    pub(crate) peer: Median,
+    /// Operations per second of our client.
+    pub(crate) ours: Median,
+    /// Ours divided by the peer's, pair by pair.
+    pub(crate) ratio: Median,
+}
+
+/// Keeps this process and all it starts on one core: the last one it may use.
+pub(crate) fn pin() {
+    let allowed = sched_getaffinity(None).expect("a process may ask for its own cores");
+    let last = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core));
+    let mut one = CpuSet::new();
+    one.set(last.expect("a running process has a core"));
+    sched_setaffinity(None, &one).expect("a core of those allowed");
+}
+
+/// Times one work; the sides take turns in the order ABBA, so a drift meets both alike.
+pub(crate) fn race(setting: &Setting, work: &Work) -> Result<Race, String> {
+    let (mut peers, mut ours) = (Vec::new(), Vec::new());
+    for pair in 0..PAIRS {
+        let sides = if pair % 2 == 0 { [Side::Peer, Side::Ours] } else { [Side::Ours, Side::Peer] };
+        for side in sides {
+            let words = setting.words(side, work, work.operations)?;
+            let printed = run(&words)?;
+            match side {
+                Side::Peer => peers.push(peer::ops_per_s(work, &printed)?),
+                Side::Ours => ours.push(own_ops_per_s(&printed)?),
+            }
+        }
+    }
+    let ratios = ours.iter().zip(&peers).map(|(ours, peer)| ours / peer).collect();
+    Ok(Race { peer: median(peers), ours: median(ours), ratio: median(ratios) })
+}
+
+fn own_ops_per_s(printed: &str) -> Result<f64, String> {
+    printed.trim().parse().map_err(|error| format!("our result `{printed}`: {error}"))
+}
