@@ -4,17 +4,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+/// Heading of the options every verb has.
+const HEADING: &str = "Where things are kept";
+
 /// Where results, data and engine builds are kept.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Places {
     /// Directory of the archive
-    #[arg(long, global = true, default_value = "results", value_name = "DIR")]
+    #[arg(long, global = true, help_heading = HEADING, default_value = "results", value_name = "DIR")]
     pub(crate) results: PathBuf,
     /// Directory below which runs keep their data while they are measured
-    #[arg(long, global = true, default_value = "assay-data", value_name = "DIR")]
+    #[arg(long, global = true, help_heading = HEADING, default_value = "assay-data", value_name = "DIR")]
     pub(crate) data_dir: PathBuf,
     /// Directory of fetched engine builds [default: ~/.cache/assay]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = HEADING, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 }
 

@@ -81,9 +81,8 @@ impl Screen {
     }
 
     fn head(&self) {
-        let text = format!(
-            "Assay {}   run {} of {} \u{b7} repetition {} of {} \u{b7} {} left",
-            self.name,
+        let place = format!(
+            "run {} of {} \u{b7} repetition {} of {} \u{b7} {} left",
             self.number,
             self.total,
             self.repetition,
@@ -91,8 +90,8 @@ impl Screen {
             self.left()
         );
         match &self.lines {
-            Some(lines) => lines.head.set_message(text),
-            None => self.ui.remark(format_args!("{text}: {}", self.run)),
+            Some(lines) => lines.head.set_message(format!("Assay {}   {place}", self.name)),
+            None => self.ui.remark(format_args!("{}  {place}", self.run)),
         }
     }
 

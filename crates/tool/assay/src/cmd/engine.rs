@@ -7,6 +7,7 @@ use clap::Subcommand;
 use miette::{Result, miette};
 use model::capability::Feature;
 use model::{BuildRef, Bytes};
+use plan::EngineInfo;
 use runner::Library;
 use supply::{Artifact, KNOWN_ROCKSDB, Store};
 
@@ -68,6 +69,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             ui.answer(line(&artifact));
         }
         Action::Add { engine, library, version } => {
+            if !known(engine)?.is_versioned {
+                return Err(miette!("{engine} is linked into Assay: it has no other builds"));
+            }
             let added = store(environment)?.add(engine, library, version.as_deref());
             ui.answer(line(&added.told()?));
         }
@@ -108,6 +112,22 @@ pub(crate) fn library(
     Ok(Some(Library { path: library, sha256, origin }))
 }
 
+/// Returns what is known of an engine.
+fn known(engine: &str) -> Result<EngineInfo> {
+    let mut infos = registry::infos();
+    let Some(found) = infos.iter().position(|info| info.name == engine) else {
+        let names: Vec<_> = infos.iter().map(|info| info.name).collect();
+        return Err(miette!(
+            help = match plan::nearest(engine, names.iter().copied()) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("engines: {}", names.join(", ")),
+            },
+            "no engine is named `{engine}`"
+        ));
+    };
+    Ok(infos.swap_remove(found))
+}
+
 fn list(store: &Store, ui: &Ui) {
     ui.answer("engines");
     for (name, about) in registry::descriptions() {
@@ -136,6 +156,7 @@ fn line(artifact: &Artifact) -> String {
 }
 
 fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
+    known(&build.engine)?;
     let library = library(build, environment, ui)?;
     let driver = registry::driver(&build.engine, library.as_ref()).told()?;
     let identity = driver.identity();

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use miette::Result;
-use model::{Bytes, Plan, StopRule};
+use model::{Bytes, Plan, Settings, StopRule};
 use plan::Machine;
 
 use super::asked::Asked;
@@ -69,25 +69,29 @@ fn lines(plan: &Plan) -> Vec<String> {
     for variant in &experiment.variants {
         let base = if variant.name == experiment.base { "  (base)" } else { "" };
         let profile = variant.profile.as_deref().unwrap_or("no profile");
+        let settings = settings(&variant.settings);
         lines.push(format!(
-            "variant   {}: {}, {profile}, durability {}{base}",
-            variant.name, variant.build, variant.settings.durability
+            "variant   {}: {}, {profile}, {settings}{base}",
+            variant.name, variant.build
         ));
     }
+    let levels: Vec<_> = experiment.clients.iter().map(u32::to_string).collect();
     for step in &experiment.steps {
         let stop = match step.stop {
             StopRule::Operations(0) => format!("until idle, at most {}", step.settle_cap),
             StopRule::Operations(n) => format!("{n} operations"),
             StopRule::Duration(span) => format!("{span} after {} of warm-up", step.warmup),
         };
-        let clients = match step.clients {
-            0 => format!("clients {:?}", experiment.clients),
-            n => format!("clients {n}"),
+        let load = match (step.stop, step.clients) {
+            (StopRule::Operations(0), _) => String::new(),
+            (_, 0) => format!(", clients {}, {}", levels.join(" or "), step.distribution),
+            (_, n) => format!(", clients {n}, {}", step.distribution),
         };
-        lines.push(format!("step      {}: {stop}, {clients}, {}", step.name, step.distribution));
+        lines.push(format!("step      {}: {stop}{load}", step.name));
     }
     let total = plan.cells.len();
-    lines.push(format!("order     {total} runs, block-randomised from seed {}", experiment.seed));
+    let runs = if total == 1 { "run" } else { "runs" };
+    lines.push(format!("order     {total} {runs}, block-randomised from seed {}", experiment.seed));
     for (number, cell) in (1..).zip(&plan.cells) {
         lines.push(format!("  {number:>4}  {}", cell.id));
     }
@@ -95,4 +99,14 @@ fn lines(plan: &Plan) -> Vec<String> {
         lines.push(format!("doubt     {} {}; {}", finding.code, finding.seen, finding.remedy));
     }
     lines
+}
+
+/// Returns a variant's settings in words, those that are left to the engine left out.
+fn settings(settings: &Settings) -> String {
+    let mut words = vec![format!("durability {}", settings.durability)];
+    words.extend(settings.cache_bytes.map(|bytes| format!("cache {bytes}")));
+    words.extend(settings.compression.as_ref().map(|name| format!("compression {name}")));
+    words.extend(settings.background_jobs.map(|jobs| format!("background jobs {jobs}")));
+    words.extend(settings.direct_io.then(|| "direct IO".to_owned()));
+    words.join(", ")
 }

@@ -20,6 +20,9 @@ use crate::progress::Screen;
 use crate::told::Told as _;
 use crate::ui::Ui;
 
+/// Heading of the options that `plan` does not have.
+const HEADING: &str = "How it is run";
+
 /// The question, and how it is asked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -31,16 +34,16 @@ pub(crate) struct Args {
     #[command(flatten)]
     asked: Asked,
     /// Complete an experiment: name (its newest), identifier or directory
-    #[arg(long, value_name = "EXPERIMENT", conflicts_with = "what")]
+    #[arg(long, value_name = "EXPERIMENT", conflicts_with = "what", help_heading = HEADING)]
     resume: Option<String>,
     /// Write the HTML report when done
-    #[arg(long)]
+    #[arg(long, help_heading = HEADING)]
     report: bool,
     /// Longest time without an operation ending before an engine counts as hung
-    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span)]
+    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span, help_heading = HEADING)]
     watchdog: Nanos,
     /// Disk space that must stay free
-    #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     disk_floor: Bytes,
 }
 

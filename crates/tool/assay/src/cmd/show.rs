@@ -38,7 +38,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             "no run is named `{name}`"
         ));
     }
-    for run in shown {
+    for (index, run) in shown.into_iter().enumerate() {
+        if index > 0 {
+            ui.answer("");
+        }
         ui.answer(render_run(&manifest, run, ui.style()));
     }
     Ok(ExitCode::SUCCESS)

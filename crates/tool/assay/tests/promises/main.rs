@@ -2,10 +2,16 @@
 //!
 //! How it survives bad days of a run is tested in `bad_days/`.
 
+mod maven;
 mod place;
 mod refusal;
 
+mod compare_show_list_report;
+mod engine_builds_are_kept;
 mod engines_refuse_in_their_own_words;
+mod help_is_complete;
+mod plan_shows_the_order;
+mod terminal_absent_means_plain_lines;
 mod wrong_amounts_are_refused;
 mod wrong_command_lines_are_refused;
 mod wrong_words_are_refused;

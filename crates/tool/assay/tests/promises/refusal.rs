@@ -1,7 +1,7 @@
 //! How a refusal is tested: each names the thing, its place and the remedy; nothing was run and
 //! nothing is left behind.
 
-use crate::place::Place;
+use crate::place::{Place, Said};
 
 /// An experiment that is right, as a start for wrong ones.
 pub(crate) const TINY: &str = r#"[experiment]
@@ -31,16 +31,19 @@ pub(crate) fn refusal_of(experiment: &str) -> String {
     refused(&place, &["run", "mine.toml"])
 }
 
-/// Runs what must be refused; checks that nothing was run and that nothing is left behind.
+/// Runs what must be refused.
 pub(crate) fn refused(place: &Place, arguments: &[&str]) -> String {
-    let said = place.assay(arguments);
-    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
-    assert_eq!(said.out, "", "no answer");
+    refused_as(place, &place.assay(arguments))
+}
+
+/// Checks that what was said is a refusal: nothing was run and nothing is left behind.
+pub(crate) fn refused_as(place: &Place, said: &Said) -> String {
+    assert_eq!((said.code, said.out.as_str()), (1, ""), "{}", said.err);
     assert!(said.err.ends_with("  nothing was run\n"), "{}", said.err);
     assert_eq!(said.err.matches("nothing was run").count(), 1, "{}", said.err);
     assert!(!place.path("results").exists(), "no results");
     assert!(said.err.lines().all(|line| line.chars().count() <= 110), "{}", said.err);
-    said.err
+    said.err.clone()
 }
 
 /// Returns a refusal that must come before even the data directory is made.
@@ -48,4 +51,9 @@ pub(crate) fn refused_at_once(place: &Place, arguments: &[&str]) -> String {
     let said = refused(place, arguments);
     assert!(!place.path("assay-data").exists(), "no data directory");
     said
+}
+
+/// Returns a message with its wrapped lines joined.
+pub(crate) fn unwrapped(message: &str) -> String {
+    message.replace("\n  \u{2502} ", " ")
 }

@@ -1,0 +1,329 @@
+//! Every verb explains itself, with examples; shells can complete the command line.
+
+use insta::assert_snapshot;
+
+use crate::place::Place;
+
+/// Every verb that is not hidden.
+const VERBS: &[&str] =
+    &["plan", "run", "list", "show", "compare", "report", "engine", "completions"];
+
+/// Returns the help of the program or of a verb, 100 columns wide.
+fn help(verb: &[&str]) -> String {
+    let place = Place::new();
+    let said = place.assay(&[verb, &["--help"]].concat());
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    said.out
+}
+
+#[test]
+fn the_program_lists_its_verbs_in_the_order_of_the_work() {
+    assert_snapshot!(help(&[]), @"
+    Finds out what a storage engine really does on this machine, and how far to trust the answer
+
+    Usage: assay [OPTIONS] <COMMAND>
+
+    Commands:
+      plan         Show the runs of an experiment in their order, with machine time and disk; run
+                   nothing
+      run          Run an experiment file, or steps against engines typed here
+      list         List what has been run
+      show         Show one run, or every run of an experiment, step by step
+      compare      Compare the variants of an experiment with its base case
+      report       Write the HTML report of an experiment, or a Markdown post with pictures
+      engine       List, get, add, remove or show engine builds
+      completions  Print the completions of a shell
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+
+    Examples:
+      assay run experiments/quickstart.toml --report     compare embedded engines, write the page
+      assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
+      assay compare quickstart                           the newest results of that name
+      assay engine get rocksdb@9.10.0                    obtain an engine build
+    ");
+}
+
+#[test]
+fn every_verb_is_listed_and_has_examples() {
+    let all = help(&[]);
+    let listed: Vec<_> = all
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .map_while(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|verb| !verb.is_empty())
+        .collect();
+    assert_eq!(listed, [VERBS, &["help"]].concat());
+    for verb in VERBS {
+        let text = help(&[verb]);
+        let example = format!("  assay {verb}");
+        let examples = text.split_once("Example").map(|(_, examples)| examples);
+        assert!(examples.is_some_and(|text| text.contains(example.trim_start())), "{verb}: {text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+}
+
+#[test]
+fn plan_and_run_take_the_same_words() {
+    let own = |text: &str| text.split("In place of the file's words:").nth(1).map(str::to_owned);
+    let (plan, run) = (help(&["plan"]), help(&["run"]));
+    let words = |text: &str| own(text).and_then(|own| own.split("\n\n").next().map(str::to_owned));
+    assert!(words(&plan).is_some() && words(&plan) == words(&run), "{plan}{run}");
+}
+
+#[test]
+fn the_help_of_each_verb_is_as_printed_here() {
+    assert_snapshot!(help(&["run"]), @"
+    Run an experiment file, or steps against engines typed here
+
+    Usage: assay run [OPTIONS] [FILE|STEP]...
+
+    Arguments:
+      [FILE|STEP]...  Experiment file (.toml), or steps such as `fillseq readrandom`
+
+    Options:
+          --engine <BUILD>       Engine to run typed steps against, NAME or NAME@VERSION; repeat to
+                                 compare
+          --profile <NAME>       Profile of the engines typed here that it is made for
+          --option <NAME=VALUE>  Option of the engines typed here, under the engine's own name; repeat
+                                 for more
+      -h, --help                 Print help
+
+    In place of the file's words:
+          --rows <COUNT>         Rows of the key space, such as 200k or 4M
+          --key-bytes <BYTES>    Bytes of a key
+          --value-bytes <BYTES>  Bytes of a value
+          --duration <SPAN>      Length of the steps that end by duration, such as 10s
+          --warmup <SPAN>        Unmeasured time before them
+          --clients <N,...>      Client threads; several levels separated by commas
+          --repetitions <N>      Repetitions of every cell
+          --distribution <NAME>  Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
+          --writer-rate <RATE>   Rate limit of the background writer, such as 2MiB/s
+          --durability <CLASS>   Durability class: none, os or sync
+          --cache-size <SIZE>    Size of the engine's own cache, such as 1GiB
+          --memory <SIZE>        Memory cap of the worker, such as 2GiB
+          --compression <NAME>   Block compression: none, lz4 or zstd
+          --direct-io            Bypass the page cache
+          --workload <NAME>      Workload preset that derives sizes from the machine: byrx, byos, iobuf
+                                 or iodir
+          --seed <N>             Seed of everything random
+          --base <VARIANT>       Base case of the relative tables
+
+    How it is run:
+          --resume <EXPERIMENT>  Complete an experiment: name (its newest), identifier or directory
+          --report               Write the HTML report when done
+          --watchdog <SPAN>      Longest time without an operation ending before an engine counts as
+                                 hung [default: 120s]
+          --disk-floor <SIZE>    Disk space that must stay free [default: 2GiB]
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+
+    Examples:
+      assay run experiments/quickstart.toml --report
+      assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
+      assay run fillseq readwhilewriting --engine lmdb --rows 200k --clients 1,2 --repetitions 3
+      assay run --resume quickstart                 completes what was interrupted
+    ");
+    assert_snapshot!(help(&["list"]), @"
+    List what has been run
+
+    Usage: assay list [OPTIONS] [EXPERIMENT]
+
+    Arguments:
+      [EXPERIMENT]  Experiment (name, identifier or directory) whose runs to list
+
+    Options:
+      -h, --help  Print help
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+
+    Examples:
+      assay list                  every experiment
+      assay list quickstart       the runs of the newest experiment of that name
+    ");
+    assert_snapshot!(help(&["show"]), @"
+    Show one run, or every run of an experiment, step by step
+
+    Usage: assay show [OPTIONS] <EXPERIMENT> [RUN]
+
+    Arguments:
+      <EXPERIMENT>  Experiment: name (its newest), identifier or directory
+      [RUN]         Run, as `assay list EXPERIMENT` names it; all when absent
+
+    Options:
+      -h, --help  Print help
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+
+    Examples:
+      assay show quickstart                      every run of the newest quickstart
+      assay show quickstart lmdb.c1.r2           one of its runs
+    ");
+    assert_snapshot!(help(&["compare"]), @"
+    Compare the variants of an experiment with its base case
+
+    Usage: assay compare [OPTIONS] <EXPERIMENTS>...
+
+    Arguments:
+      <EXPERIMENTS>...  Experiments: name (its newest), identifier or directory; several are joined
+
+    Options:
+          --base <VARIANT>   Variant that the others are relative to [default: the experiment's]
+          --costs            Print the cost tables too
+          --format <FORMAT>  Form of output: text, markdown, csv or json [default: text]
+      -h, --help             Print help
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+
+    Examples:
+      assay compare quickstart                          against the experiment's own base case
+      assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
+      assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
+    ");
+    assert_snapshot!(help(&["report"]), @"
+    Write the HTML report of an experiment, or a Markdown post with pictures
+
+    Usage: assay report [OPTIONS] <EXPERIMENT>
+
+    Arguments:
+      <EXPERIMENT>  Experiment: name (its newest), identifier or directory
+
+    Options:
+      -o, --output <FILE>   File to write the page to [default: report.html in the experiment's
+                            directory]
+          --markdown <DIR>  Write a Markdown post with SVG pictures into this directory instead of the
+                            page
+      -h, --help            Print help
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+
+    Examples:
+      assay report quickstart                       writes report.html beside the results
+      assay report quickstart --markdown post/      writes post/report.md with its pictures
+    ");
+    assert_snapshot!(help(&["engine"]), @"
+    List, get, add, remove or show engine builds
+
+    Usage: assay engine [OPTIONS] <COMMAND>
+
+    Commands:
+      list    List engines, cached builds and known releases
+      get     Obtain a build and keep it in the cache
+      add     Keep a library of your own in the cache
+      remove  Remove a build from the cache
+      show    Show what a build can do
+      help    Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+
+    Examples:
+      assay engine list                            engines, cached builds and known releases
+      assay engine get rocksdb@9.10.0              the official artifact, through Maven
+      assay engine get rocksdb@system              the distribution's library
+      assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
+      assay engine show rocksdb@9.10.0             what this build can do
+    ");
+    assert_snapshot!(help(&["engine", "add"]), @"
+    Keep a library of your own in the cache
+
+    Usage: assay engine add [OPTIONS] <ENGINE> <LIBRARY>
+
+    Arguments:
+      <ENGINE>   Engine the library is of
+      <LIBRARY>  The library
+
+    Options:
+          --version <VERSION>  Name to give the build; may begin with its version
+      -h, --help               Print help
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+    ");
+    assert_snapshot!(help(&["completions"]), @"
+    Print the completions of a shell
+
+    Usage: assay completions [OPTIONS] <SHELL>
+
+    Arguments:
+      <SHELL>  Shell to complete for [possible values: bash, elvish, fish, powershell, zsh]
+
+    Options:
+      -h, --help  Print help
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+
+    Example: assay completions bash > ~/.local/share/bash-completion/completions/assay
+    ");
+}
+
+#[test]
+fn shells_get_their_completions() {
+    let place = Place::new();
+    for (shell, sign) in
+        [("bash", "complete -F"), ("zsh", "#compdef assay"), ("fish", "complete -c")]
+    {
+        let said = place.assay(&["completions", shell]);
+        assert_eq!((said.code, said.err.as_str()), (0, ""));
+        assert!(said.out.contains(sign), "{shell}");
+        assert!(VERBS.iter().all(|verb| said.out.contains(verb)), "{shell}");
+    }
+}
+
+#[test]
+fn an_unknown_verb_gets_the_nearest() {
+    let said = Place::new().assay(&["runn"]);
+    assert_eq!(said.code, 2);
+    assert_snapshot!(said.err, @"
+    error: unrecognized subcommand 'runn'
+
+      tip: a similar subcommand exists: 'run'
+
+    Usage: assay [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+}

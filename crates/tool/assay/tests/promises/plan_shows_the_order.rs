@@ -1,0 +1,174 @@
+//! `assay plan` shows the runs in the order in which `assay run` makes them, and runs nothing.
+
+use std::collections::BTreeSet;
+
+use insta::assert_snapshot;
+
+use crate::place::Place;
+
+/// The experiment of `make run`.
+const QUICKSTART: &str = include_str!("../../../../../experiments/quickstart.toml");
+
+/// Returns the plan of the quickstart with further words.
+fn quickstart(more: &[&str]) -> String {
+    let place = Place::new();
+    place.write("quickstart.toml", QUICKSTART);
+    let said = place.assay(&[&["plan", "quickstart.toml"], more].concat());
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert!(!place.path("results").exists() && !place.path("assay-data").exists());
+    said.out
+}
+
+/// Returns the names of a plan's runs, in order.
+fn order(plan: &str) -> Vec<String> {
+    let names = plan.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().nth(1));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_quickstart_is_planned_as_printed_here() {
+    // Rows and durations are tuned now and then; everything else is a promise.
+    assert_snapshot!(quickstart(&["--rows", "1k", "--duration", "1s"]), @"
+    quickstart: Which embedded engine, on this machine?
+    rows      1000 of 20 + 400 bytes, 410 KiB in all, values compressible to 0.5
+    cost      about 1m50s of machine time; up to 1.20 MiB of disk at a time
+    variant   rocksdb-9.10: rocksdb@9.10.0, rocksdb-leveled, durability os, cache 256 MiB, compression none  (base)
+    variant   rocksdb-9.10-universal: rocksdb@9.10.0, rocksdb-universal, durability os, cache 256 MiB, compression none
+    variant   rocksdb-11.8: rocksdb@11.8.1, rocksdb-leveled, durability os, cache 256 MiB, compression none
+    variant   rocksdb-11.8-universal: rocksdb@11.8.1, rocksdb-universal, durability os, cache 256 MiB, compression none
+    variant   sqlite: sqlite, no profile, durability os, cache 256 MiB, compression none
+    variant   lmdb: lmdb, no profile, durability os, cache 256 MiB, compression none
+    variant   redb: redb, no profile, durability os, cache 256 MiB, compression none
+    variant   fjall: fjall, no profile, durability os, cache 256 MiB, compression none
+    step      filluniquerandom: 1000 operations, clients 1, uniform
+    step      settle: until idle, at most 20m00s
+    step      readrandom: 1.00 s after 300 ms of warm-up, clients 1, uniform
+    step      fwdrange: 1.00 s after 300 ms of warm-up, clients 1, uniform
+    step      readwhilewriting: 1.00 s after 300 ms of warm-up, clients 1, uniform
+    order     24 runs, block-randomised from seed 1
+         1  rocksdb-11.8-universal.c1.r1
+         2  lmdb.c1.r1
+         3  rocksdb-9.10-universal.c1.r1
+         4  sqlite.c1.r1
+         5  redb.c1.r1
+         6  rocksdb-9.10.c1.r1
+         7  fjall.c1.r1
+         8  rocksdb-11.8.c1.r1
+         9  redb.c1.r2
+        10  rocksdb-9.10.c1.r2
+        11  fjall.c1.r2
+        12  sqlite.c1.r2
+        13  rocksdb-11.8-universal.c1.r2
+        14  rocksdb-11.8.c1.r2
+        15  rocksdb-9.10-universal.c1.r2
+        16  lmdb.c1.r2
+        17  rocksdb-9.10-universal.c1.r3
+        18  rocksdb-11.8-universal.c1.r3
+        19  sqlite.c1.r3
+        20  lmdb.c1.r3
+        21  fjall.c1.r3
+        22  redb.c1.r3
+        23  rocksdb-11.8.c1.r3
+        24  rocksdb-9.10.c1.r3
+    ");
+}
+
+#[test]
+fn the_order_follows_from_the_seed() {
+    let first = order(&quickstart(&[]));
+    assert_eq!(first.len(), 24);
+    assert_eq!(order(&quickstart(&[])), first);
+    assert_eq!(order(&quickstart(&["--seed", "1"])), first);
+    assert_ne!(order(&quickstart(&["--seed", "2"])), first);
+}
+
+#[test]
+fn each_block_has_every_cell_once_in_an_order_of_its_own() {
+    let names = order(&quickstart(&["--clients", "1,2"]));
+    let blocks: Vec<Vec<_>> = names
+        .chunks(16)
+        .map(|block| block.iter().map(|name| name.rsplit_once(".r").expect("a run")).collect())
+        .collect();
+    assert_eq!(blocks.len(), 3);
+    for (block, number) in blocks.iter().zip(["1", "2", "3"]) {
+        assert!(block.iter().all(|(_, repetition)| *repetition == number), "{block:?}");
+        let cells: BTreeSet<_> = block.iter().map(|(cell, _)| cell).collect();
+        assert_eq!(cells.len(), 16, "{block:?}");
+    }
+    let cells = |block: &[(&str, &str)]| block.iter().map(|(cell, _)| (*cell).to_owned()).collect();
+    let [first, second]: [Vec<String>; 2] = [cells(&blocks[0]), cells(&blocks[1])];
+    assert_ne!(first, second);
+}
+
+/// Returns the lines of a plan that begin with one of `words`.
+fn lines(plan: &str, words: &[&str]) -> String {
+    let wanted = plan.lines().filter(|line| words.iter().any(|word| line.starts_with(word)));
+    wanted.collect::<Vec<_>>().join("\n")
+}
+
+/// Plans a preset; `None` when the disk is too small for it.
+fn preset(name: &str, memory: &[&str]) -> Option<String> {
+    let typed = ["plan", "readrandom", "--engine", "lmdb", "--workload", name];
+    let said = Place::new().assay(&[&typed, memory].concat());
+    if said.err.contains("of disk, but only") {
+        eprintln!("skipped: {}", said.err);
+        return None;
+    }
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    Some(lines(&said.out, &["rows", "variant"]))
+}
+
+#[test]
+fn presets_derive_their_sizes_from_the_memory_given() {
+    // The count of background jobs follows the machine's cores.
+    let plan = |name| {
+        let plan = preset(name, &["--memory", "256MiB"]).expect("2 GiB of disk are free");
+        let (before, jobs) = plan.split_once(", background jobs ").expect("jobs");
+        format!("{before}{}", jobs.trim_start_matches(|digit: char| digit.is_ascii_digit()))
+    };
+    assert_snapshot!(plan("byrx"), @"
+    rows      210913 of 20 + 400 bytes, 84.5 MiB in all, values compressible to 0.5
+    variant   lmdb: lmdb, no profile, durability os, cache 169 MiB, compression none  (base)
+    ");
+    assert_snapshot!(plan("byos"), @"
+    rows      210913 of 20 + 400 bytes, 84.5 MiB in all, values compressible to 0.5
+    variant   lmdb: lmdb, no profile, durability os, cache 15.4 MiB, compression none  (base)
+    ");
+    assert_snapshot!(plan("iobuf"), @"
+    rows      2556528 of 20 + 400 bytes, 1024 MiB in all, values compressible to 0.5
+    variant   lmdb: lmdb, no profile, durability os, cache 169 MiB, compression lz4  (base)
+    ");
+    assert_snapshot!(plan("iodir"), @"
+    rows      2556528 of 20 + 400 bytes, 1024 MiB in all, values compressible to 0.5
+    variant   lmdb: lmdb, no profile, durability os, cache 169 MiB, compression lz4, direct IO  (base)
+    ");
+}
+
+#[test]
+fn presets_derive_their_sizes_from_this_machine_when_no_memory_is_given() {
+    let rows = |memory: &[&str]| {
+        let plan = preset("byrx", memory)?;
+        let rows = plan.split_whitespace().nth(1).map(str::parse::<f64>);
+        Some(rows.expect("a count").expect("a number"))
+    };
+    let Some((whole, two)) = rows(&[]).zip(rows(&["--memory", "2GiB"])) else { return };
+    let text = std::fs::read_to_string("/proc/meminfo").expect("the machine's memory");
+    let kib = text.split_whitespace().nth(1).map(str::parse::<f64>);
+    let gib = kib.expect("a size").expect("a number") / 1_048_576.0;
+    assert!((whole / two - gib / 2.0).abs() < 0.02 * gib, "{whole} rows, {two} for 2 of {gib} GiB");
+}
+
+#[test]
+fn words_of_the_command_line_replace_those_of_the_file() {
+    let plan = quickstart(&["--rows", "1k", "--duration", "1s", "--repetitions", "1"]);
+    assert_snapshot!(lines(&plan, &["rows", "step", "order", "doubt"]), @"
+    rows      1000 of 20 + 400 bytes, 410 KiB in all, values compressible to 0.5
+    step      filluniquerandom: 1000 operations, clients 1, uniform
+    step      settle: until idle, at most 20m00s
+    step      readrandom: 1.00 s after 300 ms of warm-up, clients 1, uniform
+    step      fwdrange: 1.00 s after 300 ms of warm-up, clients 1, uniform
+    step      readwhilewriting: 1.00 s after 300 ms of warm-up, clients 1, uniform
+    order     8 runs, block-randomised from seed 1
+    doubt     A039 every cell is run once: no difference can be told from noise; set `repetitions` to 3 or more (--repetitions 3)
+    ");
+}
