@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use archive::{ArchiveError, ExperimentDir, Results, read_intervals, read_record};
@@ -24,27 +24,31 @@ fn fixture(schema: u32) -> PathBuf {
 
 /// Returns a copy of the newest fixture's experiment, to be damaged.
 fn copy() -> (tempfile::TempDir, ExperimentDir) {
-    fn copy(from: &Path, to: &Path) {
-        fs::create_dir_all(to).unwrap();
-        for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-            let place = to.join(entry.file_name());
-            match entry.path().is_dir() {
-                true => copy(&entry.path(), &place),
-                false => drop(fs::copy(entry.path(), place).unwrap()),
-            }
+    let root = tempfile::tempdir().expect("a scratch directory");
+    copy_dir(&fixture(SCHEMA), root.path()).expect("the fixture is readable");
+    let dir = Results::at(root.path()).find("quick").expect("the fixture holds it");
+    (root, dir)
+}
+
+fn copy_dir(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let place = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_dir(&entry.path(), &place)?;
+        } else {
+            fs::copy(entry.path(), place)?;
         }
     }
-    let root = tempfile::tempdir().unwrap();
-    copy(&fixture(SCHEMA), root.path());
-    let dir = Results::at(root.path()).find("quick").unwrap();
-    (root, dir)
+    Ok(())
 }
 
 /// Replaces a text in a file.
 fn replace(path: &Path, old: &str, new: &str) {
-    let text = fs::read_to_string(path).unwrap();
+    let text = fs::read_to_string(path).expect("a file of the copy");
     assert!(text.contains(old));
-    fs::write(path, text.replacen(old, new, 1)).unwrap();
+    fs::write(path, text.replacen(old, new, 1)).expect("a file of the copy");
 }
 
 /// Returns the operations done, by kind.

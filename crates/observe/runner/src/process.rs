@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use load::{Clock, SteadyClock};
 use model::Nanos;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
@@ -59,6 +59,8 @@ pub(crate) struct Process {
     stdin: Option<ChildStdin>,
     lines: Receiver<Heard>,
     stderr: Option<thread::JoinHandle<String>>,
+    /// Its end has been taken note of: its id may be somebody else's by now.
+    is_reaped: bool,
 }
 
 /// What came from a worker.
@@ -104,7 +106,7 @@ impl Process {
         });
         let stderr = thread::spawn(move || keep_tail(BufReader::new(stderr)));
         let stdin = child.stdin.take();
-        Ok(Self { child, stdin, lines, stderr: Some(stderr) })
+        Ok(Self { child, stdin, lines, stderr: Some(stderr), is_reaped: false })
     }
 
     /// Returns the worker's process id.
@@ -131,16 +133,20 @@ impl Process {
         }
     }
 
-    /// Kills the worker, whatever it is doing.
+    /// Kills the worker and what it has started, whatever they are doing.
     pub(crate) fn kill(&mut self) {
-        // It fails only when the worker has already ended.
-        drop(self.child.kill());
+        if !self.is_reaped {
+            let group = Pid::from_child(&self.child);
+            // It fails only when all of them have ended, in which case there is nothing to do.
+            kill_process_group(group, Signal::KILL).ok();
+        }
     }
 
     /// Waits for the worker's end; returns how it ended and what it last said on its error stream.
     pub(crate) fn ended(mut self) -> (Option<ExitStatus>, String) {
         self.kill_if_silent();
         let status = self.child.wait().ok();
+        self.is_reaped = true;
         let said = self.stderr.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
         (status, said)
     }
@@ -153,6 +159,7 @@ impl Process {
         let deadline = clock.now().after(END_GRACE);
         while clock.now() < deadline {
             if !matches!(self.child.try_wait(), Ok(None)) {
+                self.is_reaped = true;
                 return;
             }
             clock.rest_until(clock.now().after(END_POLL));

@@ -17,7 +17,8 @@ const STUCK: Nanos = Nanos::from_secs(5);
 
 /// Executes the stages in order, until the engine is idle or `cap` is reached.
 ///
-/// `on_look` is called before each stage with its name, and at every look without.
+/// `on_look` is called before each stage with its name, and at every look without; when it says
+/// `false`, nothing further is begun or waited for.
 ///
 /// # Errors
 /// When the engine fails.
@@ -36,13 +37,13 @@ pub(crate) fn settle(
         let stage_begun = clock.now();
         let go_on = on_look(Some(name));
         match stage {
-            Stage::Do(work) => {
+            Stage::Do(work) if go_on => {
                 engine.maintain(*work)?;
             }
             Stage::WaitIdle if go_on => {
                 record.is_capped |= !wait_idle(engine, deadline, clock, on_look)?;
             }
-            Stage::WaitIdle => {}
+            Stage::Do(_) | Stage::WaitIdle => {}
         }
         record.stages.push((name.to_owned(), clock.now().since(stage_begun)));
     }
@@ -85,4 +86,163 @@ fn is_running(state: &EngineState) -> bool {
 /// Returns the engine's debt to the bit, so that any change is seen.
 fn debt(state: &EngineState) -> Option<u64> {
     state.readings.get("engine_debt_bytes").map(|bytes| bytes.to_bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use engine::{Maintenance, Session};
+    use load::ManualClock;
+    use model::{Identity, Options, Readings};
+
+    use super::*;
+
+    const CAP: Nanos = Nanos::from_secs(60);
+
+    /// What an engine says at one look: idle or not, jobs that run, debt in bytes.
+    type Look = (Option<bool>, f64, f64);
+
+    const IDLE: Look = (Some(true), 0.0, 0.0);
+    const BUSY: Look = (Some(false), 1.0, 1e6);
+    /// Work is pending for ever, and nothing runs.
+    const STUCK_DEBT: Look = (Some(false), 0.0, 7e6);
+
+    /// An engine that only answers looks: those given in turn, the last for ever.
+    struct Scripted {
+        looks: Mutex<Vec<Look>>,
+        done: Mutex<Vec<Maintenance>>,
+    }
+
+    impl Scripted {
+        fn new(looks: &[Look]) -> Self {
+            let looks = looks.iter().rev().copied().collect();
+            Self { looks: Mutex::new(looks), done: Mutex::default() }
+        }
+
+        fn settle(
+            &self,
+            stages: &[Stage],
+            on_look: &mut dyn FnMut(Option<&str>) -> bool,
+        ) -> Result<SettleRecord, EngineError> {
+            settle(self, stages, CAP, &ManualClock::new(Nanos(0)), on_look)
+        }
+    }
+
+    impl Engine for Scripted {
+        fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+            Err(EngineError::Unsupported("no clients here".to_owned()))
+        }
+
+        fn identity(&self) -> Identity {
+            Identity::default()
+        }
+
+        fn effective_options(&self) -> Result<Options, EngineError> {
+            Ok(Options::new())
+        }
+
+        fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+            self.done.lock().unwrap().push(work);
+            Ok(true)
+        }
+
+        fn state(&self) -> Result<EngineState, EngineError> {
+            let mut looks = self.looks.lock().unwrap();
+            let Some(&(is_idle, jobs, debt)) = looks.last() else {
+                return Err(EngineError::Fatal("out of looks".to_owned()));
+            };
+            if looks.len() > 1 {
+                looks.pop();
+            }
+            let named = [("engine_background_jobs", jobs), ("engine_debt_bytes", debt)];
+            let readings: Readings =
+                named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+            Ok(EngineState { readings, is_idle, ..EngineState::default() })
+        }
+
+        fn close(self: Box<Self>) -> Result<(), EngineError> {
+            Ok(())
+        }
+    }
+
+    /// Waits for an engine that says `looks`, the first of them before the first look that counts.
+    fn wait(looks: &[Look]) -> SettleRecord {
+        Scripted::new(looks).settle(&[Stage::WaitIdle], &mut |_| true).unwrap()
+    }
+
+    #[test]
+    fn an_idle_engine_is_believed_after_a_few_looks() {
+        for idle in [IDLE, (None, 0.0, 0.0)] {
+            let record = wait(&[idle]);
+            assert_eq!((record.took_ns, record.is_capped), (Nanos::from_millis(100), false));
+        }
+    }
+
+    #[test]
+    fn one_idle_look_between_two_jobs_is_not_rest() {
+        let record = wait(&[BUSY, BUSY, IDLE, IDLE, BUSY, IDLE]);
+        assert_eq!((record.took_ns, record.is_capped), (Nanos::from_millis(300), false));
+    }
+
+    #[test]
+    fn debt_that_nobody_works_on_is_not_waited_for() {
+        let record = wait(&[BUSY, STUCK_DEBT]);
+        assert!(!record.is_capped);
+        assert!(record.took_ns >= STUCK && record.took_ns <= STUCK.after(Nanos::SECOND));
+    }
+
+    #[test]
+    fn a_job_without_end_is_waited_for_until_the_cap() {
+        let record = wait(&[BUSY]);
+        assert_eq!((record.took_ns, record.is_capped), (CAP, true));
+    }
+
+    #[test]
+    fn debt_that_moves_is_waited_for_though_no_job_is_named() {
+        let looks: Vec<Look> =
+            (0..200).map(|look| (Some(false), 0.0, f64::from(look))).chain([IDLE]).collect();
+        let record = wait(&looks);
+        assert!(!record.is_capped && record.took_ns > Nanos::from_secs(9), "{record:?}");
+    }
+
+    #[test]
+    fn the_stages_are_executed_in_order_and_kept() {
+        let engine = Scripted::new(&[BUSY, BUSY, IDLE]);
+        let flush = Stage::Do(Maintenance::Flush);
+        let compact = Stage::Do(Maintenance::CompactLevel0);
+        let stages = [flush, Stage::WaitIdle, compact, Stage::WaitIdle];
+        let mut told = Vec::new();
+        let record = engine
+            .settle(&stages, &mut |stage| {
+                told.extend(stage.map(str::to_owned));
+                true
+            })
+            .unwrap();
+        let names: Vec<_> = record.stages.iter().map(|(name, _)| name.clone()).collect();
+        assert_eq!(names, ["flush", "wait_idle", "compact_level0", "wait_idle"]);
+        assert_eq!(told, names);
+        assert_eq!(record.took_ns.0, record.stages.iter().map(|(_, took)| took.0).sum::<u64>());
+        let done = engine.done.into_inner().unwrap();
+        assert_eq!(done, [Maintenance::Flush, Maintenance::CompactLevel0]);
+    }
+
+    #[test]
+    fn after_a_stop_nothing_is_begun_or_waited_for() {
+        let engine = Scripted::new(&[BUSY]);
+        let stages = [Stage::WaitIdle, Stage::Do(Maintenance::CompactAll), Stage::WaitIdle];
+        let mut looks = 0;
+        let record = engine.settle(&stages, &mut |_| {
+            looks += 1;
+            looks < 5
+        });
+        assert!(record.unwrap().took_ns < Nanos::SECOND);
+        assert!(engine.done.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn an_engine_that_fails_to_answer_fails_the_settle() {
+        let error = Scripted::new(&[]).settle(&[Stage::WaitIdle], &mut |_| true).unwrap_err();
+        assert!(error.to_string().contains("out of looks"));
+    }
 }

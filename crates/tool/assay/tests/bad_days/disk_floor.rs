@@ -3,7 +3,7 @@
 use assert_cmd::assert::OutputAssertExt;
 use model::RunEnd;
 
-use crate::sandbox::{NAME, Sandbox, said, sentence, wrapped};
+use crate::sandbox::{NAME, Sandbox, said, say, sentence, wrapped};
 
 #[test]
 fn a_floor_above_the_free_space_is_an_error_before_anything_is_run() {
@@ -29,11 +29,11 @@ fn a_run_that_crosses_the_floor_is_stopped_and_its_data_removed() {
     let words = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh"];
     let run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "8128MiB"]);
     let Ok(output) = wrapped(&words, &run).output() else {
-        println!("skipped: unshare does not run");
+        say("skipped: unshare does not run");
         return;
     };
     if output.status.code() == Some(77) || said(&output).contains("unshare failed") {
-        println!("skipped: no file system can be mounted: {}", said(&output));
+        say(&format!("skipped: no file system can be mounted: {}", said(&output)));
         return;
     }
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));

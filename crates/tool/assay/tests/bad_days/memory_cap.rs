@@ -6,7 +6,7 @@ use assert_cmd::assert::OutputAssertExt;
 use model::{Bytes, RunEnd};
 use sampler::MemoryCap;
 
-use crate::sandbox::{NAME, Sandbox, as_nobody, said, sentence, wrapped};
+use crate::sandbox::{NAME, Sandbox, as_nobody, said, say, sentence, wrapped};
 
 const LIMIT: Bytes = Bytes(256 << 20);
 
@@ -15,7 +15,7 @@ const GREEDY: &[(&str, &str, &str)] =
 
 /// Makes a cap like the runs', or says why the test is skipped.
 fn cap() -> Option<MemoryCap> {
-    MemoryCap::create(LIMIT).inspect_err(|error| println!("skipped: {error}")).ok()
+    MemoryCap::create(LIMIT).inspect_err(|error| say(&format!("skipped: {error}"))).ok()
 }
 
 /// Checks that the greedy engine's run ended for memory, and the other well.
@@ -57,7 +57,7 @@ fn a_cap_without_rights_is_an_error_before_anything_is_run() {
     let Some(mut run) = as_nobody(&sandbox, &sandbox.run(&["--memory", "256MiB"])) else { return };
     let output = run.output().expect("it runs");
     if output.status.success() {
-        println!("skipped: an unprivileged user may cap memory here");
+        say("skipped: an unprivileged user may cap memory here");
         return;
     }
     let told = sentence(&output);

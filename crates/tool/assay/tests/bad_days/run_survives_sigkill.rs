@@ -13,7 +13,7 @@ use assert_cmd::assert::OutputAssertExt;
 use model::{RunEnd, RunRecord};
 use rustix::process::Signal;
 
-use crate::sandbox::{NAME, Sandbox, send, wait_until};
+use crate::sandbox::{NAME, Sandbox, say, send, wait_until};
 
 /// Kills of each kind without `ASSAY_KILLS`.
 const KILLS: u64 = 6;
@@ -42,7 +42,7 @@ struct Moments(u64);
 impl Moments {
     fn new(salt: u64) -> Self {
         let seed = number("ASSAY_SEED").unwrap_or(1);
-        println!("ASSAY_SEED={seed}");
+        say(&format!("ASSAY_SEED={seed}"));
         Self(seed.wrapping_add(salt << 32))
     }
 
@@ -160,7 +160,9 @@ fn killing_assay_at_any_moment_loses_nothing() {
         seen.check_complete(&sandbox);
         kept += seen.attempts.values().filter(|record| !record.end.is_complete()).count();
     }
-    println!("{kills} kills of assay, {before_begin} before its first run; {kept} attempts kept");
+    say(&format!(
+        "{kills} kills of assay, {before_begin} before its first run; {kept} attempts kept"
+    ));
 }
 
 /// Goal: whenever a worker is killed, that run is a crash on record and the plan goes on.
@@ -203,6 +205,8 @@ fn killing_a_worker_at_any_moment_is_a_recorded_crash() {
         sandbox.resume().assert().success();
         seen.check_complete(&sandbox);
     }
-    println!("{kills} kills of workers, {in_check} while it was checked; {crashed} crashes kept");
+    say(&format!(
+        "{kills} kills of workers, {in_check} while it was checked; {crashed} crashes kept"
+    ));
     assert_eq!(kills, in_check + crashed);
 }

@@ -128,11 +128,11 @@ pub(crate) fn as_nobody(sandbox: &Sandbox, command: &Command) -> Option<Command>
     match probe.output() {
         Ok(output) if output.status.success() => Some(wrapped(&ids, command)),
         Ok(output) => {
-            println!("skipped: nobody cannot run this program: {}", sentence(&output));
+            say(&format!("skipped: nobody cannot run this program: {}", sentence(&output)));
             None
         }
         Err(error) => {
-            println!("skipped: setpriv does not run: {error}");
+            say(&format!("skipped: setpriv does not run: {error}"));
             None
         }
     }
@@ -160,6 +160,12 @@ pub(crate) fn sentence(output: &Output) -> String {
     let text = said(output);
     let words = text.split_whitespace().filter(|word| !matches!(*word, "│" | "×" | "╰─▶"));
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// Says what was skipped and why, or with what figures a test was passed.
+#[expect(clippy::print_stdout, reason = "a test that was skipped says so")]
+pub(crate) fn say(text: &str) {
+    println!("{text}");
 }
 
 /// Returns the time.

@@ -1,0 +1,119 @@
+//! The parent half against workers that no engine of ours would make: shells that say what a
+//! worker says, and then something else. The experiment is the archive's fixture.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use archive::{ExperimentDir, Results};
+use model::{Bytes, Manifest, Nanos, RunEnd, RunRecord};
+use runner::{DataRoot, Interrupt, Workbench, WorkerProgram, run_cells};
+use tempfile::TempDir;
+
+/// What a worker says when its engine is open; each message is one line.
+const OPENED: &str = concat!(
+    r#"{"say":"opened","effective_options":{},"keep":[],"#,
+    r#""identity":{"engine":"shell","version":"1","origin":"linked","sha256":null,"facts":{}}}"#
+);
+const STEP_BEGINS: &str = r#"{"say":"step_begins","index":0}"#;
+const STEP_FAILED: &str = concat!(
+    r#"{"say":"step_ends","index":0,"duration":0,"clients":[],"writers":[],"growth":{},"#,
+    r#""after":{},"settle":null,"end":{"how":"failed","reason":"out of paper"}}"#
+);
+/// A step that is finished, with histograms that are none.
+const BROKEN: &str = concat!(
+    r#"{"say":"step_ends","index":0,"duration":5,"clients":[{"kind":"put","counts":"#,
+    r#"{"done":1,"not_found":0,"failed":0,"rows":1,"bytes":9,"verified":0},"#,
+    r#""response":"AAAA","service":"AAAA"}],"writers":[],"growth":{},"#,
+    r#""after":{},"settle":null,"end":{"how":"finished"}}"#
+);
+
+/// A scratch directory with the fixture's experiment begun anew.
+struct Bench {
+    dir: TempDir,
+    manifest: Manifest,
+    experiment: ExperimentDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../archive/tests/data/schema-1");
+        let manifest = Results::at(&fixture).find("quick").and_then(|dir| dir.manifest());
+        let mut manifest = manifest.expect("the archive's fixture");
+        for step in &mut manifest.plan.experiment.steps {
+            // The worker's patience while it opens, settles or closes is added to the watchdog's.
+            step.settle_cap = Nanos(0);
+        }
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let experiment = Results::at(dir.path()).create(&manifest).expect("a scratch directory");
+        Self { dir, manifest, experiment }
+    }
+
+    /// Runs the experiment's one cell with a shell for a worker.
+    fn run(&self, words: &[&str], then: &str) -> RunRecord {
+        let lines = words.iter().map(|word| format!("echo '{word}'; ")).collect::<String>();
+        let script = format!("read order; {lines}{then}");
+        let data = DataRoot::take(&self.dir.path().join("data")).expect("a scratch directory");
+        let bench = Workbench {
+            program: WorkerProgram {
+                path: "/bin/sh".into(),
+                arguments: vec!["-c".to_owned(), script],
+            },
+            data: &data,
+            libraries: BTreeMap::new(),
+            watchdog: Nanos::from_millis(700),
+            disk_floor: Bytes(0),
+            interrupt: Interrupt::default(),
+        };
+        run_cells(&bench, &self.manifest, &self.experiment, &mut |_| {}).expect("a record");
+        let cell = &self.manifest.plan.cells[0].id;
+        self.experiment.run(cell).expect("a record").expect("a record")
+    }
+}
+
+fn end_of(words: &[&str], then: &str) -> RunEnd {
+    Bench::new().run(words, then).end
+}
+
+#[test]
+fn a_worker_that_says_nothing_is_hung() {
+    let end = end_of(&[], "exec sleep 100");
+    assert!(matches!(&end, RunEnd::Hung { step, .. } if step == "open"), "{end:?}");
+}
+
+/// Goal: an engine that fails and then hangs while it closes cannot hold up the plan; the failure
+/// stays what is remembered.
+#[test]
+fn a_worker_that_hangs_after_its_failure_is_ended_and_remembered_for_the_failure() {
+    let end = end_of(&[OPENED, STEP_BEGINS, STEP_FAILED], "exec sleep 100");
+    let step = "filluniquerandom".to_owned();
+    assert_eq!(end, RunEnd::Failed { step, reason: "out of paper".to_owned() });
+}
+
+#[test]
+fn what_a_worker_has_started_ends_with_it() {
+    let end = end_of(&[OPENED], "sleep 100; echo never");
+    assert!(matches!(end, RunEnd::Hung { .. }), "{end:?}");
+}
+
+#[test]
+fn chatter_of_the_engine_is_no_message_and_its_last_words_are_kept() {
+    let then = "echo 'Segmentation fault in my library' >&2; exit 7";
+    let end = end_of(&[OPENED, "engine says hello", "{}", STEP_BEGINS], then);
+    let RunEnd::Crashed { step, reason } = end else { panic!("{end:?}") };
+    assert_eq!(step, "filluniquerandom");
+    assert_eq!(reason, "exit code 7; its last words: Segmentation fault in my library");
+}
+
+#[test]
+fn a_worker_that_ends_well_before_its_work_is_done_has_crashed() {
+    let end = end_of(&[OPENED, STEP_BEGINS], "exit 0");
+    let RunEnd::Crashed { reason, .. } = end else { panic!("{end:?}") };
+    assert_eq!(reason, "it ended before its work was done");
+}
+
+#[test]
+fn a_histogram_that_does_not_decode_ends_the_run() {
+    let end = end_of(&[OPENED, STEP_BEGINS, BROKEN], "exec sleep 100");
+    let RunEnd::Crashed { reason, .. } = end else { panic!("{end:?}") };
+    assert!(reason.starts_with("a broken histogram"), "{reason}");
+}
