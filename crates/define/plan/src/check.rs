@@ -538,3 +538,84 @@ fn replace<T>(old: &mut Option<T>, new: Option<T>) {
         *old = new;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{Knowledge, MACHINE, checked, experiment};
+
+    fn typed(build: &str, profile: Option<&str>) -> QuickVariant {
+        QuickVariant {
+            build: build.parse().expect("a build"),
+            profile: profile.map(str::to_owned),
+            options: Options::new(),
+        }
+    }
+
+    #[test]
+    fn typed_variants_are_named_after_build_and_profile_and_twins_are_numbered() {
+        let variants = [
+            typed("log@9.1", Some("log-wide")),
+            typed("log@9.1", None),
+            typed("tree", None),
+            typed("tree", None),
+        ];
+        let names: Vec<_> =
+            name_variants(&variants).into_iter().map(|table| table.name.into_inner()).collect();
+        assert_eq!(names, ["log-9.1-wide", "log-9.1", "tree", "tree-2"]);
+    }
+
+    #[test]
+    fn typed_steps_that_need_rows_are_filled_first() {
+        let known = Knowledge::default();
+        let overrides = Overrides { rows: Some("1k".to_owned()), ..Overrides::default() };
+        let plan = |steps: &[&str]| {
+            let steps: Vec<_> = steps.iter().map(|step| (*step).to_owned()).collect();
+            let checked = quick(&steps, &[typed("tree", None)], &overrides, &known, MACHINE);
+            checked.map(|checked| checked.experiment)
+        };
+        let filled = plan(&["fillseq", "readrandom"]).unwrap();
+        assert_eq!((filled.name.as_str(), filled.steps.len()), ("quick-fillseq-readrandom", 2));
+        // The steps of this test know no filluniquerandom: that it is asked for is what is tested.
+        let refused = plan(&["readrandom"]).unwrap_err().to_string();
+        assert_eq!(refused, "unknown step `filluniquerandom`");
+    }
+
+    #[test]
+    fn a_variant_s_own_settings_win_over_the_benchmark_s_and_those_over_the_preset_s() {
+        let shared = "\"10k\"\nworkload = \"iodir\"\ncache = \"1GiB\"\ncompression = \"zstd\"";
+        let shared = experiment("\"10k\"", shared);
+        let settings = &shared.variants[0].settings;
+        assert_eq!((shared.data.rows, settings.cache_bytes), (10_000, Some(model::Bytes::GIB)));
+        assert_eq!(settings.compression.as_deref(), Some("zstd"));
+        assert!(settings.direct_io, "the preset's");
+        assert_eq!(settings.background_jobs, Some(4), "half the machine's 8 cores");
+        let preset = "\"10k\"\nworkload = \"iodir\"\ncache = \"1GiB\"\n[[variant]]\nname = \"b\"\n\
+                      engine = \"tree\"\ncache = \"2GiB\"\ndirect_io = false";
+        let own = &experiment("\"10k\"", preset).variants[0].settings;
+        assert_eq!((own.cache_bytes, own.direct_io), (Some(model::Bytes(2 << 30)), false));
+    }
+
+    #[test]
+    fn the_first_variant_is_the_base_when_none_is_named() {
+        assert_eq!(experiment("10k", "10k").base, "a");
+    }
+
+    #[test]
+    fn a_refusal_points_at_the_words_that_were_refused() {
+        use miette::Diagnostic as _;
+        let checked =
+            checked("\"tree\"", "\"tree\"\ndirect_io = true\n[variant.options]\nsize = 3");
+        let checked = checked.unwrap();
+        let words = |error: &PlanError| {
+            let label = error.labels().and_then(|mut labels| labels.next()).expect("a place");
+            checked.source.text[label.offset()..label.offset() + label.len()].to_owned()
+        };
+        let option = checked.refusal("a", Some("size"), "too small; known: sizes, color");
+        assert_eq!(words(&option), "size");
+        let help = option.help().expect("a remedy").to_string();
+        assert_eq!(help, "the engine says: too small; known: sizes, color\ndid you mean `sizes`?");
+        assert_eq!(words(&checked.refusal("a", None, "no direct_io here")), "true");
+        assert_eq!(words(&checked.refusal("a", None, "no luck")), "\"a\"");
+    }
+}

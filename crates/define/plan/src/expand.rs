@@ -127,3 +127,100 @@ pub fn findings(experiment: &Experiment) -> Vec<Finding> {
     }
     findings
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample::experiment;
+
+    const DISK: Bytes = Bytes(1 << 40);
+
+    /// Returns an experiment of that many variants and levels.
+    fn asked(variants: usize, levels: u32, repetitions: u32, seed: u64) -> Experiment {
+        let mut asked = experiment("10k", "10k");
+        let first = asked.variants.remove(0);
+        let named = |n| model::Variant { name: format!("v{n}"), ..first.clone() };
+        asked.variants = (0..variants).map(named).collect();
+        asked.clients = (1..=levels).collect();
+        (asked.repetitions, asked.seed) = (repetitions, seed);
+        asked
+    }
+
+    proptest! {
+        #[test]
+        fn every_block_has_every_cell_once_and_one_seed(
+            (variants, levels, repetitions) in (1_usize..6, 1_u32..4, 1_u32..5), seed: u64
+        ) {
+            let plan = expand(asked(variants, levels, repetitions, seed), DISK).unwrap();
+            let per_block = variants * levels as usize;
+            prop_assert_eq!(plan.cells.len(), per_block * repetitions as usize);
+            let mut seeds = BTreeMap::new();
+            for (block, repetition) in plan.cells.chunks(per_block).zip(1..) {
+                let cells: BTreeSet<_> =
+                    block.iter().map(|cell| (&cell.variant, cell.clients)).collect();
+                prop_assert_eq!(cells.len(), per_block);
+                prop_assert!(block.iter().all(|cell| cell.repetition == repetition));
+                prop_assert!(block.iter().all(|cell| cell.seed == block[0].seed));
+                seeds.insert(block[0].seed, repetition);
+            }
+            prop_assert_eq!(seeds.len(), repetitions as usize, "each block has its own seed");
+        }
+
+        #[test]
+        fn the_order_follows_from_the_seed_alone(seed: u64) {
+            let plan = |seed| expand(asked(5, 2, 3, seed), DISK).unwrap().cells;
+            prop_assert_eq!(plan(seed), plan(seed));
+            prop_assert_ne!(plan(seed), plan(seed ^ 1));
+        }
+    }
+
+    #[test]
+    fn first_place_falls_to_every_variant_alike() {
+        let mut firsts = BTreeMap::<String, u32>::new();
+        for seed in 0..1000 {
+            let plan = expand(asked(4, 1, 1, seed), DISK).unwrap();
+            *firsts.entry(plan.cells[0].variant.clone()).or_default() += 1;
+        }
+        // 250 expected, standard deviation 13.7: five of them.
+        assert!(firsts.values().all(|count| (181..320).contains(count)), "{firsts:?}");
+    }
+
+    #[test]
+    fn what_cannot_fit_the_disk_is_refused_with_the_figures() {
+        let live = asked(1, 1, 1, 1).data.live_bytes().0;
+        assert!(expand(asked(1, 1, 1, 1), Bytes(DISK_FLOOR_BYTES.0 + 3 * live)).is_ok());
+        let short = Bytes(DISK_FLOOR_BYTES.0 + 3 * live - 1);
+        let refused = expand(asked(1, 1, 1, 1), short).unwrap_err().to_string();
+        assert!(refused.starts_with("one run may take 12.0 MiB of disk"), "{refused}");
+    }
+
+    #[test]
+    fn more_runs_than_anybody_waits_for_are_refused() {
+        let refused = expand(asked(5, 2, 10_001, 1), DISK).unwrap_err().to_string();
+        assert_eq!(refused, "more than 100000 runs");
+    }
+
+    #[test]
+    fn time_is_estimated_from_rows_durations_and_warm_up() {
+        let plan = expand(asked(1, 1, 2, 1), DISK).unwrap();
+        // Twice: 11,000 rows at the assumed rate, a minute, 5 s of warm-up and the overhead.
+        let expected = 2.0 * (11_000.0 / 150_000.0 + 60.0 + 5.0 + 0.7);
+        assert!((plan.estimated_ns.as_secs_f64() - expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn few_repetitions_and_mixed_durability_are_doubts() {
+        let codes = |asked: &Experiment| {
+            findings(asked).into_iter().map(|finding| finding.code).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(&asked(2, 1, 3, 1)), [""; 0]);
+        assert_eq!(codes(&asked(2, 1, 2, 1)), ["A039"]);
+        let mut mixed = asked(2, 1, 1, 1);
+        mixed.variants[1].settings.durability = model::Durability::Sync;
+        assert_eq!(codes(&mixed), ["A001", "A039"]);
+    }
+}

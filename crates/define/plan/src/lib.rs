@@ -17,6 +17,8 @@ mod overrides;
 mod preset;
 mod profile;
 mod resolve;
+#[cfg(test)]
+mod sample;
 mod spec;
 
 pub use catalog::{Catalog, EngineInfo, Machine};

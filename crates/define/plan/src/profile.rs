@@ -76,6 +76,61 @@ fn parts(version: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::Knowledge;
+
+    const BASE: &str = r#"
+        engine = "log"
+        about = "the start"
+        [options]
+        buffers = 2
+        style = "leveled"
+        [since."6.0"]
+        style = "level"
+        [since."10.1"]
+        style = "tiered"
+        locks = false
+    "#;
+
+    /// Returns the options of `name` for a version of the engine `log`, in their order.
+    fn merged(name: &str, version: &str) -> Result<Vec<(String, String)>, String> {
+        let knowledge = Knowledge {
+            profiles: vec![
+                ("base", BASE),
+                ("own", "engine=\"log\"\nabout=\"\"\nextends=\"base\"\n[options]\nbuffers = 8"),
+                ("loop", "engine=\"log\"\nabout=\"\"\nextends=\"loop\""),
+                ("lost", "engine=\"log\"\nabout=\"\"\nextends=\"gone\""),
+                ("odd", "engine=\"log\"\nabout=\"\"\noption=1"),
+            ],
+        };
+        let options = options(&knowledge, name, "log", Some(version))?;
+        Ok(options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    /// Returns expected options.
+    fn pairs(expected: &[(&str, &str)]) -> Result<Vec<(String, String)>, String> {
+        Ok(expected.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
+    }
+
+    #[test]
+    fn newer_builds_get_what_only_they_know_in_the_order_of_versions() {
+        assert_eq!(merged("base", "5.18"), pairs(&[("buffers", "2"), ("style", "leveled")]));
+        assert_eq!(merged("base", "9.10"), pairs(&[("buffers", "2"), ("style", "level")]));
+        let newest = pairs(&[("buffers", "2"), ("style", "tiered"), ("locks", "false")]);
+        assert_eq!(merged("base", "10.1.3"), newest);
+    }
+
+    #[test]
+    fn a_profile_s_own_words_win_over_those_it_extends() {
+        assert_eq!(merged("own", "5.18"), pairs(&[("buffers", "8"), ("style", "leveled")]));
+    }
+
+    #[test]
+    fn a_broken_profile_is_named() {
+        assert_eq!(merged("loop", "1").unwrap_err(), "profile `loop` extends itself");
+        assert_eq!(merged("lost", "1").unwrap_err(), "unknown profile `gone`");
+        let odd = merged("odd", "1").unwrap_err();
+        assert!(odd.starts_with("profile `odd` is broken: unknown field `option`"), "{odd}");
+    }
 
     #[test]
     fn versions_are_ordered_as_numbers() {

@@ -264,3 +264,67 @@ impl Words<'_> {
 fn share_of(rows: u64, share: f64) -> u64 {
     if (share - 1.0).abs() < f64::EPSILON { rows } else { ((rows as f64 * share) as u64).max(1) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{checked, experiment};
+
+    /// Returns the third step of the sample, with further words.
+    fn third(words: &str) -> Step {
+        let table = format!("{{ step = \"readwhilewriting\", {words} }}");
+        experiment("\"readwhilewriting\"", &table).steps.remove(2)
+    }
+
+    #[test]
+    fn a_step_that_ends_by_rows_has_its_share_and_no_warm_up() {
+        let steps = experiment("10k", "10k").steps;
+        assert_eq!((steps[0].stop, steps[0].warmup), (StopRule::Operations(10_000), Nanos(0)));
+        assert_eq!((steps[1].stop, steps[1].warmup), (StopRule::Operations(1000), Nanos(0)));
+        assert_eq!(experiment("10k", "3").steps[1].stop, StopRule::Operations(1), "at least one");
+    }
+
+    #[test]
+    fn warm_up_is_a_tenth_of_the_duration_and_at_most_five_seconds() {
+        let warmup = |words: &str| third(words).warmup;
+        assert_eq!(warmup("duration = \"10s\""), Nanos::from_secs(1));
+        assert_eq!(warmup("duration = \"10m\""), Nanos::from_secs(5));
+        assert_eq!(warmup("duration = \"10m\", warmup = \"1m\""), Nanos::from_secs(60));
+        assert_eq!(warmup("operations = 500"), Nanos(0));
+    }
+
+    #[test]
+    fn a_step_s_own_words_win_over_the_benchmark_s() {
+        let shared = "rows = \"10k\"\nduration = \"7s\"\nrange_rows = 7\nwriter_rate = \"7MiB/s\"";
+        let steps = experiment("rows = \"10k\"", shared).steps;
+        assert_eq!(steps[2].stop, StopRule::Duration(Nanos::from_secs(7)));
+        assert_eq!((steps[2].range_rows, steps[2].writer_bytes_per_s), (7, Some(Bytes(7 << 20))));
+        let own = third("duration = \"9s\", range_rows = 9, writer_rate = \"9MiB/s\"");
+        assert_eq!(own.stop, StopRule::Duration(Nanos::from_secs(9)));
+        assert_eq!((own.range_rows, own.writer_bytes_per_s), (9, Some(Bytes(9 << 20))));
+    }
+
+    #[test]
+    fn a_step_follows_the_client_factor_unless_it_has_its_own_count() {
+        let steps = experiment("10k", "10k").steps;
+        assert_eq!([steps[0].clients, steps[2].clients], [1, 0]);
+        assert_eq!(third("clients = 3").clients, 3);
+        let refused = checked("\"fillseq\"", "{ step = \"fillseq\", clients = 2 }").unwrap_err();
+        assert_eq!(refused.to_string(), "fillseq is done by one client");
+    }
+
+    #[test]
+    fn only_steps_with_a_writer_have_its_rate() {
+        let steps = experiment("10k", "10k").steps;
+        assert_eq!(steps[1].writer_bytes_per_s, None);
+        assert_eq!(steps[2].writer_bytes_per_s, Some(WRITER_RATE_DEFAULT));
+        let stopped = checked("\"10k\"", "1\nwriter_rate = 0").unwrap_err();
+        assert!(stopped.to_string().starts_with("the writer's rate is zero"), "{stopped}");
+    }
+
+    #[test]
+    fn the_workload_has_the_last_word_on_a_step() {
+        let refused = checked("\"10k\"", "10\nrange_rows = 101").unwrap_err();
+        assert_eq!(refused.to_string(), "only 10 rows");
+    }
+}

@@ -209,6 +209,10 @@ fn explain(source: &Source, error: &toml::de::Error) -> PlanError {
     let error = PlanError::new(format!("unknown key `{unknown}`{within}"));
     let error = error.at(source, place, "no such key");
     match nearest(&unknown, known.iter().map(String::as_str)) {
+        Some(word) if table == Some("[[variant]]") => error.remedy(format!(
+            "did you mean `{word}`? an option of the engine belongs into the table \
+             [variant.options]"
+        )),
         Some(word) => error.remedy(format!("did you mean `{word}`?")),
         None if table == Some("[[variant]]") => error.remedy(format!(
             "if `{unknown}` is an option of the engine, it belongs into the table \

@@ -5,11 +5,13 @@ use insta::assert_snapshot;
 use crate::place::Place;
 use crate::refusal::{TINY, refusal, refusal_of, refused};
 
+/// Returns what `engine` says of options.
+fn options(engine: &str, words: &str) -> String {
+    refusal("\"sqlite\"", &format!("\"{engine}\"\n[variant.options]\n{words}"))
+}
+
 #[test]
-fn an_option_is_refused_in_the_engine_s_own_words_at_its_line() {
-    let options = |engine: &str, words: &str| {
-        refusal("\"sqlite\"", &format!("\"{engine}\"\n[variant.options]\n{words}"))
-    };
+fn an_unknown_option_is_refused_at_its_line_with_the_nearest_name() {
     assert_snapshot!(options("sqlite", "journl_mode = \"wal\""), @r#"
      × variant one: option `journl_mode` is refused
        ╭─[mine.toml:14:1]
@@ -22,17 +24,6 @@ fn an_option_is_refused_in_the_engine_s_own_words_at_its_line() {
            auto_vacuum, journal_mode, synchronous, cache_size, mmap_size, temp_store,
            wal_autocheckpoint, journal_size_limit, secure_delete, assay.table
            did you mean `journal_mode`?
-     nothing was run
-    "#);
-    assert_snapshot!(options("sqlite", "page_size = 4096\njournal_mode = \"waal\""), @r#"
-     × variant one: option `journal_mode` is refused
-       ╭─[mine.toml:15:1]
-    14 │ page_size = 4096
-    15 │ journal_mode = "waal"
-       · ──────┬─────
-       ·       ╰── refused by the engine
-       ╰────
-     help: the engine says: asked for `waal`, SQLite kept `delete`
      nothing was run
     "#);
     assert_snapshot!(options("lmdb", "max_reader = 3"), @"
@@ -79,6 +70,21 @@ fn an_option_is_refused_in_the_engine_s_own_words_at_its_line() {
            file_target_size, staleness_threshold, age_cutoff, blob_compression
      nothing was run
     ");
+}
+
+#[test]
+fn a_wrong_value_is_refused_in_the_engine_s_own_words() {
+    assert_snapshot!(options("sqlite", "page_size = 4096\njournal_mode = \"waal\""), @r#"
+     × variant one: option `journal_mode` is refused
+       ╭─[mine.toml:15:1]
+    14 │ page_size = 4096
+    15 │ journal_mode = "waal"
+       · ──────┬─────
+       ·       ╰── refused by the engine
+       ╰────
+     help: the engine says: asked for `waal`, SQLite kept `delete`
+     nothing was run
+    "#);
     assert_snapshot!(options("memory", "speed = \"fast\""), @r#"
      × variant one: option `speed` is refused
        ╭─[mine.toml:14:1]
@@ -100,6 +106,10 @@ fn an_option_is_refused_in_the_engine_s_own_words_at_its_line() {
        ╰────
      nothing was run
     ");
+}
+
+#[test]
+fn a_typed_option_is_refused_without_a_place() {
     let typed = ["run", "readrandom", "--rows", "10", "--engine", "lmdb", "--option", "x=1"];
     assert_snapshot!(refused(&Place::new(), &typed), @"
     × variant lmdb: option `x` is refused

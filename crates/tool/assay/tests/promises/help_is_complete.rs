@@ -82,7 +82,7 @@ fn plan_and_run_take_the_same_words() {
 }
 
 #[test]
-fn the_help_of_each_verb_is_as_printed_here() {
+fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
     assert_snapshot!(help(&["run"]), @"
     Run an experiment file, or steps against engines typed here
 
@@ -138,6 +138,10 @@ fn the_help_of_each_verb_is_as_printed_here() {
       assay run fillseq readwhilewriting --engine lmdb --rows 200k --clients 1,2 --repetitions 3
       assay run --resume quickstart                 completes what was interrupted
     ");
+}
+
+#[test]
+fn list_and_show_take_an_experiment() {
     assert_snapshot!(help(&["list"]), @"
     List what has been run
 
@@ -181,6 +185,10 @@ fn the_help_of_each_verb_is_as_printed_here() {
       assay show quickstart                      every run of the newest quickstart
       assay show quickstart lmdb.c1.r2           one of its runs
     ");
+}
+
+#[test]
+fn compare_and_report_take_a_form_and_a_place() {
     assert_snapshot!(help(&["compare"]), @"
     Compare the variants of an experiment with its base case
 
@@ -231,6 +239,10 @@ fn the_help_of_each_verb_is_as_printed_here() {
       assay report quickstart                       writes report.html beside the results
       assay report quickstart --markdown post/      writes post/report.md with its pictures
     ");
+}
+
+#[test]
+fn engine_has_verbs_of_its_own() {
     assert_snapshot!(help(&["engine"]), @"
     List, get, add, remove or show engine builds
 
@@ -279,6 +291,10 @@ fn the_help_of_each_verb_is_as_printed_here() {
                             assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
     ");
+}
+
+#[test]
+fn completions_take_a_shell() {
     assert_snapshot!(help(&["completions"]), @"
     Print the completions of a shell
 

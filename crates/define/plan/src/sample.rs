@@ -1,0 +1,94 @@
+//! Knowledge for tests: an engine that is fetched, one that is linked, three steps, profiles.
+
+use std::collections::BTreeSet;
+
+use model::{Bytes, DataShape, Experiment, OpKind, Step, StepInfo, StepRole};
+
+use crate::catalog::{Catalog, EngineInfo, Machine};
+use crate::check::{Checked, load};
+use crate::error::PlanError;
+use crate::overrides::Overrides;
+
+/// A machine of moderate size.
+pub(crate) const MACHINE: Machine = Machine { cpus: 8, memory_bytes: Bytes(32 << 30) };
+
+/// An experiment file that is right.
+pub(crate) const FILE: &str = r#"
+[experiment]
+name = "sample"
+question = "?"
+
+[benchmark]
+steps = ["fillseq", "overwritesome", "readwhilewriting"]
+rows = "10k"
+
+[[variant]]
+name = "a"
+engine = "tree"
+"#;
+
+/// Profiles by name; texts are those of files.
+#[derive(Debug, Default)]
+pub(crate) struct Knowledge {
+    pub(crate) profiles: Vec<(&'static str, &'static str)>,
+}
+
+fn step(name: &'static str, role: StepRole, share_of_rows: Option<f64>) -> StepInfo {
+    StepInfo {
+        name,
+        about: "a step of a test",
+        needs: BTreeSet::from([OpKind::Put]),
+        role,
+        share_of_rows,
+        has_writer: role == StepRole::ReadWrite,
+        is_single_client: role == StepRole::Load,
+    }
+}
+
+impl Catalog for Knowledge {
+    fn steps(&self) -> Vec<StepInfo> {
+        vec![
+            step("fillseq", StepRole::Load, Some(1.0)),
+            step("overwritesome", StepRole::Write, Some(0.1)),
+            step("readrandom", StepRole::Read, None),
+            step("readwhilewriting", StepRole::ReadWrite, None),
+            step("settle", StepRole::Maintain, None),
+        ]
+    }
+
+    fn engines(&self) -> Vec<EngineInfo> {
+        vec![
+            EngineInfo { name: "tree", is_versioned: false },
+            EngineInfo { name: "log", is_versioned: true },
+        ]
+    }
+
+    fn profile(&self, name: &str) -> Option<String> {
+        let found = self.profiles.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| (*text).to_owned())
+    }
+
+    fn profile_names(&self) -> Vec<String> {
+        self.profiles.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn check_distribution(&self, text: &str, _rows: u64) -> Result<(), String> {
+        if text == "uniform" { Ok(()) } else { Err(format!("unknown distribution `{text}`")) }
+    }
+
+    fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String> {
+        if step.range_rows <= 100 { Ok(()) } else { Err(format!("only {} rows", data.rows)) }
+    }
+}
+
+/// Checks [`FILE`] in which `old` is replaced by `new`.
+pub(crate) fn checked(old: &str, new: &str) -> Result<Checked, PlanError> {
+    assert!(FILE.contains(old), "{old}");
+    let text = FILE.replacen(old, new, 1);
+    load("sample.toml", &text, &Overrides::default(), &Knowledge::default(), MACHINE)
+}
+
+/// Returns the experiment of [`FILE`] in which `old` is replaced by `new`.
+pub(crate) fn experiment(old: &str, new: &str) -> Experiment {
+    checked(old, new).expect("a right experiment").experiment
+}
