@@ -138,6 +138,27 @@ pub(crate) fn as_nobody(sandbox: &Sandbox, command: &Command) -> Option<Command>
     }
 }
 
+/// Runs a command with a file system of its own at `place`, and `then` after it, in a shell.
+///
+/// Returns `None`, having said why, on a machine where none can be mounted. Nothing of it outlives
+/// the command; it takes no more memory than what is written.
+pub(crate) fn on_disk_of(size: &str, place: &str, command: &Command, then: &str) -> Option<Output> {
+    let script = format!(
+        "mkdir -p {place} && mount -t tmpfs -o size={size} none {place} || exit 77
+         \"$@\"; code=$?; {then}; exit $code"
+    );
+    let words = ["unshare", "--map-root-user", "--mount", "sh", "-c", &script, "sh"];
+    let output = wrapped(&words, command).output();
+    match output {
+        Err(error) => say(&format!("skipped: unshare does not run: {error}")),
+        Ok(output) if output.status.code() == Some(77) || said(&output).contains("unshare: ") => {
+            say(&format!("skipped: no file system can be mounted: {}", said(&output)));
+        }
+        Ok(output) => return Some(output),
+    }
+    None
+}
+
 /// Returns the command with other words before it, which run it.
 pub(crate) fn wrapped(words: &[&str], command: &Command) -> Command {
     let mut all = words.iter().map(OsString::from).collect::<Vec<_>>();
