@@ -1,0 +1,120 @@
+//! Figures in README.md and METHODOLOGY.md are those of the code.
+//!
+//! Goal: whoever changes a constant is told which sentence quotes it. Method: the constant is
+//! looked for in its source as it is written there, and the sentence in its document.
+
+use std::fs;
+use std::path::Path;
+
+/// Source below `crates/`, with the text of each constant and what METHODOLOGY.md says of it.
+#[rustfmt::skip]
+const QUOTES: &[(&str, &[(&str, &str)])] = &[
+    ("drive/load/src/clock/steady.rs", &[
+        ("CALIBRATION: Nanos = Nanos::from_millis(50)", "process, over 50 ms"),
+    ]),
+    ("drive/load/src/tally/layout.rs", &[
+        ("DIGITS: u8 = 3", "with 3 significant digits"),
+        ("SUB_BUCKETS: u64 = 2048", "below 2,048 ns"),
+    ]),
+    ("drive/load/src/client/execute.rs", &[
+        ("FAILURES_IN_A_ROW_MAX: u32 = 1000", "After 1,000 failures in a row"),
+    ]),
+    ("drive/load/benches/null_loop.rs", &[
+        ("ROUNDS: usize = 10;", "in 10 rounds of"),
+        ("OPERATIONS: u64 = 10_000_000", "of 10 million operations"),
+    ]),
+    ("tell/analysis/src/metrics.rs", &[
+        ("resolved(1_000, only.response.p999_ns)", "from 1,000 operations on"),
+        ("resolved(10_000, only.response.p9999_ns)", "from 10,000 on"),
+    ]),
+    ("tell/analysis/src/comparison.rs", &[
+        ("RATIO_LOW: f64 = 0.95", "A ratio below 0.95"),
+        ("RATIO_HIGH: f64 = 1.05", "above 1.05 is marked"),
+    ]),
+    ("drive/workload/src/stream/position.rs", &[
+        ("CHECKED_POWER: u32 = 6", "One answer in 64"),
+    ]),
+    ("define/plan/src/resolve.rs", &[
+        ("WARMUP_MAX: Nanos = Nanos::from_secs(5)", "at most 5 s, unless"),
+        ("Nanos(length.0 / 10)", "a tenth of the duration"),
+        ("SETTLE_CAP_DEFAULT: Nanos = Nanos::from_secs(1200)", "(20 minutes if"),
+        ("WRITER_RATE_DEFAULT: Bytes = Bytes(2 << 20)", "2 MiB/s of keys and values"),
+    ]),
+    ("define/plan/src/check.rs", &[
+        ("KEY_BYTES_DEFAULT: u32 = 20", "up to 20 bytes unless"),
+        ("VALUE_BYTES_DEFAULT: u32 = 400", "Values (400 bytes unless"),
+        ("COMPRESSIBLE_TO_DEFAULT: f64 = 0.5", "of their size, 0.5 unless"),
+    ]),
+    ("define/plan/src/preset.rs", &[
+        ("(machine.cpus / 2).clamp(2, 12)", "half of the CPUs, at least 2 and at most 12"),
+    ]),
+    ("define/plan/src/expand.rs", &[
+        ("DISK_PER_LIVE: u64 = 3", "room for 3 times its rows"),
+        ("DISK_FLOOR_BYTES: Bytes = Bytes(2 << 30)", "above a floor of 2 GiB"),
+    ]),
+    ("observe/runner/src/settle.rs", &[
+        ("POLL: Nanos = Nanos::from_millis(50)", "it looks every 50 ms"),
+        ("IDLE_LOOKS: u32 = 3", "three looks in a row"),
+        ("STUCK: Nanos = Nanos::from_secs(5)", "has not moved for 5 s"),
+    ]),
+    ("observe/runner/src/doubt.rs", &[
+        ("SUSTAINED_SHARE: f64 = 0.95", "less than 95 % of its rate"),
+    ]),
+];
+const METHOD: &str = "METHODOLOGY.md";
+
+/// Reads a file of the repository; a line's end counts as a space.
+fn words_of(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let text = fs::read_to_string(root.join(path)).expect("a file of this repository");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_constant_and_the_sentence_that_quotes_it_agree() {
+    let methodology = words_of(METHOD);
+    for (source, quotes) in QUOTES {
+        let code = words_of(&format!("crates/{source}"));
+        for (constant, sentence) in *quotes {
+            assert!(code.contains(constant), "{source} lacks `{constant}`: mend `{sentence}`");
+            assert!(methodology.contains(sentence), "{METHOD} lacks `{sentence}` for {constant}");
+        }
+    }
+}
+
+#[test]
+fn every_preset_is_in_the_table_with_its_shares() {
+    let methodology = words_of(METHOD);
+    for preset in plan::PRESETS {
+        let direct = if preset.direct_io { "yes" } else { "no" };
+        let row = format!(
+            "| `{}` | {} | {} | {direct} | {} |",
+            preset.name, preset.cache_share, preset.stored_share, preset.compression
+        );
+        assert!(methodology.contains(&row), "{METHOD} lacks: {row}");
+    }
+}
+
+#[test]
+fn the_engines_table_names_the_linked_versions() {
+    let readme = words_of("README.md");
+    for driver in [
+        driver_sqlite::driver(),
+        driver_lmdb::driver(),
+        driver_redb::driver(),
+        driver_fjall::driver(),
+    ] {
+        let identity = driver.identity();
+        let cell = format!("| {} | linked |", identity.version);
+        assert!(readme.contains(&cell), "README.md lacks {} {cell}", identity.engine);
+    }
+}
+
+#[test]
+fn the_quickstart_of_the_readme_is_that_of_the_experiment() {
+    let (readme, experiment) = (words_of("README.md"), words_of("experiments/quickstart.toml"));
+    for line in experiment.split("[[variant]] name = \"").skip(1) {
+        let name = line.split('"').next().expect("a split has a first part");
+        assert!(readme.contains(name), "README.md shows no {name}");
+    }
+}
