@@ -21,6 +21,7 @@ mod settle;
 mod stamp;
 mod supervise;
 mod tally;
+mod watch;
 mod worker;
 
 pub use data::{DataRoot, free_space};

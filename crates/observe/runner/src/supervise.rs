@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use archive::{HistogramLine, RunWriter};
 use load::{Clock, SteadyClock};
-use model::{Bytes, EngineState, IntervalRecord, Nanos, Readings, RunEnd, RunRecord, StepRecord};
+use model::{EngineState, IntervalRecord, Nanos, Readings, RunEnd, RunRecord, StepRecord};
 
 use crate::account::Account;
 use crate::data::RunData;
@@ -15,29 +15,7 @@ use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
 use crate::process::{Heard, Process, bad_end};
 use crate::stamp::now_utc;
 use crate::tally::{self, Told, bytes_per_s, done_of};
-
-/// How often the free disk space is asked for.
-const DISK_EVERY: Nanos = Nanos::from_millis(500);
-
-/// What a worker is busy with; decides how long it may be silent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// Clients run: operations must end.
-    Clients,
-    /// Opening, settling, closing: the engine may be busy for as long as the cap allows.
-    Engine,
-}
-
-/// What was done to make the worker end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leave {
-    /// Nothing yet.
-    GoesOn,
-    /// It was asked to stop after the operations in hand.
-    ToldToStop,
-    /// It was killed, and its end is waited for.
-    Killed,
-}
+use crate::watch::{Alarm, Phase, Watch};
 
 /// One run under supervision.
 pub(crate) struct Supervisor<'a> {
@@ -53,14 +31,10 @@ pub(crate) struct Supervisor<'a> {
     before: EngineState,
     step: usize,
     measuring_since: String,
-    phase: Phase,
-    alive_at: Nanos,
-    disk_at: Nanos,
-    operations: u64,
+    watch: Watch,
     steps: Vec<model::Step>,
     kept_files: Vec<PathBuf>,
     end: Option<RunEnd>,
-    leave: Leave,
     is_closed: bool,
 }
 
@@ -79,7 +53,6 @@ pub(crate) struct Start<'a> {
 
 impl<'a> Supervisor<'a> {
     pub(crate) fn new(start: Start<'a>) -> Self {
-        let now = start.clock.now();
         Self {
             bench: start.bench,
             process: start.process,
@@ -94,13 +67,9 @@ impl<'a> Supervisor<'a> {
             before: EngineState::default(),
             step: 0,
             measuring_since: String::new(),
-            phase: Phase::Engine,
-            alive_at: now,
-            disk_at: now,
-            operations: 0,
+            watch: Watch::begin(start.clock.now()),
             kept_files: Vec::new(),
             end: None,
-            leave: Leave::GoesOn,
             is_closed: false,
         }
     }
@@ -148,27 +117,21 @@ impl<'a> Supervisor<'a> {
             }
             Message::StepBegins { index } => {
                 self.step = index as usize;
-                self.operations = 0;
-                self.alive();
+                self.enter(Phase::Engine);
                 self.account = Account::begin(self.sample(true));
                 progress(Progress::StepBegins { step: self.now_step() });
             }
             Message::MeasuringBegins { before } => self.measuring_begins(*before),
             Message::Interval(interval) => self.interval(&interval, progress)?,
             Message::Heartbeat { operations } => {
-                if operations != self.operations || self.phase == Phase::Engine {
-                    self.operations = operations;
-                    self.alive();
-                }
+                self.watch.heartbeat(operations, self.clock.now());
             }
             Message::Stage { name } => {
-                self.phase = Phase::Engine;
-                self.alive();
+                self.enter(Phase::Engine);
                 progress(Progress::Stage { step: self.now_step(), stage: &name });
             }
             Message::StepEnds(ends) => {
-                self.phase = Phase::Engine;
-                self.alive();
+                self.enter(Phase::Engine);
                 self.step_ends(*ends, progress)?;
                 self.process.tell(&Command::Go);
             }
@@ -185,8 +148,7 @@ impl<'a> Supervisor<'a> {
         self.before = before;
         self.measuring_since = now_utc();
         let has_clients = self.now_step().stop != model::StopRule::Operations(0);
-        self.phase = if has_clients { Phase::Clients } else { Phase::Engine };
-        self.alive();
+        self.enter(if has_clients { Phase::Clients } else { Phase::Engine });
         self.process.tell(&Command::Go);
     }
 
@@ -318,43 +280,21 @@ impl<'a> Supervisor<'a> {
 
     /// Looks at Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
-        let level = self.bench.interrupt.level();
-        if level >= 1 && self.leave == Leave::GoesOn {
-            self.leave = Leave::ToldToStop;
-            self.process.tell(&Command::Stop);
-        }
-        if self.leave == Leave::Killed {
-            return;
-        }
-        if level >= 2 {
-            self.end_with(RunEnd::Interrupted { step: self.step_name() });
-        }
-        let now = self.clock.now();
-        if now.since(self.disk_at) >= DISK_EVERY {
-            self.disk_at = now;
-            let free = self.bench.data.free().unwrap_or(Bytes(u64::MAX));
-            if free < self.bench.disk_floor {
-                self.end_with(RunEnd::DiskFloor { step: self.step_name(), free_bytes: free });
-            }
-        }
-        let waited = now.since(self.alive_at);
-        if waited > self.patience() {
-            self.end_with(RunEnd::Hung { step: self.step_name(), waited_ns: waited });
-        }
-    }
-
-    /// Returns how long the worker may go without a sign of progress.
-    fn patience(&self) -> Nanos {
-        match self.phase {
-            Phase::Clients => self.bench.watchdog,
-            Phase::Engine => self.bench.watchdog.after(self.now_step().settle_cap),
+        let settle_cap = self.now_step().settle_cap;
+        let Some(alarm) = self.watch.look(self.bench, settle_cap, self.clock.now()) else { return };
+        let step = self.step_name();
+        match alarm {
+            Alarm::Stop => self.process.tell(&Command::Stop),
+            Alarm::StopNow => self.end_with(RunEnd::Interrupted { step }),
+            Alarm::DiskFloor(free_bytes) => self.end_with(RunEnd::DiskFloor { step, free_bytes }),
+            Alarm::Hung(waited_ns) => self.end_with(RunEnd::Hung { step, waited_ns }),
         }
     }
 
     /// Kills the worker; how its run ended is what was seen first.
     fn end_with(&mut self, end: RunEnd) {
         self.end.get_or_insert(end);
-        self.leave = Leave::Killed;
+        self.watch.over();
         self.process.kill();
     }
 
@@ -363,7 +303,11 @@ impl<'a> Supervisor<'a> {
     }
 
     fn alive(&mut self) {
-        self.alive_at = self.clock.now();
+        self.watch.alive(self.clock.now());
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.watch.enter(phase, self.clock.now());
     }
 
     fn now_step(&self) -> &model::Step {
