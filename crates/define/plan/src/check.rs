@@ -8,9 +8,10 @@ use model::{DataShape, Experiment, Options, Settings, StepRole, Variant};
 use toml::Spanned;
 
 use crate::catalog::{Catalog, Machine};
+use crate::checked::{Checked, SETTINGS};
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
-use crate::overrides::{Overrides, QuickVariant};
+use crate::overrides::{Overrides, QuickVariant, apply};
 use crate::preset::{Derived, PRESETS, Preset};
 use crate::profile;
 use crate::resolve::Words;
@@ -26,72 +27,6 @@ const VALUE_BYTES_DEFAULT: u32 = 400;
 const COMPRESSIBLE_TO_DEFAULT: f64 = 0.5;
 /// Largest value: bounds the client's buffers.
 const VALUE_BYTES_MAX: u32 = 1 << 20;
-
-/// Settings that every engine may be asked for, as written in files and named by drivers.
-const SETTINGS: &[&str] = &["durability", "cache", "direct_io", "compression", "background_jobs"];
-
-/// A checked experiment that still knows where its words stand, for errors found later.
-#[derive(Debug, Clone)]
-pub struct Checked {
-    /// The experiment.
-    pub experiment: Experiment,
-    source: Source,
-    /// Where each variant's options and settings stand, by variant and name.
-    words: BTreeMap<(String, String), Range<usize>>,
-    variants: BTreeMap<String, Range<usize>>,
-}
-
-impl Checked {
-    /// Returns the error of an engine that refused a variant, at the words it refused.
-    ///
-    /// `option` is the culprit when it is one option; `reason` is in the engine's own words.
-    #[must_use]
-    pub fn refusal(&self, variant: &str, option: Option<&str>, reason: &str) -> PlanError {
-        let place_of = |word: &str| self.words.get(&(variant.to_owned(), word.to_owned())).cloned();
-        let Some(option) = option else {
-            let error = PlanError::new(format!("variant {variant}: {reason}"));
-            let setting = SETTINGS.iter().filter(|name| reason.contains(*name));
-            return match setting.filter_map(|name| place_of(name)).next() {
-                Some(place) => error.at(&self.source, place, "asked for here").remedy(
-                    "leave it out, or look with `assay engine show` for a build that has it",
-                ),
-                None => error.at(&self.source, self.place(variant), "this variant"),
-            };
-        };
-        let place = place_of(option);
-        let profile = self.experiment.variant(variant).and_then(|found| found.profile.as_deref());
-        let origin = match profile.filter(|_| place.is_none()) {
-            Some(profile) => format!(" of profile `{profile}`"),
-            None => String::new(),
-        };
-        let error =
-            PlanError::new(format!("variant {variant}: option `{option}`{origin} is refused"));
-        let error = match place {
-            Some(place) => error.at(&self.source, place, "refused by the engine"),
-            None => error.at(&self.source, self.place(variant), "this variant"),
-        };
-        let known = reason.split_once("known: ").map_or("", |(_, known)| known);
-        error.remedy(match nearest(option, known.split(", ")) {
-            Some(word) => format!("the engine says: {reason}\ndid you mean `{word}`?"),
-            None => format!("the engine says: {reason}"),
-        })
-    }
-
-    /// Returns where a variant is named; an empty place when it was not in a file.
-    fn place(&self, variant: &str) -> Range<usize> {
-        self.variants.get(variant).cloned().unwrap_or(0..0)
-    }
-
-    /// Returns an error about a variant as a whole, at its place in the file.
-    #[must_use]
-    pub fn variant_error(&self, variant: &str, message: &str) -> PlanError {
-        PlanError::new(format!("variant {variant}: {message}")).at(
-            &self.source,
-            self.place(variant),
-            "this variant",
-        )
-    }
-}
 
 /// Reads and checks an experiment file.
 ///
@@ -506,43 +441,10 @@ fn settings_places(
     SETTINGS.iter().copied().zip(places).filter_map(|(name, place)| Some((name, place?)))
 }
 
-/// Replaces the file's words by those of the command line.
-fn apply(file: &mut File, overrides: &Overrides) {
-    let text = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, Text(v)));
-    let word = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, v));
-    let number = |value: Option<u32>| value.map(|v| Spanned::new(0..0, v));
-    let benchmark = &mut file.benchmark;
-    replace(&mut benchmark.rows, text(&overrides.rows));
-    replace(&mut benchmark.duration, text(&overrides.duration));
-    replace(&mut benchmark.warmup, text(&overrides.warmup));
-    replace(&mut benchmark.writer_rate, text(&overrides.writer_rate));
-    replace(&mut benchmark.cache, text(&overrides.cache));
-    replace(&mut benchmark.memory, text(&overrides.memory));
-    replace(&mut benchmark.distribution, word(&overrides.distribution));
-    replace(&mut benchmark.durability, word(&overrides.durability));
-    replace(&mut benchmark.compression, word(&overrides.compression));
-    replace(&mut benchmark.workload, word(&overrides.workload));
-    replace(&mut benchmark.key_bytes, number(overrides.key_bytes));
-    replace(&mut benchmark.value_bytes, number(overrides.value_bytes));
-    replace(&mut benchmark.direct_io, overrides.direct_io.map(|v| Spanned::new(0..0, v)));
-    replace(&mut file.factors.repetitions, number(overrides.repetitions));
-    let clients = overrides.clients.clone().map(|levels| Spanned::new(0..0, levels));
-    replace(&mut file.factors.clients, clients);
-    replace(&mut file.experiment.base, word(&overrides.base));
-    replace(&mut file.experiment.seed, overrides.seed);
-}
-
-/// Replaces a value when there is a new one.
-fn replace<T>(old: &mut Option<T>, new: Option<T>) {
-    if new.is_some() {
-        *old = new;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{Knowledge, MACHINE, checked, experiment};
+    use crate::sample::{Knowledge, MACHINE, experiment};
 
     fn typed(build: &str, profile: Option<&str>) -> QuickVariant {
         QuickVariant {
@@ -599,23 +501,5 @@ mod tests {
     #[test]
     fn the_first_variant_is_the_base_when_none_is_named() {
         assert_eq!(experiment("10k", "10k").base, "a");
-    }
-
-    #[test]
-    fn a_refusal_points_at_the_words_that_were_refused() {
-        use miette::Diagnostic as _;
-        let checked =
-            checked("\"tree\"", "\"tree\"\ndirect_io = true\n[variant.options]\nsize = 3");
-        let checked = checked.unwrap();
-        let words = |error: &PlanError| {
-            let label = error.labels().and_then(|mut labels| labels.next()).expect("a place");
-            checked.source.text[label.offset()..label.offset() + label.len()].to_owned()
-        };
-        let option = checked.refusal("a", Some("size"), "too small; known: sizes, color");
-        assert_eq!(words(&option), "size");
-        let help = option.help().expect("a remedy").to_string();
-        assert_eq!(help, "the engine says: too small; known: sizes, color\ndid you mean `sizes`?");
-        assert_eq!(words(&checked.refusal("a", None, "no direct_io here")), "true");
-        assert_eq!(words(&checked.refusal("a", None, "no luck")), "\"a\"");
     }
 }

@@ -10,6 +10,7 @@
 
 mod catalog;
 mod check;
+mod checked;
 mod error;
 mod expand;
 mod nearest;
@@ -22,7 +23,8 @@ mod sample;
 mod spec;
 
 pub use catalog::{Catalog, EngineInfo, Machine};
-pub use check::{Checked, load, quick};
+pub use check::{load, quick};
+pub use checked::Checked;
 pub use error::PlanError;
 pub use expand::{DISK_FLOOR_BYTES, expand, findings};
 pub use nearest::nearest;

@@ -1,6 +1,9 @@
 //! What the command line may say in place of an experiment file.
 
 use model::{BuildRef, Options};
+use toml::Spanned;
+
+use crate::spec::{File, Text};
 
 /// Values that replace those of the file; texts are parsed like the file's own.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,4 +53,37 @@ pub struct QuickVariant {
     pub profile: Option<String>,
     /// Engine options.
     pub options: Options,
+}
+
+/// Replaces the file's words by those of the command line.
+pub(crate) fn apply(file: &mut File, overrides: &Overrides) {
+    let text = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, Text(v)));
+    let word = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, v));
+    let number = |value: Option<u32>| value.map(|v| Spanned::new(0..0, v));
+    let benchmark = &mut file.benchmark;
+    replace(&mut benchmark.rows, text(&overrides.rows));
+    replace(&mut benchmark.duration, text(&overrides.duration));
+    replace(&mut benchmark.warmup, text(&overrides.warmup));
+    replace(&mut benchmark.writer_rate, text(&overrides.writer_rate));
+    replace(&mut benchmark.cache, text(&overrides.cache));
+    replace(&mut benchmark.memory, text(&overrides.memory));
+    replace(&mut benchmark.distribution, word(&overrides.distribution));
+    replace(&mut benchmark.durability, word(&overrides.durability));
+    replace(&mut benchmark.compression, word(&overrides.compression));
+    replace(&mut benchmark.workload, word(&overrides.workload));
+    replace(&mut benchmark.key_bytes, number(overrides.key_bytes));
+    replace(&mut benchmark.value_bytes, number(overrides.value_bytes));
+    replace(&mut benchmark.direct_io, overrides.direct_io.map(|v| Spanned::new(0..0, v)));
+    replace(&mut file.factors.repetitions, number(overrides.repetitions));
+    let clients = overrides.clients.clone().map(|levels| Spanned::new(0..0, levels));
+    replace(&mut file.factors.clients, clients);
+    replace(&mut file.experiment.base, word(&overrides.base));
+    replace(&mut file.experiment.seed, overrides.seed);
+}
+
+/// Replaces a value when there is a new one.
+fn replace<T>(old: &mut Option<T>, new: Option<T>) {
+    if new.is_some() {
+        *old = new;
+    }
 }

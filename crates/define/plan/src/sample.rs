@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use model::{Bytes, DataShape, Experiment, OpKind, Step, StepInfo, StepRole};
 
 use crate::catalog::{Catalog, EngineInfo, Machine};
-use crate::check::{Checked, load};
+use crate::check::load;
+use crate::checked::Checked;
 use crate::error::PlanError;
 use crate::overrides::Overrides;
 

@@ -2,8 +2,9 @@
 //!
 //! Not lint: these are the doubts a comparison cannot be read without. What the runner saw in one
 //! step (a writer that fell behind, a capped settle, failed operations) is in the record already
-//! and is passed on; what is doubtful by design (classes that differ, few repetitions) is found by
-//! the planner, before anything is run; rules with codes and evidence live in the lint crate once it exists.
+//! and is passed on. What is doubtful by design (classes that differ, few repetitions) the planner
+//! finds before anything is run. Rules with codes and evidence live in the lint crate once it
+//! exists.
 
 use std::collections::BTreeMap;
 

@@ -32,7 +32,7 @@ impl Ui {
         }
     }
 
-    /// Prints part of the answer and ends its line; a closed pipe is the reader's way of saying enough.
+    /// Prints part of the answer; a closed pipe is the reader's way of saying enough.
     pub(crate) fn answer(&self, text: impl Display) {
         let text = text.to_string();
         if writeln!(stdout(), "{}", text.trim_end_matches('\n')).is_err() {

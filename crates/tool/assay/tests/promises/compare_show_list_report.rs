@@ -1,4 +1,4 @@
-//! What was run is listed, shown, compared and reported from the archive alone, in every form alike.
+//! What was run is listed, shown, compared and reported from the archive alone.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -12,6 +12,7 @@ mod engines_refuse_in_their_own_words;
 mod help_is_complete;
 mod plan_shows_the_order;
 mod terminal_absent_means_plain_lines;
+mod the_design_s_example_is_understood;
 mod wrong_amounts_are_refused;
 mod wrong_command_lines_are_refused;
 mod wrong_words_are_refused;

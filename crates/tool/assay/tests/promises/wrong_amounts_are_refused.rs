@@ -1,4 +1,5 @@
-//! Amounts that are zero, too large or without a unit, and steps in an impossible order, are refused.
+//! Amounts that are zero, too large or without a unit are refused, and so are steps in an
+//! impossible order.
 
 use insta::assert_snapshot;
 

@@ -1,0 +1,100 @@
+//! An experiment that was checked, and where its words stand.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use model::Experiment;
+
+use crate::error::{PlanError, Source};
+use crate::nearest::nearest;
+
+/// Settings that every engine may be asked for, as written in files and named by drivers.
+pub(crate) const SETTINGS: &[&str] =
+    &["durability", "cache", "direct_io", "compression", "background_jobs"];
+
+/// A checked experiment that still knows where its words stand, for errors found later.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The experiment.
+    pub experiment: Experiment,
+    pub(crate) source: Source,
+    /// Where each variant's options and settings stand, by variant and name.
+    pub(crate) words: BTreeMap<(String, String), Range<usize>>,
+    pub(crate) variants: BTreeMap<String, Range<usize>>,
+}
+
+impl Checked {
+    /// Returns the error of an engine that refused a variant, at the words it refused.
+    ///
+    /// `option` is the culprit when it is one option; `reason` is in the engine's own words.
+    #[must_use]
+    pub fn refusal(&self, variant: &str, option: Option<&str>, reason: &str) -> PlanError {
+        let place_of = |word: &str| self.words.get(&(variant.to_owned(), word.to_owned())).cloned();
+        let Some(option) = option else {
+            let error = PlanError::new(format!("variant {variant}: {reason}"));
+            let setting = SETTINGS.iter().filter(|name| reason.contains(*name));
+            return match setting.filter_map(|name| place_of(name)).next() {
+                Some(place) => error.at(&self.source, place, "asked for here").remedy(
+                    "leave it out, or look with `assay engine show` for a build that has it",
+                ),
+                None => error.at(&self.source, self.place(variant), "this variant"),
+            };
+        };
+        let place = place_of(option);
+        // An option that is set, but nowhere in the file, was brought in by the profile.
+        let found = self.experiment.variant(variant).filter(|_| place.is_none());
+        let found = found.filter(|found| found.options.get(option).is_some());
+        let profile = found.and_then(|found| found.profile.as_ref());
+        let origin = profile.map_or(String::new(), |name| format!(" of profile `{name}`"));
+        let error =
+            PlanError::new(format!("variant {variant}: option `{option}`{origin} is refused"));
+        let error = match place {
+            Some(place) => error.at(&self.source, place, "refused by the engine"),
+            None => error.at(&self.source, self.place(variant), "this variant"),
+        };
+        let known = reason.split_once("known: ").map_or("", |(_, known)| known);
+        error.remedy(match nearest(option, known.split(", ")) {
+            Some(word) => format!("the engine says: {reason}\ndid you mean `{word}`?"),
+            None => format!("the engine says: {reason}"),
+        })
+    }
+
+    /// Returns where a variant is named; an empty place when it was not in a file.
+    fn place(&self, variant: &str) -> Range<usize> {
+        self.variants.get(variant).cloned().unwrap_or(0..0)
+    }
+
+    /// Returns an error about a variant as a whole, at its place in the file.
+    #[must_use]
+    pub fn variant_error(&self, variant: &str, message: &str) -> PlanError {
+        PlanError::new(format!("variant {variant}: {message}")).at(
+            &self.source,
+            self.place(variant),
+            "this variant",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::checked;
+
+    #[test]
+    fn a_refusal_points_at_the_words_that_were_refused() {
+        use miette::Diagnostic as _;
+        let checked =
+            checked("\"tree\"", "\"tree\"\ndirect_io = true\n[variant.options]\nsize = 3");
+        let checked = checked.unwrap();
+        let words = |error: &PlanError| {
+            let label = error.labels().and_then(|mut labels| labels.next()).expect("a place");
+            checked.source.text[label.offset()..label.offset() + label.len()].to_owned()
+        };
+        let option = checked.refusal("a", Some("size"), "too small; known: sizes, color");
+        assert_eq!(words(&option), "size");
+        let help = option.help().expect("a remedy").to_string();
+        assert_eq!(help, "the engine says: too small; known: sizes, color\ndid you mean `sizes`?");
+        assert_eq!(words(&checked.refusal("a", None, "no direct_io here")), "true");
+        assert_eq!(words(&checked.refusal("a", None, "no luck")), "\"a\"");
+    }
+}
