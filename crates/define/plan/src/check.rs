@@ -11,11 +11,11 @@ use crate::catalog::{Catalog, Machine};
 use crate::checked::{Checked, SETTINGS};
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
-use crate::overrides::{Overrides, QuickVariant, apply};
+use crate::overrides::{Overrides, apply};
 use crate::preset::{Derived, PRESETS, Preset};
 use crate::profile;
 use crate::resolve::Words;
-use crate::spec::{self, BenchmarkTable, File, OptionTable, StepEntry, Text, VariantTable};
+use crate::spec::{self, BenchmarkTable, File, VariantTable};
 
 /// Seed when nobody says otherwise; any number serves, what matters is that it is recorded.
 const SEED_DEFAULT: u64 = 1;
@@ -40,78 +40,18 @@ pub fn load(
     machine: Machine,
 ) -> Result<Checked, PlanError> {
     let source = Source { name: name.to_owned(), text: text.to_owned() };
-    let file = spec::parse(&source)?;
-    Checker { words: Words { source: &source, catalog }, machine }.check(file, overrides)
+    check(&source, spec::parse(&source)?, overrides, catalog, machine)
 }
 
-/// Checks an experiment typed on the command line: steps and engines.
-///
-/// When the first step needs rows, the engine is filled first by `filluniquerandom`.
-///
-/// # Errors
-/// The first thing that is wrong, with the remedy.
-pub fn quick(
-    steps: &[String],
-    variants: &[QuickVariant],
+/// Checks a file that was read, or made up from the command line.
+pub(crate) fn check(
+    source: &Source,
+    file: File,
     overrides: &Overrides,
     catalog: &dyn Catalog,
     machine: Machine,
 ) -> Result<Checked, PlanError> {
-    let known = catalog.steps();
-    let first = steps.first().and_then(|name| known.iter().find(|info| info.name == name));
-    let mut names = steps.to_vec();
-    if first.is_some_and(|info| info.role != StepRole::Load) {
-        names.insert(0, "filluniquerandom".to_owned());
-    }
-    let spanned = |name: &String| Spanned::new(0..0, StepEntry::Name(name.clone()));
-    let file = File {
-        experiment: spec::ExperimentTable {
-            name: Spanned::new(0..0, format!("quick-{}", steps.join("-"))),
-            question: format!("How do the engines compare on {}?", steps.join(", ")),
-            base: None,
-            seed: None,
-        },
-        benchmark: BenchmarkTable {
-            steps: names.iter().map(spanned).collect(),
-            ..BenchmarkTable::default()
-        },
-        factors: spec::FactorsTable::default(),
-        variant: name_variants(variants),
-    };
-    let source = Source::default();
-    Checker { words: Words { source: &source, catalog }, machine }.check(file, overrides)
-}
-
-/// Names quick variants after engine, version and profile; twins get their number.
-fn name_variants(variants: &[QuickVariant]) -> Vec<VariantTable> {
-    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    let mut table = |variant: &QuickVariant| {
-        let mut name = variant.build.to_string().replace('@', "-");
-        if let Some(profile) = &variant.profile {
-            let own = profile.strip_prefix(&format!("{}-", variant.build.engine));
-            name = format!("{name}-{}", own.unwrap_or(profile));
-        }
-        let twin = seen.entry(name.clone()).or_insert(0);
-        *twin += 1;
-        if *twin > 1 {
-            name = format!("{name}-{twin}");
-        }
-        let option = |(name, value): (&str, &str)| {
-            (Spanned::new(0..0, name.to_owned()), Text(value.to_owned()))
-        };
-        VariantTable {
-            name: Spanned::new(0..0, name),
-            engine: Spanned::new(0..0, variant.build.clone()),
-            profile: variant.profile.clone().map(|profile| Spanned::new(0..0, profile)),
-            durability: None,
-            cache: None,
-            direct_io: None,
-            compression: None,
-            background_jobs: None,
-            options: OptionTable(variant.options.iter().map(option).collect()),
-        }
-    };
-    variants.iter().map(&mut table).collect()
+    Checker { words: Words { source, catalog }, machine }.check(file, overrides)
 }
 
 /// What the checks of one file share.
@@ -443,45 +383,7 @@ fn settings_places(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::sample::{Knowledge, MACHINE, experiment};
-
-    fn typed(build: &str, profile: Option<&str>) -> QuickVariant {
-        QuickVariant {
-            build: build.parse().expect("a build"),
-            profile: profile.map(str::to_owned),
-            options: Options::new(),
-        }
-    }
-
-    #[test]
-    fn typed_variants_are_named_after_build_and_profile_and_twins_are_numbered() {
-        let variants = [
-            typed("log@9.1", Some("log-wide")),
-            typed("log@9.1", None),
-            typed("tree", None),
-            typed("tree", None),
-        ];
-        let names: Vec<_> =
-            name_variants(&variants).into_iter().map(|table| table.name.into_inner()).collect();
-        assert_eq!(names, ["log-9.1-wide", "log-9.1", "tree", "tree-2"]);
-    }
-
-    #[test]
-    fn typed_steps_that_need_rows_are_filled_first() {
-        let known = Knowledge::default();
-        let overrides = Overrides { rows: Some("1k".to_owned()), ..Overrides::default() };
-        let plan = |steps: &[&str]| {
-            let steps: Vec<_> = steps.iter().map(|step| (*step).to_owned()).collect();
-            let checked = quick(&steps, &[typed("tree", None)], &overrides, &known, MACHINE);
-            checked.map(|checked| checked.experiment)
-        };
-        let filled = plan(&["fillseq", "readrandom"]).unwrap();
-        assert_eq!((filled.name.as_str(), filled.steps.len()), ("quick-fillseq-readrandom", 2));
-        // The steps of this test know no filluniquerandom: that it is asked for is what is tested.
-        let refused = plan(&["readrandom"]).unwrap_err().to_string();
-        assert_eq!(refused, "unknown step `filluniquerandom`");
-    }
+    use crate::sample::experiment;
 
     #[test]
     fn a_variant_s_own_settings_win_over_the_benchmark_s_and_those_over_the_preset_s() {

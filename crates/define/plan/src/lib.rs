@@ -17,16 +17,18 @@ mod nearest;
 mod overrides;
 mod preset;
 mod profile;
+mod quick;
 mod resolve;
 #[cfg(test)]
 mod sample;
 mod spec;
 
 pub use catalog::{Catalog, EngineInfo, Machine};
-pub use check::{load, quick};
+pub use check::load;
 pub use checked::Checked;
 pub use error::PlanError;
 pub use expand::{DISK_FLOOR_BYTES, expand, findings};
 pub use nearest::nearest;
 pub use overrides::{Overrides, QuickVariant};
 pub use preset::{PRESETS, Preset};
+pub use quick::quick;
