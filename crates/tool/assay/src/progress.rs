@@ -13,6 +13,7 @@ pub(crate) struct Screen {
     ui: Ui,
     clock: SteadyClock,
     begun: Nanos,
+    run_begun: Nanos,
     estimated: Nanos,
     repetitions: u32,
     name: String,
@@ -35,10 +36,12 @@ impl Screen {
     /// Prepares the screen for an experiment.
     pub(crate) fn new(ui: &Ui, manifest: &Manifest) -> Self {
         let clock = SteadyClock::kernel();
+        let begun = clock.now();
         let experiment = &manifest.plan.experiment;
         Self {
             ui: *ui,
-            begun: clock.now(),
+            begun,
+            run_begun: begun,
             clock,
             estimated: manifest.plan.estimated_ns,
             repetitions: experiment.repetitions,
@@ -59,10 +62,14 @@ impl Screen {
                 (self.number, self.total) = (*number, *total);
                 self.run.clone_from(&cell.id);
                 self.repetition = cell.repetition;
+                self.run_begun = self.clock.now();
                 self.head();
             }
             Progress::StepBegins { step } => {
                 self.done = 0;
+                if let Some(lines) = &self.lines {
+                    lines.bar.reset();
+                }
                 self.live(step, 0.0, "begins");
             }
             Progress::Stage { step, stage } => self.live(step, 0.0, stage),
@@ -95,12 +102,16 @@ impl Screen {
         }
     }
 
-    /// Returns the time left: by the pace so far once a run is done, by the estimate before.
+    /// Returns the time left: by the pace of the finished runs, by the estimate before that.
     fn left(&self) -> Nanos {
         let finished = self.number.saturating_sub(1) as u64;
-        match self.clock.now().since(self.begun).0.checked_div(finished) {
-            Some(per_run) => Nanos(per_run * (self.total as u64 - finished)),
-            None => self.estimated,
+        let now = self.clock.now();
+        match self.run_begun.since(self.begun).0.checked_div(finished) {
+            Some(per_run) => {
+                let to_do = Nanos(per_run * (self.total as u64 - finished));
+                to_do.since(now.since(self.run_begun))
+            }
+            None => self.estimated.since(now.since(self.begun)),
         }
     }
 
@@ -133,9 +144,9 @@ impl Screen {
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
         #[expect(clippy::cast_sign_loss, reason = "clamped")]
         let position = (share.clamp(0.0, 1.0) * 1000.0) as u64;
-        lines.bar.set_position(position);
         lines.bar.set_prefix(format!("{}  {}", self.run, step.name));
         lines.bar.set_message(text.to_owned());
+        lines.bar.set_position(position);
         self.head();
     }
 
