@@ -98,8 +98,8 @@ impl Generator for Plain {
         })
     }
 
-    fn wants_check(&self) -> bool {
-        self.is_sampling
+    fn unchecked(&self) -> u64 {
+        if self.is_sampling { 0 } else { u64::MAX }
     }
 
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {

@@ -29,11 +29,12 @@ pub trait Generator: Send {
     /// On the hot path: no allocation, no lock, no clock.
     fn next(&mut self) -> Option<Op<'_>>;
 
-    /// Returns whether the answer to the operation that [`Generator::next`] returns next is to be
-    /// kept and checked.
+    /// Returns how many operations, the next one first, come before one whose answer is to be kept
+    /// and checked; `u64::MAX` when there is none.
     ///
-    /// Asked before `next`, because the operation then borrows the generator until it is executed.
-    fn wants_check(&self) -> bool;
+    /// Asked at the start and after each operation that was checked: a count is cheaper than a
+    /// question per operation.
+    fn unchecked(&self) -> u64;
 
     /// Checks the answer to the operation last returned; returns how many values were verified.
     ///

@@ -242,6 +242,12 @@ fn classify(text: String) -> EngineError {
     }
 }
 
+/// Returns no bytes; a call, so that the usual case is a branch and not a selection of pointers.
+#[cold]
+const fn nothing() -> &'static [u8] {
+    &[]
+}
+
 /// Returns the bytes the library points to, for as long as the caller knows them to live.
 ///
 /// # Safety
@@ -249,7 +255,7 @@ fn classify(text: String) -> EngineError {
 #[inline]
 pub(crate) unsafe fn bytes_of<'a>(start: *const c_char, bytes: usize) -> &'a [u8] {
     if bytes == 0 {
-        return &[];
+        return nothing();
     }
     // SAFETY: the caller promises that the library returned them together.
     unsafe { std::slice::from_raw_parts(start.cast(), bytes) }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use engine::{EngineError, Rows, Session};
 use model::{Direction, Durability, Op, Outcome};
 
-use crate::ffi::{Batch, Iter, Pinned, ReadOptions, WriteOptions, bytes_of};
+use crate::ffi::{Batch, Pinned, ReadOptions, WriteOptions, bytes_of};
 use crate::ffi_db::Db;
 use crate::written::Written;
 
@@ -69,6 +69,7 @@ impl<'a> RocksSession<'a> {
         }
     }
 
+    #[inline]
     fn get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome, EngineError> {
         let (api, db) = (self.db.api, self.db.handle);
         let mut error: *mut c_char = ptr::null_mut();
@@ -95,6 +96,7 @@ impl<'a> RocksSession<'a> {
         unsafe { (self.db.api.pinnableslice_destroy)(pinned) };
     }
 
+    #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<Outcome, EngineError> {
         let api = self.db.api;
         // SAFETY: the batch is owned.
@@ -109,6 +111,7 @@ impl<'a> RocksSession<'a> {
         Ok(Outcome::Done)
     }
 
+    #[inline]
     fn delete(&mut self, key: &[u8]) -> Result<Outcome, EngineError> {
         let api = self.db.api;
         // SAFETY: the batch is owned.
@@ -129,6 +132,7 @@ impl<'a> RocksSession<'a> {
         api.check(error)
     }
 
+    #[inline(never)]
     fn scan(
         &mut self,
         start: &[u8],
@@ -145,10 +149,20 @@ impl<'a> RocksSession<'a> {
         };
         // SAFETY: the iterator lives, and the key is borrowed.
         unsafe { seek(iter, start.as_ptr().cast(), start.len()) };
+        // Behind a reference they would be loaded again after every foreign call.
+        let (valid, key_of, value_of) = (api.iter_valid, api.iter_key, api.iter_value);
         let mut left = limit;
         // SAFETY: the iterator lives.
-        while left > 0 && unsafe { (api.iter_valid)(iter) } != 0 {
-            self.take_row(iter, rows);
+        while left > 0 && unsafe { valid(iter) } != 0 {
+            let (mut key_bytes, mut value_bytes) = (0, 0);
+            // SAFETY: the iterator lives and is valid.
+            let key = unsafe { key_of(iter, &raw mut key_bytes) };
+            // SAFETY: the iterator lives and is valid.
+            let value = unsafe { value_of(iter, &raw mut value_bytes) };
+            // SAFETY: the library returned both, and the iterator stays where it is.
+            let key = unsafe { bytes_of(key, key_bytes) };
+            // SAFETY: the library returned both, and the iterator stays where it is.
+            rows.push(key, unsafe { bytes_of(value, value_bytes) });
             left -= 1;
             if left > 0 {
                 // SAFETY: the iterator lives and is valid.
@@ -164,20 +178,6 @@ impl<'a> RocksSession<'a> {
         unsafe { (api.iter_destroy)(iter) };
         api.check(error)?;
         Ok(if left < limit { Outcome::Done } else { Outcome::NotFound })
-    }
-
-    /// Hands the row under a valid iterator to `rows`.
-    #[inline]
-    fn take_row(&self, iter: *mut Iter, rows: &mut Rows) {
-        let (mut key_bytes, mut value_bytes) = (0, 0);
-        // SAFETY: the iterator lives and is valid.
-        let key = unsafe { (self.db.api.iter_key)(iter, &raw mut key_bytes) };
-        // SAFETY: the iterator lives and is valid.
-        let value = unsafe { (self.db.api.iter_value)(iter, &raw mut value_bytes) };
-        // SAFETY: the library returned both, and the iterator stays where it is.
-        let key = unsafe { bytes_of(key, key_bytes) };
-        // SAFETY: the library returned both, and the iterator stays where it is.
-        rows.push(key, unsafe { bytes_of(value, value_bytes) });
     }
 
     /// Prepares the arrays of a `multi_get`; they grow once and are reused.
@@ -196,6 +196,7 @@ impl<'a> RocksSession<'a> {
         self.errors.resize(keys.len(), ptr::null_mut());
     }
 
+    #[inline(never)]
     fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<Outcome, EngineError> {
         let (api, before) = (self.db.api, rows.count());
         self.fill_arrays(keys);

@@ -81,8 +81,9 @@ fn run<C: Clock, S: Schedule>(
     let mut failures = 0;
     let mut limit = drive.limit;
     let mut next_mark = clock.ticks_at(meter.next_mark());
+    let mut unchecked = if drive.is_checking { generator.unchecked() } else { u64::MAX };
     while meter.ended < limit {
-        let is_checked = drive.is_checking && generator.wants_check();
+        let is_checked = unchecked == 0;
         let next = generator.next();
         let Some(op) = &next else { break };
         rows.clear(is_checked);
@@ -131,6 +132,7 @@ fn run<C: Clock, S: Schedule>(
                 }
             }
         }
+        unchecked = if is_checked { generator.unchecked() } else { unchecked - 1 };
         if drive.halt.is_halted() {
             return ClientEnd::Stopped;
         }

@@ -55,9 +55,8 @@ impl<P: Picker> Generator for MultiGets<P> {
         Some(Op::MultiGet { keys: self.references.alloc_slice_fill_iter(keys) })
     }
 
-    #[inline]
-    fn wants_check(&self) -> bool {
-        self.position.wants_check()
+    fn unchecked(&self) -> u64 {
+        self.position.unchecked()
     }
 
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {

@@ -39,10 +39,9 @@ impl<P: Picker> Generator for Puts<P> {
         Some(Op::Put { key: self.key.set(id), value: self.values.value(id, n) })
     }
 
-    /// Returns `false`: a write has no rows to check; the reads that follow check the row.
-    #[inline]
-    fn wants_check(&self) -> bool {
-        false
+    /// Returns no end: a write has no rows to check; the reads that follow check the row.
+    fn unchecked(&self) -> u64 {
+        u64::MAX
     }
 
     fn check(&mut self, _rows: &Rows) -> Result<u64, WrongAnswer> {

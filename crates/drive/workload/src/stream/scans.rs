@@ -44,9 +44,8 @@ impl<P: Picker> Generator for Scans<P> {
         Some(Op::Scan { start: self.key.set(id), limit, direction })
     }
 
-    #[inline]
-    fn wants_check(&self) -> bool {
-        self.position.wants_check()
+    fn unchecked(&self) -> u64 {
+        self.position.unchecked()
     }
 
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
