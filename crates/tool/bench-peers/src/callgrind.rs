@@ -1,4 +1,4 @@
-//! Reads what callgrind counted: instructions by object file.
+//! Reads what callgrind counted: instructions by object file and function.
 //!
 //! Source: Valgrind user manual, "Callgrind Format Specification", sections "Extended Example"
 //! and "Name Compression".
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 /// Instructions of one or more threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// By object file: instructions that lie in it.
-    pub(crate) objects: BTreeMap<String, u64>,
+    /// By object file and function: instructions that lie there.
+    functions: BTreeMap<(String, String), u64>,
 }
 
 impl Counts {
@@ -19,13 +19,17 @@ impl Counts {
     /// When the parts do not add up to the file's own sum.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut counts = Self::default();
-        let mut names = BTreeMap::new();
-        let (mut object, mut is_call, mut sum) = (String::new(), false, None);
+        let (mut objects, mut functions) = (BTreeMap::new(), BTreeMap::new());
+        let (mut place, mut is_call, mut sum) = (<(String, String)>::default(), false, None);
         for line in text.lines() {
             if let Some(name) = line.strip_prefix("ob=") {
-                object = expand(name, &mut names);
+                place.0 = expand(name, &mut objects);
             } else if let Some(name) = line.strip_prefix("cob=") {
-                expand(name, &mut names);
+                expand(name, &mut objects);
+            } else if let Some(name) = line.strip_prefix("fn=") {
+                place.1 = expand(name, &mut functions);
+            } else if let Some(name) = line.strip_prefix("cfn=") {
+                expand(name, &mut functions);
             } else if line.starts_with("calls=") {
                 // The next line tells what the callee cost, which is counted there.
                 is_call = true;
@@ -34,7 +38,7 @@ impl Counts {
             } else if let Some(cost) = cost(line)
                 && !std::mem::take(&mut is_call)
             {
-                *counts.objects.entry(object.clone()).or_default() += cost;
+                *counts.functions.entry(place.clone()).or_default() += cost;
             }
         }
         match sum {
@@ -45,19 +49,20 @@ impl Counts {
 
     /// Adds those of another thread.
     pub(crate) fn add(&mut self, other: &Self) {
-        for (object, count) in &other.objects {
-            *self.objects.entry(object.clone()).or_default() += count;
+        for (place, count) in &other.functions {
+            *self.functions.entry(place.clone()).or_default() += count;
         }
     }
 
     /// Returns all instructions.
     pub(crate) fn total(&self) -> u64 {
-        self.objects.values().sum()
+        self.functions.values().sum()
     }
 
-    /// Returns the instructions in the object files whose name `is_in` accepts.
-    pub(crate) fn within(&self, is_in: impl Fn(&str) -> bool) -> u64 {
-        self.objects.iter().filter(|(name, _)| is_in(name)).map(|(_, count)| count).sum()
+    /// Returns the instructions where `is_in` accepts object file and function.
+    pub(crate) fn within(&self, is_in: impl Fn(&str, &str) -> bool) -> u64 {
+        let places = self.functions.iter();
+        places.filter(|((object, name), _)| is_in(object, name)).map(|(_, count)| count).sum()
     }
 }
 
@@ -110,8 +115,9 @@ totals: 425
     #[test]
     fn instructions_are_counted_where_they_lie_and_calls_only_once() {
         let counts = Counts::parse(FILE).unwrap();
-        let own = ["/bin/client", "/lib/engine.so"].map(|name| counts.within(|at| at == name));
+        let own = ["/bin/client", "/lib/engine.so"].map(|name| counts.within(|at, _| at == name));
         assert_eq!((own, counts.total()), ([30, 395], 425));
+        assert_eq!(counts.within(|_, name| name == "hash"), 5);
     }
 
     #[test]

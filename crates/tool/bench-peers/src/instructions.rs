@@ -13,6 +13,8 @@ use crate::task::Work;
 /// empty cache and the end cancel.
 const FEW: u64 = 5_000;
 const MANY: u64 = 25_000;
+/// In the names of its functions. Source: RocksDB `monitoring/histogram.h`.
+const HISTOGRAM: &str = "rocksdb::Histogram";
 
 /// Instructions per operation of one client.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +23,8 @@ pub(crate) struct PerOp {
     pub(crate) total: f64,
     /// Those that lie in the client's own program, not in RocksDB or another library.
     pub(crate) own: f64,
+    /// Those of RocksDB's histogram, which `db_bench` uses for its own; ours is in its program.
+    pub(crate) histogram: f64,
 }
 
 /// Instructions per operation of both.
@@ -48,8 +52,9 @@ fn slope(setting: &Setting, side: Side, work: &Work) -> Result<PerOp, String> {
     let many = counts(setting, side, work, MANY)?;
     let each =
         |of: &dyn Fn(&Counts) -> u64| (of(&many) as f64 - of(&few) as f64) / (MANY - FEW) as f64;
-    let own = each(&|counts| counts.within(|object| is_client(side, object)));
-    Ok(PerOp { total: each(&Counts::total), own })
+    let own = each(&|counts| counts.within(|object, _| is_client(side, object)));
+    let histogram = each(&|counts| counts.within(|_, name| name.contains(HISTOGRAM)));
+    Ok(PerOp { total: each(&Counts::total), own, histogram })
 }
 
 /// Returns whether an object file is the client's program.
