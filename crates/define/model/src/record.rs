@@ -293,6 +293,18 @@ impl RunEnd {
     }
 }
 
+/// How the worker's clock compared with the kernel's when its steps were over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClockRecord {
+    /// Where stamps came from: `tsc`, or `clock_gettime` with the reason.
+    pub source: String,
+    /// Drift against the kernel's clock, parts per million; `None` when the run was too short to
+    /// tell, or the kernel's clock was itself the source.
+    pub drift_ppm: Option<f64>,
+    /// Whether the stamps can be believed.
+    pub is_sound: bool,
+}
+
 /// One executed cell: `record.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
@@ -308,6 +320,9 @@ pub struct RunRecord {
     pub identity: Option<Identity>,
     /// Options read back from the engine after open.
     pub effective_options: Options,
+    /// How the clock did; `None` for a run that did not come to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockRecord>,
     /// When the run began, UTC, RFC 3339.
     pub started_at: String,
     /// When it ended, UTC, RFC 3339.

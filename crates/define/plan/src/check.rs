@@ -143,7 +143,8 @@ impl Checker<'_> {
             ));
         }
         let mut data = DataShape { rows: 0, key_bytes, value_bytes, compressible_to };
-        let derived = preset.map(|preset| preset.derive(machine, &data));
+        let asked = benchmark.compression.as_ref().map(|text| text.get_ref().as_str());
+        let derived = preset.map(|preset| preset.derive(machine, &data, asked));
         let rows = self.words.quantity(benchmark.rows.as_ref(), parse_count)?;
         let at = benchmark.rows.as_ref().map_or(0..0, Spanned::span);
         data.rows = match (rows, &derived) {

@@ -46,13 +46,19 @@ pub(crate) struct Derived {
 }
 
 impl Preset {
-    /// Derives the sizes for a machine, or for a memory cap given in its place.
+    /// Derives the sizes for a machine, or for a memory cap given in its place; `compression` is
+    /// what the experiment asks for in place of the preset's.
     #[expect(clippy::cast_precision_loss, reason = "sizes are rounded to whole rows anyway")]
     #[expect(clippy::cast_possible_truncation, reason = "shares of memory fit u64")]
     #[expect(clippy::cast_sign_loss, reason = "all factors are positive")]
-    pub(crate) fn derive(&self, machine: Machine, shape: &DataShape) -> Derived {
+    pub(crate) fn derive(
+        &self,
+        machine: Machine,
+        shape: &DataShape,
+        compression: Option<&str>,
+    ) -> Derived {
         let memory = machine.memory_bytes.0 as f64;
-        let stored_row = match self.compression {
+        let stored_row = match compression.unwrap_or(self.compression) {
             "none" => shape.row_bytes() as f64,
             _ => shape.row_bytes() as f64 * shape.compressible_to,
         };
@@ -79,17 +85,19 @@ mod tests {
     #[test]
     fn cached_presets_fit_and_io_presets_do_not() {
         for name in ["byrx", "byos"] {
-            let derived = preset(name).derive(MACHINE, &SHAPE);
+            let derived = preset(name).derive(MACHINE, &SHAPE, None);
             assert!(derived.rows * SHAPE.row_bytes() < MACHINE.memory_bytes.0 / 2, "{name}");
         }
-        let cached = preset("byrx").derive(MACHINE, &SHAPE);
+        let cached = preset("byrx").derive(MACHINE, &SHAPE, None);
         assert!(cached.rows * SHAPE.row_bytes() < cached.cache_bytes.0);
-        let by_os = preset("byos").derive(MACHINE, &SHAPE);
+        let by_os = preset("byos").derive(MACHINE, &SHAPE, None);
         assert!(by_os.rows * SHAPE.row_bytes() > by_os.cache_bytes.0);
         for name in ["iobuf", "iodir"] {
-            let derived = preset(name).derive(MACHINE, &SHAPE);
+            let derived = preset(name).derive(MACHINE, &SHAPE, None);
             let stored = derived.rows * SHAPE.row_bytes() / 2;
             assert!(stored > MACHINE.memory_bytes.0, "{name}: larger than memory when compressed");
+            let plain = preset(name).derive(MACHINE, &SHAPE, Some("none"));
+            assert_eq!(plain.rows, derived.rows / 2, "{name}: as large on storage, uncompressed");
         }
     }
 }

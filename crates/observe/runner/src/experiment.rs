@@ -166,6 +166,7 @@ fn run_cell(
         variant: variant.clone(),
         identity: None,
         effective_options: model::Options::new(),
+        clock: None,
         started_at: now_utc(),
         ended_at: None,
         steps: Vec::new(),

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use model::record::{OpCounts, SettleRecord};
+use model::record::{ClockRecord, OpCounts, SettleRecord};
 use model::{
     Cell, DataShape, EngineState, Identity, Nanos, OpKind, Options, Readings, Step, Variant,
 };
@@ -67,7 +67,7 @@ pub(crate) enum Message {
     /// A text of the engine's, to be kept under that name.
     EngineText { name: String, text: String },
     /// The engine is closed; the worker ends.
-    Closed,
+    Closed { clock: ClockRecord },
 }
 
 /// One interval, as the worker saw it.

@@ -81,7 +81,7 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
             Heard::Message(message) => match *message {
                 Message::Opened { identity, .. } => opened = Some(identity),
                 Message::Refused { option, reason } => return Some(Err((option, reason))),
-                Message::Closed => break,
+                Message::Closed { .. } => break,
                 Message::StepBegins { .. }
                 | Message::MeasuringBegins { .. }
                 | Message::Interval(_)

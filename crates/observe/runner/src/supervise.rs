@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use archive::{HistogramLine, RunWriter};
 use load::{Clock, SteadyClock};
+use model::record::ClockRecord;
 use model::{EngineState, IntervalRecord, Nanos, Readings, RunEnd, RunRecord, StepRecord};
 
 use crate::account::Account;
@@ -136,9 +137,20 @@ impl<'a> Supervisor<'a> {
                 self.process.tell(&Command::Go);
             }
             Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
-            Message::Closed => self.is_closed = true,
+            Message::Closed { clock } => self.closed(clock),
         }
         Ok(())
+    }
+
+    /// Notes a clean end; a clock that cannot be believed makes the whole run worthless.
+    fn closed(&mut self, clock: ClockRecord) {
+        self.is_closed = true;
+        if !clock.is_sound {
+            let drift = clock.drift_ppm.unwrap_or_default();
+            let reason = format!("the clock {} drifted by {drift:.0} ppm", clock.source);
+            self.end.get_or_insert(RunEnd::Failed { step: "clock check".to_owned(), reason });
+        }
+        self.record.clock = Some(clock);
     }
 
     fn measuring_begins(&mut self, before: EngineState) {

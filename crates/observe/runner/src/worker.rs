@@ -10,7 +10,7 @@ use engine::{Driver, Engine, EngineError, OpenSpec};
 use load::{
     Event, GroupRun, LoadError, SteadyClock, StepRun, StopFlag, process_readings, run_step,
 };
-use model::record::SettleRecord;
+use model::record::{ClockRecord, SettleRecord};
 use model::{DataShape, Load, Nanos, OpKind, Step, StopRule};
 use workload::{Group, Presence, Request};
 
@@ -139,7 +139,7 @@ impl<W: Write + Send> Worker<'_, W> {
             presence = workload::presence_after(&step.name, presence);
         }
         match engine.close() {
-            Ok(()) => self.say(&Message::Closed),
+            Ok(()) => self.say(&Message::Closed { clock: self.clock_record() }),
             Err(error) => Err(format!("the engine could not be closed: {error}")),
         }
     }
@@ -300,6 +300,12 @@ impl<W: Write + Send> Worker<'_, W> {
         let before = Box::new(at.engine.state().unwrap_or_default());
         self.say(&Message::MeasuringBegins { before })?;
         self.wait_for_go()
+    }
+
+    /// Compares the clock with the kernel's, over the whole of the run.
+    fn clock_record(&self) -> ClockRecord {
+        let check = self.clock.check();
+        ClockRecord { is_sound: check.is_sound(), source: check.source, drift_ppm: check.drift_ppm }
     }
 
     fn wait_for_go(&self) -> Result<(), String> {

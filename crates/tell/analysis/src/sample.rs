@@ -99,6 +99,7 @@ pub(crate) fn run(variant: &str, repetition: u32, ops: u64) -> RunRecord {
         variant: experiment.variants[0].clone(),
         identity: None,
         effective_options: Options::new(),
+        clock: None,
         started_at: "2026-11-20T20:15:00Z".to_owned(),
         ended_at: None,
         steps: vec![only],

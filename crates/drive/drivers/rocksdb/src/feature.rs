@@ -60,7 +60,7 @@ pub(crate) fn capabilities(api: &Api) -> Capabilities {
         } else {
             let since =
                 MARKS.iter().find(|(mark, _)| *mark == symbol).map_or(OLDEST, |mark| mark.1);
-            Feature::No(format!("no, needs {since}"))
+            Feature::No(format!("needs {since}"))
         };
         features.insert(name.to_owned(), ability);
     }

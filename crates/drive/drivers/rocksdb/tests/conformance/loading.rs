@@ -56,8 +56,8 @@ fn needs_are_told(driver: &dyn Driver) {
     let error = refusal(driver, &[("assay.multi_get", "batched")]);
     assert!(error.to_string().contains("needs 7.3"), "{error}");
     let features = driver.capabilities().features;
-    assert_eq!(features["hyper_clock"], Feature::No("no, needs 8.1".to_owned()));
-    assert_eq!(features["blob"], Feature::No("no, needs 6.20".to_owned()));
+    assert_eq!(features["hyper_clock"], Feature::No("needs 8.1".to_owned()));
+    assert_eq!(features["blob"], Feature::No("needs 6.20".to_owned()));
     assert_eq!(features["compression"], Feature::Yes);
 }
 
