@@ -13,7 +13,7 @@ use crate::task::Work;
 /// empty cache and the end cancel.
 const FEW: u64 = 5_000;
 const MANY: u64 = 25_000;
-/// In the names of its functions. Source: RocksDB `monitoring/histogram.h`.
+/// How the names of its functions begin. Source: RocksDB `monitoring/histogram.h`.
 const HISTOGRAM: &str = "rocksdb::Histogram";
 
 /// Instructions per operation of one client.
@@ -53,7 +53,7 @@ fn slope(setting: &Setting, side: Side, work: &Work) -> Result<PerOp, String> {
     let each =
         |of: &dyn Fn(&Counts) -> u64| (of(&many) as f64 - of(&few) as f64) / (MANY - FEW) as f64;
     let own = each(&|counts| counts.within(|object, _| is_client(side, object)));
-    let histogram = each(&|counts| counts.within(|_, name| name.contains(HISTOGRAM)));
+    let histogram = each(&|counts| counts.within(|_, name| name.starts_with(HISTOGRAM)));
     Ok(PerOp { total: each(&Counts::total), own, histogram })
 }
 
