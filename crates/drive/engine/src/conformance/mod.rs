@@ -1,6 +1,6 @@
 //! The conformance battery: what every driver must pass before any number it yields counts.
 //!
-//! It is not a test of speed or of crash safety. It drives one engine beside the `memory` oracle
+//! It is not a test of speed. It drives one engine beside the `memory` oracle
 //! and compares every answer; a driver calls [`battery`] from its own tests.
 //!
 //! Invariants: everything random comes from one fixed seed, so a failure repeats; a check returns
@@ -13,6 +13,7 @@
 mod answers;
 mod battery;
 mod client;
+mod crash;
 mod edges;
 mod reopen;
 mod stream;
@@ -23,3 +24,4 @@ mod threads;
 mod upkeep;
 
 pub use battery::battery;
+pub use crash::survives_process_crash;
