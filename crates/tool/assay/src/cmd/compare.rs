@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use analysis::{compare, join};
 use archive::Results;
 use miette::Result;
+use model::{Experiment, RunRecord};
 use report::{Format, Meta, Style, render_comparison};
 
+use super::selected::select;
 use crate::environment::Environment;
 use crate::told::Told as _;
 use crate::ui::Ui;
@@ -16,10 +18,11 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:
   assay compare quickstart                          against the experiment's own base case
   assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
+  assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs alone
   assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet")]
 pub(crate) struct Args {
-    /// Experiments: name (its newest), identifier or directory; several are joined
-    #[arg(required = true)]
+    /// Experiments (name, identifier or directory) or runs (EXPERIMENT/RUN); several are joined
+    #[arg(required = true, value_name = "EXPERIMENT|RUN")]
     experiments: Vec<String>,
     /// Variant that the others are relative to [default: the experiment's]
     #[arg(long, value_name = "VARIANT")]
@@ -35,15 +38,18 @@ pub(crate) struct Args {
 /// Prints the comparison.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
-    let (mut manifests, mut runs) = (Vec::new(), Vec::new());
+    let (mut manifests, mut runs, mut is_some_runs) = (Vec::new(), Vec::new(), false);
     for name in &args.experiments {
-        let dir = results.find(name).told()?;
-        let manifest = dir.manifest().told()?;
-        runs.extend(dir.runs(&manifest).told()?);
-        manifests.push(manifest);
+        let selected = select(&results, name)?;
+        is_some_runs |= selected.is_one_run;
+        runs.extend(selected.runs);
+        manifests.push(selected.manifest);
     }
     let experiments: Vec<_> = manifests.iter().map(|one| &one.plan.experiment).collect();
-    let experiment = join(&experiments).told()?;
+    let mut experiment = join(&experiments).told()?;
+    if is_some_runs {
+        keep_variants_of(&mut experiment, &runs);
+    }
     let base = args.base.as_deref().unwrap_or(&experiment.base);
     let comparison = compare(&runs, &experiment, base).told()?;
     // Joined experiments are one in the reader's eyes: what is doubtful about them is found anew.
@@ -51,4 +57,17 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let style = Style { has_costs: args.costs, ..ui.style() };
     ui.answer(render_comparison(&comparison, &meta, args.format, style));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Leaves what was named: its variants, with as many repetitions as the best of them has runs; the
+/// first is the base if the experiment's own is not among them.
+fn keep_variants_of(experiment: &mut Experiment, runs: &[RunRecord]) {
+    let count = |name: &str| runs.iter().filter(|run| run.cell.variant == name).count();
+    experiment.variants.retain(|variant| count(&variant.name) > 0);
+    let most = experiment.variants.iter().map(|variant| count(&variant.name)).max();
+    experiment.repetitions = u32::try_from(most.unwrap_or(1)).unwrap_or(u32::MAX);
+    if let (None, Some(first)) = (experiment.variant(&experiment.base), experiment.variants.first())
+    {
+        experiment.base.clone_from(&first.name);
+    }
 }

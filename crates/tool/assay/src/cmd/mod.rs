@@ -9,6 +9,7 @@ mod list;
 mod plan;
 mod report;
 mod run;
+mod selected;
 mod show;
 mod worker;
 

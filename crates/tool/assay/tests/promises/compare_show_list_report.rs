@@ -170,6 +170,15 @@ fn another_base_changes_the_ratios_and_not_the_medians() {
 }
 
 #[test]
+fn single_runs_are_compared_alone() {
+    let text = answer(&["compare", "pair/two.c1.r1", "pair/one.c1.r2", "--base", "two"]);
+    assert!(text.contains("two (base)  1"), "one run each: {text}");
+    assert!(!text.contains("planned runs"), "what was not named is not missed: {text}");
+    let said = refusal(&["compare", "pair/three.c1.r1"]);
+    assert!(said.contains("no run is named `three.c1.r1`") && said.contains("one.c1.r1"), "{said}");
+}
+
+#[test]
 fn costs_are_printed_when_asked_for() {
     assert!(!answer(&["compare", "pair"]).contains("CPU/op"));
     assert!(answer(&["compare", "pair", "--costs"]).contains("CPU/op"));

@@ -192,10 +192,11 @@ fn compare_and_report_take_a_form_and_a_place() {
     assert_snapshot!(help(&["compare"]), @"
     Compare the variants of an experiment with its base case
 
-    Usage: assay compare [OPTIONS] <EXPERIMENTS>...
+    Usage: assay compare [OPTIONS] <EXPERIMENT|RUN>...
 
     Arguments:
-      <EXPERIMENTS>...  Experiments: name (its newest), identifier or directory; several are joined
+      <EXPERIMENT|RUN>...  Experiments (name, identifier or directory) or runs (EXPERIMENT/RUN); several
+                           are joined
 
     Options:
           --base <VARIANT>   Variant that the others are relative to [default: the experiment's]
@@ -212,6 +213,7 @@ fn compare_and_report_take_a_form_and_a_place() {
     Examples:
       assay compare quickstart                          against the experiment's own base case
       assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
+      assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs alone
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
     ");
     assert_snapshot!(help(&["report"]), @"
