@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::build::Identity;
 use crate::capability::OpKind;
 use crate::experiment::{Cell, Plan, Variant};
+use crate::honesty::{ArrivalsRecord, Calibration, Keeping, SearchRecord, Void, Voided};
 use crate::host::Host;
 use crate::metric::Readings;
 use crate::options::Options;
@@ -149,6 +150,18 @@ pub struct IntervalRecord {
     /// The background writers, by kind of operation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub writers: OpSummaries,
+    /// Probe of a search it belongs to; absent in the step's own measured span.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<u32>,
+    /// Why it does not count, when the client and not the engine was late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub void: Option<Void>,
+    /// Lateness of the clients that waited for an arrival; open loop only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_lag: Option<Percentiles>,
+    /// Operations of the measured clients that kept the step's limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_limit: Option<u64>,
     /// Counters' growth over the interval and gauges' values at its end.
     pub readings: Readings,
 }
@@ -213,6 +226,21 @@ pub struct StepRecord {
     /// How the settle went, for steps that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<SettleRecord>,
+    /// How the arrivals were served, for an open loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalsRecord>,
+    /// Who could not keep up, for an open loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeping: Option<Keeping>,
+    /// Operations of the measured clients that kept the step's limit, when it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_limit: Option<u64>,
+    /// The intervals that do not count; absent when all do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voided: Option<Voided>,
+    /// How the rate or the number of clients was searched, for a search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchRecord>,
     /// Doubts about the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -323,6 +351,12 @@ pub struct RunRecord {
     /// How the clock did; `None` for a run that did not come to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockRecord>,
+    /// What the client costs and can do on this host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// Why the run must not be used, when the client was late too often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<String>,
     /// When the run began, UTC, RFC 3339.
     pub started_at: String,
     /// When it ended, UTC, RFC 3339.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
+use crate::load::{Limit, Load};
 use crate::units::{Bytes, Nanos};
 
 /// What a kind of step is, as the workload declares it to the planner.
@@ -52,19 +53,6 @@ pub enum StopRule {
     Duration(Nanos),
 }
 
-/// How operations arrive.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Load {
-    /// Each client sends its next operation when the last one has ended.
-    Closed,
-    /// Operations are due at equal distances, at this rate over all clients of the group.
-    Constant {
-        /// Offered rate, operations per second, > 0.
-        ops_per_s: f64,
-    },
-}
-
 /// One step with everything decided: what a worker executes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
@@ -78,6 +66,9 @@ pub struct Step {
     pub warmup: Nanos,
     /// How the clients' operations arrive.
     pub load: Load,
+    /// The limit their response times are held against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     /// Key distribution, as written (`uniform`, `zipf:0.99`).
     pub distribution: String,
     /// Rows of a range read, >= 1.

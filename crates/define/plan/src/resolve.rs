@@ -137,6 +137,7 @@ impl Words<'_> {
             stop,
             warmup,
             load: self.load(table.load.as_deref(), place.clone())?,
+            limit: None,
             distribution: self.distribution(&distribution, rows, at)?,
             range_rows: self.positive(range_rows, "range_rows", place.clone())?,
             batch_keys: self.positive(batch_keys, "batch_keys", place.clone())?,

@@ -15,7 +15,9 @@ use std::process::Command;
 use engine::null::NullDriver;
 use engine::{Driver, Engine, OpenSpec};
 use load::{Clock, Event, GroupRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step};
-use model::{DataShape, Load, Nanos, OpKind, Options, Settings, Step, StopRule};
+use model::{
+    DataShape, Load, Nanos, OpKind, OpenLoad, Options, Pace, Rate, Settings, Step, StopRule,
+};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use workload::{Generator, Group, Presence, Request, generators};
@@ -48,7 +50,8 @@ fn main() {
         if wall <= TARGET_NS { "met" } else { "MISSED" },
         1e3 / wall
     );
-    let backlog = Step { load: Load::Constant { ops_per_s: 1e9 }, ..closed };
+    let load = Load::Open(OpenLoad { rate: Rate::constant(1e9), pace: Pace::default() });
+    let backlog = Step { load, ..closed };
     rounds("open loop, always late", &clock, &backlog);
     allocations(&clock);
     memory(&clock);
@@ -72,6 +75,7 @@ fn step(stop: StopRule) -> Step {
         stop,
         warmup: Nanos(0),
         load: Load::Closed,
+        limit: None,
         distribution: "uniform".to_owned(),
         range_rows: 10,
         batch_keys: 10,
@@ -107,7 +111,7 @@ fn run<C: Clock>(
         engine: &*engine,
         clients: GroupRun {
             generators: streams(step, clients),
-            load: step.load,
+            load: step.load.clone(),
             kinds: BTreeSet::from([OpKind::Get]),
         },
         writers: GroupRun::empty(),
@@ -115,6 +119,7 @@ fn run<C: Clock>(
         warmup: step.warmup,
         interval: Nanos::SECOND,
         is_checking: false,
+        arrival_seed: 1,
         stop_flag: StopFlag::default(),
     };
     run_step(clock, &mut run, on_event).expect("a step that can be run")

@@ -31,9 +31,9 @@ mod traits;
 mod usage;
 
 pub use clock::{ClockCheck, ManualClock, SteadyClock};
-pub use crew::{Event, GroupRun, Interval, StepEnd, StepRun, StepTotals, run_step};
+pub use crew::{ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals, run_step};
 pub use error::LoadError;
 pub use stop::StopFlag;
-pub use tally::{GroupTally, KindTally, percentiles};
+pub use tally::{GroupTally, KindTally, empty_histogram, percentiles};
 pub use traits::{Clock, Schedule};
 pub use usage::process_readings;

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use engine::{Engine, EngineError, Maintenance, Rows, Session};
-use model::{EngineState, Identity, Load, Nanos, Op, OpKind, Options, Outcome, StopRule};
+use model::{
+    Arrivals, EngineState, Identity, Load, Nanos, Op, OpKind, OpenLoad, Options, Outcome, Pace,
+    Pacing, Rate, StopRule,
+};
 use workload::{Generator, WrongAnswer};
 
 use crate::crew::{GroupRun, StepRun};
@@ -122,6 +125,7 @@ pub(crate) fn step(engine: &dyn Engine, clients: usize, stop: StopRule) -> StepR
         warmup: Nanos(0),
         interval: Nanos::SECOND,
         is_checking: true,
+        arrival_seed: 1,
         stop_flag: StopFlag::default(),
     }
 }
@@ -130,4 +134,10 @@ pub(crate) fn step(engine: &dyn Engine, clients: usize, stop: StopRule) -> StepR
 pub(crate) fn group(generators: Vec<Plain>, kinds: BTreeSet<OpKind>) -> GroupRun<'static> {
     let generators = generators.into_iter().map(|g| Box::new(g) as Box<dyn Generator>).collect();
     GroupRun { generators, load: Load::Closed, kinds }
+}
+
+/// Returns an open loop with equal gaps.
+pub(crate) fn constant(ops_per_s: f64) -> Load {
+    let pace = Pace { arrivals: Arrivals::Constant, pacing: Pacing::Auto };
+    Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace })
 }

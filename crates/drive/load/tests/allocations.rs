@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use engine::null::NullDriver;
 use engine::{Driver, OpenSpec};
 use load::{GroupRun, ManualClock, StepRun, StopFlag, run_step};
-use model::{DataShape, Load, Nanos, OpKind, Options, Settings, Step, StopRule};
+use model::{
+    DataShape, Load, Nanos, OpKind, OpenLoad, Options, Pace, Rate, Settings, Step, StopRule,
+};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use workload::{Group, Presence, Request, generators};
 
@@ -23,7 +25,8 @@ fn allocations(load: Load, operations: u64) -> usize {
         clients: 1,
         stop: StopRule::Operations(operations),
         warmup: Nanos(0),
-        load,
+        load: load.clone(),
+        limit: None,
         distribution: "uniform".to_owned(),
         range_rows: 10,
         batch_keys: 10,
@@ -48,6 +51,7 @@ fn allocations(load: Load, operations: u64) -> usize {
         // One cut for all: what the coordinator does depends on how busy the host is.
         interval: Nanos::from_secs(60),
         is_checking: false,
+        arrival_seed: 1,
         stop_flag: StopFlag::default(),
     };
     let region = Region::new(ALLOCATOR);
@@ -63,10 +67,11 @@ fn nothing_is_allocated_per_operation() {
     // Goal: the step's allocations do not depend on how many operations it has.
     // Method: a hundred times the operations; both closed and open, where nobody ever waits and
     // where everybody does.
-    let constant = |ops_per_s| Load::Constant { ops_per_s };
+    let constant =
+        |ops_per_s| Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace: Pace::default() });
     for load in [Load::Closed, constant(1e12), constant(1e6)] {
-        let few = allocations(load, 1_000);
-        let many = allocations(load, 100_000);
+        let few = allocations(load.clone(), 1_000);
+        let many = allocations(load.clone(), 100_000);
         // A thread that parks for the first time makes room for it once.
         assert!(many <= few + 20, "{load:?}: {few} allocations, then {many}");
     }

@@ -40,6 +40,7 @@ fn generator(step: &str, distribution: &str) -> Box<dyn Generator> {
         stop: StopRule::Operations(ROWS),
         warmup: Nanos(0),
         load: Load::Closed,
+        limit: None,
         distribution: distribution.to_owned(),
         range_rows: 10,
         batch_keys: 10,

@@ -59,6 +59,7 @@ pub struct Request<'a> {
 ///     stop: StopRule::Operations(100),
 ///     warmup: Nanos(0),
 ///     load: Load::Closed,
+///     limit: None,
 ///     distribution: "zipf:0.99".to_owned(),
 ///     range_rows: 10,
 ///     batch_keys: 10,

@@ -28,6 +28,7 @@ fn step(name: &str) -> Step {
         stop: StopRule::Operations(count),
         warmup: Nanos(0),
         load: Load::Closed,
+        limit: None,
         distribution: "uniform".to_owned(),
         range_rows: 10,
         batch_keys: 10,

@@ -11,6 +11,7 @@ fn step(name: &str, distribution: &str, clients: u32) -> Step {
         stop: StopRule::Duration(Nanos::SECOND),
         warmup: Nanos(0),
         load: Load::Closed,
+        limit: None,
         distribution: distribution.to_owned(),
         range_rows: 7,
         batch_keys: 3,

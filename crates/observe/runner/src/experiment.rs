@@ -167,6 +167,8 @@ fn run_cell(
         identity: None,
         effective_options: model::Options::new(),
         clock: None,
+        calibration: None,
+        invalid: None,
         started_at: now_utc(),
         ended_at: None,
         steps: Vec::new(),

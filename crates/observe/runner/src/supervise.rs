@@ -190,6 +190,10 @@ impl<'a> Supervisor<'a> {
             length_ns: told.length,
             clients: tally::summaries(&clients),
             writers: tally::summaries(&writers),
+            probe: None,
+            void: None,
+            start_lag: None,
+            within_limit: None,
             readings,
         };
         let done = done_of(&record.clients);
@@ -279,6 +283,11 @@ impl<'a> Supervisor<'a> {
             before: std::mem::take(&mut self.before),
             after: ends.after,
             settle: ends.settle,
+            arrivals: None,
+            keeping: None,
+            within_limit: None,
+            voided: None,
+            search: None,
             findings: Vec::new(),
             step,
         };

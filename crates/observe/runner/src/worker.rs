@@ -226,12 +226,13 @@ impl<W: Write + Send> Worker<'_, W> {
         let writer_load = workload::writer_load(at.step, at.data).unwrap_or(Load::Closed);
         let mut run = StepRun {
             engine: at.engine,
-            clients: group(Group::Clients, at.step.load)?,
+            clients: group(Group::Clients, at.step.load.clone())?,
             writers: group(Group::Writers, writer_load)?,
             stop: at.step.stop,
             warmup: at.step.warmup,
             interval: INTERVAL,
             is_checking: at.is_checking,
+            arrival_seed: at.seed,
             stop_flag: self.stop.clone(),
         };
         let mut told = Ok(());

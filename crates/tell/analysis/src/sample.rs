@@ -41,6 +41,7 @@ pub(crate) fn step(index: u32, name: &str) -> StepRecord {
             stop: StopRule::Operations(10_000),
             warmup: Nanos(0),
             load: Load::Closed,
+            limit: None,
             distribution: "uniform".to_owned(),
             range_rows: 10,
             batch_keys: 10,
@@ -59,6 +60,11 @@ pub(crate) fn step(index: u32, name: &str) -> StepRecord {
         before: EngineState::default(),
         after: EngineState::default(),
         settle: None,
+        arrivals: None,
+        keeping: None,
+        within_limit: None,
+        voided: None,
+        search: None,
         findings: Vec::new(),
     }
 }
@@ -100,6 +106,8 @@ pub(crate) fn run(variant: &str, repetition: u32, ops: u64) -> RunRecord {
         identity: None,
         effective_options: Options::new(),
         clock: None,
+        calibration: None,
+        invalid: None,
         started_at: "2026-11-20T20:15:00Z".to_owned(),
         ended_at: None,
         steps: vec![only],

@@ -40,12 +40,13 @@ fn drive(engine: &dyn Engine, task: &Task) -> Result<f64, String> {
     let generators = generators(&request).map_err(|error| error.to_string())?;
     let mut run = StepRun {
         engine,
-        clients: GroupRun { generators, load: step.load, kinds: info.needs },
+        clients: GroupRun { generators, load: step.load.clone(), kinds: info.needs },
         writers: GroupRun::empty(),
         stop: step.stop,
         warmup: step.warmup,
         interval: INTERVAL,
         is_checking: true,
+        arrival_seed: 1,
         stop_flag: StopFlag::default(),
     };
     let clock = SteadyClock::calibrate();
@@ -94,6 +95,7 @@ fn step(task: &Task) -> Step {
         stop: StopRule::Operations(task.operations),
         warmup: Nanos(0),
         load: Load::Closed,
+        limit: None,
         distribution: "uniform".to_owned(),
         range_rows: RANGE_ROWS,
         batch_keys: 1,

@@ -1,7 +1,7 @@
 //! The hot loop.
 
 use engine::{EngineError, Rows, Session};
-use model::{Load, Nanos, Op, OpKind};
+use model::{Load, Nanos, Op, OpKind, Rate};
 use workload::Generator;
 
 use super::meter::Meter;
@@ -52,16 +52,19 @@ pub(crate) struct Drive<'r, C> {
 /// Runs the loop with the schedule of client `client` of `clients` that `load` asks for.
 pub(crate) fn run_scheduled<C: Clock>(
     drive: &Drive<'_, C>,
-    (load, client, clients): (Load, u64, u64),
+    (load, client, clients): (&Load, u64, u64),
     timeline: &Timeline,
     source: (&mut dyn Generator, &mut dyn Session),
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
     match load {
-        Load::Closed => run(drive.clock, drive, Closed, source, meter),
-        Load::Constant { ops_per_s } => {
+        Load::Open(open) => {
+            let ops_per_s = Rate::peak_ops_per_s(&open.rate);
             let schedule = Constant::new(timeline.start, ops_per_s, client, clients);
             run(drive.clock, drive, schedule, source, meter)
+        }
+        Load::Closed | Load::FindRate(_) | Load::FindClients => {
+            run(drive.clock, drive, Closed, source, meter)
         }
     }
 }

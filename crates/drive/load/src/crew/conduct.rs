@@ -125,6 +125,7 @@ impl<'r, C: Clock> Conductor<'r, C> {
             clients: totals.clients,
             writers: totals.writers,
             readings: totals.readings,
+            arrivals: None,
             end,
         }
     }

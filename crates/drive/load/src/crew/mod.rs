@@ -23,5 +23,5 @@ mod tests;
 #[cfg(all(test, not(feature = "model-check")))]
 mod truth;
 
-pub use step::{Event, GroupRun, Interval, StepEnd, StepRun, StepTotals};
+pub use step::{ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals};
 pub use team::run_step;

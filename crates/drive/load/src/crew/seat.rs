@@ -18,7 +18,7 @@ pub(super) struct Seat<'r, C> {
     /// Position among the crew, clients before writers.
     pub(super) index: usize,
     /// The group's load, this client's position in the group, and the group's size.
-    pub(super) share: (Load, u64, u64),
+    pub(super) share: (&'r Load, u64, u64),
     pub(super) drive: Drive<'r, C>,
     pub(super) engine: &'r dyn Engine,
     pub(super) generator: &'r mut dyn Generator,

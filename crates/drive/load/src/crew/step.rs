@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use engine::Engine;
-use model::{Load, Nanos, OpKind, Readings, StopRule};
+use hdrhistogram::Histogram;
+use model::{Load, Nanos, OpKind, Pace, Readings, StopRule};
 use workload::Generator;
 
 use crate::error::LoadError;
 use crate::stop::StopFlag;
-use crate::tally::GroupTally;
+use crate::tally::{GroupTally, empty_histogram};
 
 /// Longest interval: counters of 32 bits must hold what the fastest loop does in one, twice.
 const INTERVAL_MAX: Nanos = Nanos::from_secs(60);
@@ -50,6 +51,8 @@ pub struct StepRun<'a> {
     pub interval: Nanos,
     /// Whether the answers that the generators sample are checked.
     pub is_checking: bool,
+    /// Seed of the arrivals of an open loop.
+    pub arrival_seed: u64,
     /// Set by others to stop the step.
     pub stop_flag: StopFlag,
 }
@@ -69,11 +72,11 @@ impl StepRun<'_> {
         if !(INTERVAL_MIN..=INTERVAL_MAX).contains(&self.interval) {
             return Err(LoadError::Interval { interval: self.interval, max: INTERVAL_MAX });
         }
-        for load in [self.clients.load, self.writers.load] {
-            if let Load::Constant { ops_per_s } = load
-                && !(ops_per_s.is_finite() && ops_per_s > 0.0)
+        for load in [&self.clients.load, &self.writers.load] {
+            if let Load::Open(open) = load
+                && !open.rate.is_sound()
             {
-                return Err(LoadError::Rate { ops_per_s });
+                return Err(LoadError::Rate { ops_per_s: open.rate.peak_ops_per_s() });
             }
         }
         Ok(())
@@ -104,7 +107,7 @@ pub enum Event<'a> {
 }
 
 /// What happened in one interval.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Interval {
     /// Whether it belongs to the warm-up.
     pub is_warmup: bool,
@@ -116,11 +119,32 @@ pub struct Interval {
     pub clients: GroupTally,
     /// The background writers; kinds that did nothing may be there, all zero.
     pub writers: GroupTally,
+    /// Started - intended, ns, of the measured clients' operations that a free client waited for;
+    /// empty in a closed loop.
+    pub start_lag: Histogram<u64>,
+    /// Age, at the end of the interval, of the oldest arrival that no measured client had begun;
+    /// 0 in a closed loop.
+    pub backlog: Nanos,
     /// Growth of the worker's own accounts (the first block of [`model::metric::METRICS`]).
     ///
     /// `client_*` counts all our threads that execute operations, writers included, so that
     /// what is left of the process is the engine's own threads and the harness.
     pub readings: Readings,
+}
+
+impl Default for Interval {
+    fn default() -> Self {
+        Self {
+            is_warmup: false,
+            start: Nanos(0),
+            length: Nanos(0),
+            clients: GroupTally::new(),
+            writers: GroupTally::new(),
+            start_lag: empty_histogram(),
+            backlog: Nanos(0),
+            readings: Readings::new(),
+        }
+    }
 }
 
 /// How a step ended.
@@ -151,6 +175,25 @@ pub struct StepTotals {
     pub writers: GroupTally,
     /// Growth of the worker's own accounts.
     pub readings: Readings,
+    /// How the arrivals were served; `None` in a closed loop.
+    pub arrivals: Option<ArrivalTotals>,
     /// How the step ended.
     pub end: StepEnd,
+}
+
+/// How the arrivals of the measured clients were served, over the measured span.
+#[derive(Debug, Clone)]
+pub struct ArrivalTotals {
+    /// How arrivals were spread and waited for; never [`model::Pacing::Auto`].
+    pub pace: Pace,
+    /// Arrivals due in the measured span.
+    pub offered: u64,
+    /// Age, at the end of the span, of each arrival due in it and not served: at least its
+    /// response time. They are counted in `clients`' response histograms too (of the kind of
+    /// operation with the most operations), and nowhere else.
+    pub censored: Histogram<u64>,
+    /// Started - intended, ns, of the operations that a free client waited for.
+    pub start_lag: Histogram<u64>,
+    /// Age of the oldest of the arrivals that nobody had begun at the end of the span.
+    pub backlog: Nanos,
 }

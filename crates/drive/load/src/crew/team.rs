@@ -155,7 +155,7 @@ impl<'scope> Seated<'scope> {
             let limit = limit(call.stop, role, position, size);
             let seat = Seat {
                 index,
-                share: (group.load, position, size),
+                share: (&group.load, position, size),
                 drive: Drive {
                     clock: call.clock,
                     halt,

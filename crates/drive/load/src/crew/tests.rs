@@ -9,7 +9,7 @@ use model::{Nanos, Op, OpKind, Outcome, StopRule};
 use super::{Event, Interval, StepEnd, StepRun, StepTotals, run_step};
 use crate::clock::{ManualClock, SteadyClock};
 use crate::error::LoadError;
-use crate::testing::{Answer, Plain, Scripted, group, step};
+use crate::testing::{Answer, Plain, Scripted, constant, group, step};
 use crate::traits::Clock;
 
 const DONE: Answer = Ok(Outcome::Done);
@@ -165,7 +165,7 @@ fn a_writer_outlasts_the_clients_and_then_ends() {
     let engine = Scripted::new(|_, _: &Op<'_>| DONE);
     let mut step = step(&engine, 1, StopRule::Operations(100_000));
     step.writers = group(vec![Plain::new(OpKind::Put, u64::MAX)], [OpKind::Put].into());
-    step.writers.load = model::Load::Constant { ops_per_s: 1_000.0 };
+    step.writers.load = constant(1_000.0);
     let (totals, _) = run(&mut step);
     assert_eq!((totals.end.clone(), gets(&totals).done), (StepEnd::Finished, 100_000));
     let puts = totals.writers[&OpKind::Put].counts;
@@ -321,7 +321,7 @@ fn a_step_that_makes_no_sense_is_refused() {
     assert!(refused(&|step| step.warmup = Nanos(1)).contains("by count"));
     assert!(refused(&|step| step.interval = Nanos(0)).contains("between 1 ms and 1m00s"));
     for ops_per_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let text = refused(&|step| step.writers.load = model::Load::Constant { ops_per_s });
+        let text = refused(&|step| step.writers.load = constant(ops_per_s));
         assert!(text.contains("above 0"), "{text}");
     }
 }

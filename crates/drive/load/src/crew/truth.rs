@@ -5,7 +5,7 @@ use model::{Load, Nanos, Op, OpKind, Outcome, StopRule};
 
 use super::{StepTotals, run_step};
 use crate::clock::{ManualClock, SteadyClock};
-use crate::testing::{Scripted, step};
+use crate::testing::{Scripted, constant, step};
 
 /// Runs 10 s on a simulated engine with 50 us of service time, and one operation of `stall`.
 fn simulate(load: Load, stall: Nanos) -> StepTotals {
@@ -34,7 +34,7 @@ fn open_loop_sees_a_stall() {
     // Goal: a stall of 1 s at 10 k/s is in the response times of all who were due meanwhile.
     // Method: the 10,000 late operations, and those due while the backlog of them is worked off
     // (half as fast again as they come), are a fifth of all 100,000.
-    let open = summary(&simulate(Load::Constant { ops_per_s: 10_000.0 }, Nanos::SECOND));
+    let open = summary(&simulate(constant(10_000.0), Nanos::SECOND));
     assert_eq!(open.counts.done, 100_000);
     assert!(is(open.response.max_ns, 1_000_000_000), "{open:?}");
     assert!(open.response.p90_ns > 300_000_000, "{open:?}");
@@ -56,14 +56,14 @@ fn closed_loop_misses_all_but_one_operation_of_a_stall() {
 #[test]
 fn an_offered_rate_is_met_or_the_response_time_says_so() {
     for ops_per_s in [1.0, 333.3, 12_345.6] {
-        let met = summary(&simulate(Load::Constant { ops_per_s }, Nanos(50_000)));
+        let met = summary(&simulate(constant(ops_per_s), Nanos(50_000)));
         #[expect(clippy::cast_precision_loss, reason = "a small count")]
         let rate = met.counts.done as f64 / 10.0;
         assert!((rate - ops_per_s).abs() <= 0.1, "{rate} of {ops_per_s}");
         assert!(is(met.response.max_ns, 50_000), "{met:?}");
     }
     // 30 k/s are asked of an engine that can do 20 k/s: it does what it can, ever later.
-    let not_met = summary(&simulate(Load::Constant { ops_per_s: 30_000.0 }, Nanos(50_000)));
+    let not_met = summary(&simulate(constant(30_000.0), Nanos(50_000)));
     assert_eq!(not_met.counts.done, 200_000);
     assert!(is(not_met.service.max_ns, 50_000), "{not_met:?}");
     assert!(not_met.response.max_ns > 3_000_000_000, "{not_met:?}");
@@ -77,7 +77,7 @@ fn on_the_real_clock_a_rate_is_met_or_the_response_time_says_so() {
     let (clock, ops_per_s) = (SteadyClock::calibrate(), 20_000.0);
     let engine = Scripted::new(|_, _: &Op<'_>| Ok(Outcome::Done));
     let mut step = step(&engine, 2, StopRule::Duration(Nanos::from_millis(500)));
-    step.clients.load = Load::Constant { ops_per_s };
+    step.clients.load = constant(ops_per_s);
     let totals = run_step(&clock, &mut step, &mut |_| {}).unwrap();
     let found = summary(&totals);
     #[expect(clippy::cast_precision_loss, reason = "a small count and span")]

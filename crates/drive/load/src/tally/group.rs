@@ -26,11 +26,15 @@ pub struct KindTally {
 /// Counts and times by kind of operation.
 pub type GroupTally = BTreeMap<OpKind, KindTally>;
 
+/// Returns an empty histogram of nanoseconds, of the layout that all of ours have.
+#[must_use]
+pub fn empty_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are constants")
+}
+
 impl Default for KindTally {
     fn default() -> Self {
-        let empty =
-            || Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are constants");
-        let (response, service) = (empty(), empty());
+        let (response, service) = (empty_histogram(), empty_histogram());
         Self { counts: OpCounts::default(), response, service, over_range: 0 }
     }
 }

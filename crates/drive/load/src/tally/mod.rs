@@ -16,6 +16,6 @@ mod layout;
 mod percentiles;
 
 pub(crate) use client::{ClientTally, Times};
-pub use group::{GroupTally, KindTally};
+pub use group::{GroupTally, KindTally, empty_histogram};
 pub(crate) use group::{absorb, merge, reset};
 pub use percentiles::percentiles;

@@ -1,6 +1,6 @@
 //! The steps by name.
 
-use model::{DataShape, Load, Step, StepInfo};
+use model::{Arrivals, DataShape, Load, OpenLoad, Pace, Pacing, Rate, Step, StepInfo};
 
 use super::recipe::{Recipe, Stage};
 use super::{delete, fill, maintain, overwrite, range, read, whilewriting};
@@ -68,7 +68,10 @@ pub fn writer_load(step: &Step, data: &DataShape) -> Option<Load> {
     let recipe = find(&step.name).ok().filter(|recipe| recipe.has_writer)?;
     debug_assert!(recipe.clients.is_some(), "a writer runs beside clients");
     Some(match step.writer_bytes_per_s {
-        Some(rate) => Load::Constant { ops_per_s: rate.0 as f64 / data.row_bytes() as f64 },
+        Some(rate) => Load::Open(OpenLoad {
+            rate: Rate::constant(rate.0 as f64 / data.row_bytes() as f64),
+            pace: Pace { arrivals: Arrivals::Constant, pacing: Pacing::Auto },
+        }),
         None => Load::Closed,
     })
 }
@@ -130,6 +133,7 @@ mod tests {
             stop: StopRule::Duration(Nanos::SECOND),
             warmup: Nanos(0),
             load: Load::Closed,
+            limit: None,
             distribution: "uniform".to_owned(),
             range_rows: 10,
             batch_keys: 10,
@@ -137,7 +141,10 @@ mod tests {
             settle_cap: Nanos::SECOND,
         };
         let limited = step("readwhilewriting", Some(Bytes(2_100_000)));
-        assert_eq!(writer_load(&limited, &data), Some(Load::Constant { ops_per_s: 5000.0 }));
+        let Some(Load::Open(open)) = writer_load(&limited, &data) else {
+            panic!("a limited writer")
+        };
+        assert_eq!(open.rate, Rate::constant(5000.0));
         assert_eq!(writer_load(&step("readwhilewriting", None), &data), Some(Load::Closed));
         assert_eq!(writer_load(&step("readrandom", Some(Bytes(1))), &data), None);
     }

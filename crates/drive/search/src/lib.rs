@@ -1,0 +1,13 @@
+//! Which probe comes next: the search for the highest rate, or the best number of clients.
+//!
+//! Not the load itself, and no clock: whoever asks runs each probe and tells what was seen. It
+//! stands between the plan, which says what is searched, and the runner, which runs the probes.
+//!
+//! Invariants: a search is a function of what it was told; it ends after a bounded number of
+//! probes; every probe it asked for is in its record.
+//!
+//! To add a search, implement [`Search`] in a file of its own.
+
+mod probe;
+
+pub use probe::{Next, Probe, ProbeLoad, Search, Second, Seen};
