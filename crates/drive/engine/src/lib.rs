@@ -4,8 +4,9 @@
 //! costs nothing, and [`faulty`], which misbehaves on a script. It stands between `model`, whose
 //! nouns it speaks, and the drivers and the load loop, which meet here.
 //!
-//! Invariants: a driver never reads a clock; an operation that failed is an `Err`, never a
-//! quick answer; a session belongs to the thread that asked for it.
+//! Invariants: a driver never reads a clock, but for the simulated server of [`faulty`]; an
+//! operation that failed is an `Err`, never a quick answer; a session belongs to the thread that
+//! asked for it.
 //!
 //! To add an engine: a crate under `drivers/` that implements [`Driver`], a call of
 //! [`conformance::battery`] in its tests, and one line in the program's registry.

@@ -9,7 +9,9 @@ use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome};
 use rustix::process::{Signal, getpid, kill_process};
 
 use super::lie::{Lie, Row, read, tell};
+use super::rules;
 use super::script::{self, Action, Death, Failure, Fault};
+use super::server::Server;
 use crate::error::EngineError;
 use crate::memory::MemoryDriver;
 use crate::rows::Rows;
@@ -52,11 +54,13 @@ impl Driver for FaultyDriver {
         if script.iter().any(|fault| fault.action == Action::RefuseOpen) {
             return Err(EngineError::Fatal("faulty: told to refuse to open".to_owned()));
         }
+        let (rules, options) = rules::read(&options)?;
         let inside = self.inside.open(&OpenSpec { options, ..spec.clone() })?;
         Ok(Box::new(FaultyEngine {
             inside,
             options: spec.options.clone(),
             script,
+            server: rules.map(Server::new),
             operations: AtomicU64::new(0),
             gate: RwLock::new(()),
             eaten: Mutex::new(Vec::new()),
@@ -79,6 +83,8 @@ struct FaultyEngine {
     inside: Box<dyn Engine>,
     options: Options,
     script: Vec<Fault>,
+    /// What every operation that does not fail has to pass, if there is one.
+    server: Option<Server>,
     /// Operations begun, over all clients.
     operations: AtomicU64,
     /// Every operation passes; one that stalls shuts it.
@@ -164,7 +170,8 @@ fn die(death: Death) -> ! {
 
 impl Engine for FaultyEngine {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        if self.script.iter().any(|fault| matches!(fault.action, Action::Slow(_))) {
+        let is_slow = self.script.iter().any(|fault| matches!(fault.action, Action::Slow(_)));
+        if is_slow || self.server.is_some() {
             // Sleeps end when they are due and not up to 50 us later, on the client's own thread.
             rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
                 .map_err(|error| EngineError::Fatal(format!("faulty: timer slack: {error}")))?;
@@ -187,12 +194,22 @@ impl Engine for FaultyEngine {
         self.inside.maintain(work)
     }
 
-    /// Returns the state of the engine inside, and how far the script is as [`OPERATIONS`].
+    /// Returns the state of the engine inside with the server's debt, and how far the script is as
+    /// [`OPERATIONS`].
     fn state(&self) -> Result<EngineState, EngineError> {
         let mut state = self.inside.state()?;
         #[expect(clippy::cast_precision_loss, reason = "no script runs 2^53 operations")]
         let operations = self.operations.load(Ordering::Relaxed) as f64;
         state.own_counters.insert(OPERATIONS.to_owned(), operations);
+        if let Some(server) = &self.server {
+            let debt_bytes = server.debt_bytes();
+            let jobs = u8::from(debt_bytes > 0.0);
+            state.readings.insert("engine_debt_bytes".to_owned(), debt_bytes);
+            state.readings.insert("engine_background_jobs".to_owned(), f64::from(jobs));
+            if jobs > 0 {
+                state.is_idle = Some(false);
+            }
+        }
         Ok(state)
     }
 
@@ -223,6 +240,9 @@ impl Session for FaultySession<'_> {
             } else if fault.when.is_due(number) {
                 engine.play(fault.action)?;
             }
+        }
+        if let Some(server) = &engine.server {
+            server.serve();
         }
         match (is_lying, op.kind().is_write()) {
             (false, _) => self.inside.execute(op, rows),

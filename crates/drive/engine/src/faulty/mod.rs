@@ -21,14 +21,34 @@
 //! clients), `every N` or `from N`; without one it happens to every operation. A lie that does
 //! not suit an operation waits for the next one it suits.
 //!
-//! Invariants: no clock is read; the script alone decides, so a run repeats.
+//! The options `server.NAME` put a server of known capacity in front, to prove what is found out
+//! about capacities. An operation ends when the server has done it:
+//!
+//! | option | what it says |
+//! |---|---|
+//! | `server.work = "SPAN"` | time each operation takes of the server, alone, in order of arrival |
+//! | `server.parallel = N` | servers that take from the one queue (1) |
+//! | `server.debt_per_op = "SIZE"` | background work each operation leaves behind (none) |
+//! | `server.initial_debt = "SIZE"` | debt when it is opened (none) |
+//! | `server.pays = "SIZE/s"` | debt worked off meanwhile (nothing) |
+//! | `server.debt_limit = "SIZE"` | debt above which operations are slowed down (never) |
+//! | `server.slowdown = N` | how many times as long they take then |
+//!
+//! Its burst capacity is parallel / work, with more clients than servers; it sustains the lesser
+//! of that and pays / `debt_per_op`. The debt is in its state, as an engine's own would be.
+//!
+//! Invariants: the script alone decides, so a run repeats; only the server reads a clock, the
+//! kernel's monotonic one, to know how far its work is.
 //!
 //! To add a fault: a variant of `Action` and its words in `script.rs`, and what it does in
-//! `engine.rs` (or in `lie.rs` when it lies).
+//! `engine.rs` (or in `lie.rs` when it lies). To add an option of the server: its words in
+//! `rules.rs`, and what it does in `server.rs`.
 
 mod engine;
 mod lie;
+mod rules;
 mod script;
+mod server;
 #[cfg(test)]
 mod tests;
 

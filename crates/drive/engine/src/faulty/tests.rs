@@ -117,6 +117,23 @@ fn slow_takes_its_time() {
     assert!(started.elapsed() >= Duration::from_millis(20));
 }
 
+#[test]
+fn the_server_takes_its_time_and_tells_its_debt() {
+    let work = [("server.work", "3ms"), ("server.debt_per_op", "1GiB")];
+    let engine = open(&work).unwrap();
+    assert_eq!(engine.state().unwrap().is_idle, Some(true));
+    #[expect(clippy::disallowed_methods, reason = "the test measures the server's lower bound")]
+    let started = std::time::Instant::now();
+    assert_eq!(failed(&*engine, 10), []);
+    assert!(started.elapsed() >= Duration::from_millis(30));
+    let state = engine.state().unwrap();
+    let readings = ["engine_debt_bytes", "engine_background_jobs"].map(|of| state.readings[of]);
+    assert_eq!((readings, state.is_idle), ([10.0 * (1u64 << 30) as f64, 1.0], Some(false)));
+    assert_eq!(engine.effective_options().unwrap(), Options::from_iter(work));
+    let error = open(&[("server.parallel", "2")]).err().unwrap().to_string();
+    assert!(error.starts_with("option `server.work` refused: is missing"), "{error}");
+}
+
 /// Runs one of this binary's ignored tests in a process of its own.
 fn run_alone(test: &str) -> Output {
     let this = std::env::current_exe().unwrap();
