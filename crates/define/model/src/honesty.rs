@@ -135,6 +135,19 @@ pub struct SearchRecord {
     pub is_path_dependent: bool,
 }
 
+impl SearchRecord {
+    /// Returns the probe that confirmed what was found: the step's own measured span.
+    ///
+    /// The last one that was asked for as a confirmation and passed.
+    #[must_use]
+    pub fn confirmed(&self) -> Option<&ProbeRecord> {
+        let is_it = |probe: &&ProbeRecord| {
+            (probe.purpose, probe.outcome) == (Purpose::Confirm, Outcome::Passed)
+        };
+        self.probes.iter().rfind(is_it)
+    }
+}
+
 /// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Found {

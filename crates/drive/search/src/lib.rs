@@ -8,6 +8,10 @@
 //!
 //! To add a search, implement [`Search`] in a file of its own.
 
+mod clients;
 mod probe;
+mod rate;
 
+pub use clients::{ClientSearch, ClientSpec};
 pub use probe::{Next, Probe, ProbeLoad, Search, Second, Seen};
+pub use rate::{RateSearch, RateSpec};

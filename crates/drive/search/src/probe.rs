@@ -21,8 +21,8 @@ pub trait Search {
 pub enum Next {
     /// Run this probe.
     Probe(Probe),
-    /// Nothing: the answer is in the record. The last probe that confirmed it is the step's own
-    /// measured span.
+    /// Nothing: the answer is in the record. The probe that confirmed it
+    /// ([`SearchRecord::confirmed`]) is the step's own measured span.
     Done,
 }
 
@@ -35,8 +35,11 @@ pub struct Probe {
     pub purpose: Purpose,
     /// What is offered.
     pub load: ProbeLoad,
-    /// Whether to wait first until the engine's debt and the page cache are where they were when
-    /// the search began, or fall no more.
+    /// Whether to wait first until the engine's debt and the page cache are where the first drain
+    /// has left them, or fall no more.
+    ///
+    /// The first probe of a search is drained before too: until they fall no more. So what an
+    /// earlier step owes is not taken for what a probe has caused.
     pub is_drained_before: bool,
     /// Unmeasured time before the measured span.
     pub warmup: Nanos,
