@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Nanos, parse_span};
+use crate::units::{Nanos, parse_span, per_second};
 
 /// How a step's operations arrive.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -64,6 +64,68 @@ pub enum Pacing {
     Hybrid,
 }
 
+impl Arrivals {
+    /// Every arrival process.
+    pub const ALL: [Self; 2] = [Self::Poisson, Self::Constant];
+
+    /// Returns the name as written in experiment files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Poisson => "poisson",
+            Self::Constant => "constant",
+        }
+    }
+}
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Pacing {
+    /// Every way to wait.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Spin, Self::Hybrid];
+
+    /// Returns the name as written in experiment files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Spin => "spin",
+            Self::Hybrid => "hybrid",
+        }
+    }
+}
+
+impl fmt::Display for Pacing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Pace {
+    /// Writes the arrivals, and the pacing unless it is left to the program.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pacing {
+            Pacing::Auto => write!(f, "{}", self.arrivals),
+            Pacing::Spin | Pacing::Hybrid => write!(f, "{}, {}", self.arrivals, self.pacing),
+        }
+    }
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("closed loop"),
+            Self::Open(open) => write!(f, "open loop, {}, {}", open.rate, open.pace),
+            Self::FindRate(pace) => write!(f, "highest rate, {pace}"),
+            Self::FindClients => f.write_str("adaptive clients"),
+        }
+    }
+}
+
 /// Offered rate over time, operations per second over all clients of the group.
 ///
 /// Time 0 is the start of the measured span; the warm-up is offered the rate of time 0.
@@ -82,6 +144,9 @@ pub enum Rate {
         period: Nanos,
     },
 }
+
+/// Steps of a rate that are written out one by one.
+const STEPS_WRITTEN: usize = 6;
 
 /// A piece of a rate: from one rate to another in a straight line.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -116,6 +181,46 @@ impl Rate {
         }
     }
 
+    /// Returns how many arrivals are due on average in the first `span` of the measured time.
+    #[must_use]
+    pub fn arrivals_within(&self, span: Nanos) -> f64 {
+        let mut left = span.as_secs_f64();
+        let pieces = match self {
+            Self::Pieces(pieces) => pieces,
+            Self::Sine { mean_ops_per_s, amplitude_ops_per_s, period } => {
+                let radians_per_s = std::f64::consts::TAU / period.as_secs_f64();
+                let wave = (1.0 - (radians_per_s * left).cos()) / radians_per_s;
+                return mean_ops_per_s * left + amplitude_ops_per_s * wave;
+            }
+        };
+        let mut arrivals = 0.0;
+        let mut last_ops_per_s = 0.0;
+        for piece in pieces {
+            let length = piece.length.as_secs_f64();
+            let part = left.min(length);
+            let slope = (piece.to_ops_per_s - piece.from_ops_per_s) / length;
+            arrivals += part * (piece.from_ops_per_s + slope * part / 2.0);
+            left -= part;
+            last_ops_per_s = piece.to_ops_per_s;
+        }
+        arrivals + left * last_ops_per_s
+    }
+
+    /// Returns the time after which it has been through all it has to show: 0 when it is constant.
+    #[must_use]
+    pub fn changes_for(&self) -> Nanos {
+        match self {
+            Self::Sine { period, .. } => *period,
+            Self::Pieces(pieces) => {
+                let last_change = pieces.iter().rposition(|piece| !piece.is_flat());
+                let changing = last_change
+                    .map_or(pieces.len().saturating_sub(1), |at| (at + 1).max(pieces.len() - 1));
+                let spans = pieces.iter().take(changing).map(|piece| piece.length.0);
+                Nanos(spans.fold(0, u64::saturating_add))
+            }
+        }
+    }
+
     /// Returns whether every part of it is a finite rate above zero, and none is missing.
     #[must_use]
     pub fn is_sound(&self) -> bool {
@@ -133,6 +238,50 @@ impl Rate {
                 is_rate(*mean_ops_per_s)
                     && (0.0..*mean_ops_per_s).contains(amplitude_ops_per_s)
                     && *period > Nanos(0)
+            }
+        }
+    }
+}
+
+impl RatePiece {
+    /// Returns whether the rate is the same from its start to its end.
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        self.from_ops_per_s.to_bits() == self.to_ops_per_s.to_bits()
+    }
+}
+
+impl fmt::Display for Rate {
+    /// Writes it as it can be asked for; a long list of pieces in one phrase.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pieces = match self {
+            Self::Pieces(pieces) => pieces.as_slice(),
+            Self::Sine { mean_ops_per_s, amplitude_ops_per_s, period } => {
+                let (mean, amplitude) = (per_second(*mean_ops_per_s), *amplitude_ops_per_s);
+                return write!(f, "sine {mean} +-{} every {period}", per_second(amplitude));
+            }
+        };
+        let is_flat = pieces.iter().all(RatePiece::is_flat);
+        let is_even = pieces.windows(2).all(|pair| pair[0].length == pair[1].length);
+        match pieces {
+            [only] if is_flat => f.write_str(&per_second(only.from_ops_per_s)),
+            [only] => {
+                let (from, to) = (per_second(only.from_ops_per_s), per_second(only.to_ops_per_s));
+                write!(f, "ramp {from}..{to} over {}", only.length)
+            }
+            [first, ..] if is_flat && is_even && pieces.len() <= STEPS_WRITTEN => {
+                f.write_str("steps")?;
+                for piece in pieces {
+                    write!(f, " {}", per_second(piece.from_ops_per_s))?;
+                }
+                write!(f, " every {}", first.length)
+            }
+            _ => {
+                let lowest = pieces.iter().fold(f64::INFINITY, |lowest, piece| {
+                    lowest.min(piece.from_ops_per_s).min(piece.to_ops_per_s)
+                });
+                let (lowest, highest) = (per_second(lowest), per_second(self.peak_ops_per_s()));
+                write!(f, "{lowest} to {highest} in {} pieces", pieces.len())
             }
         }
     }
@@ -163,6 +312,13 @@ impl Limit {
         (100.0 / (1.0 - self.share) - 1e-6).ceil() as u64
     }
 
+    /// Returns the share as a percentile: `p99.9`.
+    #[must_use]
+    pub fn percentile(&self) -> String {
+        // Six digits: p99.9999 is as far as anybody goes, and 0.999 * 100 is not 99.9.
+        format!("p{}", (self.share * 1e8).round() / 1e6)
+    }
+
     /// Parses `p99.9 < 2ms`.
     ///
     /// # Errors
@@ -173,12 +329,25 @@ impl Limit {
             return Err(format!("`{text}` is not a limit: {example}"));
         };
         let percentile = percentile.trim();
-        let number = percentile.strip_prefix('p').and_then(|number| number.parse::<f64>().ok());
+        let digits = percentile.strip_prefix('p').unwrap_or("");
+        let is_number = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let number = digits.parse::<f64>().ok().filter(|_| is_number);
         let Some(number) = number.filter(|number| (0.0..100.0).contains(number) && *number > 0.0)
         else {
-            return Err(format!("`{percentile}` is not a percentile below p100: {example}"));
+            // p999 is how many write it who name a field of a program.
+            return Err(match digits.strip_prefix("99") {
+                Some(nines) if !nines.is_empty() && nines.chars().all(|c| c == '9') => {
+                    format!(
+                        "`{percentile}` is not a percentile below p100: did you mean p99.{nines}?"
+                    )
+                }
+                _ => format!("`{percentile}` is not a percentile below p100: {example}"),
+            });
         };
         let within = within.trim();
+        if let Some(rest) = within.strip_prefix('=') {
+            return Err(format!("write `<`, not `<=`: {percentile} < {}", rest.trim_start()));
+        }
         if within.chars().all(|c| c.is_ascii_digit() || c == '.') && !within.is_empty() {
             return Err(format!("`{within}` has no unit of time: write {within}ms or {within}us"));
         }
@@ -192,9 +361,7 @@ impl Limit {
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Six digits: p99.9999 is as far as anybody goes, and 0.999 * 100 is not 99.9.
-        let percentile = (self.share * 1e8).round() / 1e6;
-        write!(f, "p{percentile} < {}", self.within)
+        write!(f, "{} < {}", self.percentile(), self.within)
     }
 }
 
@@ -220,6 +387,66 @@ mod tests {
         assert!(refused("p100 < 2ms").contains("below p100"));
         assert!(refused("p99").contains("p99.9 < 2ms"));
         assert!(refused("p99 < 0ms").contains("above zero"));
+    }
+
+    fn ramp(length: Nanos, from_ops_per_s: f64, to_ops_per_s: f64) -> RatePiece {
+        RatePiece { length, from_ops_per_s, to_ops_per_s }
+    }
+
+    #[test]
+    fn slips_in_a_limit_get_what_was_meant() {
+        let refused = |text: &str| Limit::parse(text).unwrap_err();
+        assert!(refused("p999 < 2ms").ends_with("did you mean p99.9?"));
+        assert!(refused("p99 <= 2ms").ends_with("p99 < 2ms"));
+        assert!(refused("p9.9e1 < 2ms").contains("not a percentile"));
+    }
+
+    #[test]
+    fn arrivals_are_the_area_below_the_rate() {
+        let arrivals = |rate: &Rate, seconds| rate.arrivals_within(Nanos::from_secs(seconds));
+        let near = |found: f64, expected: f64| (found - expected).abs() < 1e-6;
+        assert!(near(arrivals(&Rate::constant(500.0), 10), 5000.0));
+        let up = Rate::Pieces(vec![ramp(Nanos::from_secs(10), 100.0, 200.0)]);
+        assert!(near(arrivals(&up, 5), 625.0), "half of the ramp");
+        assert!(near(arrivals(&up, 20), 3500.0), "the last rate holds");
+        let wave = Rate::Sine {
+            mean_ops_per_s: 100.0,
+            amplitude_ops_per_s: 50.0,
+            period: Nanos::from_secs(4),
+        };
+        assert!(near(arrivals(&wave, 8), 800.0), "whole waves");
+        assert!(near(arrivals(&wave, 2), 200.0 + 50.0 * 4.0 / std::f64::consts::PI));
+    }
+
+    #[test]
+    fn a_rate_knows_when_it_has_shown_everything() {
+        let span = Nanos::from_secs(10);
+        assert_eq!(Rate::constant(5.0).changes_for(), Nanos(0));
+        let up = Rate::Pieces(vec![ramp(span, 1.0, 2.0)]);
+        assert_eq!(up.changes_for(), span);
+        let steps = Rate::Pieces(vec![ramp(span, 1.0, 1.0), ramp(span, 2.0, 2.0)]);
+        assert_eq!(steps.changes_for(), span, "the last rate has begun");
+    }
+
+    #[test]
+    fn loads_are_written_in_words() {
+        let open = |rate| Load::Open(OpenLoad { rate, pace: Pace::default() }).to_string();
+        assert_eq!(open(Rate::constant(5e4)), "open loop, 50,000/s, poisson");
+        let span = Nanos::from_secs(10);
+        let up = Rate::Pieces(vec![ramp(span, 1e3, 2e3)]);
+        assert_eq!(open(up), "open loop, ramp 1,000/s..2,000/s over 10.0 s, poisson");
+        let mut steps = vec![ramp(span, 1e3, 1e3), ramp(span, 2e3, 2e3)];
+        let even = open(Rate::Pieces(steps.clone()));
+        assert_eq!(even, "open loop, steps 1,000/s 2,000/s every 10.0 s, poisson");
+        steps.push(ramp(Nanos::SECOND, 500.0, 500.0));
+        let uneven = Rate::Pieces(steps).to_string();
+        assert_eq!(uneven, "500/s to 2,000/s in 3 pieces");
+        let sine = Rate::Sine { mean_ops_per_s: 5e4, amplitude_ops_per_s: 2e4, period: span };
+        assert_eq!(sine.to_string(), "sine 50,000/s +-20,000/s every 10.0 s");
+        let pace = Pace { arrivals: Arrivals::Constant, pacing: Pacing::Spin };
+        assert_eq!(Load::FindRate(pace).to_string(), "highest rate, constant, spin");
+        assert_eq!(Load::FindClients.to_string(), "adaptive clients");
+        assert_eq!(Load::Closed.to_string(), "closed loop");
     }
 
     #[test]

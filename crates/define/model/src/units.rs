@@ -167,6 +167,68 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
     Ok(round(value * scale))
 }
 
+/// Parses a rate of operations: a number with nothing, `k` or `M`, and `/s` (`50k/s`).
+///
+/// # Errors
+/// Says what is expected when the text is no rate, has no unit, or is zero, negative or too fast.
+pub fn parse_rate(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    if let Some(positive) = text.strip_prefix('-') {
+        return Err(format!("the rate `{text}` is negative: did you mean {positive}?"));
+    }
+    let no_rate = || format!("`{text}` is not a rate: write operations per second, such as 50k/s");
+    let (count, is_per_second) = match text.strip_suffix("/s") {
+        Some(count) => (count, true),
+        None => (text, false),
+    };
+    let (value, unit) = split(count).map_err(|_no_number| no_rate())?;
+    let scale = match unit {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        _ => return Err(no_rate()),
+    };
+    if !is_per_second {
+        return Err(format!("the rate `{text}` has no unit: write {text}/s"));
+    }
+    let ops_per_s = value * scale;
+    if ops_per_s <= 0.0 {
+        return Err(format!("the rate `{text}` offers nothing: write one above zero"));
+    }
+    if ops_per_s > RATE_MAX {
+        return Err(format!("the rate `{text}` is more than one operation each nanosecond"));
+    }
+    Ok(ops_per_s)
+}
+
+/// Highest rate of operations, one each nanosecond: stamps tell no two apart beyond it.
+const RATE_MAX: f64 = 1e9;
+
+/// Writes a rate of operations: `50,000/s`, `0.5/s`.
+#[must_use]
+pub fn per_second(ops_per_s: f64) -> String {
+    // Below a hundred, two digits behind the point may matter.
+    let hundredths = round(ops_per_s * 100.0);
+    if ops_per_s >= 100.0 || hundredths.is_multiple_of(100) {
+        return format!("{}/s", thousands(round(ops_per_s)));
+    }
+    format!("{}/s", (ops_per_s * 100.0).round() / 100.0)
+}
+
+/// Writes a count with a comma between thousands: `1,000,000`.
+#[must_use]
+pub fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Splits `12.5MiB` into its number and its unit.
 fn split(text: &str) -> Result<(f64, &str), String> {
     let text = text.trim();
@@ -205,6 +267,30 @@ mod tests {
         assert!(parse_span("5").unwrap_err().contains("60s"));
         assert!(parse_size("5 parsec").unwrap_err().contains("GiB"));
         assert!(parse_count("many").unwrap_err().contains("number"));
+    }
+
+    #[test]
+    fn a_rate_is_a_count_of_operations_per_second() {
+        assert_eq!(parse_rate("50k/s"), Ok(50_000.0));
+        assert_eq!(parse_rate(" 1.5M/s"), Ok(1_500_000.0));
+        assert_eq!(parse_rate("0.5/s"), Ok(0.5));
+        let refused = |text: &str| parse_rate(text).unwrap_err();
+        assert_eq!(refused("50k"), "the rate `50k` has no unit: write 50k/s");
+        assert_eq!(refused("-5k/s"), "the rate `-5k/s` is negative: did you mean 5k/s?");
+        assert!(refused("0/s").contains("offers nothing"));
+        assert!(refused("2MiB/s").contains("not a rate"));
+        assert!(refused("50k/min").contains("not a rate"));
+        assert!(refused("2000M/s").contains("nanosecond"));
+        assert!(refused("").contains("such as 50k/s"));
+    }
+
+    #[test]
+    fn counts_and_rates_are_written_with_commas() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [50_000.0, 100.4, 99.5, 0.5].map(per_second),
+            ["50,000/s", "100/s", "99.5/s", "0.5/s"]
+        );
     }
 
     #[test]
