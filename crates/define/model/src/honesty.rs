@@ -80,6 +80,9 @@ pub struct Voided {
     pub valid_ns: Nanos,
     /// Counts and times of the measured clients in these.
     pub valid: OpSummaries,
+    /// Operations of the measured clients in these that kept the step's limit, when it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_limit: Option<u64>,
 }
 
 /// Who could not keep up with an open loop.

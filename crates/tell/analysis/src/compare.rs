@@ -51,6 +51,7 @@ pub fn compare(
         index,
         name,
         clients,
+        is_rate_given: false,
         cells: table.cells(&of_variant),
     };
     let whole = |((clients, _, _), of_variant): (Key, _)| RunsComparison {
@@ -64,6 +65,7 @@ pub fn compare(
         steps: by_step.0.into_iter().map(step).collect(),
         runs: by_run.0.into_iter().map(whole).collect(),
         incomplete: runs.iter().filter(|run| !run.end.is_complete()).map(incomplete).collect(),
+        invalid: Vec::new(),
         doubts: doubt::all(runs, experiment),
     })
 }

@@ -119,8 +119,29 @@ pub struct StepComparison {
     pub name: String,
     /// Level of the clients factor.
     pub clients: u32,
+    /// Whether operations arrived at rates the experiment gives.
+    pub is_rate_given: bool,
     /// One entry per variant, in the order of [`Comparison::variants`].
     pub cells: Vec<CellComparison>,
+}
+
+impl StepComparison {
+    /// Returns whether the experiment, and not the engine, sets this metric here.
+    ///
+    /// Such a metric has no ratio to the base case: see [`is_given`].
+    #[must_use]
+    pub fn is_given(&self, metric: &str) -> bool {
+        self.is_rate_given && is_given(metric)
+    }
+}
+
+/// Returns whether a metric is set by the experiment where it gives the rate of operations.
+///
+/// In an open loop throughput is the offered rate, or the step is overloaded; a ratio of
+/// throughputs tells nothing of the engines.
+#[must_use]
+pub fn is_given(metric: &str) -> bool {
+    metric.starts_with("throughput_") || metric == "offered_ops_per_s"
 }
 
 /// Whole runs at one level of the clients factor, over all variants; complete runs only.
@@ -160,6 +181,17 @@ pub struct IncompleteRun {
     pub steps_counted: u32,
 }
 
+/// A run in which the client was late too often: nothing of it is counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InvalidRun {
+    /// The run.
+    pub run: String,
+    /// Its variant.
+    pub variant: String,
+    /// Why it must not be used.
+    pub reason: String,
+}
+
 /// The variants of one experiment, compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
@@ -175,6 +207,8 @@ pub struct Comparison {
     pub runs: Vec<RunsComparison>,
     /// Runs that did not execute every step.
     pub incomplete: Vec<IncompleteRun>,
+    /// Runs that must not be used, and are not counted.
+    pub invalid: Vec<InvalidRun>,
     /// What a reader must know before using the numbers.
     pub doubts: Vec<Doubt>,
 }

@@ -19,18 +19,27 @@ pub mod doubt;
 pub mod error;
 pub mod join;
 pub mod metrics;
+pub mod rate_curve;
+pub mod scaling;
 pub mod stat;
+pub mod usl;
 
 #[cfg(test)]
 mod sample;
 
 pub use compare::compare;
 pub use comparison::{
-    CellComparison, Comparison, IncompleteRun, Marker, Measured, RunsComparison, StepComparison,
-    VariantRuns, Versus,
+    CellComparison, Comparison, IncompleteRun, InvalidRun, Marker, Measured, RunsComparison,
+    StepComparison, VariantRuns, Versus,
 };
 pub use doubt::Doubt;
 pub use error::AnalysisError;
 pub use join::join;
-pub use metrics::{bytes_put, primary_operations, run_metrics, step_metrics};
+pub use metrics::{
+    Percentile, Time, Withheld, bytes_put, primary_operations, response_time, run_metrics,
+    service_time, step_metrics,
+};
+pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
+pub use scaling::{Busy, Level, Origin, Scaling, scalability};
 pub use stat::{Spread, median, range_coverage};
+pub use usl::{Estimate, Fit, NoFit, Observation, Peak, Shape, Shapes};

@@ -202,7 +202,13 @@ mod tests {
         };
         let cells: Vec<CellComparison> = cells.iter().map(cell).collect();
         let base = cells[0].variant.clone();
-        let step = StepComparison { index: 0, name: "readrandom".to_owned(), clients: 1, cells };
+        let step = StepComparison {
+            index: 0,
+            name: "readrandom".to_owned(),
+            clients: 1,
+            is_rate_given: false,
+            cells,
+        };
         Comparison {
             base,
             repetitions: 3,
@@ -210,6 +216,7 @@ mod tests {
             steps: vec![step],
             runs: Vec::new(),
             incomplete: Vec::new(),
+            invalid: Vec::new(),
             doubts: Vec::new(),
         }
     }

@@ -3,11 +3,16 @@
 //! Every cost per operation is (total over the measured span) / (primary operations). A metric
 //! whose inputs are not all known is absent.
 
+mod part;
+mod times;
+
 use std::collections::BTreeMap;
 
 use model::metric::Readings;
 use model::record::{OpCounts, OpSummary};
 use model::{DataShape, OpKind, RunRecord, StepRecord};
+
+pub use times::{Percentile, Time, Withheld, response_time, service_time};
 
 /// Returns the operations that a step's costs are divided by.
 ///

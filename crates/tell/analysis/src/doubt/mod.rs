@@ -8,13 +8,15 @@
 
 use std::collections::BTreeMap;
 
-use model::record::Finding;
+use model::record::{Finding, Severity};
 use model::{Experiment, RunRecord, StepRecord};
 use serde::Serialize;
 
 /// One doubt.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Doubt {
+    /// How grave it is.
+    pub severity: Severity,
     /// What was seen, with the figures.
     pub seen: String,
     /// What to do about it.
@@ -32,7 +34,7 @@ pub fn all(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
 }
 
 fn doubt(seen: String, remedy: &str) -> Doubt {
-    Doubt { seen, remedy: remedy.to_owned() }
+    Doubt { severity: Severity::Doubt, seen, remedy: remedy.to_owned() }
 }
 
 /// Variant and step: what doubts about steps are grouped by.
@@ -112,7 +114,7 @@ fn recorded(runs: &[RunRecord]) -> Vec<Doubt> {
     let tell = |((code, variant, step), seen): ((&str, &str, &str), Vec<&Finding>)| {
         let (first, runs) = (seen.first()?, runs_of(seen.len()));
         let seen = format!("{code} {step} of {variant}: {} ({runs})", first.seen);
-        Some(Doubt { seen, remedy: first.remedy.clone() })
+        Some(Doubt { severity: first.severity, seen, remedy: first.remedy.clone() })
     };
     found.into_iter().filter_map(tell).collect()
 }
@@ -123,11 +125,9 @@ fn runs_of(count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::OpKind;
-    use model::record::Severity;
-
     use super::*;
     use crate::sample::{experiment, run, summary};
+    use model::OpKind;
 
     fn seen(runs: &[RunRecord], experiment: &Experiment) -> Vec<String> {
         all(runs, experiment).into_iter().map(|doubt| doubt.seen).collect()
