@@ -122,6 +122,7 @@ pub static METRICS: &[Metric] = &[
     metric("device_flushes", Count, Counter, Lower, "flush requests completed by the device"),
     metric("device_busy_us", Micros, Counter, Neither, "time the device had work in hand"),
     metric("host_cpu_busy_us", Micros, Counter, Neither, "CPU used on the whole host, this process included"),
+    metric("others_cpu_us", Micros, Counter, Lower, "user CPU of the host's other processes: neither the worker nor Assay itself"),
     metric("host_steal_us", Micros, Counter, Lower, "CPU time another guest took from this host"),
     metric("host_context_switches", Count, Counter, Lower, "context switches on the whole host"),
     metric("host_io_pressure_us", Micros, Counter, Lower, "time in which some task of the host waited for storage"),
