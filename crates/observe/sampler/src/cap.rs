@@ -42,7 +42,7 @@ impl MemoryCap {
     /// not keep the limit.
     pub fn create(limit: Bytes) -> Result<Self, SampleError> {
         let pid = std::process::id();
-        let own = CgroupDir::of_process(pid).and_then(|own| Some((own.version, own.memory?)));
+        let own = CgroupDir::of_process(pid).map(|own| (own.version, own.memory));
         let Some((version, own)) = own else {
             let reason = "no control group file system is mounted".to_owned();
             return Err(SampleError::NoController { reason });
@@ -65,7 +65,7 @@ impl MemoryCap {
         sweep(parent);
         let dir = parent.join(name);
         fs::create_dir(&dir).map_err(SampleError::rights(&dir))?;
-        let group = CgroupDir { version, memory: Some(dir.clone()), cpu: None };
+        let group = CgroupDir { version, memory: dir.clone() };
         let cap = Self { group, dir };
         match version {
             Version::V1 => cap.limit_v1(limit)?,

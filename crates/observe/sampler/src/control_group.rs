@@ -33,12 +33,20 @@ impl Version {
     }
 }
 
-/// The directories of a control group.
+/// The directory of a control group's memory accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CgroupDir {
     pub(crate) version: Version,
-    pub(crate) memory: Option<PathBuf>,
-    pub(crate) cpu: Option<PathBuf>,
+    pub(crate) memory: PathBuf,
+}
+
+/// The directory of a control group's CPU accounts, and the version that keeps them there.
+///
+/// Memory and CPU may be controlled by different versions on one machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CpuDir {
+    pub(crate) version: Version,
+    pub(crate) dir: PathBuf,
 }
 
 impl CgroupDir {
@@ -60,8 +68,7 @@ impl CgroupDir {
 
     /// Returns the memory charged to the group, page cache included.
     pub(crate) fn memory_bytes(&self) -> Result<Option<u64>, SampleError> {
-        let Some(dir) = &self.memory else { return Ok(None) };
-        let text = read_if_there(&dir.join(self.version.usage_file()))?;
+        let text = read_if_there(&self.memory.join(self.version.usage_file()))?;
         Ok(text.and_then(|text| text.trim().parse().ok()))
     }
 
@@ -70,8 +77,7 @@ impl CgroupDir {
     /// # Errors
     /// When the kernel's file cannot be read.
     pub fn oom_kills(&self) -> Result<Option<u64>, SampleError> {
-        let Some(dir) = &self.memory else { return Ok(None) };
-        let text = read_if_there(&dir.join(self.version.kills_file()))?;
+        let text = read_if_there(&self.memory.join(self.version.kills_file()))?;
         Ok(text.and_then(|text| value_of(&text, "oom_kill")))
     }
 }
@@ -82,13 +88,29 @@ impl CgroupDir {
 /// Source: cgroups(7), "/proc files".
 fn locate(text: &str, mounts: &[Mount]) -> Option<CgroupDir> {
     if let Some(memory) = v1_dir(text, mounts, "memory") {
-        let cpu = v1_dir(text, mounts, "cpu");
-        return Some(CgroupDir { version: Version::V1, memory: Some(memory), cpu });
+        return Some(CgroupDir { version: Version::V1, memory });
     }
+    Some(CgroupDir { version: Version::V2, memory: v2_dir(text, mounts)? })
+}
+
+/// Returns where the CPU accounts are of the group that the text of `/proc/PID/cgroup` names.
+pub(crate) fn locate_cpu(text: &str, mounts: &[Mount]) -> Option<CpuDir> {
+    if let Some(dir) = v1_dir(text, mounts, "cpu") {
+        return Some(CpuDir { version: Version::V1, dir });
+    }
+    Some(CpuDir { version: Version::V2, dir: v2_dir(text, mounts)? })
+}
+
+/// Returns where the threads are counted of the group that the text of `/proc/PID/cgroup` names.
+pub(crate) fn locate_pids(text: &str, mounts: &[Mount]) -> Option<PathBuf> {
+    v1_dir(text, mounts, "pids").or_else(|| v2_dir(text, mounts))
+}
+
+/// Returns the directory of the group in the one hierarchy of version 2.
+fn v2_dir(text: &str, mounts: &[Mount]) -> Option<PathBuf> {
     let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
     let mount = mounts.iter().rfind(|mount| mount.kind == "cgroup2")?;
-    let dir = dir_in(mount, path);
-    Some(CgroupDir { version: Version::V2, memory: Some(dir.clone()), cpu: Some(dir) })
+    Some(dir_in(mount, path))
 }
 
 /// Returns the directory of the group in the hierarchy of a version 1 controller.
@@ -139,38 +161,42 @@ mod tests {
         ];
         let group = locate(text, &mounts).unwrap();
         assert_eq!(group.version(), 1);
-        assert_eq!(group.memory.unwrap(), Path::new("/cg/memory/jobs/17"));
-        assert_eq!(group.cpu.unwrap(), Path::new("/cg/cpu"));
+        assert_eq!(group.memory, Path::new("/cg/memory/jobs/17"));
+        let cpu = CpuDir { version: Version::V1, dir: "/cg/cpu".into() };
+        assert_eq!(locate_cpu(text, &mounts), Some(cpu));
     }
 
     #[test]
     fn version_2_has_one_directory() {
         let mounts = [mount("cgroup2", "/sys/fs/cgroup", "/", &["rw", "nsdelegate"])];
-        let group = locate("0::/user.slice/user-1000.slice/session-2.scope\n", &mounts).unwrap();
+        let text = "0::/user.slice/user-1000.slice/session-2.scope\n";
+        let group = locate(text, &mounts).unwrap();
         assert_eq!(group.version(), 2);
         let dir = Path::new("/sys/fs/cgroup/user.slice/user-1000.slice/session-2.scope");
-        assert_eq!(group.memory.as_deref(), Some(dir));
-        assert_eq!(group.cpu, group.memory);
+        assert_eq!(group.memory, dir);
+        let cpu = CpuDir { version: Version::V2, dir: dir.into() };
+        assert_eq!(locate_cpu(text, &mounts), Some(cpu));
     }
 
     #[test]
-    fn with_both_versions_the_one_that_has_the_memory_controller_counts() {
+    fn with_both_versions_each_controller_is_looked_for_where_it_is() {
         let text = "1:cpu,cpuacct:/a\n0::/b\n";
         let mounts = [
             mount("cgroup", "/cg/cpu", "/", &["rw", "cpu", "cpuacct"]),
             mount("cgroup2", "/cg/unified", "/", &["rw"]),
         ];
         let group = locate(text, &mounts).unwrap();
-        assert_eq!(group.memory.unwrap(), Path::new("/cg/unified/b"));
+        assert_eq!(group.memory, Path::new("/cg/unified/b"));
+        assert_eq!(locate_cpu(text, &mounts).unwrap().dir, Path::new("/cg/cpu/a"));
     }
 
     #[test]
     fn a_container_sees_its_own_group_at_the_top() {
         let text = "4:memory:/docker/0123\n";
         let inside = [mount("cgroup", "/cg/memory", "/docker/0123", &["memory"])];
-        assert_eq!(locate(text, &inside).unwrap().memory.unwrap(), Path::new("/cg/memory"));
+        assert_eq!(locate(text, &inside).unwrap().memory, Path::new("/cg/memory"));
         let strange = [mount("cgroup", "/cg/memory", "/elsewhere", &["memory"])];
-        assert_eq!(locate(text, &strange).unwrap().memory.unwrap(), Path::new("/cg/memory"));
+        assert_eq!(locate(text, &strange).unwrap().memory, Path::new("/cg/memory"));
         assert_eq!(locate("0::/\n", &[]), None);
     }
 }

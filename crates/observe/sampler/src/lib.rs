@@ -20,9 +20,12 @@ mod kernel_file;
 mod mount;
 mod sampler;
 mod source;
+mod thread_limits;
 
 pub use cap::MemoryCap;
 pub use control_group::CgroupDir;
 pub use error::SampleError;
 pub use host_facts::host_facts;
 pub use sampler::{RunTargets, Sampler, for_run};
+pub use source::dirty_bytes;
+pub use thread_limits::{ThreadLimit, tightest_thread_limit};

@@ -1,30 +1,25 @@
 //! The run's control group: memory, throttling, kills; versions 1 and 2.
 
-use std::path::{Path, PathBuf};
-
 use model::Readings;
 
-use crate::control_group::{CgroupDir, Version};
+use crate::control_group::{CgroupDir, CpuDir, Version, locate_cpu};
 use crate::error::SampleError;
-use crate::kernel_file::{put, read_if_there, value_of};
+use crate::kernel_file::{put, read_if_there, read_of_process, value_of};
+use crate::mount::mounts;
 use crate::sampler::Sampler;
 
 /// Reads the accounts of the worker's control group.
 pub(crate) struct CgroupSampler {
     /// The run's own group: the memory of a shared one says nothing about the run.
     own: Option<CgroupDir>,
-    /// The groups whose CPU cap holds the worker: its own and the enclosing ones.
-    cpu: Vec<PathBuf>,
-    version: Option<Version>,
+    pid: u32,
+    throttling: Throttling,
 }
 
 impl CgroupSampler {
     /// Returns the sampler of process `pid`, and of its group if the run has one to itself.
     pub(crate) fn new(pid: u32, own: Option<CgroupDir>) -> Self {
-        let of_worker = CgroupDir::of_process(pid);
-        let version = of_worker.as_ref().map(|group| group.version);
-        let cpu = of_worker.and_then(|group| group.cpu).map_or_else(Vec::new, |dir| cpu_dirs(&dir));
-        Self { own, cpu, version }
+        Self { own, pid, throttling: Throttling::default() }
     }
 }
 
@@ -39,24 +34,63 @@ impl Sampler for CgroupSampler {
             put(&mut readings, "cgroup_memory_bytes", group.memory_bytes()?);
             put(&mut readings, "cgroup_oom_kills", group.oom_kills()?);
         }
-        let mut throttled = None;
-        for dir in &self.cpu {
-            let text = read_if_there(&dir.join("cpu.stat"))?.unwrap_or_default();
-            let more = self.version.and_then(|version| throttled_us(&text, version));
-            throttled = throttled.into_iter().chain(more).reduce(u64::wrapping_add);
-        }
-        put(&mut readings, "cgroup_throttled_us", throttled);
+        let group = read_of_process(self.pid, "cgroup")?.unwrap_or_default();
+        put(&mut readings, "cgroup_throttled_us", self.throttling.look(&group)?);
         Ok(readings)
     }
 }
 
-/// Returns a group's directory and those of the groups that enclose it.
+/// The throttling of the groups whose CPU cap holds the worker: its own and the enclosing ones.
+///
+/// A worker may be moved to another group while it runs (by a container's manager, by a user who
+/// caps it): what a group counted before the worker came to it is not the worker's.
+#[derive(Default)]
+struct Throttling {
+    /// The worker's `/proc/PID/cgroup` when its groups were last looked for.
+    text: String,
+    groups: Vec<CpuDir>,
+    /// What the groups counted at the last look, us.
+    last_us: Option<u64>,
+    total_us: u64,
+}
+
+impl Throttling {
+    /// Returns the time throttled since the first look, us, for a worker whose `/proc/PID/cgroup`
+    /// has this text; `None` when its groups do not tell.
+    fn look(&mut self, text: &str) -> Result<Option<u64>, SampleError> {
+        if text != self.text {
+            text.clone_into(&mut self.text);
+            self.groups =
+                locate_cpu(text, &mounts()).map_or_else(Vec::new, |group| enclosing(&group));
+            self.last_us = None;
+        }
+        self.add()
+    }
+
+    /// Adds what the groups have counted since the last look.
+    fn add(&mut self) -> Result<Option<u64>, SampleError> {
+        let mut now_us = None;
+        for group in &self.groups {
+            let text = read_if_there(&group.dir.join("cpu.stat"))?.unwrap_or_default();
+            let more = throttled_us(&text, group.version);
+            now_us = now_us.into_iter().chain(more).reduce(u64::wrapping_add);
+        }
+        if let (Some(now), Some(last)) = (now_us, self.last_us) {
+            self.total_us += u64::saturating_sub(now, last);
+        }
+        self.last_us = now_us;
+        Ok(now_us.map(|_known| self.total_us))
+    }
+}
+
+/// Returns a group and those that enclose it.
 ///
 /// A group that is not throttled itself is held up by the cap of an enclosing one, which alone
 /// counts it.
-fn cpu_dirs(dir: &Path) -> Vec<PathBuf> {
-    let dirs = dir.ancestors().take_while(|dir| dir.join("cpu.stat").exists());
-    dirs.map(Path::to_path_buf).collect()
+fn enclosing(group: &CpuDir) -> Vec<CpuDir> {
+    let dirs = group.dir.ancestors().take_while(|dir| dir.join("cpu.stat").exists());
+    let version = group.version;
+    dirs.map(|dir| CpuDir { version, dir: dir.to_path_buf() }).collect()
 }
 
 /// Returns the throttled time in the text of `cpu.stat`, us.
@@ -72,6 +106,8 @@ fn throttled_us(text: &str, version: Version) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -83,6 +119,14 @@ mod tests {
         assert_eq!(throttled_us("usage_usec 90\n", Version::V2), None);
     }
 
+    /// Returns the throttling of the groups from `dir` up, looked at once.
+    fn looked_at(dir: &Path, version: Version) -> Throttling {
+        let groups = enclosing(&CpuDir { version, dir: dir.to_path_buf() });
+        let mut throttling = Throttling { groups, ..Throttling::default() };
+        throttling.add().unwrap();
+        throttling
+    }
+
     #[test]
     fn the_throttling_of_enclosing_groups_counts_too() {
         let top = tempfile::tempdir().unwrap();
@@ -90,11 +134,36 @@ mod tests {
         std::fs::create_dir_all(&group).unwrap();
         std::fs::write(top.path().join("slice/cpu.stat"), "throttled_usec 7\n").unwrap();
         std::fs::write(group.join("cpu.stat"), "usage_usec 90\n").unwrap();
-        let cpu = cpu_dirs(&group);
-        assert_eq!(cpu.len(), 2);
-        let version = Some(Version::V2);
-        let readings = CgroupSampler { own: None, cpu, version }.sample().unwrap();
-        assert_eq!(readings.into_iter().collect::<Vec<_>>(), [("cgroup_throttled_us".into(), 7.0)]);
+        let mut throttling = looked_at(&group, Version::V2);
+        assert_eq!(throttling.groups.len(), 2);
+        std::fs::write(top.path().join("slice/cpu.stat"), "throttled_usec 19\n").unwrap();
+        assert_eq!(throttling.add().unwrap(), Some(12));
+    }
+
+    #[test]
+    fn a_group_the_worker_is_moved_to_brings_no_throttling_of_its_past() {
+        let (old, new) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let count = |group: &tempfile::TempDir, ns: u64| {
+            std::fs::write(group.path().join("cpu.stat"), format!("throttled_time {ns}\n"))
+                .unwrap();
+        };
+        count(&old, 5_000);
+        count(&new, 900_000);
+        let mut throttling = looked_at(old.path(), Version::V1);
+        count(&old, 8_000);
+        assert_eq!(throttling.add().unwrap(), Some(3));
+        throttling.groups = enclosing(&CpuDir { version: Version::V1, dir: new.path().into() });
+        throttling.last_us = None;
+        assert_eq!(throttling.add().unwrap(), Some(3));
+        count(&new, 902_000);
+        assert_eq!(throttling.add().unwrap(), Some(5));
+        count(&new, 0);
+        assert_eq!(throttling.add().unwrap(), Some(5), "a counter that was reset tells nothing");
+    }
+
+    #[test]
+    fn a_process_without_groups_tells_no_throttling() {
+        assert_eq!(Throttling::default().look("").unwrap(), None);
     }
 
     #[test]
@@ -105,7 +174,6 @@ mod tests {
                 [
                     ("memory.usage_in_bytes", "4096\n"),
                     ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"),
-                    ("cpu.stat", "throttled_time 5000\n"),
                 ],
             ),
             (
@@ -113,7 +181,6 @@ mod tests {
                 [
                     ("memory.current", "4096\n"),
                     ("memory.events", "low 0\nhigh 0\nmax 9\noom 3\noom_kill 2\n"),
-                    ("cpu.stat", "throttled_usec 5\n"),
                 ],
             ),
         ] {
@@ -121,14 +188,10 @@ mod tests {
             for (name, text) in files {
                 std::fs::write(dir.path().join(name), text).unwrap();
             }
-            let memory = Some(dir.path().to_owned());
-            let own = Some(CgroupDir { version, memory, cpu: None });
-            let cpu = cpu_dirs(dir.path());
-            let version = Some(version);
-            let readings = CgroupSampler { own, cpu, version }.sample().unwrap();
+            let own = Some(CgroupDir { version, memory: dir.path().to_owned() });
+            let readings = CgroupSampler::new(std::process::id(), own).sample().unwrap();
             assert_eq!(readings.get("cgroup_memory_bytes"), Some(&4096.0), "{version:?}");
             assert_eq!(readings.get("cgroup_oom_kills"), Some(&2.0), "{version:?}");
-            assert_eq!(readings.get("cgroup_throttled_us"), Some(&5.0), "{version:?}");
         }
     }
 }

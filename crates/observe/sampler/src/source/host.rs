@@ -30,11 +30,18 @@ impl Sampler for HostSampler {
         if let Some(text) = read_if_there(Path::new("/proc/pressure/io"))? {
             put(&mut readings, "host_io_pressure_us", pressure_us(&text));
         }
-        if let Some(text) = read_if_there(Path::new("/proc/meminfo"))? {
-            put(&mut readings, "dirty_bytes", bytes_of(&text, "Dirty"));
-        }
+        put(&mut readings, "dirty_bytes", dirty_bytes()?);
         Ok(readings)
     }
+}
+
+/// Returns the page cache of the host that waits to be written back; `None` when it does not tell.
+///
+/// # Errors
+/// When the kernel's file is there and cannot be read.
+pub fn dirty_bytes() -> Result<Option<u64>, SampleError> {
+    let text = read_if_there(Path::new("/proc/meminfo"))?;
+    Ok(text.and_then(|text| bytes_of(&text, "Dirty")))
 }
 
 /// Adds the readings in the text of `/proc/stat`.

@@ -8,6 +8,7 @@ mod data_dir;
 mod device;
 mod disk_free;
 mod host;
+mod others;
 mod process_io;
 mod process_memory;
 
@@ -16,5 +17,7 @@ pub(crate) use data_dir::DataDirSampler;
 pub(crate) use device::DeviceSampler;
 pub(crate) use disk_free::DiskFreeSampler;
 pub(crate) use host::HostSampler;
+pub use host::dirty_bytes;
+pub(crate) use others::OthersSampler;
 pub(crate) use process_io::ProcessIoSampler;
 pub(crate) use process_memory::ProcessMemorySampler;

@@ -1,0 +1,102 @@
+//! The CPU that other processes of the host took.
+
+use std::path::Path;
+
+use model::Readings;
+
+use crate::error::SampleError;
+use crate::kernel_file::{put, read_if_there, read_of_process};
+use crate::sampler::Sampler;
+
+/// Reads what is left of the host's user CPU when the worker's and our own are taken away.
+///
+/// User CPU only: kernel threads have none, and what they do (write-back, block layer) is mostly
+/// work that the engine has caused. Accounts of processes are cut to whole ticks, so a growth may
+/// be off by a few of them.
+pub(crate) struct OthersSampler {
+    worker: u32,
+    /// The largest value so far: a counter does not fall because a tick was cut off.
+    largest_us: u64,
+}
+
+impl OthersSampler {
+    /// Returns the sampler of everybody but process `worker` and this one.
+    pub(crate) const fn new(worker: u32) -> Self {
+        Self { worker, largest_us: 0 }
+    }
+}
+
+impl Sampler for OthersSampler {
+    fn metrics(&self) -> &'static [&'static str] {
+        &["others_cpu_us"]
+    }
+
+    fn sample(&mut self) -> Result<Readings, SampleError> {
+        let mut readings = Readings::new();
+        // The processes first: what they use until the host's account is read is theirs, so that
+        // the difference errs by counting too much for an instant, never by falling.
+        let worker = read_of_process(self.worker, "stat")?;
+        let own = read_of_process(std::process::id(), "stat")?;
+        let host = read_if_there(Path::new("/proc/stat"))?;
+        let ticks = (|| {
+            let ours = user_ticks(&worker?)? + user_ticks(&own?)?;
+            Some(host_user_ticks(&host?)?.saturating_sub(ours))
+        })();
+        let micros =
+            |ticks: u64| ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
+        if let Some(ticks) = ticks {
+            self.largest_us = self.largest_us.max(micros(ticks));
+            put(&mut readings, "others_cpu_us", Some(self.largest_us));
+        }
+        Ok(readings)
+    }
+}
+
+/// Returns the user CPU in the text of `/proc/PID/stat`, ticks, ended threads included.
+///
+/// Source: proc(5), `/proc/PID/stat`, field 14; the second field may hold blanks and brackets.
+fn user_ticks(text: &str) -> Option<u64> {
+    let (_, after_name) = text.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(11)?.parse().ok()
+}
+
+/// Returns the user CPU in the text of `/proc/stat`, ticks, that of niced processes included.
+///
+/// Source: Linux, Documentation/filesystems/proc.rst, section 1.8.
+fn host_user_ticks(text: &str) -> Option<u64> {
+    let cpu = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let mut ticks = cpu.split_ascii_whitespace().map(str::parse);
+    let (user, nice): (u64, u64) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
+    Some(user + nice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn user_time_is_found_behind_any_name() {
+        let text = "17 (a) b (c) S 1 17 17 0 -1 4194560 900 0 3 0 230 41 0 0 20 0 9 0 100 5 6";
+        assert_eq!(user_ticks(text), Some(230));
+        assert_eq!(user_ticks("17 (short) S 1"), None);
+    }
+
+    #[test]
+    fn niced_processes_are_others_too() {
+        let text = "intr 5\ncpu  43770 1048 8243 288239 1272 5 169 140 60 0\ncpu0 1 1 1 1\n";
+        assert_eq!(host_user_ticks(text), Some(44_818));
+        assert_eq!(host_user_ticks("cpu0 1 1 1 1\n"), None);
+    }
+
+    /// Goal: what the worker itself does is nobody else's.
+    /// Method: this process stands for both, so its work is taken away twice, and a second look
+    /// can but stay where the first was or grow by what others did.
+    #[test]
+    fn the_reading_never_falls() {
+        let mut sampler = OthersSampler::new(std::process::id());
+        let first = sampler.sample().unwrap();
+        let sum = (0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(n ^ sum));
+        let second = sampler.sample().unwrap();
+        assert!(second["others_cpu_us"] >= first["others_cpu_us"], "{sum}");
+    }
+}

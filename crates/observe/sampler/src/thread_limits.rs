@@ -1,0 +1,150 @@
+//! How many threads this process and its children may still start.
+
+use std::path::Path;
+
+use rustix::process::{Resource, getrlimit, getuid};
+
+use crate::control_group::locate_pids;
+use crate::kernel_file::{value_of, word};
+use crate::mount::mounts;
+
+/// A limit on threads, and how much of it is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadLimit {
+    /// Who sets it, as people look it up: `ulimit -u`, a file.
+    pub source: String,
+    /// Threads it allows.
+    pub limit: u64,
+    /// Threads that count against it now.
+    pub used: u64,
+}
+
+impl ThreadLimit {
+    /// Returns how many more threads it allows.
+    #[must_use]
+    pub const fn free(&self) -> u64 {
+        self.limit.saturating_sub(self.used)
+    }
+}
+
+/// Returns the tightest limit on threads; `None` when the system tells none.
+///
+/// Takes a look at every process of the user: for once, not for each second.
+#[must_use]
+pub fn tightest_thread_limit() -> Option<ThreadLimit> {
+    let all = of_system().into_iter().chain(of_user()).chain(of_groups());
+    all.min_by_key(ThreadLimit::free)
+}
+
+/// Returns the limits on all threads of the system.
+///
+/// Source: Linux, Documentation/admin-guide/sysctl/kernel.rst, `threads-max`, `pid_max`; proc(5),
+/// `/proc/loadavg`, fourth field.
+fn of_system() -> Vec<ThreadLimit> {
+    let used = word("/proc/loadavg").and_then(|text| threads_of_loadavg(&text));
+    let Some(used) = used else { return Vec::new() };
+    let limit = |path: &str| {
+        let limit = word(path)?.parse().ok()?;
+        Some(ThreadLimit { source: path.to_owned(), limit, used })
+    };
+    ["/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max"]
+        .into_iter()
+        .filter_map(limit)
+        .collect()
+}
+
+/// Returns the number of threads in the text of `/proc/loadavg`.
+fn threads_of_loadavg(text: &str) -> Option<u64> {
+    text.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+}
+
+/// Returns the limit on the user's threads; `None` for a user whom it does not bind.
+///
+/// Source: getrlimit(2), `RLIMIT_NPROC`: not enforced for root, `CAP_SYS_ADMIN`,
+/// `CAP_SYS_RESOURCE`.
+fn of_user() -> Option<ThreadLimit> {
+    let limit = getrlimit(Resource::Nproc).current?;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    if getuid().is_root() || is_exempt(&status) {
+        return None;
+    }
+    let uid = u64::from(getuid().as_raw());
+    let texts = std::fs::read_dir("/proc").ok()?.filter_map(Result::ok).filter_map(|entry| {
+        let is_process =
+            entry.file_name().to_string_lossy().starts_with(|c: char| c.is_ascii_digit());
+        // A process may end meanwhile: then it has no threads.
+        std::fs::read_to_string(entry.path().join("status")).ok().filter(|_| is_process)
+    });
+    let threads =
+        |text: String| (value_of(&text, "Uid")? == uid).then(|| value_of(&text, "Threads"))?;
+    let used = texts.filter_map(threads).sum();
+    Some(ThreadLimit { source: "ulimit -u".to_owned(), limit, used })
+}
+
+/// Returns whether the text of a process's status gives it a capability that lifts the limit.
+///
+/// Source: linux/capability.h: `CAP_SYS_ADMIN` is 21, `CAP_SYS_RESOURCE` is 24.
+fn is_exempt(status: &str) -> bool {
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    bits.is_some_and(|bits| bits & (1 << 21 | 1 << 24) != 0)
+}
+
+/// Returns the limits of this process's control group and those that enclose it.
+///
+/// Source: Linux, Documentation/admin-guide/cgroup-v1/pids.rst; a thread counts as a process.
+fn of_groups() -> Vec<ThreadLimit> {
+    let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let Some(dir) = locate_pids(&text, &mounts()) else { return Vec::new() };
+    dir.ancestors()
+        .take_while(|dir| dir.join("cgroup.procs").exists())
+        .filter_map(of_group)
+        .collect()
+}
+
+/// Returns the limit of one control group; `None` when it has none.
+fn of_group(dir: &Path) -> Option<ThreadLimit> {
+    let path = dir.join("pids.max");
+    // A group without a limit says `max`, which is no number.
+    let limit = word(&path)?.parse().ok()?;
+    let used = word(dir.join("pids.current"))?.parse().ok()?;
+    Some(ThreadLimit { source: path.display().to_string(), limit, used })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_the_second_number_of_the_pair() {
+        assert_eq!(threads_of_loadavg("1.10 0.59 0.44 3/106 24643"), Some(106));
+        assert_eq!(threads_of_loadavg("1.10"), None);
+    }
+
+    #[test]
+    fn capabilities_that_lift_the_limit_are_seen() {
+        assert!(is_exempt("Name:\ta\nCapEff:\t0000000001000000\n"));
+        assert!(is_exempt("CapEff:\t0000000000200000\n"));
+        assert!(!is_exempt("CapEff:\t0000000000000400\n"));
+        assert!(!is_exempt("Name:\ta\n"));
+    }
+
+    #[test]
+    fn a_group_without_a_limit_is_none() {
+        let group = tempfile::tempdir().unwrap();
+        std::fs::write(group.path().join("pids.current"), "12\n").unwrap();
+        std::fs::write(group.path().join("pids.max"), "max\n").unwrap();
+        assert_eq!(of_group(group.path()), None);
+        std::fs::write(group.path().join("pids.max"), "30\n").unwrap();
+        assert_eq!(of_group(group.path()).unwrap().free(), 18);
+    }
+
+    #[test]
+    fn this_machine_allows_some_threads() {
+        let Some(tightest) = tightest_thread_limit() else {
+            println!("skipped: this system tells no limit");
+            return;
+        };
+        assert!(tightest.used >= 1 && tightest.free() > 0, "{tightest:?}");
+    }
+}
