@@ -1,14 +1,14 @@
 //! Compares variants step by step, each with the base case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::metric::Readings;
 use model::record::RunEnd;
-use model::{Experiment, RunRecord};
+use model::{Experiment, Load, RunRecord};
 
 use crate::comparison::{
-    CellComparison, Comparison, IncompleteRun, Measured, RunsComparison, StepComparison,
-    VariantRuns, Versus,
+    CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
+    StepComparison, VariantRuns, Versus, is_given,
 };
 use crate::doubt;
 use crate::error::AnalysisError;
@@ -19,7 +19,9 @@ use crate::stat::Spread;
 ///
 /// A step counts when its record was written, whether or not its run later came to an end before
 /// time: what was measured is not thrown away. Such a run is listed in
-/// [`Comparison::incomplete`], and is left out where only whole runs can tell.
+/// [`Comparison::incomplete`], and is left out where only whole runs can tell. A run that is
+/// invalid is listed in [`Comparison::invalid`], and nothing of it counts. A metric that the
+/// experiment gives ([`is_given`]) has no ratio to the base.
 ///
 /// # Errors
 /// When there are no runs, the base or a run's variant is not in the experiment, or the records
@@ -36,10 +38,14 @@ pub fn compare(
     let table = Table { names: &names, base };
     let mut by_step = Samples::new();
     let mut by_run = Samples::new();
-    for run in runs {
+    let mut given = BTreeSet::new();
+    for run in runs.iter().filter(|run| run.invalid.is_none()) {
         let level = run.cell.clients;
         for step in &run.steps {
             let key = (level, step.index, step.step.name.clone());
+            if matches!(step.step.load, Load::Open(_)) {
+                given.insert(key.clone());
+            }
             by_step.add(key, &run.cell.variant, step_metrics(step, &experiment.data));
         }
         if run.end.is_complete() {
@@ -47,16 +53,16 @@ pub fn compare(
             by_run.add(key, &run.cell.variant, run_metrics(run, &experiment.data));
         }
     }
-    let step = |((clients, index, name), of_variant): (Key, _)| StepComparison {
-        index,
-        name,
-        clients,
-        is_rate_given: false,
-        cells: table.cells(&of_variant),
+    let step = |(key, of_variant): (Key, _)| {
+        let is_rate_given = given.contains(&key);
+        let has_ratio = |metric: &str| !(is_rate_given && is_given(metric));
+        let cells = table.cells(&of_variant, &has_ratio);
+        let (clients, index, name) = key;
+        StepComparison { index, name, clients, is_rate_given, cells }
     };
     let whole = |((clients, _, _), of_variant): (Key, _)| RunsComparison {
         clients,
-        cells: table.cells(&of_variant),
+        cells: table.cells(&of_variant, &|_| true),
     };
     Ok(Comparison {
         base: base.to_owned(),
@@ -64,8 +70,8 @@ pub fn compare(
         variants: variant_runs(runs, experiment),
         steps: by_step.0.into_iter().map(step).collect(),
         runs: by_run.0.into_iter().map(whole).collect(),
-        incomplete: runs.iter().filter(|run| !run.end.is_complete()).map(incomplete).collect(),
-        invalid: Vec::new(),
+        incomplete: runs.iter().filter_map(incomplete).collect(),
+        invalid: runs.iter().filter_map(invalid).collect(),
         doubts: doubt::all(runs, experiment),
     })
 }
@@ -93,14 +99,19 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    fn cells(&self, of_variant: &BTreeMap<String, Vec<Readings>>) -> Vec<CellComparison> {
+    fn cells(
+        &self,
+        of_variant: &BTreeMap<String, Vec<Readings>>,
+        has_ratio: &dyn Fn(&str) -> bool,
+    ) -> Vec<CellComparison> {
         let spreads_of =
             |name: &str| spreads(of_variant.get(name).map(Vec::as_slice).unwrap_or_default());
         let base = spreads_of(self.base);
         let cell = |name: &&str| {
             let is_base = *name == self.base;
             let versus = |metric: &str, spread: &Spread| {
-                base.get(metric).filter(|_| !is_base).and_then(|base| Versus::of(spread, base))
+                let base = base.get(metric).filter(|_| !is_base && has_ratio(metric));
+                base.and_then(|base| Versus::of(spread, base))
             };
             let measured = spreads_of(name).into_iter().map(|(metric, spread)| {
                 let versus_base = versus(&metric, &spread);
@@ -166,13 +177,21 @@ fn variant_runs(runs: &[RunRecord], experiment: &Experiment) -> Vec<VariantRuns>
     experiment.variants.iter().map(of_variant).collect()
 }
 
-fn incomplete(run: &RunRecord) -> IncompleteRun {
-    IncompleteRun {
+fn incomplete(run: &RunRecord) -> Option<IncompleteRun> {
+    (!run.end.is_complete() && run.invalid.is_none()).then(|| IncompleteRun {
         run: run.id.clone(),
         variant: run.cell.variant.clone(),
         how: run.end.phrase(),
         steps_counted: count(run.steps.len()),
-    }
+    })
+}
+
+fn invalid(run: &RunRecord) -> Option<InvalidRun> {
+    run.invalid.as_ref().map(|reason| InvalidRun {
+        run: run.id.clone(),
+        variant: run.cell.variant.clone(),
+        reason: reason.clone(),
+    })
 }
 
 fn count(len: usize) -> u32 {
@@ -182,7 +201,7 @@ fn count(len: usize) -> u32 {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
-    use std::collections::BTreeSet;
+    use model::{OpenLoad, Pace, Rate};
 
     use super::*;
     use crate::comparison::Marker;
@@ -262,6 +281,43 @@ mod tests {
         let comparison = compare(&runs, &experiment(&["base"], 3), "base").unwrap();
         assert_eq!(comparison.levels(), BTreeSet::from([1, 4]));
         assert_eq!(comparison.steps[0].cells[0].metrics[METRIC].spread.n, 2);
+    }
+
+    #[test]
+    fn an_invalid_run_is_named_and_nothing_of_it_counts() {
+        let mut runs = three("base", [1_000, 1_000, 90_000]);
+        runs.extend(three("other", [2_000, 2_000, 2_000]));
+        runs[2].invalid = Some("20 of 60 intervals are void".to_owned());
+        runs[2].end = RunEnd::Interrupted { step: "overwrite".to_owned() };
+        let comparison = compare(&runs, &experiment(&["base", "other"], 3), "base").unwrap();
+        let base = &comparison.steps[0].cells[0];
+        assert_eq!((base.runs, base.metrics[METRIC].spread.max), (2, 500.0));
+        assert_eq!(comparison.runs[0].cells[0].runs, 2);
+        let [only] = &comparison.invalid[..] else { panic!("one run is invalid") };
+        assert_eq!((only.run.as_str(), only.variant.as_str()), ("sample/base.c1.r3", "base"));
+        assert_eq!(only.reason, "20 of 60 intervals are void");
+        assert!(comparison.incomplete.is_empty());
+    }
+
+    #[test]
+    fn a_rate_that_is_given_has_no_ratio_to_the_base() {
+        let mut runs = [run("base", 1, 1_000), run("other", 1, 1_001)];
+        for run in &mut runs {
+            let step = &mut run.steps[0];
+            let rate = Rate::constant(500.0);
+            step.step.load = Load::Open(OpenLoad { rate, pace: Pace::default() });
+            step.within_limit = Some(900);
+        }
+        let comparison = compare(&runs, &experiment(&["base", "other"], 1), "base").unwrap();
+        let step = &comparison.steps[0];
+        let other = &step.cells[1].metrics;
+        assert!(step.is_given(METRIC) && !step.is_given("goodput_ops_per_s"));
+        assert_eq!(other[METRIC].versus_base, None);
+        assert!(other["goodput_ops_per_s"].versus_base.is_some());
+        assert!(other["response_ns_p50"].versus_base.is_some());
+        let closed = three("base", [1, 2, 3]);
+        let comparison = compare(&closed, &experiment(&["base"], 3), "base").unwrap();
+        assert!(!comparison.steps[0].is_given(METRIC));
     }
 
     #[test]

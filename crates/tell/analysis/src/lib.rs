@@ -30,7 +30,7 @@ mod sample;
 pub use compare::compare;
 pub use comparison::{
     CellComparison, Comparison, IncompleteRun, InvalidRun, Marker, Measured, RunsComparison,
-    StepComparison, VariantRuns, Versus,
+    StepComparison, VariantRuns, Versus, is_given,
 };
 pub use doubt::Doubt;
 pub use error::AnalysisError;

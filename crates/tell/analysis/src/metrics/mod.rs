@@ -1,17 +1,26 @@
 //! The derived metrics of `model::metric`, computed from one step or one run.
 //!
-//! Every cost per operation is (total over the measured span) / (primary operations). A metric
-//! whose inputs are not all known is absent.
+//! Every cost per operation is (total over the measured span) / (primary operations). Where
+//! intervals are void, rates and times come from the others; costs stay those of the whole span,
+//! because counters and operations were counted over the same one. A metric whose inputs are not
+//! all known is absent.
+//!
+//! To add one, add its formula to the file of its subject.
 
-mod part;
+mod cpu;
+mod io;
+mod open_loop;
+pub(crate) mod part;
+mod throughput;
 mod times;
 
 use std::collections::BTreeMap;
 
 use model::metric::Readings;
-use model::record::{OpCounts, OpSummary};
+use model::record::OpCounts;
 use model::{DataShape, OpKind, RunRecord, StepRecord};
 
+pub(crate) use cpu::{client_threads, clients};
 pub use times::{Percentile, Time, Withheld, response_time, service_time};
 
 /// Returns the operations that a step's costs are divided by.
@@ -50,12 +59,14 @@ pub fn rows_put(step: &StepRecord) -> u64 {
 #[must_use]
 pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     let mut metrics = Derived::default();
-    throughput(step, &mut metrics);
-    times(step, &mut metrics);
-    cpu_per_op(step, &mut metrics);
-    io_per_op(step, &mut metrics);
-    write_amplification(&step.counters, bytes_put(step, data), &mut metrics);
-    metrics.set("space_amplification", space_amplification(step, data));
+    throughput::set(step, &mut metrics);
+    times::set(step, &mut metrics);
+    open_loop::set(step, &mut metrics);
+    cpu::set_per_op(step, &mut metrics);
+    cpu::set_busy(step, &mut metrics);
+    io::set_per_op(step, &mut metrics);
+    io::set_write_amplification(&step.counters, bytes_put(step, data), &mut metrics);
+    metrics.set("space_amplification", io::space_amplification(step, data));
     let counter = |name| get(&step.counters, name);
     let looked_up = sum(&[counter("engine_cache_hits"), counter("engine_cache_misses")]);
     metrics.set("cache_hit_share", ratio(counter("engine_cache_hits"), looked_up));
@@ -80,8 +91,8 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
 pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     let mut metrics = Derived::default();
     let put = run.steps.iter().map(|step| bytes_put(step, data)).sum();
-    write_amplification(&totals(&run.steps), put, &mut metrics);
-    let at_end = run.steps.last().and_then(|step| space_amplification(step, data));
+    io::set_write_amplification(&totals(&run.steps), put, &mut metrics);
+    let at_end = run.steps.last().and_then(|step| io::space_amplification(step, data));
     metrics.set("space_amplification", at_end);
     let peaks = run.steps.iter().filter_map(|step| get(&step.gauges_max, "rss_bytes"));
     metrics.set("rss_peak_bytes", peaks.reduce(f64::max));
@@ -89,42 +100,6 @@ pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     let settle_s = settled.map(|settle| settle.took_ns.as_secs_f64()).reduce(|a, b| a + b);
     metrics.set("settle_s", settle_s);
     metrics.readings
-}
-
-/// Sets the write amplifications from counters over a span in which `put` bytes were put.
-///
-/// - plain: (flush + compaction [+ blob files] or B-tree pages) / put. Flush and compaction are
-///   separate counters; "cumulative compaction" of RocksDB's text statistics already contains
-///   flush, and adding both is the error of benchmark.sh.
-/// - with WAL: the same plus the log.
-/// - process and device: what the kernel saw, log and file system included.
-///
-/// A step that puts nothing has none. An engine that tells only one of flush and compaction has
-/// neither of the first two.
-///
-/// Source: RocksDB wiki, "RocksDB Tuning Guide", "Amplification factors".
-fn write_amplification(counters: &Readings, put: u64, metrics: &mut Derived) {
-    let put = (put > 0).then(|| float(put));
-    let counter = |name| get(counters, name);
-    let merged =
-        sum(&[counter("engine_flush_write_bytes"), counter("engine_compaction_write_bytes")]);
-    let pages = counter("engine_page_write_bytes");
-    let files = [merged, counter("engine_blob_write_bytes"), pages];
-    let known = merged.or(pages).map(|_| files.iter().flatten().sum());
-    metrics.set("write_amplification", ratio(known, put));
-    let with_wal = sum(&[known, counter("engine_wal_write_bytes")]);
-    metrics.set("write_amplification_with_wal", ratio(with_wal, put));
-    metrics.set("write_amplification_process", ratio(counter("process_write_bytes"), put));
-    metrics.set("write_amplification_device", ratio(counter("device_write_bytes"), put));
-}
-
-/// Returns bytes on storage at the step's end per byte of keys and values.
-///
-/// The bytes of keys and values are those of all rows of the experiment: the same divisor for
-/// every engine, where engines' own estimates differ in what they count. After steps that leave
-/// part of the rows absent (`fillrandom`, `deleterandom`) it is therefore too small.
-fn space_amplification(step: &StepRecord, data: &DataShape) -> Option<f64> {
-    ratio(get(&step.gauges_end, "data_dir_bytes"), Some(float(data.live_bytes().0)))
 }
 
 /// Metrics under construction: unknown and non-finite values never enter.
@@ -140,77 +115,6 @@ impl Derived {
             self.readings.insert(name.to_owned(), value);
         }
     }
-}
-
-fn throughput(step: &StepRecord, metrics: &mut Derived) {
-    if step.clients.is_empty() {
-        return;
-    }
-    let seconds = Some(step.duration_ns.as_secs_f64());
-    let rows: u64 = step.clients.values().map(|summary| summary.counts.rows).sum();
-    metrics.set("throughput_ops_per_s", ratio(Some(float(primary_operations(step))), seconds));
-    metrics.set("throughput_rows_per_s", ratio(Some(float(rows)), seconds));
-    if step.seconds.seconds > 0 {
-        metrics.set("throughput_p50_ops_per_s", Some(step.seconds.p50_ops));
-        metrics.set("throughput_p1_ops_per_s", Some(step.seconds.p1_ops));
-    }
-}
-
-/// Sets response and service times.
-///
-/// Percentiles of several kinds of operation cannot be merged from summaries; a step whose
-/// clients mix kinds has only the longest time. A percentile that needs more operations than there
-/// were (p99.9 of 500) would only repeat the longest, and is absent.
-fn times(step: &StepRecord, metrics: &mut Derived) {
-    let timed: Vec<&OpSummary> =
-        step.clients.values().filter(|summary| summary.response.count > 0).collect();
-    let longest = timed.iter().map(|summary| summary.response.max_ns).max();
-    metrics.set("response_ns_max", longest.map(float));
-    let [only] = timed[..] else { return };
-    metrics.set("response_ns_p50", Some(float(only.response.p50_ns)));
-    metrics.set("response_ns_p99", Some(float(only.response.p99_ns)));
-    let resolved = |least: u64, ns: u64| (only.response.count >= least).then(|| float(ns));
-    metrics.set("response_ns_p999", resolved(1_000, only.response.p999_ns));
-    metrics.set("response_ns_p9999", resolved(10_000, only.response.p9999_ns));
-    if only.service.count > 0 {
-        metrics.set("service_ns_p50", Some(float(only.service.p50_ns)));
-        metrics.set("service_ns_p99", Some(float(only.service.p99_ns)));
-    }
-}
-
-/// Sets CPU and context switches per operation.
-///
-/// Process = client and background writer threads (both counted as client) + engine's own threads +
-/// the harness's collector, so the engine's own threads are what remains. Kernel CPU is part of
-/// each of these, not a fourth summand.
-fn cpu_per_op(step: &StepRecord, metrics: &mut Derived) {
-    let counter = |name| get(&step.counters, name);
-    let ops = operations(step);
-    let kernel = counter("process_cpu_kernel_us");
-    let process = sum(&[counter("process_cpu_user_us"), kernel]);
-    let client = sum(&[counter("client_cpu_user_us"), counter("client_cpu_kernel_us")]);
-    // Three clocks are read one after another: a difference below zero is their distance.
-    let background = process
-        .zip(sum(&[client, counter("harness_cpu_us")]))
-        .map(|(process, others)| (process - others).max(0.0));
-    metrics.set("cpu_us_per_op", ratio(process, ops));
-    metrics.set("client_cpu_us_per_op", ratio(client, ops));
-    metrics.set("background_cpu_us_per_op", ratio(background, ops));
-    metrics.set("kernel_cpu_us_per_op", ratio(kernel, ops));
-    let switches =
-        sum(&[counter("context_switches_voluntary"), counter("context_switches_involuntary")]);
-    metrics.set("context_switches_per_op", ratio(switches, ops));
-}
-
-fn io_per_op(step: &StepRecord, metrics: &mut Derived) {
-    let ops = operations(step);
-    let per_op = |name| ratio(get(&step.counters, name), ops);
-    let kib_per_op = |name| per_op(name).map(|bytes| bytes / 1024.0);
-    metrics.set("device_reads_per_op", per_op("device_reads"));
-    metrics.set("device_read_kib_per_op", kib_per_op("device_read_bytes"));
-    metrics.set("device_writes_per_op", per_op("device_writes"));
-    metrics.set("device_write_kib_per_op", kib_per_op("device_write_bytes"));
-    metrics.set("fsyncs_per_op", per_op("engine_fsyncs"));
 }
 
 /// Returns the counters summed over the steps; one that a step lacks is absent.
@@ -257,7 +161,7 @@ fn float(count: u64) -> f64 {
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
     use model::Nanos;
-    use model::record::SettleRecord;
+    use model::record::{OpSummary, SettleRecord};
 
     use super::*;
     use crate::sample::{DATA, readings, run, step, summary};
@@ -353,18 +257,6 @@ mod tests {
             let metric = model::metric::find(name).unwrap();
             assert_eq!(metric.kind, model::Kind::Derived, "{name}");
         }
-    }
-
-    #[test]
-    fn percentiles_need_enough_operations_of_one_kind() {
-        let few = step_metrics(&load(&[]), &DATA);
-        assert_eq!((few["response_ns_p99"], few["service_ns_p99"]), (30_000.0, 3_000.0));
-        assert!(!few.contains_key("response_ns_p999") && !few.contains_key("response_ns_p9999"));
-        let mut mixed = step(0, "mixed");
-        mixed.clients.extend([put(10_000)]);
-        let mixed = step_metrics(&mixed, &DATA);
-        assert!(!mixed.contains_key("response_ns_p50"));
-        assert_eq!(mixed["response_ns_max"], 60_000.0);
     }
 
     #[test]

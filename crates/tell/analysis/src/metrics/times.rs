@@ -6,6 +6,7 @@ use model::{Nanos, StepRecord};
 use serde::Serialize;
 
 use super::part::valid_clients;
+use super::{Derived, float};
 
 /// Operations that must lie beyond a percentile for it to be shown.
 ///
@@ -146,6 +147,33 @@ impl Withheld {
     }
 }
 
+/// Sets what is known of response and service times.
+///
+/// The longest time is the longest seen, and needs no more than one operation; a censored arrival
+/// counts with its age.
+pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
+    for percentile in Percentile::ALL {
+        let suffix = percentile.name().replace('.', "");
+        let mut told = |which: &str, time: Time| {
+            metrics.set(&format!("{which}_ns_{suffix}"), time.known().map(|time| float(time.0)));
+        };
+        told("response", response_time(step, percentile));
+        told("service", service_time(step, percentile));
+    }
+    let longest = |which: fn(&OpSummary) -> &Percentiles| {
+        let times = valid_clients(step).values().map(which).filter(|times| times.count > 0);
+        times.map(|times| times.max_ns).max().map(float)
+    };
+    if !is_overloaded(step) {
+        metrics.set("response_ns_max", longest(|summary| &summary.response));
+    }
+    metrics.set("service_ns_max", longest(|summary| &summary.service));
+}
+
+fn is_overloaded(step: &StepRecord) -> bool {
+    matches!(step.keeping, Some(Keeping::Overloaded { .. }))
+}
+
 /// Returns a percentile of the response times of the step's clients, as far as it can be told.
 ///
 /// Voided intervals are left out. An overloaded step has no steady response time: its backlog, and
@@ -155,20 +183,17 @@ impl Withheld {
 /// Source: the project's reference, analysis, sections 5.1 and 5.2.
 #[must_use]
 pub fn response_time(step: &StepRecord, percentile: Percentile) -> Time {
-    if matches!(step.keeping, Some(Keeping::Overloaded { .. })) {
+    if is_overloaded(step) {
         return Time::Withheld { why: Withheld::Overloaded };
     }
     let times = match only(step, |summary| &summary.response) {
         Ok(times) => times,
         Err(why) => return Time::Withheld { why },
     };
-    match enough(times, percentile) {
-        // All censored arrivals are taken to be among the valid ones: the careful side.
-        Time::Known { ns } if censored(step) * percentile.one_in() > times.count => {
-            Time::AtLeast { ns }
-        }
-        told => told,
-    }
+    let told = enough(times, percentile);
+    // All censored arrivals are taken to be among the valid ones: the careful side.
+    let is_beyond = censored(step).saturating_mul(percentile.one_in()) > times.count;
+    told.known().filter(|_| is_beyond).map_or(told, |ns| Time::AtLeast { ns })
 }
 
 /// Returns a percentile of the service times of the step's clients, as far as it can be told.
@@ -204,5 +229,99 @@ fn only(
         (Some(only), None) => Ok(only),
         (Some(_), Some(_)) => Err(Withheld::MixedKinds),
         (None, _) => Err(Withheld::Nothing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::OpKind;
+    use model::honesty::{ArrivalsRecord, Voided};
+
+    use super::*;
+    use crate::sample::{DATA, step, summary};
+
+    /// A step of `done` reads; the sample's p99 of the response is 30,000 ns.
+    fn reads(done: u64) -> StepRecord {
+        let clients = [(OpKind::Get, summary(done, done))].into();
+        StepRecord { clients, ..step(0, "readrandom") }
+    }
+
+    fn censoring(done: u64, censored: u64) -> StepRecord {
+        let arrivals = ArrivalsRecord {
+            pace: model::Pace::default(),
+            offered: done,
+            censored,
+            start_lag: Percentiles::default(),
+            backlog_ns: Nanos(0),
+        };
+        StepRecord { arrivals: Some(arrivals), ..reads(done) }
+    }
+
+    #[test]
+    fn ten_operations_must_lie_beyond_a_percentile() {
+        let needed: Vec<u64> = Percentile::ALL.map(Percentile::operations_needed).to_vec();
+        assert_eq!(needed, [20, 100, 1_000, 10_000, 100_000]);
+        let known = Time::Known { ns: Nanos(30_000) };
+        assert_eq!(response_time(&reads(1_000), Percentile::P99), known);
+        let few = Time::TooFew { needed: 1_000, counted: 999 };
+        assert_eq!(response_time(&reads(999), Percentile::P99), few);
+        assert_eq!(service_time(&reads(999), Percentile::P99), few);
+        let metrics = crate::step_metrics(&reads(999), &DATA);
+        assert!(metrics.contains_key("response_ns_p90") && metrics.contains_key("service_ns_p90"));
+        assert!(
+            !metrics.contains_key("response_ns_p99") && !metrics.contains_key("service_ns_p99")
+        );
+        assert!(metrics.contains_key("response_ns_max") && metrics.contains_key("service_ns_max"));
+    }
+
+    #[test]
+    fn several_kinds_of_operation_have_only_a_longest_time() {
+        let mut mixed = reads(10_000);
+        mixed.clients.insert(OpKind::Put, summary(10_000, 10_000));
+        let why = Withheld::MixedKinds;
+        assert_eq!(response_time(&mixed, Percentile::P50), Time::Withheld { why });
+        let metrics = crate::step_metrics(&mixed, &DATA);
+        assert!(!metrics.contains_key("response_ns_p50"));
+        assert!((metrics["response_ns_max"] - 60_000.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_percentile_among_the_arrivals_not_served_is_a_lower_limit() {
+        let step = censoring(100_000, 1_001);
+        let at_least = Time::AtLeast { ns: Nanos(30_000) };
+        assert_eq!(response_time(&step, Percentile::P99), at_least);
+        assert!(response_time(&step, Percentile::P90).known().is_some());
+        assert!(service_time(&step, Percentile::P99).known().is_some());
+        assert!(response_time(&censoring(100_000, 1_000), Percentile::P99).known().is_some());
+        assert!(!crate::step_metrics(&step, &DATA).contains_key("response_ns_p99"));
+    }
+
+    #[test]
+    fn an_overloaded_step_has_service_times_but_no_response_times() {
+        let seen = "480 of 500 arrivals were served".to_owned();
+        let step = StepRecord { keeping: Some(Keeping::Overloaded { seen }), ..reads(100_000) };
+        let why = Withheld::Overloaded;
+        assert_eq!(response_time(&step, Percentile::P50), Time::Withheld { why });
+        let metrics = crate::step_metrics(&step, &DATA);
+        assert!(metrics.keys().all(|name| !name.starts_with("response_")), "{metrics:?}");
+        assert!(metrics.contains_key("service_ns_p50") && metrics.contains_key("service_ns_max"));
+    }
+
+    #[test]
+    fn times_come_from_the_intervals_that_count() {
+        let mut valid = summary(1_000, 1_000);
+        valid.response.p99_ns = 77;
+        let voided = Voided {
+            intervals: 1,
+            of_intervals: 2,
+            causes: Vec::new(),
+            valid_ns: Nanos::SECOND,
+            valid: [(OpKind::Get, valid)].into(),
+            within_limit: None,
+        };
+        let step = StepRecord { voided: Some(voided), ..reads(100_000) };
+        assert_eq!(response_time(&step, Percentile::P99), Time::Known { ns: Nanos(77) });
+        let few = Time::TooFew { needed: 10_000, counted: 1_000 };
+        assert_eq!(response_time(&step, Percentile::P999), few);
     }
 }

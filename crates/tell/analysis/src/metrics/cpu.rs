@@ -1,0 +1,94 @@
+//! CPU: what operations cost, and whether there was enough of it.
+
+use model::StepRecord;
+
+use super::{Derived, get, operations, ratio, sum};
+
+/// Sets CPU and context switches per operation.
+///
+/// Process = client and background writer threads (both counted as client) + engine's own threads +
+/// the harness's collector, so the engine's own threads are what remains. Kernel CPU is part of
+/// each of these, not a fourth summand.
+pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
+    let counter = |name| get(&step.counters, name);
+    let ops = operations(step);
+    let kernel = counter("process_cpu_kernel_us");
+    let process = sum(&[counter("process_cpu_user_us"), kernel]);
+    let client = sum(&[counter("client_cpu_user_us"), counter("client_cpu_kernel_us")]);
+    // Three clocks are read one after another: a difference below zero is their distance.
+    let background = process
+        .zip(sum(&[client, counter("harness_cpu_us")]))
+        .map(|(process, others)| (process - others).max(0.0));
+    metrics.set("cpu_us_per_op", ratio(process, ops));
+    metrics.set("client_cpu_us_per_op", ratio(client, ops));
+    metrics.set("background_cpu_us_per_op", ratio(background, ops));
+    metrics.set("kernel_cpu_us_per_op", ratio(kernel, ops));
+    let switches =
+        sum(&[counter("context_switches_voluntary"), counter("context_switches_involuntary")]);
+    metrics.set("context_switches_per_op", ratio(switches, ops));
+}
+
+/// Sets how many CPUs were in use, and how long the clients waited for one.
+///
+/// The clients' time is the step's length once for each client and for the background writer:
+/// the kernel's account of waiting holds both.
+pub(super) fn set_busy(step: &StepRecord, metrics: &mut Derived) {
+    let counter = |name| get(&step.counters, name);
+    let wall_us = step.duration_ns.as_secs_f64() * 1e6;
+    let process = sum(&[counter("process_cpu_user_us"), counter("process_cpu_kernel_us")]);
+    metrics.set("busy_threads", ratio(process, Some(wall_us)));
+    let clients_us = f64::from(client_threads(step)) * wall_us;
+    metrics.set("run_queue_share", ratio(counter("client_run_queue_us"), Some(clients_us)));
+}
+
+/// Returns the threads that execute operations: the clients, and the background writer.
+pub(crate) fn client_threads(step: &StepRecord) -> u32 {
+    clients(step) + u32::from(step.step.writer_bytes_per_s.is_some())
+}
+
+/// Returns the measured clients of the step's own span.
+///
+/// A search for clients was given the most to try; its span had as many as it found best.
+pub(crate) fn clients(step: &StepRecord) -> u32 {
+    let found = step.search.as_ref().and_then(|search| search.found);
+    found.map_or(step.step.clients, |found| found.clients)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::honesty::{Found, SearchRecord};
+    use model::{Bytes, Load};
+
+    use super::*;
+    use crate::sample::{DATA, readings, step};
+    use crate::step_metrics;
+
+    #[test]
+    fn busy_threads_are_cpus_in_use_and_waiting_is_a_share_of_the_clients_time() {
+        let mut step = step(0, "readwhilewriting");
+        step.step.writer_bytes_per_s = Some(Bytes(1_000));
+        step.counters = readings(&[
+            ("process_cpu_user_us", 2_500_000.0),
+            ("process_cpu_kernel_us", 500_000.0),
+            ("client_run_queue_us", 600_000.0),
+        ]);
+        let metrics = step_metrics(&step, &DATA);
+        // Two seconds; two clients and a writer.
+        assert_eq!((metrics["busy_threads"], metrics["run_queue_share"]), (1.5, 0.1));
+    }
+
+    #[test]
+    fn a_search_for_clients_measured_as_many_as_it_found() {
+        let mut step = step(0, "readrandom");
+        step.step.load = Load::FindClients;
+        step.step.clients = 64;
+        step.search = Some(SearchRecord {
+            limit: None,
+            probes: Vec::new(),
+            found: Some(Found { ops_per_s: 1.0, failed_ops_per_s: None, clients: 12 }),
+            ended: "throughput grew no more".to_owned(),
+            is_path_dependent: false,
+        });
+        assert_eq!(client_threads(&step), 12);
+    }
+}

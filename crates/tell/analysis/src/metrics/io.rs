@@ -1,0 +1,53 @@
+//! Storage: requests and bytes per operation, amplifications.
+
+use model::{DataShape, Readings, StepRecord};
+
+use super::{Derived, float, get, operations, ratio, sum};
+
+/// Sets requests and bytes of the device, and syncs, per operation.
+pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
+    let ops = operations(step);
+    let per_op = |name| ratio(get(&step.counters, name), ops);
+    let kib_per_op = |name| per_op(name).map(|bytes| bytes / 1024.0);
+    metrics.set("device_reads_per_op", per_op("device_reads"));
+    metrics.set("device_read_kib_per_op", kib_per_op("device_read_bytes"));
+    metrics.set("device_writes_per_op", per_op("device_writes"));
+    metrics.set("device_write_kib_per_op", kib_per_op("device_write_bytes"));
+    metrics.set("fsyncs_per_op", per_op("engine_fsyncs"));
+}
+
+/// Sets the write amplifications from counters over a span in which `put` bytes were put.
+///
+/// - plain: (flush + compaction [+ blob files] or B-tree pages) / put. Flush and compaction are
+///   separate counters; "cumulative compaction" of RocksDB's text statistics already contains
+///   flush, and adding both is the error of benchmark.sh.
+/// - with WAL: the same plus the log.
+/// - process and device: what the kernel saw, log and file system included.
+///
+/// A step that puts nothing has none. An engine that tells only one of flush and compaction has
+/// neither of the first two.
+///
+/// Source: RocksDB wiki, "RocksDB Tuning Guide", "Amplification factors".
+pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &mut Derived) {
+    let put = (put > 0).then(|| float(put));
+    let counter = |name| get(counters, name);
+    let merged =
+        sum(&[counter("engine_flush_write_bytes"), counter("engine_compaction_write_bytes")]);
+    let pages = counter("engine_page_write_bytes");
+    let files = [merged, counter("engine_blob_write_bytes"), pages];
+    let known = merged.or(pages).map(|_| files.iter().flatten().sum());
+    metrics.set("write_amplification", ratio(known, put));
+    let with_wal = sum(&[known, counter("engine_wal_write_bytes")]);
+    metrics.set("write_amplification_with_wal", ratio(with_wal, put));
+    metrics.set("write_amplification_process", ratio(counter("process_write_bytes"), put));
+    metrics.set("write_amplification_device", ratio(counter("device_write_bytes"), put));
+}
+
+/// Returns bytes on storage at the step's end per byte of keys and values.
+///
+/// The bytes of keys and values are those of all rows of the experiment: the same divisor for
+/// every engine, where engines' own estimates differ in what they count. After steps that leave
+/// part of the rows absent (`fillrandom`, `deleterandom`) it is therefore too small.
+pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option<f64> {
+    ratio(get(&step.gauges_end, "data_dir_bytes"), Some(float(data.live_bytes().0)))
+}
