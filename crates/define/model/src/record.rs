@@ -141,7 +141,7 @@ pub struct IntervalRecord {
     /// Whether the interval belongs to the warm-up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_warmup: bool,
-    /// Start, since the step's start.
+    /// Start, since the start of the step, or of the probe it belongs to.
     pub start_ns: Nanos,
     /// Length.
     pub length_ns: Nanos,
@@ -150,7 +150,7 @@ pub struct IntervalRecord {
     /// The background writers, by kind of operation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub writers: OpSummaries,
-    /// Probe of a search it belongs to; absent in the step's own measured span.
+    /// Probe of a search it belongs to; see [`StepRecord::has_measured`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<u32>,
     /// Why it does not count, when the client and not the engine was late.
@@ -244,6 +244,22 @@ pub struct StepRecord {
     /// Doubts about the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+}
+
+impl StepRecord {
+    /// Returns whether an interval belongs to the step's own measured span.
+    ///
+    /// Every interval of a search belongs to a probe; the step's own are those of the probe that
+    /// confirmed what was found.
+    #[must_use]
+    pub fn has_measured(&self, interval: &IntervalRecord) -> bool {
+        let own = self.search.as_ref().map(|search| search.confirmed().map(|probe| probe.number));
+        let is_own = match own {
+            None => interval.probe.is_none(),
+            Some(confirmed) => confirmed.is_some() && interval.probe == confirmed,
+        };
+        interval.step_index == self.index && !interval.is_warmup && is_own
+    }
 }
 
 /// How a run ended.
