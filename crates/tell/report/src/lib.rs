@@ -14,6 +14,7 @@
 pub mod comparison;
 pub mod figure;
 pub mod format;
+mod honesty;
 pub mod html;
 pub mod input;
 mod label;

@@ -17,9 +17,9 @@ pub struct RunSummary {
     pub started_at: String,
     /// Steps executed.
     pub steps: usize,
-    /// How it ended, in one phrase.
+    /// How it ended, in one phrase; and why it must not be used, when it is invalid.
     pub end: String,
-    /// Whether every step was executed.
+    /// Whether every step was executed and may be used.
     pub is_complete: bool,
 }
 
@@ -36,8 +36,11 @@ impl RunSummary {
             build,
             started_at: run.started_at.clone(),
             steps: run.steps.len(),
-            end: run.end.phrase(),
-            is_complete: run.end.is_complete(),
+            end: match &run.invalid {
+                Some(reason) => format!("{}, INVALID: {reason}", run.end.phrase()),
+                None => run.end.phrase(),
+            },
+            is_complete: run.end.is_complete() && run.invalid.is_none(),
         }
     }
 }

@@ -17,5 +17,4 @@ mod text;
 pub use answer::render_answer;
 pub use render::render_comparison;
 pub(crate) use tables::{OF_RUNS, absolute, relative};
-#[cfg(test)]
 pub(crate) use text::fill;

@@ -5,6 +5,8 @@
 //! To add a column to the one-line summary, add it to [`line::COLUMNS`] with its meaning.
 
 mod line;
+mod open;
+mod search;
 mod show;
 
 pub use line::{COLUMNS, one_line};

@@ -1,12 +1,16 @@
-//! One run for people: how it ended, the one-line summaries, response times and costs.
+//! One run for people: how it ended, the one-line summaries, times, rates and costs.
 
 use analysis::step_metrics;
 use model::metric::Readings;
 use model::{Manifest, RunRecord, StepRecord, metric};
 
 use super::line::{COLUMNS, one_line};
+use super::open::open_loop;
+use super::search::searched;
+use crate::comparison::fill;
 use crate::figure::{MISSING, figure};
 use crate::format::Style;
+use crate::honesty::calibration;
 use crate::table::{Cell, Table};
 
 /// The columns for people: metric and heading.
@@ -14,8 +18,8 @@ const SHOWN: &[(&str, &str)] = &[
     ("throughput_ops_per_s", "ops/s"),
     ("service_ns_p50", "service\np50"),
     ("service_ns_p99", "service\np99"),
-    ("response_ns_p999", "response\np99.9"),
-    ("response_ns_max", "response\nmax"),
+    ("service_ns_p999", "service\np99.9"),
+    ("service_ns_max", "service\nmax"),
     ("cpu_us_per_op", "CPU\n/op"),
     ("client_cpu_us_per_op", "client\n/op"),
     ("background_cpu_us_per_op", "backgr.\n/op"),
@@ -25,6 +29,9 @@ const SHOWN: &[(&str, &str)] = &[
     ("space_amplification", "space\namp"),
     ("settle_s", "settle"),
 ];
+
+/// What the service times of closed loops do not tell.
+const CLOSED: &str = "Closed loops: service time only, a closed loop does not see who waits.";
 
 /// Returns one run: head, a line per step in the seeds' columns with glossary, and a second table
 /// for people.
@@ -40,7 +47,15 @@ pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String 
     if !measured.is_empty() {
         parts.push(lines(manifest, run, &measured).text(style.width, style.has_colour));
     }
-    parts.push(times_and_costs(manifest, run).text(style.width, style.has_colour));
+    let of_steps: Vec<Readings> =
+        run.steps.iter().map(|step| step_metrics(step, &manifest.plan.experiment.data)).collect();
+    parts.push(times_and_costs(run, &of_steps).text(style.width, style.has_colour));
+    parts.extend(measured.iter().any(|step| step.arrivals.is_none()).then(|| CLOSED.to_owned()));
+    parts.extend(run.calibration.as_ref().map(|it| fill(&calibration(it), style.width)));
+    for (step, metrics) in run.steps.iter().zip(&of_steps) {
+        parts.extend(step.search.as_ref().map(|search| searched(step, search, style)));
+        parts.extend(step.arrivals.as_ref().map(|_| open_loop(run, step, metrics, style)));
+    }
     if !measured.is_empty() {
         parts.push(glossary());
     }
@@ -62,13 +77,17 @@ fn head(run: &RunRecord) -> String {
         |identity| format!("{} {} ({})", identity.engine, identity.version, identity.origin),
     );
     let class = run.variant.settings.durability;
-    format!(
+    let mut head = format!(
         "{}\n{build} \u{b7} durability class {class} ({}) \u{b7} begun {}\n{}",
         run.id,
         class.promise(),
         run.started_at,
         run.end.phrase()
-    )
+    );
+    if let Some(reason) = &run.invalid {
+        head.push_str(&format!("\nINVALID, must not be used: {reason}"));
+    }
+    head
 }
 
 fn lines(manifest: &Manifest, run: &RunRecord, steps: &[&StepRecord]) -> Table {
@@ -82,14 +101,12 @@ fn lines(manifest: &Manifest, run: &RunRecord, steps: &[&StepRecord]) -> Table {
     table
 }
 
-fn times_and_costs(manifest: &Manifest, run: &RunRecord) -> Table {
-    let of_steps: Vec<Readings> =
-        run.steps.iter().map(|step| step_metrics(step, &manifest.plan.experiment.data)).collect();
+fn times_and_costs(run: &RunRecord, of_steps: &[Readings]) -> Table {
     let is_known = |name: &str| of_steps.iter().any(|metrics| metrics.contains_key(name));
     let known: Vec<&(&str, &str)> = SHOWN.iter().filter(|(name, _)| is_known(name)).collect();
     let headings = known.iter().map(|(_, heading)| *heading);
     let mut table = Table::new(std::iter::once("step").chain(headings));
-    for (step, metrics) in run.steps.iter().zip(&of_steps) {
+    for (step, metrics) in run.steps.iter().zip(of_steps) {
         let mut row = vec![Cell::plain(&step.step.name)];
         row.extend(known.iter().map(|(name, _)| Cell::plain(value(metrics, name))));
         table.push(row);

@@ -4,7 +4,7 @@ use report::{
     Format, Meta, RunSummary, Style, render_answer, render_comparison, render_list, render_run,
 };
 
-use crate::fixture::{quickstart, two_releases};
+use crate::fixture::{Fixture, adaptive, open_loops, quickstart, two_releases};
 
 fn rendered(format: Format, style: Style) -> String {
     let fixture = quickstart(5);
@@ -118,4 +118,38 @@ fn the_list_groups_runs_by_experiment() {
     let summaries: Vec<RunSummary> = runs.map(RunSummary::of).collect();
     insta::assert_snapshot!(render_list(&summaries, Style::default()));
     assert!(render_list(&[], Style::default()).contains("No runs"));
+}
+
+fn shown(fixture: &Fixture, cell: &str, width: usize) -> String {
+    let run = fixture.runs.iter().find(|run| run.cell.id == cell).unwrap();
+    let text = render_run(&fixture.manifest, run, Style { width, ..Style::default() });
+    let from = text.find("Closed loops").or_else(|| text.find("readrandom:")).unwrap();
+    let until = text.find("  ips    rows put").unwrap();
+    text[from..until].trim_end().to_owned()
+}
+
+#[test]
+fn an_open_loop_is_shown_with_both_times_and_what_does_not_count() {
+    insta::assert_snapshot!(shown(&open_loops(), "rocksdb-11.8.c1.r2", 120));
+}
+
+#[test]
+fn an_overloaded_engine_has_no_response_times_and_a_failed_search_no_rate() {
+    insta::assert_snapshot!(shown(&open_loops(), "rocksdb-11.8-universal.c1.r1", 120));
+}
+
+#[test]
+fn a_search_for_clients_is_shown_probe_by_probe() {
+    insta::assert_snapshot!(shown(&adaptive(), "rocksdb-11.8.c1.r1", 120));
+}
+
+#[test]
+fn an_invalid_run_is_called_so() {
+    let fixture = open_loops();
+    let run = fixture.runs.iter().find(|run| run.invalid.is_some()).unwrap();
+    let text = render_run(&fixture.manifest, run, Style::default());
+    assert!(text.contains("complete\nINVALID, must not be used: 13 of 20 intervals"), "{text}");
+    let listed = render_list(&[RunSummary::of(run)], Style::default());
+    assert!(listed.contains("0 of 1 runs complete"), "{listed}");
+    assert!(listed.contains("complete, INVALID: 13 of 20 intervals"), "{listed}");
 }

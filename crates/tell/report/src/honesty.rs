@@ -1,0 +1,200 @@
+//! Who kept up, what does not count and what a search found, in words.
+//!
+//! Not a judge: verdicts and their evidence come from the records, this module says them.
+
+use analysis::Time;
+use model::honesty::{Calibration, Keeping, Outcome, Purpose, SearchRecord, Voided};
+use model::{Limit, Unit};
+
+use crate::figure::{MISSING, count, figure};
+
+/// What stands where a time is known and must not be read as one.
+pub(crate) const WITHHELD: &str = "withheld";
+
+/// Returns a rate with its unit: `50.0 k/s`.
+pub(crate) fn rate(ops_per_s: f64) -> String {
+    figure(Unit::OpsPerSecond, ops_per_s) + "/s"
+}
+
+/// Returns nanoseconds as people write them.
+pub(crate) fn span(ns: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "written with three digits")]
+    figure(Unit::Nanos, ns as f64)
+}
+
+/// Returns what can be told of a percentile: a time, a lower limit, or why there is none.
+pub(crate) fn time(told: Time) -> String {
+    match told {
+        Time::Known { ns } => span(ns.0),
+        Time::AtLeast { ns } => format!("\u{2265}{}", span(ns.0)),
+        Time::Withheld { .. } => WITHHELD.to_owned(),
+        Time::TooFew { .. } => MISSING.to_owned(),
+    }
+}
+
+/// Returns who kept up with an open loop, in one sentence.
+pub(crate) fn kept(keeping: &Keeping) -> String {
+    match keeping {
+        Keeping::Kept => "kept: what was offered was served".to_owned(),
+        Keeping::Overloaded { seen } => format!("OVERLOADED: {seen}"),
+        Keeping::ClientBound { seen } => format!("CLIENT-BOUND: {seen}"),
+    }
+}
+
+/// Returns the word for who kept up.
+pub(crate) const fn kept_word(keeping: &Keeping) -> &'static str {
+    match keeping {
+        Keeping::Kept => "kept",
+        Keeping::Overloaded { .. } => "OVERLOADED",
+        Keeping::ClientBound { .. } => "CLIENT-BOUND",
+    }
+}
+
+/// Returns which intervals do not count, why, and what that means for the figures.
+pub(crate) fn voids(voided: &Voided) -> String {
+    let cause =
+        |(cause, times): &(model::honesty::VoidCause, u32)| format!("{} ({times})", cause.phrase());
+    let causes: Vec<String> = voided.causes.iter().map(cause).collect();
+    format!(
+        "{} of {} intervals do not count: {}. Rates and times are those of the other {}; costs per \
+         operation are of all.",
+        voided.intervals,
+        voided.of_intervals,
+        causes.join(", "),
+        span(voided.valid_ns.0)
+    )
+}
+
+/// Returns whether numbers of clients were searched, and not rates.
+pub(crate) fn is_of_clients(search: &SearchRecord) -> bool {
+    search.probes.iter().any(|probe| probe.purpose == Purpose::Clients)
+}
+
+/// Returns what a search found, in one sentence.
+pub(crate) fn answer(search: &SearchRecord) -> String {
+    let keeps = |limit: &Limit| format!("keeps {limit}");
+    let limit = search.limit.as_ref().map(keeps);
+    let of_clients = is_of_clients(search);
+    let Some(found) = &search.found else {
+        let what = if of_clients { "number of clients" } else { "rate" };
+        let limit = limit.unwrap_or_else(|| "can be sustained".to_owned());
+        return format!("No {what} was found that {limit}.");
+    };
+    let best = rate(found.ops_per_s);
+    if of_clients {
+        let limit = limit.map_or_else(String::new, |limit| format!(" of those whose load {limit}"));
+        let clients = clients(found.clients);
+        return format!("{clients} did the most operations found{limit}: {best}.");
+    }
+    let limit = limit.unwrap_or_else(|| "can be sustained".to_owned());
+    let failed = found.failed_ops_per_s.map_or_else(
+        || "no higher rate was seen to fail".to_owned(),
+        |failed| format!("{} did not", rate(failed)),
+    );
+    format!("{best} is the highest rate found that {limit}; {failed}.")
+}
+
+/// Returns a number of clients with its noun.
+pub(crate) fn clients(number: u32) -> String {
+    format!("{number} client{}", if number == 1 { "" } else { "s" })
+}
+
+/// Returns what the client costs and can do, in one line.
+pub(crate) fn calibration(calibration: &Calibration) -> String {
+    let mut line = format!(
+        "Client on null: {} ns per operation in the closed loop, {} can serve up to {} on schedule",
+        crate::figure::digits(calibration.closed_ns_per_op),
+        clients(calibration.clients),
+        rate(calibration.ceiling_ops_per_s)
+    );
+    if let Some(lag) = &calibration.start_lag {
+        let at = calibration.start_lag_ops_per_s.map(|at| format!(" at {}", rate(at)));
+        line.push_str(&format!(
+            "; start lag{} p50 {}, p99 {}, p99.9 {}, max {}",
+            at.unwrap_or_default(),
+            span(lag.p50_ns),
+            span(lag.p99_ns),
+            span(lag.p999_ns),
+            span(lag.max_ns)
+        ));
+    }
+    line
+}
+
+/// Returns how many arrivals were not served, of how many.
+pub(crate) fn censored(censored: u64, offered: u64) -> String {
+    format!("{} of {} arrivals", count(censored), count(offered))
+}
+
+/// Returns what a probe was for, in a word or two.
+pub(crate) const fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Capacity => "capacity",
+        Purpose::Bracket => "bracket",
+        Purpose::Bisect => "bisect",
+        Purpose::Recheck => "recheck",
+        Purpose::Confirm => "confirm",
+        Purpose::Above => "just above",
+        Purpose::Clients => "clients",
+    }
+}
+
+/// Returns how a probe ended, in a word.
+pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "passed",
+        Outcome::Failed => "failed",
+        Outcome::Undecided => "undecided",
+        Outcome::Voided => "void",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Nanos;
+    use model::honesty::Found;
+
+    use super::*;
+
+    fn search(found: Option<Found>) -> SearchRecord {
+        let limit = Limit { share: 0.999, within: Nanos::from_millis(2) };
+        SearchRecord {
+            limit: Some(limit),
+            probes: Vec::new(),
+            found,
+            ended: String::new(),
+            is_path_dependent: false,
+        }
+    }
+
+    #[test]
+    fn a_search_answers_in_one_sentence() {
+        let found = |failed_ops_per_s| Found { ops_per_s: 41_200.0, failed_ops_per_s, clients: 4 };
+        assert_eq!(
+            answer(&search(Some(found(Some(43_300.0))))),
+            "41.2 k/s is the highest rate found that keeps p99.9 < 2.00 ms; 43.3 k/s did not."
+        );
+        assert_eq!(
+            answer(&search(Some(found(None)))),
+            "41.2 k/s is the highest rate found that keeps p99.9 < 2.00 ms; no higher rate was \
+             seen to fail."
+        );
+        assert_eq!(answer(&search(None)), "No rate was found that keeps p99.9 < 2.00 ms.");
+    }
+
+    #[test]
+    fn overloaded_and_client_bound_are_different_words() {
+        let seen = "46.0 k/s of 50.0 k/s".to_owned();
+        let told = kept(&Keeping::Overloaded { seen: seen.clone() });
+        assert_eq!(told, "OVERLOADED: 46.0 k/s of 50.0 k/s");
+        assert_eq!(kept(&Keeping::ClientBound { seen }), "CLIENT-BOUND: 46.0 k/s of 50.0 k/s");
+    }
+
+    #[test]
+    fn a_lower_limit_is_marked_and_what_is_withheld_is_no_number() {
+        let ns = Nanos::from_millis(240);
+        assert_eq!(time(Time::Known { ns }), "240 ms");
+        assert_eq!(time(Time::AtLeast { ns }), "\u{2265}240 ms");
+        assert_eq!(time(Time::TooFew { needed: 10_000, counted: 9 }), MISSING);
+    }
+}
