@@ -1,5 +1,7 @@
 //! What the planner must know of the rest of the program and of the machine.
 
+use std::path::Path;
+
 use model::{Bytes, DataShape, Step, StepInfo};
 
 /// One engine the program can drive.
@@ -21,6 +23,11 @@ pub trait Catalog {
     fn profile(&self, name: &str) -> Option<String>;
     /// Returns the names of all profiles.
     fn profile_names(&self) -> Vec<String>;
+    /// Returns the text of a rate file.
+    ///
+    /// # Errors
+    /// Says why it cannot be read.
+    fn rate_file(&self, path: &Path) -> Result<String, String>;
     /// Checks a key distribution as written, for a key space of `rows`.
     ///
     /// # Errors

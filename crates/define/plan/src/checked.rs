@@ -21,6 +21,10 @@ pub struct Checked {
     /// Where each variant's options and settings stand, by variant and name.
     pub(crate) words: BTreeMap<(String, String), Range<usize>>,
     pub(crate) variants: BTreeMap<String, Range<usize>>,
+    /// Where each step's load stands: its rate, its limit, or the step itself.
+    pub(crate) loads: Vec<Range<usize>>,
+    /// Where the client factor stands; empty when it is not in a file.
+    pub(crate) clients: Range<usize>,
 }
 
 impl Checked {
@@ -57,6 +61,26 @@ impl Checked {
             Some(word) => format!("the engine says: {reason}\ndid you mean `{word}`?"),
             None => format!("the engine says: {reason}"),
         })
+    }
+
+    /// Returns the error of a machine that cannot offer a step its load, at the word that asks.
+    ///
+    /// `step_index` counts the experiment's steps from 0.
+    #[must_use]
+    pub fn load_refusal(&self, step_index: usize, message: &str, remedy: &str) -> PlanError {
+        let name = self.experiment.steps.get(step_index).map_or("", |step| step.name.as_str());
+        let place = self.loads.get(step_index).cloned().unwrap_or(0..0);
+        PlanError::new(format!("step {name}: {message}"))
+            .at(&self.source, place, "asked for here")
+            .remedy(remedy)
+    }
+
+    /// Returns the error of a machine that cannot have that many clients, at the client factor.
+    #[must_use]
+    pub fn clients_refusal(&self, message: &str, remedy: &str) -> PlanError {
+        PlanError::new(message)
+            .at(&self.source, self.clients.clone(), "asked for here")
+            .remedy(remedy)
     }
 
     /// Returns where a variant is named; an empty place when it was not in a file.
@@ -96,5 +120,22 @@ mod tests {
         assert_eq!(help, "the engine says: too small; known: sizes, color\ndid you mean `sizes`?");
         assert_eq!(words(&checked.refusal("a", None, "no direct_io here")), "true");
         assert_eq!(words(&checked.refusal("a", None, "no luck")), "\"a\"");
+    }
+
+    #[test]
+    fn what_the_machine_cannot_do_points_at_the_word_that_asks() {
+        use miette::Diagnostic as _;
+        let file = "\"10k\"\nload = { rate = \"5k/s\", sla = \"p99 < 2ms\" }\n\
+                    [factors]\nclients = \"sweep\"";
+        let checked = checked("\"10k\"", file).unwrap();
+        let words = |error: &PlanError| {
+            let label = error.labels().and_then(|mut labels| labels.next()).expect("a place");
+            checked.source.text[label.offset()..label.offset() + label.len()].to_owned()
+        };
+        let fast = checked.load_refusal(2, "too fast", "ask for less");
+        assert_eq!(fast.to_string(), "step readwhilewriting: too fast");
+        assert_eq!(words(&fast), "\"5k/s\"");
+        assert_eq!(words(&checked.load_refusal(0, "no", "")), "\"fillseq\"");
+        assert_eq!(words(&checked.clients_refusal("no rights", "")), "\"sweep\"");
     }
 }

@@ -3,14 +3,20 @@
 use std::collections::BTreeSet;
 
 use model::record::{Finding, Severity};
-use model::{Bytes, Cell, Experiment, Nanos, Plan, Step, StopRule};
+use model::{Bytes, Cell, Experiment, Load, Nanos, Plan, Step, StopRule};
 
+use crate::clients::levels_up_to;
 use crate::error::PlanError;
+use crate::window::span_of;
 
 /// Free space that is never used up: below it a run is refused or stopped.
 pub const DISK_FLOOR_BYTES: Bytes = Bytes(2 << 30);
 /// Rows per second a fill is assumed to reach, for the estimate of machine time only.
 const ASSUMED_ROWS_PER_S: u64 = 150_000;
+/// Probes a search for the highest rate is assumed to make, for the estimate only.
+const ASSUMED_PROBES: u64 = 12;
+/// Length of its confirmation, in durations of the step, for the estimate only.
+const ASSUMED_CONFIRMATION: u64 = 10;
 /// Time to start a worker, open and close the engine and take the readings, for the estimate only.
 const ASSUMED_OVERHEAD: Nanos = Nanos::from_millis(700);
 /// Most runs of one plan.
@@ -45,7 +51,9 @@ pub fn expand(experiment: Experiment, disk_free: Bytes) -> Result<Plan, PlanErro
     for repetition in 1..=experiment.repetitions {
         cells.extend(block(&experiment, repetition));
     }
-    let estimated_ns = Nanos(cells.iter().map(|cell| run_time(&experiment, cell).0).sum());
+    let estimated_ns =
+        cells.iter().map(|cell| run_time(&experiment, cell).0).fold(0, u64::saturating_add);
+    let estimated_ns = Nanos(estimated_ns);
     let findings = findings(&experiment);
     Ok(Plan { experiment, cells, estimated_ns, estimated_disk_bytes: disk, findings })
 }
@@ -91,12 +99,28 @@ const fn mix(seed: u64) -> u64 {
 
 /// Estimates one run's machine time.
 fn run_time(experiment: &Experiment, cell: &Cell) -> Nanos {
-    let span = |step: &Step| match step.stop {
-        StopRule::Operations(n) => n.saturating_mul(1_000_000_000) / ASSUMED_ROWS_PER_S,
-        StopRule::Duration(span) => span.0.saturating_add(step.warmup.0),
+    let spans =
+        experiment.steps_for(cell.clients).iter().map(step_time).fold(0, u64::saturating_add);
+    Nanos(spans.saturating_add(ASSUMED_OVERHEAD.0))
+}
+
+/// Estimates one step's machine time, in nanoseconds.
+fn step_time(step: &Step) -> u64 {
+    let span = match (step.stop, &step.load) {
+        (StopRule::Duration(span), _) => span.0,
+        (StopRule::Operations(n), Load::Open(open)) => span_of(&open.rate, n).0,
+        (StopRule::Operations(n), Load::Closed | Load::FindRate(_) | Load::FindClients) => {
+            n.saturating_mul(1_000_000_000) / ASSUMED_ROWS_PER_S
+        }
     };
-    let steps: u64 = experiment.steps_for(cell.clients).iter().map(span).sum();
-    Nanos(steps.saturating_add(ASSUMED_OVERHEAD.0))
+    let probe = span.saturating_add(step.warmup.0);
+    match step.load {
+        Load::Closed | Load::Open(_) => probe,
+        Load::FindRate(_) => probe
+            .saturating_mul(ASSUMED_PROBES)
+            .saturating_add(span.saturating_mul(ASSUMED_CONFIRMATION)),
+        Load::FindClients => probe.saturating_mul(levels_up_to(step.clients) + 1),
+    }
 }
 
 /// Returns what should be doubted about an experiment before machine time is spent.
@@ -114,6 +138,7 @@ pub fn findings(experiment: &Experiment) -> Vec<Finding> {
             remedy: "give all variants one class, or make durability the question".to_owned(),
         });
     }
+    findings.extend(experiment.steps.iter().filter_map(unfinished_rate));
     if experiment.repetitions < 3 {
         findings.push(Finding {
             code: "A039".to_owned(),
@@ -126,6 +151,18 @@ pub fn findings(experiment: &Experiment) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// Returns the doubt about a step that ends before its rate has been through all it has to show.
+fn unfinished_rate(step: &Step) -> Option<Finding> {
+    let (Load::Open(open), StopRule::Duration(span)) = (&step.load, step.stop) else { return None };
+    let needed = open.rate.changes_for();
+    (span < needed).then(|| Finding {
+        code: "A027".to_owned(),
+        severity: Severity::Doubt,
+        seen: format!("{} measures {span} of a rate that changes for {needed}", step.name),
+        remedy: "measure for longer, or let the rate change faster".to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -210,6 +247,38 @@ mod tests {
         // Twice: 11,000 rows at the assumed rate, a minute, 5 s of warm-up and the overhead.
         let expected = 2.0 * (11_000.0 / 150_000.0 + 60.0 + 5.0 + 0.7);
         assert!((plan.estimated_ns.as_secs_f64() - expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_search_is_estimated_from_its_probes() {
+        let seconds = |load: &str, factors: &str| {
+            let words = format!("10k\"\nwarmup = \"5s\"\nload = {load}\n[factors]\n{factors}");
+            let asked = experiment("10k\"", &words);
+            expand(asked, DISK).unwrap().estimated_ns.as_secs_f64()
+        };
+        let fixed = 11_000.0 / 150_000.0 + 0.7;
+        let near = |found: f64, expected: f64| (found - fixed - expected).abs() < 1e-6;
+        let limit = "{ sla = \"p99 < 2ms\" }";
+        assert!(near(seconds(limit, ""), 12.0 * 65.0 + 600.0));
+        assert!(near(seconds("{ rate = \"1k/s\" }", ""), 65.0));
+        // 1, 2, 3, 4, 6, 8, 12, 16, 24 and 32 clients, and the best of them again.
+        let adaptive = seconds(limit, "clients = \"adaptive\"");
+        assert!((adaptive - 0.7 - 11.0 * 65.0).abs() < 1.0, "{adaptive}");
+    }
+
+    #[test]
+    fn a_rate_that_does_not_come_to_its_end_is_a_doubt() {
+        let told = |rate: &str| {
+            let words =
+                format!("10k\"\nload = {{ rate = \"{rate}\" }}\n[factors]\nrepetitions = 3");
+            let told = findings(&experiment("10k\"", &words));
+            told.into_iter().map(|one| format!("{} {}", one.code, one.seen)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told("ramp 1k/s..2k/s over 2m"),
+            ["A027 readwhilewriting measures 1m00s of a rate that changes for 2m00s"]
+        );
+        assert_eq!(told("ramp 1k/s..2k/s over 1m"), [""; 0]);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 mod catalog;
 mod check;
 mod checked;
+mod clients;
 mod error;
 mod expand;
 mod nearest;
@@ -18,10 +19,13 @@ mod overrides;
 mod preset;
 mod profile;
 mod quick;
+mod rate;
 mod resolve;
 #[cfg(test)]
 mod sample;
 mod spec;
+mod step_load;
+mod window;
 
 pub use catalog::{Catalog, EngineInfo, Machine};
 pub use check::load;

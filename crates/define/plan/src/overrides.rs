@@ -3,7 +3,7 @@
 use model::{BuildRef, Options};
 use toml::Spanned;
 
-use crate::spec::{File, Text};
+use crate::spec::{ClientsEntry, File, LoadEntry, Text, WordOr};
 
 /// Values that replace those of the file; texts are parsed like the file's own.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,8 +18,16 @@ pub struct Overrides {
     pub duration: Option<String>,
     /// Unmeasured time before them.
     pub warmup: Option<String>,
-    /// Client counts.
-    pub clients: Option<Vec<u32>>,
+    /// Levels of the client factor: `1,2,4`, `sweep` or `adaptive`.
+    pub clients: Option<String>,
+    /// Offered rate of the steps that end by duration.
+    pub rate: Option<String>,
+    /// Arrival process.
+    pub arrivals: Option<String>,
+    /// How a free client waits.
+    pub pacing: Option<String>,
+    /// Response-time limit.
+    pub sla: Option<String>,
     /// Repetitions of every cell.
     pub repetitions: Option<u32>,
     /// Key distribution.
@@ -75,10 +83,31 @@ pub(crate) fn apply(file: &mut File, overrides: &Overrides) {
     replace(&mut benchmark.value_bytes, number(overrides.value_bytes));
     replace(&mut benchmark.direct_io, overrides.direct_io.map(|v| Spanned::new(0..0, v)));
     replace(&mut file.factors.repetitions, number(overrides.repetitions));
-    let clients = overrides.clients.clone().map(|levels| Spanned::new(0..0, levels));
-    replace(&mut file.factors.clients, clients);
+    let clients = overrides.clients.as_deref().map(ClientsEntry::typed);
+    replace(&mut file.factors.clients, clients.map(|levels| Spanned::new(0..0, levels)));
+    apply_load(&mut file.benchmark.load, overrides);
     replace(&mut file.experiment.base, word(&overrides.base));
     replace(&mut file.experiment.seed, overrides.seed);
+}
+
+/// Replaces words of the benchmark's load; what the command line leaves open stays.
+fn apply_load(load: &mut Option<Spanned<LoadEntry>>, overrides: &Overrides) {
+    let Overrides { rate, arrivals, pacing, sla, .. } = overrides;
+    if [rate, arrivals, pacing, sla].into_iter().all(Option::is_none) {
+        return;
+    }
+    let place = load.as_ref().map_or(0..0, Spanned::span);
+    let mut table = match load.take().map(Spanned::into_inner) {
+        Some(WordOr::Table(table)) => table,
+        Some(WordOr::Word(_)) | None => Box::default(),
+    };
+    let text = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, Text(v)));
+    let word = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, v));
+    replace(&mut table.rate, text(rate));
+    replace(&mut table.sla, text(sla));
+    replace(&mut table.arrivals, word(arrivals));
+    replace(&mut table.pacing, word(pacing));
+    *load = Some(Spanned::new(place, WordOr::Table(table)));
 }
 
 /// Replaces a value when there is a new one.

@@ -101,6 +101,7 @@ mod tests {
                 ("lost", "engine=\"log\"\nabout=\"\"\nextends=\"gone\""),
                 ("odd", "engine=\"log\"\nabout=\"\"\noption=1"),
             ],
+            ..Knowledge::default()
         };
         let options = options(&knowledge, name, "log", Some(version))?;
         Ok(options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())

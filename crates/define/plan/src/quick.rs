@@ -31,7 +31,7 @@ pub fn quick(
     if first.is_some_and(|info| info.role != StepRole::Load) {
         names.insert(0, "filluniquerandom".to_owned());
     }
-    let spanned = |name: &String| Spanned::new(0..0, StepEntry::Name(name.clone()));
+    let spanned = |name: &String| Spanned::new(0..0, StepEntry::Word(name.clone()));
     let file = File {
         experiment: spec::ExperimentTable {
             name: Spanned::new(0..0, format!("quick-{}", steps.join("-"))),

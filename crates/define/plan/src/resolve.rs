@@ -9,7 +9,7 @@ use toml::Spanned;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
-use crate::spec::{BenchmarkTable, StepEntry, StepTable, Text};
+use crate::spec::{BenchmarkTable, StepEntry, StepTable, Text, WordOr};
 
 /// Length of a step that ends by duration when nobody says otherwise: the reference scripts use
 /// minutes; a minute is the shortest that shows compaction.
@@ -24,8 +24,6 @@ const WRITER_RATE_DEFAULT: Bytes = Bytes(2 << 20);
 const RANGE_ROWS_DEFAULT: u32 = 10;
 /// Keys of a `multi_get`. Source: benchmark.sh, `batch_size` of multireadrandom.
 const BATCH_KEYS_DEFAULT: u32 = 10;
-/// Most client threads of a step: a limit of sense, not of the harness.
-const CLIENTS_MAX: u32 = 4096;
 
 /// One step as written, what its name stands for, and where it is written.
 struct Written<'a> {
@@ -97,7 +95,7 @@ impl Words<'_> {
         }
     }
 
-    /// Checks one step and fills in everything it leaves open.
+    /// Checks one step and fills in everything it leaves open but its load.
     pub(crate) fn step(
         &self,
         entry: &Spanned<StepEntry>,
@@ -106,8 +104,8 @@ impl Words<'_> {
     ) -> Result<(Step, StepInfo), PlanError> {
         let place = entry.span();
         let table = match entry.get_ref() {
-            StepEntry::Name(name) => StepTable { step: name.clone(), ..StepTable::default() },
-            StepEntry::Table(table) => StepTable::clone(table),
+            WordOr::Word(name) => StepTable { step: name.clone(), ..StepTable::default() },
+            WordOr::Table(table) => StepTable::clone(table),
         };
         let info = self.step_info(&table.step, place.clone())?;
         let wrap = |text: &Option<Text>| text.clone().map(|text| Spanned::new(place.clone(), text));
@@ -136,7 +134,7 @@ impl Words<'_> {
             clients: self.step_clients(&written)?,
             stop,
             warmup,
-            load: self.load(table.load.as_deref(), place.clone())?,
+            load: Load::Closed,
             limit: None,
             distribution: self.distribution(&distribution, rows, at)?,
             range_rows: self.positive(range_rows, "range_rows", place.clone())?,
@@ -221,25 +219,6 @@ impl Words<'_> {
             Some(clients) => self.clients(clients, place.clone()),
             None if info.is_single_client => Ok(1),
             None => Ok(0),
-        }
-    }
-
-    /// Checks a client count.
-    pub(crate) fn clients(&self, clients: u32, place: Range<usize>) -> Result<u32, PlanError> {
-        if clients > CLIENTS_MAX {
-            return Err(PlanError::new(format!("{clients} client threads are too many"))
-                .at(self.source, place, "here")
-                .remedy(format!("at most {CLIENTS_MAX}")));
-        }
-        self.positive(clients, "the number of clients", place)
-    }
-
-    fn load(&self, text: Option<&str>, place: Range<usize>) -> Result<Load, PlanError> {
-        match text {
-            None | Some("closed") => Ok(Load::Closed),
-            Some(other) => Err(PlanError::new(format!("unknown load `{other}`"))
-                .at(self.source, place, "here")
-                .remedy("write load = \"closed\"")),
         }
     }
 

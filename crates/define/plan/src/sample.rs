@@ -1,6 +1,7 @@
 //! Knowledge for tests: an engine that is fetched, one that is linked, three steps, profiles.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use model::{Bytes, DataShape, Experiment, OpKind, Step, StepInfo, StepRole};
 
@@ -32,6 +33,7 @@ engine = "tree"
 #[derive(Debug, Default)]
 pub(crate) struct Knowledge {
     pub(crate) profiles: Vec<(&'static str, &'static str)>,
+    pub(crate) rate_files: Vec<(&'static str, &'static str)>,
 }
 
 fn step(name: &'static str, role: StepRole, share_of_rows: Option<f64>) -> StepInfo {
@@ -71,6 +73,11 @@ impl Catalog for Knowledge {
 
     fn profile_names(&self) -> Vec<String> {
         self.profiles.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn rate_file(&self, path: &Path) -> Result<String, String> {
+        let found = self.rate_files.iter().find(|(known, _)| Path::new(known) == path);
+        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "no such file".to_owned())
     }
 
     fn check_distribution(&self, text: &str, _rows: u64) -> Result<(), String> {

@@ -1,11 +1,12 @@
 //! The experiment file as written: text to fields, with the place of each.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use model::BuildRef;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
@@ -49,6 +50,7 @@ pub(crate) struct BenchmarkTable {
     pub(crate) batch_keys: Option<Spanned<u32>>,
     pub(crate) writer_rate: Option<Spanned<Text>>,
     pub(crate) settle_cap: Option<Spanned<Text>>,
+    pub(crate) load: Option<Spanned<LoadEntry>>,
     pub(crate) memory: Option<Spanned<Text>>,
     pub(crate) durability: Option<Spanned<String>>,
     pub(crate) cache: Option<Spanned<Text>>,
@@ -58,30 +60,50 @@ pub(crate) struct BenchmarkTable {
 }
 
 /// A step as written: its name, or a table.
+pub(crate) type StepEntry = WordOr<StepTable>;
+/// A load as written: `"closed"`, or a table.
+pub(crate) type LoadEntry = WordOr<LoadTable>;
+
+/// What is written as one word, or as a table.
 #[derive(Debug, Clone)]
-pub(crate) enum StepEntry {
-    Name(String),
-    Table(Box<StepTable>),
+pub(crate) enum WordOr<T> {
+    Word(String),
+    Table(Box<T>),
+}
+
+/// A table in whose place a word may stand.
+pub(crate) trait OrWord {
+    /// What is expected there, for whoever writes something else.
+    const EXPECTED: &'static str;
+}
+
+impl OrWord for StepTable {
+    const EXPECTED: &'static str =
+        "the name of a step, or a table such as { step = \"readrandom\" }";
+}
+
+impl OrWord for LoadTable {
+    const EXPECTED: &'static str = "\"closed\", or a table such as { rate = \"50k/s\" }";
 }
 
 // Not serde's `untagged`, which forgets what was wrong inside the table.
-impl<'de> Deserialize<'de> for StepEntry {
+impl<'de, T: Deserialize<'de> + OrWord> Deserialize<'de> for WordOr<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct StepVisitor;
-        impl<'de> Visitor<'de> for StepVisitor {
-            type Value = StepEntry;
+        struct EntryVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + OrWord> Visitor<'de> for EntryVisitor<T> {
+            type Value = WordOr<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a step, or a table such as { step = \"readrandom\" }")
+                f.write_str(T::EXPECTED)
             }
-            fn visit_str<E>(self, name: &str) -> Result<StepEntry, E> {
-                Ok(StepEntry::Name(name.to_owned()))
+            fn visit_str<E>(self, word: &str) -> Result<WordOr<T>, E> {
+                Ok(WordOr::Word(word.to_owned()))
             }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StepEntry, A::Error> {
-                let table = StepTable::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(StepEntry::Table(Box::new(table)))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WordOr<T>, A::Error> {
+                let table = T::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(WordOr::Table(Box::new(table)))
             }
         }
-        deserializer.deserialize_any(StepVisitor)
+        deserializer.deserialize_any(EntryVisitor(PhantomData))
     }
 }
 
@@ -98,14 +120,62 @@ pub(crate) struct StepTable {
     pub(crate) batch_keys: Option<u32>,
     pub(crate) writer_rate: Option<Text>,
     pub(crate) settle_cap: Option<Text>,
-    pub(crate) load: Option<String>,
+    pub(crate) load: Option<Spanned<LoadEntry>>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LoadTable {
+    pub(crate) rate: Option<Spanned<Text>>,
+    pub(crate) arrivals: Option<Spanned<String>>,
+    pub(crate) pacing: Option<Spanned<String>>,
+    pub(crate) sla: Option<Spanned<Text>>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactorsTable {
-    pub(crate) clients: Option<Spanned<Vec<u32>>>,
+    pub(crate) clients: Option<Spanned<ClientsEntry>>,
     pub(crate) repetitions: Option<Spanned<u32>>,
+}
+
+/// The levels of the client factor as written: a list, or a word that stands for one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ClientsEntry {
+    Levels(Vec<u32>),
+    Word(String),
+}
+
+impl ClientsEntry {
+    /// Reads it as typed on the command line: `1,2,4`, or a word.
+    pub(crate) fn typed(text: &str) -> Self {
+        let levels: Result<Vec<u32>, _> =
+            text.split(',').map(|level| level.trim().parse()).collect();
+        levels.map_or_else(|_no_list| Self::Word(text.trim().to_owned()), Self::Levels)
+    }
+}
+
+impl<'de> Deserialize<'de> for ClientsEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ClientsVisitor;
+        impl<'de> Visitor<'de> for ClientsVisitor {
+            type Value = ClientsEntry;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list such as [1, 2], \"sweep\" or \"adaptive\"")
+            }
+            fn visit_str<E>(self, word: &str) -> Result<ClientsEntry, E> {
+                Ok(ClientsEntry::Word(word.to_owned()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ClientsEntry, A::Error> {
+                let mut levels = Vec::new();
+                while let Some(level) = list.next_element()? {
+                    levels.push(level);
+                }
+                Ok(ClientsEntry::Levels(levels))
+            }
+        }
+        deserializer.deserialize_any(ClientsVisitor)
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -186,7 +256,11 @@ const TABLES: &[(&str, &str)] = &[
     ("`engine`", "[[variant]]"),
     ("`repetitions`", "[factors]"),
     ("`operations`", "a step's table"),
+    ("`arrivals`", "a load's table"),
 ];
+
+/// Keys of a load, which people look for beside it.
+const OF_A_LOAD: [&str; 4] = ["rate", "arrivals", "pacing", "sla"];
 
 /// Reads an experiment file's text.
 ///
@@ -208,6 +282,10 @@ fn explain(source: &Source, error: &toml::de::Error) -> PlanError {
     let place = key_place(source, place, &unknown);
     let error = PlanError::new(format!("unknown key `{unknown}`{within}"));
     let error = error.at(source, place, "no such key");
+    let may_have_a_load = matches!(table, Some("[benchmark]" | "a step's table"));
+    if may_have_a_load && OF_A_LOAD.contains(&unknown.as_str()) {
+        return error.remedy(format!("write load = {{ {unknown} = ... }}"));
+    }
     match nearest(&unknown, known.iter().map(String::as_str)) {
         Some(word) if table == Some("[[variant]]") => error.remedy(format!(
             "did you mean `{word}`? an option of the engine belongs into the table \

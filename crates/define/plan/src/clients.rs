@@ -1,0 +1,150 @@
+//! The client factor: levels as written, a sweep, or a search.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use crate::catalog::Machine;
+use crate::error::PlanError;
+use crate::nearest::nearest;
+use crate::resolve::Words;
+use crate::spec::ClientsEntry;
+
+/// Most client threads of a step: a limit of sense, not of the harness.
+pub(crate) const CLIENTS_MAX: u32 = 4096;
+/// A sweep and a search end at this many clients per CPU: beyond the knee, where queues show.
+const CLIENTS_PER_CPU: u32 = 4;
+/// Fewest levels of a sweep. Source: the project's reference, analysis, section 5.4: a fit of the
+/// Universal Scalability Law needs six.
+const SWEEP_LEVELS_MIN: usize = 6;
+/// Fewest clients that a search may end at.
+const ADAPTIVE_MIN: u32 = 8;
+/// Words in place of a list.
+const WORDS: [&str; 2] = ["sweep", "adaptive"];
+
+/// The levels of the client factor, and where they are asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ClientsFactor {
+    /// The levels; of a search, the most clients to try.
+    pub(crate) levels: Vec<u32>,
+    /// Whether the best number is searched.
+    pub(crate) is_adaptive: bool,
+    /// Where it is written; empty when it is not in a file.
+    pub(crate) place: Range<usize>,
+}
+
+/// Returns 1, 2, 3, 4, 6, 8, 12, 16 ... up to the most clients a step may have.
+fn series() -> impl Iterator<Item = u32> {
+    let doubled = (0..u32::BITS - 2).flat_map(|power| [2 << power, 3 << power]);
+    [1].into_iter().chain(doubled).take_while(|clients| *clients <= CLIENTS_MAX)
+}
+
+/// Returns the levels of a sweep on that many CPUs.
+pub(crate) fn sweep(cpus: u32) -> Vec<u32> {
+    let most = cpus.saturating_mul(CLIENTS_PER_CPU);
+    let wanted = |(index, clients): &(usize, u32)| *index < SWEEP_LEVELS_MIN || *clients <= most;
+    series().enumerate().take_while(wanted).map(|(_, clients)| clients).collect()
+}
+
+/// Returns how many levels a search tries when it goes on to the end.
+pub(crate) fn levels_up_to(most: u32) -> u64 {
+    series().take_while(|clients| *clients <= most).count() as u64
+}
+
+impl Words<'_> {
+    /// Checks the factor; one client when nobody asks for more.
+    pub(crate) fn clients_factor(
+        &self,
+        entry: Option<&Spanned<ClientsEntry>>,
+        machine: Machine,
+    ) -> Result<ClientsFactor, PlanError> {
+        let Some(entry) = entry else {
+            return Ok(ClientsFactor { levels: vec![1], ..ClientsFactor::default() });
+        };
+        let place = entry.span();
+        let (levels, is_adaptive) = match entry.get_ref() {
+            ClientsEntry::Levels(levels) => (self.levels(levels, &place)?, false),
+            ClientsEntry::Word(word) if word == "sweep" => (sweep(machine.cpus), false),
+            ClientsEntry::Word(word) if word == "adaptive" => {
+                let most = machine.cpus.saturating_mul(CLIENTS_PER_CPU);
+                (vec![most.clamp(ADAPTIVE_MIN, CLIENTS_MAX)], true)
+            }
+            ClientsEntry::Word(word) => {
+                let error = PlanError::new(format!("unknown levels of clients `{word}`"));
+                let error = error.at(self.source, place, "here");
+                return Err(match nearest(word, WORDS) {
+                    Some(known) => error.remedy(format!("did you mean `{known}`?")),
+                    None => error.remedy("write counts such as 1,2,4, or sweep, or adaptive"),
+                });
+            }
+        };
+        Ok(ClientsFactor { levels, is_adaptive, place })
+    }
+
+    fn levels(&self, levels: &[u32], place: &Range<usize>) -> Result<Vec<u32>, PlanError> {
+        if levels.is_empty() {
+            return Err(PlanError::new("the factor `clients` has no level").at(
+                self.source,
+                place.clone(),
+                "for instance [1, 2]",
+            ));
+        }
+        for (index, &level) in levels.iter().enumerate() {
+            self.clients(level, place.clone())?;
+            if levels[..index].contains(&level) {
+                let error = PlanError::new(format!("the level of {level} clients is there twice"));
+                return Err(error
+                    .at(self.source, place.clone(), "here")
+                    .remedy("name each level once; `repetitions` says how often each is run"));
+            }
+        }
+        Ok(levels.to_vec())
+    }
+
+    /// Checks a client count.
+    pub(crate) fn clients(&self, clients: u32, place: Range<usize>) -> Result<u32, PlanError> {
+        if clients > CLIENTS_MAX {
+            return Err(PlanError::new(format!("{clients} client threads are too many"))
+                .at(self.source, place, "here")
+                .remedy(format!("at most {CLIENTS_MAX}")));
+        }
+        self.positive(clients, "the number of clients", place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{checked, experiment};
+
+    #[test]
+    fn a_sweep_goes_beyond_the_cpus_and_has_six_levels_at_least() {
+        assert_eq!(sweep(1), [1, 2, 3, 4, 6, 8]);
+        assert_eq!(sweep(2), [1, 2, 3, 4, 6, 8]);
+        assert_eq!(sweep(8), [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]);
+        assert_eq!(sweep(u32::MAX).last(), Some(&CLIENTS_MAX));
+        assert_eq!(levels_up_to(8), 6);
+    }
+
+    #[test]
+    fn words_stand_for_levels() {
+        let levels = |words: &str| {
+            let factors = format!("\"tree\"\n[factors]\nclients = {words}");
+            experiment("\"tree\"", &factors).clients
+        };
+        assert_eq!(levels("[2, 5]"), [2, 5]);
+        assert_eq!(levels("\"sweep\""), sweep(8));
+        assert_eq!(levels("\"adaptive\""), [32]);
+    }
+
+    #[test]
+    fn a_level_is_named_once_and_a_word_is_known() {
+        let refused = |words: &str| {
+            let factors = format!("\"tree\"\n[factors]\nclients = {words}");
+            checked("\"tree\"", &factors).unwrap_err().to_string()
+        };
+        assert_eq!(refused("[2, 1, 2]"), "the level of 2 clients is there twice");
+        assert_eq!(refused("\"swep\""), "unknown levels of clients `swep`");
+        assert!(refused("4").contains("\"sweep\" or \"adaptive\", found integer `4`"));
+    }
+}

@@ -1,0 +1,188 @@
+//! A rate as written: one grammar for experiment files and the command line.
+
+use model::units::{parse_rate, parse_span, per_second};
+use model::{Nanos, Rate, RatePiece};
+
+use crate::nearest::nearest;
+
+/// A rate that was read, or where to read it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum WrittenRate {
+    /// The rate.
+    Known(Rate),
+    /// The path of its file, as written.
+    InFile(String),
+}
+
+const RAMP: &str = "ramp 10k/s..100k/s over 60s";
+const STEPS: &str = "steps 10k/s 20k/s 40k/s every 10s";
+const SINE: &str = "sine 50k/s +-20k/s every 60s";
+const FILE: &str = "file rates.csv";
+
+/// Parses `50k/s`, a ramp, steps, a sine, or the name of a file.
+///
+/// # Errors
+/// Says what is missing or out of range, with an example.
+pub(crate) fn parse(text: &str) -> Result<WrittenRate, String> {
+    if let Some(path) = text.trim().strip_prefix("file").filter(|path| begins_apart(path)) {
+        return match path.trim() {
+            "" => Err(format!("which rate file? write {FILE}")),
+            path => Ok(WrittenRate::InFile(path.to_owned())),
+        };
+    }
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (shape, rest) = text.split_once(' ').unwrap_or((&text, ""));
+    let rate = match shape {
+        "ramp" => ramp(rest).map_err(|why| format!("ramp: {why}")),
+        "steps" => steps(rest).map_err(|why| format!("steps: {why}")),
+        "sine" => sine(rest).map_err(|why| format!("sine: {why}")),
+        _ => constant(&text, shape),
+    };
+    rate.map(WrittenRate::Known)
+}
+
+/// Returns whether what follows a word does not belong to it.
+fn begins_apart(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with(char::is_whitespace)
+}
+
+fn constant(text: &str, shape: &str) -> Result<Rate, String> {
+    if text.is_empty() {
+        return Err("no rate is written: write operations per second, such as 50k/s".to_owned());
+    }
+    if shape.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Err(match nearest(shape, ["ramp", "steps", "sine", "file"]) {
+            Some(word) => format!("`{text}` is not a rate: did you mean `{word}`?"),
+            None => format!(
+                "`{text}` is not a rate: write 50k/s, or a rate that changes, such as {RAMP}, \
+                 {STEPS}, {SINE} or {FILE}"
+            ),
+        });
+    }
+    parse_rate(text).map(Rate::constant)
+}
+
+fn ramp(text: &str) -> Result<Rate, String> {
+    let wrong = || format!("`{text}` is not understood: write {RAMP}");
+    let (rates, span) = text.split_once(" over ").ok_or_else(wrong)?;
+    let (from, to) = rates.split_once("..").ok_or_else(wrong)?;
+    let (from_ops_per_s, to_ops_per_s) = (parse_rate(from)?, parse_rate(to)?);
+    Ok(Rate::Pieces(vec![RatePiece { length: length(span)?, from_ops_per_s, to_ops_per_s }]))
+}
+
+fn steps(text: &str) -> Result<Rate, String> {
+    let wrong = || format!("`{text}` is not understood: write {STEPS}");
+    let (rates, span) = text.split_once(" every ").ok_or_else(wrong)?;
+    let rates = rates.split(' ').map(parse_rate).collect::<Result<Vec<_>, _>>()?;
+    if let [only] = rates[..] {
+        return Err(format!("one step never changes: write {}", per_second(only).replace(',', "")));
+    }
+    let length = length(span)?;
+    let piece =
+        |ops_per_s| RatePiece { length, from_ops_per_s: ops_per_s, to_ops_per_s: ops_per_s };
+    Ok(Rate::Pieces(rates.into_iter().map(piece).collect()))
+}
+
+fn sine(text: &str) -> Result<Rate, String> {
+    let wrong = || format!("`{text}` is not understood: write {SINE}");
+    let (rates, span) = text.split_once(" every ").ok_or_else(wrong)?;
+    let (mean, amplitude) = rates.split_once("+-").ok_or_else(wrong)?;
+    let (mean_ops_per_s, amplitude_ops_per_s) = (parse_rate(mean)?, parse_rate(amplitude)?);
+    if amplitude_ops_per_s >= mean_ops_per_s {
+        return Err(format!(
+            "{} below the mean of {} leaves no rate: write an amplitude below the mean",
+            per_second(amplitude_ops_per_s),
+            per_second(mean_ops_per_s)
+        ));
+    }
+    Ok(Rate::Sine { mean_ops_per_s, amplitude_ops_per_s, period: length(span)? })
+}
+
+/// Parses the time a part of a rate takes.
+fn length(text: &str) -> Result<Nanos, String> {
+    match parse_span(text)? {
+        Nanos(0) => Err(format!("`{text}` is no time at all: write one above zero, such as 60s")),
+        span => Ok(span),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rate(text: &str) -> Rate {
+        match parse(text) {
+            Ok(WrittenRate::Known(rate)) => rate,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn flat(seconds: u64, ops_per_s: f64) -> RatePiece {
+        let length = Nanos::from_secs(seconds);
+        RatePiece { length, from_ops_per_s: ops_per_s, to_ops_per_s: ops_per_s }
+    }
+
+    #[test]
+    fn people_write_rates_that_stay_and_rates_that_change() {
+        assert_eq!(rate("50k/s"), Rate::constant(5e4));
+        let ramp = RatePiece { to_ops_per_s: 1e5, ..flat(60, 1e4) };
+        assert_eq!(rate("ramp 10k/s..100k/s over 60s"), Rate::Pieces(vec![ramp]));
+        assert_eq!(rate(" ramp  10k/s .. 100k/s\tover 1 m "), Rate::Pieces(vec![ramp]));
+        let steps = vec![flat(10, 1e4), flat(10, 2e4), flat(10, 4e4)];
+        assert_eq!(rate("steps 10k/s 20k/s 40k/s every 10s"), Rate::Pieces(steps));
+        let sine = Rate::Sine {
+            mean_ops_per_s: 5e4,
+            amplitude_ops_per_s: 2e4,
+            period: Nanos::from_secs(60),
+        };
+        assert_eq!(rate("sine 50k/s +-20k/s every 60s"), sine);
+        assert_eq!(rate("sine 50k/s +- 20k/s every 60s"), sine);
+        let file = parse("file my rates.csv").unwrap();
+        assert_eq!(file, WrittenRate::InFile("my rates.csv".to_owned()));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_rate_is_said_with_an_example() {
+        let refused = |text: &str| parse(text).unwrap_err();
+        assert_eq!(
+            refused("ramp 10k/s..0/s over 60s"),
+            "ramp: the rate `0/s` offers nothing: write one above zero"
+        );
+        assert!(refused("ramp 10k/s over 60s").ends_with("write ramp 10k/s..100k/s over 60s"));
+        assert!(refused("ramp 10k/s..20k/s over 0s").contains("no time at all"));
+        assert!(refused("steps 10k/s every 10s").ends_with("write 10000/s"));
+        assert!(refused("steps every 10s").contains("40k/s every 10s"));
+        assert_eq!(
+            refused("sine 50k/s +-50k/s every 60s"),
+            "sine: 50,000/s below the mean of 50,000/s leaves no rate: write an amplitude below \
+             the mean"
+        );
+        assert!(refused("rampp 1/s..2/s over 1s").ends_with("did you mean `ramp`?"));
+        assert!(refused("fast").contains("sine 50k/s"));
+        assert!(refused("files.csv").contains("not a rate"));
+        assert!(refused("file").contains("which rate file"));
+        assert!(refused("").contains("50k/s"));
+        assert!(refused("50k/s over 60s").contains("not a rate"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_grammar(text in "\\PC*") {
+            if let Ok(WrittenRate::Known(rate)) = parse(&text) {
+                prop_assert!(rate.is_sound());
+            }
+        }
+
+        #[test]
+        fn what_looks_like_a_rate_is_sound_or_refused(
+            text in "(ramp |steps |sine |file )?[-0-9.kM/s ]{0,12}(\\.\\.|\\+-| )[0-9.kM/s]{0,8}( over | every )?[0-9.]{0,9}(s|ms|h)?"
+        ) {
+            if let Ok(WrittenRate::Known(rate)) = parse(&text) {
+                prop_assert!(rate.is_sound(), "{}: {:?}", text, rate);
+                prop_assert!(rate.arrivals_within(Nanos::SECOND) > 0.0);
+            }
+        }
+    }
+}

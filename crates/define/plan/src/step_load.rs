@@ -1,0 +1,374 @@
+//! A step's load: from the words of its table, the benchmark's and the client factor.
+
+use std::ops::Range;
+use std::path::Path;
+
+use model::{Arrivals, Limit, Load, Nanos, OpenLoad, Pace, Pacing, Rate, Step, StopRule};
+use toml::Spanned;
+
+use crate::error::{PlanError, Source};
+use crate::nearest::nearest;
+use crate::rate::{self, WrittenRate};
+use crate::resolve::Words;
+use crate::spec::{LoadEntry, LoadTable, Text, WordOr};
+use crate::window::{self, TooShort};
+
+/// What a load may be written as.
+const FORMS: &str = "write \"closed\", { rate = \"50k/s\" } for an open loop, or \
+                     { sla = \"p99.9 < 2ms\" } for the highest rate that keeps a limit";
+
+/// The words of a load, checked one by one, with their places.
+#[derive(Debug, Clone, Default)]
+struct LoadWords {
+    rate: Option<(Rate, Range<usize>)>,
+    limit: Option<(Limit, Range<usize>)>,
+    pace: Pace,
+    /// Where arrivals or pacing are written, when they are.
+    pace_place: Option<Range<usize>>,
+    /// Where the whole load is written.
+    place: Range<usize>,
+}
+
+/// The load of one step.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct StepLoad {
+    pub(crate) load: Load,
+    pub(crate) limit: Option<Limit>,
+    /// The word that asks for it, the rate first; empty when there is none in a file.
+    pub(crate) place: Range<usize>,
+}
+
+impl LoadWords {
+    /// Returns the place of the word that decides.
+    fn deciding(&self) -> Range<usize> {
+        let rate = self.rate.as_ref().map(|(_, place)| place);
+        let limit = self.limit.as_ref().map(|(_, place)| place);
+        rate.or(limit).unwrap_or(&self.place).clone()
+    }
+}
+
+impl Words<'_> {
+    /// Decides a step's load.
+    ///
+    /// The step's own words win. The benchmark's are for steps that end by duration: fills,
+    /// maintenance and other steps that end by count stay a closed loop. Adaptive clients are for
+    /// steps that end by duration and have no client count of their own.
+    pub(crate) fn step_load(
+        &self,
+        step: &Step,
+        own: Option<&Spanned<LoadEntry>>,
+        shared: Option<&Spanned<LoadEntry>>,
+        is_adaptive: bool,
+    ) -> Result<StepLoad, PlanError> {
+        let entry = own.or(shared.filter(|_| is_timed(step)));
+        let words = entry.map(|entry| self.load_words(entry)).transpose()?.unwrap_or_default();
+        let place = words.deciding();
+        let refuse = |at: Range<usize>, why: &str| {
+            PlanError::new(format!("step {}: {why}", step.name)).at(self.source, at, "here")
+        };
+        if is_adaptive && step.clients == 0 && is_timed(step) {
+            if let Some((_, at)) = words.rate {
+                return Err(refuse(at, "adaptive clients are a closed loop, which has no rate")
+                    .remedy("leave out the rate, or give clients as a list or as \"sweep\""));
+            }
+            if let Some(at) = words.pace_place {
+                return Err(refuse(
+                    at,
+                    "adaptive clients are a closed loop: nothing arrives in it",
+                )
+                .remedy("leave out arrivals and pacing"));
+            }
+            let limit = words.limit.map(|(limit, _)| limit);
+            return self.judged(step, StepLoad { load: Load::FindClients, limit, place });
+        }
+        let (load, limit) = match (words.rate, words.limit) {
+            (None, None) => return Ok(StepLoad { place, ..StepLoad::default() }),
+            (Some(_), _) if step.stop == StopRule::Operations(0) => {
+                return Err(refuse(place, "it has no clients whose operations could arrive")
+                    .remedy("leave out its load"));
+            }
+            (Some((rate, _)), limit) => {
+                let limit = limit.map(|(limit, _)| limit);
+                (Load::Open(OpenLoad { rate, pace: words.pace }), limit)
+            }
+            (None, Some(_)) if !is_timed(step) => {
+                return Err(refuse(place, "it ends by count, and a search needs spans of time")
+                    .remedy("give it a rate, or search in a step that ends by duration"));
+            }
+            (None, Some((limit, _))) => (Load::FindRate(words.pace), Some(limit)),
+        };
+        self.judged(step, StepLoad { load, limit, place })
+    }
+
+    /// Checks that the step is long enough for its rate and its limit.
+    fn judged(&self, step: &Step, asked: StepLoad) -> Result<StepLoad, PlanError> {
+        let refuse = |short: TooShort| {
+            PlanError::new(format!("step {}: {}", step.name, short.why))
+                .at(self.source, asked.place.clone(), "here")
+                .remedy(short.remedy)
+        };
+        if let Load::Open(open) = &asked.load {
+            window::check_rate(&open.rate, step.stop).map_err(refuse)?;
+        }
+        if let Some(limit) = &asked.limit {
+            window::check(limit, &asked.load, step.stop).map_err(refuse)?;
+        }
+        Ok(asked)
+    }
+
+    fn load_words(&self, entry: &Spanned<LoadEntry>) -> Result<LoadWords, PlanError> {
+        let place = entry.span();
+        let table = match entry.get_ref() {
+            WordOr::Table(table) => table,
+            WordOr::Word(word) if word == "closed" => {
+                return Ok(LoadWords { place, ..LoadWords::default() });
+            }
+            WordOr::Word(word) => {
+                return Err(PlanError::new(format!("unknown load `{word}`"))
+                    .at(self.source, place, "here")
+                    .remedy(FORMS));
+            }
+        };
+        let rate = table.rate.as_ref().map(|text| self.rate(text)).transpose()?;
+        let limit = self.quantity(table.sla.as_ref(), Limit::parse)?;
+        let pace_place = table.arrivals.as_ref().or(table.pacing.as_ref()).map(Spanned::span);
+        if rate.is_none() && limit.is_none() {
+            let why = match pace_place {
+                Some(_) => "arrivals and pacing belong to a rate, and none is given",
+                None => "the load says neither a rate nor a limit",
+            };
+            let error = PlanError::new(why).at(self.source, pace_place.unwrap_or(place), "here");
+            return Err(error.remedy(FORMS));
+        }
+        Ok(LoadWords {
+            rate: rate.zip(table.rate.as_ref().map(Spanned::span)),
+            limit: limit.zip(table.sla.as_ref().map(Spanned::span)),
+            pace: self.pace(table)?,
+            pace_place,
+            place,
+        })
+    }
+
+    fn pace(&self, table: &LoadTable) -> Result<Pace, PlanError> {
+        let arrivals = self.known(table.arrivals.as_ref(), "arrivals", |word| {
+            (Arrivals::ALL.map(Arrivals::name).to_vec(), find(&Arrivals::ALL, Arrivals::name, word))
+        })?;
+        let pacing = self.known(table.pacing.as_ref(), "pacing", |word| {
+            (Pacing::ALL.map(Pacing::name).to_vec(), find(&Pacing::ALL, Pacing::name, word))
+        })?;
+        Ok(Pace { arrivals: arrivals.unwrap_or_default(), pacing: pacing.unwrap_or_default() })
+    }
+
+    /// Checks a word of a short list; `look_up` returns the list and what the word stands for.
+    fn known<T>(
+        &self,
+        word: Option<&Spanned<String>>,
+        what: &str,
+        look_up: impl Fn(&str) -> (Vec<&'static str>, Option<T>),
+    ) -> Result<Option<T>, PlanError> {
+        let Some(word) = word else { return Ok(None) };
+        let (names, found) = look_up(word.get_ref());
+        found.map(Some).ok_or_else(|| {
+            let error = PlanError::new(format!("unknown {what} `{}`", word.get_ref()));
+            let error = error.at(self.source, word.span(), "here");
+            match nearest(word.get_ref(), names.iter().copied()) {
+                Some(known) => error.remedy(format!("did you mean `{known}`?")),
+                None => error.remedy(format!("{what}: {}", names.join(", "))),
+            }
+        })
+    }
+
+    /// Reads a rate, from its file where it names one.
+    fn rate(&self, text: &Spanned<Text>) -> Result<Rate, PlanError> {
+        let refuse = |why: String| PlanError::new(why).at(self.source, text.span(), "here");
+        let path = match rate::parse(&text.get_ref().0).map_err(refuse)? {
+            WrittenRate::Known(rate) => return Ok(rate),
+            WrittenRate::InFile(path) => path,
+        };
+        // What the command line says has no place in the file, and is about the current folder.
+        let folder = Path::new(&self.source.name).parent().filter(|_| !text.span().is_empty());
+        let path = folder.unwrap_or(Path::new("")).join(path);
+        let name = path.display().to_string();
+        let lines = self
+            .catalog
+            .rate_file(&path)
+            .map_err(|why| refuse(format!("cannot read the rate file {name}: {why}")))?;
+        rate::parse_file(&lines).map_err(|wrong| {
+            let message = format!("rate file {name}, line {}: {}", wrong.number, wrong.why);
+            PlanError::new(message).at(&Source { name, text: lines }, wrong.place, "here")
+        })
+    }
+}
+
+/// Returns whether a step ends by duration.
+pub(crate) fn is_timed(step: &Step) -> bool {
+    matches!(step.stop, StopRule::Duration(span) if span > Nanos(0))
+}
+
+/// Returns the item of that name.
+fn find<T: Copy>(items: &[T], name: impl Fn(T) -> &'static str, word: &str) -> Option<T> {
+    items.iter().copied().find(|item| name(*item) == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Experiment, RatePiece};
+
+    use super::*;
+    use crate::check::load;
+    use crate::overrides::Overrides;
+    use crate::sample::{FILE, Knowledge, MACHINE, checked, experiment};
+
+    /// Returns the loads of the sample's steps, with their limits, when `words` follow its rows.
+    fn loads(words: &str) -> Vec<String> {
+        told(&experiment("\"10k\"", &format!("\"10k\"\n{words}")))
+    }
+
+    fn told(experiment: &Experiment) -> Vec<String> {
+        let told = |step: &Step| match &step.limit {
+            Some(limit) => format!("{} with {limit}", step.load),
+            None => step.load.to_string(),
+        };
+        experiment.steps.iter().map(told).collect()
+    }
+
+    /// Returns what is said of the sample with those words, or of a step of it.
+    fn refused(words: &str) -> String {
+        checked("\"10k\"", &format!("\"10k\"\n{words}")).unwrap_err().to_string()
+    }
+
+    fn refused_step(step: &str) -> String {
+        checked("\"readwhilewriting\"", step).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_benchmark_s_load_is_for_steps_that_end_by_duration() {
+        let closed = "closed loop";
+        assert_eq!(loads(""), [closed; 3]);
+        assert_eq!(loads("load = \"closed\""), [closed; 3]);
+        let open = loads("load = { rate = \"5k/s\" }");
+        assert_eq!(open, [closed, closed, "open loop, 5,000/s, poisson"]);
+        let words = "rate = \"5k/s\", arrivals = \"constant\", pacing = \"hybrid\"";
+        let judged = loads(&format!("load = {{ {words}, sla = \"p99 < 2ms\" }}"));
+        assert_eq!(judged[2], "open loop, 5,000/s, constant, hybrid with p99 < 2.00 ms");
+        let search = loads("load = { sla = \"p99 < 2ms\", arrivals = \"constant\" }");
+        assert_eq!(search, [closed, closed, "highest rate, constant with p99 < 2.00 ms"]);
+    }
+
+    #[test]
+    fn a_step_s_own_load_wins() {
+        let steps = "[{ step = \"fillseq\", load = { rate = \"9k/s\" } }, \"overwritesome\", \
+                     { step = \"readwhilewriting\", load = \"closed\" }, \"readrandom\"]";
+        let file = "[\"fillseq\", \"overwritesome\", \"readwhilewriting\"]";
+        let steps = format!("{steps}\nload = {{ rate = \"5k/s\" }}");
+        assert_eq!(
+            told(&experiment(file, &steps)),
+            [
+                "open loop, 9,000/s, poisson",
+                "closed loop",
+                "closed loop",
+                "open loop, 5,000/s, poisson"
+            ]
+        );
+    }
+
+    #[test]
+    fn adaptive_clients_are_for_timed_steps_that_follow_the_factor() {
+        let adaptive = "[factors]\nclients = \"adaptive\"";
+        let closed = "closed loop";
+        assert_eq!(loads(adaptive), [closed, closed, "adaptive clients"]);
+        let limited = loads(&format!("load = {{ sla = \"p99 < 2ms\" }}\n{adaptive}"));
+        assert_eq!(limited, [closed, closed, "adaptive clients with p99 < 2.00 ms"]);
+        assert_eq!(
+            refused(&format!("load = {{ rate = \"5k/s\" }}\n{adaptive}")),
+            "step readwhilewriting: adaptive clients are a closed loop, which has no rate"
+        );
+        let paced = format!("load = {{ sla = \"p99 < 2ms\", pacing = \"spin\" }}\n{adaptive}");
+        assert!(refused(&paced).ends_with("nothing arrives in it"));
+        let text = FILE.replace("\"readwhilewriting\"", "{ step = \"readrandom\", clients = 2 }");
+        let text = format!("{text}\n{adaptive}");
+        let none = load("", &text, &Overrides::default(), &Knowledge::default(), MACHINE);
+        assert_eq!(none.unwrap_err().to_string(), "no step can try numbers of clients");
+    }
+
+    #[test]
+    fn what_cannot_be_offered_is_refused_with_the_reason() {
+        assert_eq!(
+            refused_step("{ step = \"overwritesome\", load = { sla = \"p99 < 2ms\" } }"),
+            "step overwritesome: it ends by count, and a search needs spans of time"
+        );
+        assert_eq!(
+            refused_step("{ step = \"settle\", load = { rate = \"5k/s\" } }"),
+            "step settle: it has no clients whose operations could arrive"
+        );
+        assert_eq!(refused("load = {}"), "the load says neither a rate nor a limit");
+        assert_eq!(
+            refused("load = { arrivals = \"constant\" }"),
+            "arrivals and pacing belong to a rate, and none is given"
+        );
+        let untimed = "[\"fillseq\", \"overwritesome\"]\nload = { rate = \"5k/s\" }";
+        let file = "[\"fillseq\", \"overwritesome\", \"readwhilewriting\"]";
+        let none = checked(file, untimed).unwrap_err().to_string();
+        assert_eq!(none, "no step takes the benchmark's load");
+    }
+
+    #[test]
+    fn the_command_line_replaces_the_words_it_has() {
+        let asked = |load_words: &str, overrides: &Overrides| {
+            let text = FILE.replace("rows", &format!("{load_words}\nrows"));
+            let checked = load("", &text, overrides, &Knowledge::default(), MACHINE);
+            checked.map(|checked| told(&checked.experiment).remove(2))
+        };
+        let typed = |word: &str| Some(word.to_owned());
+        let rate = Overrides { rate: typed("7k/s"), ..Overrides::default() };
+        let file = "load = { rate = \"5k/s\", arrivals = \"constant\", sla = \"p99 < 2ms\" }";
+        let both = "open loop, 7,000/s, constant with p99 < 2.00 ms";
+        assert_eq!(asked(file, &rate).unwrap(), both);
+        assert_eq!(asked("load = \"closed\"", &rate).unwrap(), "open loop, 7,000/s, poisson");
+        let limit = Overrides { sla: typed("p95 < 1ms"), ..Overrides::default() };
+        assert_eq!(asked("", &limit).unwrap(), "highest rate, poisson with p95 < 1.00 ms");
+        let most = Overrides { clients: typed("adaptive"), ..limit.clone() };
+        assert_eq!(asked("", &most).unwrap(), "adaptive clients with p95 < 1.00 ms");
+        let mixed = Overrides { clients: typed("adaptive"), ..rate };
+        let refused = asked("", &mixed).unwrap_err().to_string();
+        assert!(refused.ends_with("which has no rate"), "{refused}");
+        let pace = Overrides { pacing: typed("spinn"), ..limit };
+        assert_eq!(asked("", &pace).unwrap_err().to_string(), "unknown pacing `spinn`");
+    }
+
+    #[test]
+    fn a_rate_file_is_looked_for_beside_the_experiment_or_where_the_user_is() {
+        let known = Knowledge {
+            rate_files: vec![
+                ("dir/day.csv", "t,rate\n0,100\n60,200\n"),
+                ("day.csv", "t,rate\n0,300\n"),
+                ("dir/bad.csv", "t,rate\n0,100\n30,0\n"),
+            ],
+            ..Knowledge::default()
+        };
+        let asked = |file: &str, overrides: &Overrides| {
+            let words = format!("load = {{ rate = \"file {file}\" }}\nrows");
+            let text = FILE.replace("rows", &words);
+            let mut experiment =
+                load("dir/mine.toml", &text, overrides, &known, MACHINE)?.experiment;
+            Ok::<_, PlanError>(experiment.steps.remove(2).load)
+        };
+        let none = Overrides::default();
+        let Load::Open(open) = asked("day.csv", &none).unwrap() else { panic!("an open loop") };
+        let first =
+            RatePiece { length: Nanos::from_secs(60), from_ops_per_s: 100.0, to_ops_per_s: 100.0 };
+        assert!(
+            matches!(open.rate, Rate::Pieces(pieces) if pieces.len() == 2 && pieces[0] == first)
+        );
+        let typed = Overrides { rate: Some("file day.csv".to_owned()), ..none.clone() };
+        let load = asked("gone.csv", &typed).unwrap();
+        assert_eq!(load.to_string(), "open loop, 300/s, poisson");
+        let gone = asked("gone.csv", &none).unwrap_err().to_string();
+        assert_eq!(gone, "cannot read the rate file dir/gone.csv: no such file");
+        let bad = asked("bad.csv", &none).unwrap_err().to_string();
+        assert_eq!(
+            bad,
+            "rate file dir/bad.csv, line 3: a rate of zero offers nothing: write one above zero"
+        );
+    }
+}

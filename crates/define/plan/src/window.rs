@@ -1,0 +1,192 @@
+//! Whether a measured span is long enough for what is asked of it.
+
+use model::units::{per_second, thousands};
+use model::{Limit, Load, Nanos, Rate, StopRule};
+
+/// The most operations per second that any engine here could serve; a search that needs more
+/// cannot end.
+const FASTEST_OPS_PER_S: f64 = 10_000_000.0;
+/// Percentiles that people ask for, furthest first.
+const PERCENTILES: [f64; 6] = [0.9999, 0.999, 0.99, 0.95, 0.9, 0.5];
+/// Doublings of a span that are tried: from a nanosecond to 584 years.
+const SPAN_BITS: u32 = 64;
+
+/// What is wrong, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TooShort {
+    pub(crate) why: String,
+    pub(crate) remedy: String,
+}
+
+/// Checks that a step has operations enough to judge its limit.
+///
+/// # Errors
+/// How many are needed and how many there will be.
+pub(crate) fn check(limit: &Limit, load: &Load, stop: StopRule) -> Result<(), TooShort> {
+    let needed = limit.operations_needed();
+    let rate = match load {
+        Load::Open(open) => open.rate.clone(),
+        Load::Closed | Load::FindRate(_) | Load::FindClients => Rate::constant(FASTEST_OPS_PER_S),
+    };
+    let have = match stop {
+        StopRule::Operations(operations) => operations,
+        StopRule::Duration(span) if limit.within >= span => {
+            return Err(TooShort {
+                why: format!("{} cannot be broken in the {span} that are measured", limit.within),
+                remedy: "ask for less time, or measure for longer".to_owned(),
+            });
+        }
+        StopRule::Duration(span) => whole(rate.arrivals_within(span)),
+    };
+    if have >= needed {
+        return Ok(());
+    }
+    let (source, longer) = match stop {
+        StopRule::Operations(_) => ("there".to_owned(), format!("set operations to {needed}")),
+        StopRule::Duration(span) => {
+            let seconds = span_of(&rate, needed).0.div_ceil(1_000_000_000);
+            let even = if matches!(load, Load::Open(_)) { "" } else { "even " };
+            let of = if rate.changes_for() == Nanos(0) { "at" } else { "of" };
+            let source = format!("{span} {even}{of} {rate}");
+            (source, format!("measure for at least {seconds} s"))
+        }
+    };
+    let verb = if matches!(stop, StopRule::Operations(_)) { "are" } else { "have" };
+    let why = format!(
+        "{} needs {} operations; {source} {verb} {}",
+        limit.percentile(),
+        thousands(needed),
+        thousands(have)
+    );
+    let nearer = PERCENTILES.map(|share| Limit { share, ..*limit });
+    let nearer = nearer.iter().find(|nearer| nearer.operations_needed() <= have);
+    let remedy = match nearer {
+        Some(nearer) => format!("{longer}, or ask for {}", nearer.percentile()),
+        None => longer,
+    };
+    Err(TooShort { why, remedy })
+}
+
+/// Checks that at least one operation is due.
+///
+/// # Errors
+/// When none is.
+pub(crate) fn check_rate(rate: &Rate, stop: StopRule) -> Result<(), TooShort> {
+    let StopRule::Duration(span) = stop else { return Ok(()) };
+    let due = rate.arrivals_within(span);
+    if due >= 1.0 {
+        return Ok(());
+    }
+    let one = span_of(rate, 1).0.div_ceil(1_000_000_000);
+    let why = format!("at {} no operation is due in {span}", per_second(rate.peak_ops_per_s()));
+    Err(TooShort { why, remedy: format!("a higher rate, or measure for at least {one} s") })
+}
+
+/// Returns the shortest time in which a rate has that many arrivals, on average.
+pub(crate) fn span_of(rate: &Rate, arrivals: u64) -> Nanos {
+    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+    let wanted = arrivals as f64;
+    // Bit by bit from the highest: arrivals only grow with time.
+    let too_short = (0..SPAN_BITS).rev().fold(0_u64, |span, bit| {
+        let longer = span | (1 << bit);
+        if rate.arrivals_within(Nanos(longer)) < wanted { longer } else { span }
+    });
+    Nanos(too_short.saturating_add(1))
+}
+
+/// Returns the whole operations among a fractional number of them.
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+#[expect(clippy::cast_sign_loss, reason = "arrivals are counted from zero up")]
+fn whole(arrivals: f64) -> u64 {
+    // Half a millionth of an operation is rounding, not an operation short.
+    (arrivals + 5e-7).floor() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{OpenLoad, Pace, RatePiece};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TEN: StopRule = StopRule::Duration(Nanos::from_secs(10));
+
+    fn open(rate: Rate) -> Load {
+        Load::Open(OpenLoad { rate, pace: Pace::default() })
+    }
+
+    /// Returns what is said of a limit, as `why | remedy`.
+    fn refused(limit: &str, load: &Load, stop: StopRule) -> String {
+        let limit = Limit::parse(limit).unwrap();
+        check(&limit, load, stop).map_or_else(
+            |short| format!("{} | {}", short.why, short.remedy),
+            |()| "nothing".to_owned(),
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_limit_or_refused(
+            text in "(\\PC*|p[0-9.]{0,6} *<=? *[0-9.]{0,6}(ns|us|ms|s|m|h)?)", length: u64
+        ) {
+            if let Ok(limit) = Limit::parse(&text) {
+                let load = open(Rate::constant(5000.0));
+                let needed = limit.operations_needed();
+                let told = check(&limit, &load, StopRule::Duration(Nanos(length)));
+                prop_assert!(told.is_err() || Nanos(length) > limit.within && needed > 100);
+            }
+        }
+    }
+
+    #[test]
+    fn a_percentile_needs_its_operations_in_the_window() {
+        let slow = open(Rate::constant(5000.0));
+        assert_eq!(
+            refused("p99.99 < 2ms", &slow, TEN),
+            "p99.99 needs 1,000,000 operations; 10.0 s at 5,000/s have 50,000 | measure for at \
+             least 200 s, or ask for p99"
+        );
+        assert_eq!(refused("p99.99 < 2ms", &open(Rate::constant(1e5)), TEN), "nothing");
+        assert_eq!(
+            refused("p99.9 < 2ms", &slow, StopRule::Operations(50_000)),
+            "p99.9 needs 100,000 operations; there are 50,000 | set operations to 100000, or ask \
+             for p99"
+        );
+    }
+
+    #[test]
+    fn a_rate_that_changes_is_counted_as_it_changes() {
+        let ramp = RatePiece {
+            length: Nanos::from_secs(10),
+            from_ops_per_s: 1000.0,
+            to_ops_per_s: 3000.0,
+        };
+        assert_eq!(
+            refused("p99.9 < 2ms", &open(Rate::Pieces(vec![ramp])), TEN),
+            "p99.9 needs 100,000 operations; 10.0 s of ramp 1,000/s..3,000/s over 10.0 s have \
+             20,000 | measure for at least 37 s, or ask for p99"
+        );
+    }
+
+    #[test]
+    fn a_search_is_refused_when_no_rate_would_do() {
+        let search = Load::FindRate(Pace::default());
+        let tenth = StopRule::Duration(Nanos::from_millis(100));
+        assert_eq!(refused("p99.999 < 2ms", &search, TEN), "nothing");
+        assert_eq!(
+            refused("p99.999 < 2ms", &search, tenth),
+            "p99.999 needs 10,000,000 operations; 100 ms even at 10,000,000/s have 1,000,000 | \
+             measure for at least 1 s, or ask for p99.99"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_nothing_can_break_and_a_rate_without_arrivals_are_refused() {
+        let said = refused("p99 < 10s", &open(Rate::constant(5000.0)), TEN);
+        assert!(said.starts_with("10.0 s cannot be broken in the 10.0 s"), "{said}");
+        assert!(check_rate(&Rate::constant(0.1), TEN).is_ok());
+        let none = check_rate(&Rate::constant(0.05), TEN).unwrap_err();
+        assert_eq!(none.why, "at 0.05/s no operation is due in 10.0 s");
+        assert_eq!(none.remedy, "a higher rate, or measure for at least 20 s");
+    }
+}
