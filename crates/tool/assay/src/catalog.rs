@@ -1,8 +1,10 @@
 //! What the program knows, for the planner; and the profiles that ship inside it.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
 
-use model::{DataShape, Step, StepInfo};
+use model::{Bytes, DataShape, Step, StepInfo};
 use plan::{Catalog, EngineInfo};
 
 /// Shortens the table below.
@@ -21,6 +23,9 @@ static PROFILES: &[(&str, &str)] = &[
     profile!("rocksdb-blob"),
     profile!("rocksdb-dbbench"),
 ];
+
+/// Most bytes of a rate file that are read: a hundred for each of the most lines it may have.
+const RATE_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The program's own knowledge.
 pub(crate) struct Program;
@@ -46,6 +51,18 @@ impl Catalog for Program {
 
     fn profile_names(&self) -> Vec<String> {
         PROFILES.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn rate_file(&self, path: &Path) -> Result<String, String> {
+        let mut text = String::new();
+        let file = File::open(path).map_err(|error| error.to_string())?;
+        let read = file.take(RATE_FILE_BYTES_MAX + 1).read_to_string(&mut text);
+        match read.map_err(|error| error.to_string())? {
+            bytes if bytes as u64 > RATE_FILE_BYTES_MAX => {
+                Err(format!("it is larger than {}", Bytes(RATE_FILE_BYTES_MAX)))
+            }
+            _ => Ok(text),
+        }
     }
 
     fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String> {

@@ -9,6 +9,21 @@ use plan::{Checked, Machine, Overrides, QuickVariant};
 
 use crate::catalog::Program;
 
+/// How a rate is written, below the examples of each verb that takes one.
+macro_rules! rates {
+    () => {
+        "
+
+Rates:
+  50k/s                                  operations per second over all clients
+  'ramp 10k/s..100k/s over 60s'          a straight line; its last rate holds
+  'steps 10k/s 20k/s 40k/s every 10s'    one after the other; the last one holds
+  'sine 50k/s +-20k/s every 60s'         a wave
+  'file rates.csv'                       lines of t,rate: seconds, operations per second"
+    };
+}
+pub(crate) use rates;
+
 /// The question.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Asked {
@@ -47,9 +62,23 @@ struct Words {
     /// Unmeasured time before them
     #[arg(long, value_name = "SPAN")]
     warmup: Option<String>,
-    /// Client threads; several levels separated by commas
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
-    clients: Option<Vec<u32>>,
+    /// Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs;
+    /// `adaptive` to find the number that serves most
+    #[arg(long, value_name = "LEVELS")]
+    clients: Option<String>,
+    /// Offered rate of an open loop, such as 50k/s, in steps that end by duration
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    rate: Option<String>,
+    /// Arrivals within the rate: poisson or constant
+    #[arg(long, value_name = "NAME")]
+    arrivals: Option<String>,
+    /// How a free client waits for an arrival: auto, spin or hybrid
+    #[arg(long, value_name = "NAME")]
+    pacing: Option<String>,
+    /// Response-time limit, such as 'p99.9 < 2ms': with --rate it is held against that rate, alone
+    /// it finds the highest rate that keeps it
+    #[arg(long, value_name = "LIMIT")]
+    sla: Option<String>,
     /// Repetitions of every cell
     #[arg(long, value_name = "N")]
     repetitions: Option<u32>,
@@ -57,7 +86,7 @@ struct Words {
     #[arg(long, value_name = "NAME")]
     distribution: Option<String>,
     /// Rate limit of the background writer, such as 2MiB/s
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "SIZE/s")]
     writer_rate: Option<String>,
     /// Durability class: none, os or sync
     #[arg(long, value_name = "CLASS")]
@@ -94,6 +123,10 @@ impl Words {
             duration: self.duration.clone(),
             warmup: self.warmup.clone(),
             clients: self.clients.clone(),
+            rate: self.rate.clone(),
+            arrivals: self.arrivals.clone(),
+            pacing: self.pacing.clone(),
+            sla: self.sla.clone(),
             repetitions: self.repetitions,
             distribution: self.distribution.clone(),
             writer_rate: self.writer_rate.clone(),

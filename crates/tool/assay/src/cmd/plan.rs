@@ -3,18 +3,19 @@
 use std::process::ExitCode;
 
 use miette::Result;
-use model::{Bytes, Plan, Settings, StopRule};
+use model::{Bytes, Load, Plan, Settings, Step, StopRule};
 use plan::Machine;
 
-use super::asked::Asked;
+use super::asked::{Asked, rates};
 use crate::environment::Environment;
 use crate::ui::Ui;
 
 /// The question to plan.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(after_help = concat!("Examples:
   assay plan experiments/quickstart.toml
-  assay plan readrandom --engine sqlite --engine lmdb --rows 1M --repetitions 5")]
+  assay plan readrandom --engine sqlite --engine lmdb --rows 1M --repetitions 5
+  assay plan readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     asked: Asked,
@@ -82,12 +83,18 @@ fn lines(plan: &Plan) -> Vec<String> {
             StopRule::Operations(n) => format!("{n} operations"),
             StopRule::Duration(span) => format!("{span} after {} of warm-up", step.warmup),
         };
-        let load = match (step.stop, step.clients) {
-            (StopRule::Operations(0), _) => String::new(),
-            (_, 0) => format!(", clients {}, {}", levels.join(" or "), step.distribution),
-            (_, n) => format!(", clients {n}, {}", step.distribution),
+        let clients = match (&step.load, step.clients) {
+            (Load::FindClients, 0) => format!("up to {}", levels.join(" or ")),
+            (Load::Closed | Load::Open(_) | Load::FindRate(_), 0) => levels.join(" or "),
+            (_, n) => n.to_string(),
         };
-        lines.push(format!("step      {}: {stop}{load}", step.name));
+        let clients = match step.stop {
+            StopRule::Operations(0) => String::new(),
+            StopRule::Operations(_) | StopRule::Duration(_) => {
+                format!(", clients {clients}, {}{}", step.distribution, load(step))
+            }
+        };
+        lines.push(format!("step      {}: {stop}{clients}", step.name));
     }
     let total = plan.cells.len();
     let runs = if total == 1 { "run" } else { "runs" };
@@ -99,6 +106,15 @@ fn lines(plan: &Plan) -> Vec<String> {
         lines.push(format!("doubt     {} {}; {}", finding.code, finding.seen, finding.remedy));
     }
     lines
+}
+
+/// Returns how a step's operations arrive, and its limit; nothing of a closed loop.
+fn load(step: &Step) -> String {
+    let limit = step.limit.map_or(String::new(), |limit| format!(", with {limit}"));
+    match step.load {
+        Load::Closed => String::new(),
+        Load::Open(_) | Load::FindRate(_) | Load::FindClients => format!(", {}{limit}", step.load),
+    }
 }
 
 /// Returns a variant's settings in words, those that are left to the engine left out.

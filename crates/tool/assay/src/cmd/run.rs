@@ -13,7 +13,7 @@ use plan::Checked;
 use report::{Meta, render_answer};
 use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
 
-use super::asked::Asked;
+use super::asked::{Asked, rates};
 use super::{engine, plan as planning, report as page};
 use crate::environment::Environment;
 use crate::progress::Screen;
@@ -25,11 +25,14 @@ const HEADING: &str = "How it is run";
 
 /// The question, and how it is asked.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(after_help = concat!("Examples:
   assay run experiments/quickstart.toml --report
   assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
   assay run fillseq readwhilewriting --engine lmdb --rows 200k --clients 1,2 --repetitions 3
-  assay run --resume quickstart                 completes what was interrupted")]
+  assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --rate 50k/s
+  assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
+  assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
+  assay run --resume quickstart                 completes what was interrupted", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     asked: Asked,
