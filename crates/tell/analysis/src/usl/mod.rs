@@ -2,12 +2,47 @@
 //!
 //! X(N) = g N / (1 + a (N - 1) + b N (N - 1)): g is the throughput of one client, a (contention)
 //! the share of the work that cannot be done in parallel, b (coherency) what each pair of clients
-//! costs. With b = 0 it is Amdahl's law, with a = b = 0 a straight line.
+//! costs. With b = 0 it is Amdahl's law, with a = b = 0 a straight line. Noise is multiplicative,
+//! so what is fitted is the logarithm of throughput, each run counting once.
+//!
+//! Intervals are those of the profile likelihood with unknown noise: the values at which the best
+//! fit of all else leaves no more than s^2 F(0.95; 1, n - 3) of additional squares. An interval
+//! that touches zero means that the data do not tell the parameter from zero. Noise is taken from
+//! all runs, unless the levels lie further from the curve than runs of one level lie from each
+//! other: then the law is only roughly right, and the levels' distances are the noise.
 //!
 //! Source: N. J. Gunther, 2007, "Guerrilla Capacity Planning", chapters 4-6; 2008, "A General
-//! Theory of Computational Scalability Based on Rational Functions", arXiv 0808.1431.
+//! Theory of Computational Scalability Based on Rational Functions", arXiv 0808.1431. Intervals: D. J. Venzon and
+//! S. H. Moolgavkar, 1988, "A Method for Computing Profile-Likelihood-Based Confidence Intervals",
+//! Applied Statistics 37(1); D. M. Bates and D. G. Watts, 1988, "Nonlinear Regression Analysis and
+//! Its Applications", chapter 6.
+
+mod interval;
+mod least_squares;
+mod profile;
+mod sweep;
+#[cfg(test)]
+mod tests;
 
 use serde::Serialize;
+
+use profile::Profiles;
+use sweep::{Noise, Sweep};
+
+/// Levels it takes to fit the law.
+///
+/// Source: the project's reference, analysis, section 5.4.
+pub const LEVELS_NEEDED: u32 = 6;
+
+/// How far beyond the most clients measured the curve is told, as a multiple of them.
+///
+/// Source: the project's reference, analysis, section 5.4.
+pub const REACH: f64 = 1.5;
+
+/// Chance to see such levels if the law were right, below which the law does not fit them.
+///
+/// Source: the customary 5 %, as the intervals are of 95 %.
+const LEAST_CHANCE: f64 = 0.05;
 
 /// Throughput of one run at one number of clients.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -107,19 +142,82 @@ pub enum NoFit {
 
 /// Fits the law to the runs of a sweep.
 ///
+/// A run that did nothing has no logarithm and is left out.
+///
 /// # Errors
-/// When there are fewer than six levels, or none with one client.
-pub fn fit(_observations: &[Observation]) -> Result<Fit, NoFit> {
-    Err(NoFit::TooFewLevels { levels: 0, needed: 6 })
+/// When there are fewer than [`LEVELS_NEEDED`] levels, or none with one client.
+///
+/// Source: as this module. The criterion that compares the laws is C. M. Hurvich and C.-L. Tsai,
+/// 1989, "Regression and Time Series Model Selection in Small Samples", Biometrika 76(2).
+pub fn fit(observations: &[Observation]) -> Result<Fit, NoFit> {
+    let sweep = Sweep::of(observations);
+    let levels = u32::try_from(sweep.levels.len()).unwrap_or(u32::MAX);
+    if levels < LEVELS_NEEDED {
+        return Err(NoFit::TooFewLevels { levels, needed: LEVELS_NEEDED });
+    }
+    if !sweep.has_one_client() {
+        return Err(NoFit::NoSingleClient);
+    }
+    let best = sweep.universal();
+    let pooled = sweep.pooled_noise(best.rss);
+    let lack_of_fit = sweep.lack_of_fit(best.rss);
+    let is_rough = lack_of_fit.is_some_and(|chance| chance < LEAST_CHANCE);
+    let noise = if is_rough { sweep.noise_of_levels(best.rss) } else { pooled };
+    let profiles = Profiles::new(&sweep, &best, noise.limit());
+    let (alpha, beta) = (profiles.alpha(), profiles.beta());
+    Ok(Fit {
+        gamma: profiles.gamma(),
+        alpha,
+        beta,
+        peak: peak(&profiles, &beta, sweep.most_clients),
+        shapes: shapes(&sweep, best.rss, &noise),
+        residual: pooled.variance.sqrt(),
+        lack_of_fit,
+        runs: sweep.runs,
+        levels,
+        most_clients: sweep.most_clients,
+    })
+}
+
+/// Returns the peak, if coherency is told from zero and a level lies beyond the peak.
+fn peak(profiles: &Profiles<'_>, beta: &Estimate, most_clients: u32) -> Peak {
+    if beta.low <= 0.0 {
+        return Peak::NotMeasured;
+    }
+    let peak = profiles.peak();
+    if peak.value < f64::from(most_clients) { Peak::At(peak) } else { Peak::NotMeasured }
+}
+
+fn shapes(sweep: &Sweep, universal: f64, noise: &Noise) -> Shapes {
+    // Parameters of the curve, and the noise is one more.
+    let linear = noise.criterion(sweep.linear().rss, 2.0);
+    let amdahl = noise.criterion(sweep.amdahl().rss, 3.0);
+    let universal = noise.criterion(universal, 4.0);
+    // The simpler law wins a tie.
+    let best = if linear <= amdahl && linear <= universal {
+        Shape::Linear
+    } else if amdahl <= universal {
+        Shape::Amdahl
+    } else {
+        Shape::Universal
+    };
+    Shapes { linear, amdahl, universal, best }
 }
 
 impl Fit {
     /// Returns the curve's throughput at `clients`, operations per second.
     ///
-    /// `None` below one client and beyond 1.5 times the most that were measured: the law is not
-    /// to be trusted there.
+    /// `None` below one client and beyond [`REACH`] times the most that were measured: the law is
+    /// not to be trusted there.
+    ///
+    /// Source: the formula at the head of this module.
     #[must_use]
-    pub fn ops_per_s(&self, _clients: f64) -> Option<f64> {
-        None
+    pub fn ops_per_s(&self, clients: f64) -> Option<f64> {
+        if !(1.0..=REACH * f64::from(self.most_clients)).contains(&clients) {
+            return None;
+        }
+        let others = clients - 1.0;
+        let slowed = 1.0 + self.alpha.value * others + self.beta.value * clients * others;
+        Some(self.gamma.value * clients / slowed)
     }
 }

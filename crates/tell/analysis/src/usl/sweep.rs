@@ -1,0 +1,135 @@
+//! The data of a fit: levels with their runs, and how noisy they are.
+
+use std::collections::BTreeMap;
+
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
+use super::Observation;
+use super::least_squares::{Level, Solution, least_squares};
+
+/// Parameters of the whole law.
+const PARAMETERS: f64 = 3.0;
+
+/// Confidence of all intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// Least relative error that is taken for noise; less than this is arithmetic.
+const LEAST_NOISE: f64 = 1e-9;
+
+/// Levels and runs of one sweep.
+pub(super) struct Sweep {
+    pub(super) levels: Vec<Level>,
+    pub(super) runs: u32,
+    pub(super) most_clients: u32,
+    /// Squares of the runs' distances from the mean of their level.
+    pure_error: f64,
+}
+
+/// How far data lie from the curve.
+#[derive(Clone, Copy)]
+pub(super) struct Noise {
+    /// Variance of one run's ln X.
+    pub(super) variance: f64,
+    /// Degrees of freedom of the variance.
+    degrees: f64,
+    /// Squares that no curve could explain.
+    unexplained: f64,
+    /// What is counted as a sample: runs, or levels.
+    samples: f64,
+}
+
+impl Sweep {
+    pub(super) fn of(observations: &[Observation]) -> Self {
+        let mut by_clients: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for one in observations {
+            let target = (f64::from(one.clients) / one.ops_per_s).ln();
+            if one.clients > 0 && target.is_finite() {
+                by_clients.entry(one.clients).or_default().push(target);
+            }
+        }
+        let mut levels = Vec::new();
+        let (mut runs, mut pure_error) = (0, 0.0);
+        for (clients, targets) in &by_clients {
+            let count = u32::try_from(targets.len()).unwrap_or(u32::MAX);
+            let weight = f64::from(count);
+            let target = targets.iter().sum::<f64>() / weight;
+            pure_error += targets.iter().map(|one| (one - target).powi(2)).sum::<f64>();
+            runs += count;
+            levels.push(Level { clients: f64::from(*clients), weight, target });
+        }
+        let most_clients = by_clients.last_key_value().map_or(0, |(clients, _)| *clients);
+        Self { levels, runs, most_clients, pure_error }
+    }
+
+    pub(super) fn has_one_client(&self) -> bool {
+        self.levels.first().is_some_and(|level| level.clients <= 1.0)
+    }
+
+    /// Fits 1/g, a/g and b/g.
+    pub(super) fn universal(&self) -> Solution<3> {
+        least_squares(&self.levels, 0.0, |n| [1.0, n - 1.0, n * (n - 1.0)])
+    }
+
+    /// Fits 1/g and a/g.
+    pub(super) fn amdahl(&self) -> Solution<2> {
+        least_squares(&self.levels, 0.0, |n| [1.0, n - 1.0])
+    }
+
+    /// Fits 1/g.
+    pub(super) fn linear(&self) -> Solution<1> {
+        least_squares(&self.levels, 0.0, |_| [1.0])
+    }
+
+    /// Returns the noise of all runs around the curve, which leaves `rss` between levels.
+    pub(super) fn pooled_noise(&self, rss: f64) -> Noise {
+        let samples = f64::from(self.runs);
+        let degrees = samples - PARAMETERS;
+        let variance = ((rss + self.pure_error) / degrees).max(LEAST_NOISE.powi(2));
+        Noise { variance, degrees, unexplained: self.pure_error, samples }
+    }
+
+    /// Returns the noise that the levels' distances from the curve amount to.
+    pub(super) fn noise_of_levels(&self, rss: f64) -> Noise {
+        let samples = self.level_count();
+        let degrees = samples - PARAMETERS;
+        let variance = (rss / degrees).max(LEAST_NOISE.powi(2));
+        Noise { variance, degrees, unexplained: 0.0, samples }
+    }
+
+    /// Returns the chance of levels this far from the curve, given how far runs differ.
+    ///
+    /// `None` when no level has a second run, or runs do not differ at all.
+    ///
+    /// Source: N. R. Draper and H. Smith, 1998, "Applied Regression Analysis", 3rd edition,
+    /// section 2.1: lack of fit and pure error.
+    pub(super) fn lack_of_fit(&self, rss: f64) -> Option<f64> {
+        let between = self.level_count() - PARAMETERS;
+        let within = f64::from(self.runs) - self.level_count();
+        let floor = within * LEAST_NOISE.powi(2);
+        if within <= 0.0 || self.pure_error <= floor {
+            return None;
+        }
+        let ratio = (rss / between) / (self.pure_error / within);
+        FisherSnedecor::new(between, within).ok().map(|law| law.sf(ratio))
+    }
+
+    fn level_count(&self) -> f64 {
+        f64::from(u32::try_from(self.levels.len()).unwrap_or(u32::MAX))
+    }
+}
+
+impl Noise {
+    /// Returns the squares by which a point of an interval may exceed the best fit.
+    pub(super) fn limit(&self) -> f64 {
+        let quantile = FisherSnedecor::new(1.0, self.degrees)
+            .map_or(f64::INFINITY, |law| law.inverse_cdf(CONFIDENCE));
+        self.variance * quantile
+    }
+
+    /// Returns the corrected criterion of a law that leaves `rss` between levels.
+    pub(super) fn criterion(&self, rss: f64, parameters: f64) -> f64 {
+        let mean = ((rss + self.unexplained) / self.samples).max(LEAST_NOISE.powi(2));
+        let correction = 2.0 * parameters * (parameters + 1.0) / (self.samples - parameters - 1.0);
+        self.samples * mean.ln() + 2.0 * parameters + correction
+    }
+}
