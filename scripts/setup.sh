@@ -38,6 +38,8 @@ fi
 if [ "${1-}" = peers ]; then
     command -v db_bench >/dev/null ||
         lacks "db_bench" "RocksDB's own benchmark, the peer of ours" rocksdb-tools
+    command -v sysbench >/dev/null ||
+        lacks "sysbench" "a peer that offers a rate" sysbench
     command -v valgrind >/dev/null || lacks "valgrind" "it counts instructions" valgrind
 fi
 [ "${#packages[@]}" -gt 0 ] || exit 0

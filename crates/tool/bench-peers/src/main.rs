@@ -3,9 +3,10 @@
 //! Not a benchmark of RocksDB: both programs drive the same library, so what differs is the
 //! client. It stands outside the flow, and calls `load` and the RocksDB driver as a worker does.
 //!
-//! Two measurements: instructions, counted by callgrind, which are the same on a busy machine;
-//! and throughput, in interleaved pairs on one core. A target that is missed is told, with by how
-//! much; the exit code speaks of failures only.
+//! Three measurements: instructions, counted by callgrind, which are the same on a busy machine;
+//! throughput, in interleaved pairs on one core; and the lag of rate-limited peers (`--lag` does
+//! that alone). A target that is missed is told, with by how much; the exit code speaks of
+//! failures only.
 //!
 //! To compare one more kind of operation, add it to `task::WORKS`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks to its user")]
@@ -13,6 +14,7 @@
 mod callgrind;
 mod instructions;
 mod interval;
+mod lag;
 mod options;
 mod ours;
 mod peer;
@@ -28,13 +30,16 @@ use task::Task;
 
 /// Makes the program our side of the comparison: what follows is a task in JSON.
 const OURS: &str = "--ours";
+/// Asks for the comparison of lag alone.
+const LAG: &str = "--lag";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => compare(),
+        [] => compare().and_then(|()| lag::compare()),
+        [LAG] => lag::compare(),
         [OURS, task] => ours_only(task),
-        _ => Err("usage: bench-peers (it takes no arguments)".to_owned()),
+        _ => Err("usage: bench-peers [--lag]".to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -68,11 +73,12 @@ fn compare() -> Result<(), String> {
         print!("{}", report::instructions_row(work, &counted));
     }
     print!("{}", report::throughput_head());
-    throughput::pin();
-    for work in &task::WORKS {
-        let pairs = throughput::race(&setting, work)?;
-        print!("{}", report::throughput_row(work, &pairs));
-    }
-    print!("{}", report::notes());
-    Ok(())
+    throughput::on_one_core(|| {
+        for work in &task::WORKS {
+            let pairs = throughput::race(&setting, work)?;
+            print!("{}", report::throughput_row(work, &pairs));
+        }
+        print!("{}", report::notes());
+        Ok(())
+    })
 }

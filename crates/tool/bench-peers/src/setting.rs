@@ -122,7 +122,8 @@ pub(crate) fn run(words: &[String]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&stdout).into_owned())
 }
 
-fn is_installed(program: &str) -> bool {
+/// Returns whether a program can be started.
+pub(crate) fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 

@@ -21,13 +21,16 @@ pub(crate) struct Race {
     pub(crate) ratio: Median,
 }
 
-/// Keeps this process and all it starts on one core: the last one it may use.
-pub(crate) fn pin() {
+/// Does what is given with this process and all it starts on one core: the last one it may use.
+pub(crate) fn on_one_core<T>(act: impl FnOnce() -> T) -> T {
     let allowed = sched_getaffinity(None).expect("a process may ask for its own cores");
     let last = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core));
     let mut one = CpuSet::new();
     one.set(last.expect("a running process has a core"));
     sched_setaffinity(None, &one).expect("a core of those allowed");
+    let done = act();
+    sched_setaffinity(None, &allowed).expect("the cores it had");
+    done
 }
 
 /// Times one work; the sides take turns in the order ABBA, so a drift meets both alike.

@@ -1,0 +1,70 @@
+//! What is printed of the lag: Markdown, for METHODOLOGY.
+
+use super::times::Times;
+
+/// Returns the head of the table of generators.
+pub(super) fn generators_head(rounds: usize, seconds: u32) -> String {
+    format!(
+        "\nLateness of the generators: one client, an event that does nothing; medians of \
+         {rounds} rounds of {seconds} s,\nin turn; us.\n\n\
+         | offered | client | p50 | p99 | p99.9 | max |\n|--:|---|--:|--:|--:|--:|\n"
+    )
+}
+
+/// Returns one row of it.
+pub(super) fn generators_row(rate: u32, client: &str, times: &Times) -> String {
+    format!("| {rate}/s | {client} | {} |\n", figures(times))
+}
+
+/// Returns what the table of generators says.
+pub(super) fn generators_note() -> &'static str {
+    "\nAll of what sysbench reports here is its own lateness, told as if the system under test had \
+     taken it;\nours is told as start lag, apart from the engine's service time.\n"
+}
+
+/// Returns the head of the table of stalls.
+pub(super) fn stalls_head(rate: u32, seconds: u32) -> String {
+    format!(
+        "\nWhat is reported of a second in which nothing moves: {rate} reads/s for {seconds} s, one \
+         client; us.\n\n\
+         | client | what stood still | reads | p50 | p99 | p99.9 | max |\n\
+         |---|---|--:|--:|--:|--:|--:|\n"
+    )
+}
+
+/// Returns one row of it.
+pub(super) fn stalls_row(client: &str, stood: &str, reads: u64, times: &Times) -> String {
+    format!("| {client} | {stood} | {reads} | {} |\n", figures(times))
+}
+
+/// Returns what the table of stalls says.
+///
+/// Source: RocksDB, `tools/db_bench_tool.cc`, `ReadRandom` and `Stats::FinishedOps`.
+pub(super) fn stalls_note() -> &'static str {
+    "\nThe reads that db_bench would have sent while it stood still are sent late or never, and no \
+     time of theirs is\nreported; what it waits for its own limiter counts as the time of a read. \
+     Ours keeps every arrival: a stopped\nclient is told as such and its seconds do not count; an \
+     engine that stalls shows in the response time of all\nwho waited, and in the service time of \
+     one read only.\n"
+}
+
+fn figures(times: &Times) -> String {
+    let Times { p50, p99, p999, max } = times;
+    let text = |us: f64| match us {
+        us if us < 10.0 => format!("{us:.1}"),
+        us => format!("{us:.0}"),
+    };
+    [p50, p99, p999, max].map(|us| text(*us)).join(" | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_keeps_a_digit_below_ten_only() {
+        let times = Times { p50: 0.04, p99: 9.26, p999: 10.2, max: 1_000_000.4 };
+        let row = generators_row(10_000, "ours", &times);
+        assert_eq!(row, "| 10000/s | ours | 0.0 | 9.3 | 10 | 1000000 |\n");
+    }
+}
