@@ -17,9 +17,11 @@ test: setup
 bench: setup
 	cargo bench --workspace --bench '*'
 
-# What our client costs beside db_bench, which is installed where apt has it.
+# What our client costs beside db_bench, and how late rate-limited peers are beside ours; they are
+# installed where apt has them. `./target/release/bench-peers --lag` prints the latter alone.
 bench-peers: setup
 	-@./scripts/setup.sh peers
+	cargo build --release --package assay
 	cargo run --release --package bench-peers
 
 # The definition of done.

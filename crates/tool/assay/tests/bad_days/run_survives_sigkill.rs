@@ -111,16 +111,6 @@ impl Seen {
     }
 }
 
-/// Returns the workers of any Assay in this sandbox: they stand in its data directory.
-fn workers(sandbox: &Sandbox) -> Vec<u32> {
-    let Ok(data) = fs::canonicalize(sandbox.path("data")) else { return Vec::new() };
-    let processes = fs::read_dir("/proc").expect("/proc is mounted").filter_map(Result::ok);
-    let stands_there =
-        |path: &std::path::Path| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == data);
-    let inside = processes.filter(|process| stands_there(&process.path()));
-    inside.filter_map(|process| process.file_name().to_str()?.parse().ok()).collect()
-}
-
 /// Starts the experiment or takes it up, and kills Assay at a random moment.
 ///
 /// Returns `false` when it came to its end before.
@@ -132,7 +122,7 @@ fn kill_parent(sandbox: &Sandbox, moments: &mut Moments) -> bool {
     let has_ended = wait_until(moment, || matches!(parent.try_wait(), Ok(Some(_))));
     send(parent.id(), Signal::KILL);
     parent.wait().expect("own child");
-    let orphans = || workers(sandbox);
+    let orphans = || sandbox.workers();
     assert!(wait_until(FOLLOW, || orphans().is_empty()), "workers outlive Assay: {:?}", orphans());
     !has_ended
 }
@@ -179,11 +169,11 @@ fn killing_a_worker_at_any_moment_is_a_recorded_crash() {
         let mut last = None;
         let mut has_ended = || matches!(parent.try_wait(), Ok(Some(_)));
         assert!(wait_until(LONG, || {
-            let worker = workers(&sandbox).first().copied().filter(|pid| Some(*pid) != last);
+            let worker = sandbox.workers().first().copied().filter(|pid| Some(*pid) != last);
             if let Some(worker) = worker.filter(|_| kills < wanted) {
                 last = Some(worker);
                 let moment = moments.within(KILL_WORKER_WITHIN_MS);
-                if !wait_until(moment, || !workers(&sandbox).contains(&worker)) {
+                if !wait_until(moment, || !sandbox.workers().contains(&worker)) {
                     send(worker, Signal::KILL);
                     kills += 1;
                 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,16 +29,25 @@ pub(crate) struct Sandbox {
 impl Sandbox {
     /// Makes a sandbox whose experiment has these variants: name, engine, fault.
     pub(crate) fn of(benchmark: &str, variants: &[(&str, &str, &str)]) -> Self {
+        let option = |fault: &str| match fault {
+            "" => String::new(),
+            fault => format!("fault = \"{fault}\""),
+        };
+        let variants: Vec<_> =
+            variants.iter().map(|(name, engine, fault)| (*name, *engine, option(fault))).collect();
+        Self::with_options(benchmark, &variants)
+    }
+
+    /// Makes a sandbox whose experiment has these variants: name, engine, options in TOML.
+    pub(crate) fn with_options(benchmark: &str, variants: &[(&str, &str, String)]) -> Self {
         let mut text = format!(
             "[experiment]\nname = \"{NAME}\"\nquestion = \"Who survives?\"\nbase = \"{}\"\n\
              [benchmark]\n{benchmark}\n",
             variants[0].0
         );
-        for (name, engine, fault) in variants {
+        for (name, engine, options) in variants {
             text += &format!("[[variant]]\nname = \"{name}\"\nengine = \"{engine}\"\n");
-            if !fault.is_empty() {
-                text += &format!("options = {{ fault = \"{fault}\" }}\n");
-            }
+            text += &format!("options = {{ {options} }}\n");
         }
         let dir = tempfile::tempdir().expect("a scratch directory");
         fs::write(dir.path().join("experiment.toml"), text).expect("a scratch directory");
@@ -103,6 +112,16 @@ impl Sandbox {
     pub(crate) fn intervals(&self, cell: &str) -> Vec<model::IntervalRecord> {
         let dir = self.experiment().expect("the experiment was begun");
         dir.intervals(cell).expect("intervals are always readable")
+    }
+
+    /// Returns the workers of Assay that run in this sandbox: they stand in its data directory.
+    pub(crate) fn workers(&self) -> Vec<u32> {
+        let Ok(data) = fs::canonicalize(self.path("data")) else { return Vec::new() };
+        let processes = fs::read_dir("/proc").expect("/proc is mounted").filter_map(Result::ok);
+        let stands_there =
+            |path: &Path| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == data);
+        let inside = processes.filter(|process| stands_there(&process.path()));
+        inside.filter_map(|process| process.file_name().to_str()?.parse().ok()).collect()
     }
 
     /// Returns what is in the data directory, Assay's own mark aside.

@@ -1,0 +1,115 @@
+//! What is done to the host of a run: CPU hogs, control groups, and taking turns.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::sandbox::wrapped;
+
+/// Returns once no other test of this program runs; until it is dropped, none begins.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Processes that use all the CPU they get; they end with it.
+pub(crate) struct Hogs(Vec<Child>);
+
+impl Hogs {
+    /// Starts that many on each CPU.
+    pub(crate) fn on_each_cpu(count: usize) -> Self {
+        let allowed = sched_getaffinity(None).expect("a process may ask for its own CPUs");
+        let mut hogs = Self(Vec::new());
+        for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
+            let mut one = CpuSet::new();
+            one.set(cpu);
+            for _ in 0..count {
+                let mut command = Command::new("sh");
+                command.args(["-c", "while :; do :; done"]).stdin(Stdio::null());
+                let child = command.spawn().expect("a shell");
+                let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+                hogs.0.push(child);
+                sched_setaffinity(pid, &one).expect("own child, allowed CPU");
+            }
+        }
+        hogs
+    }
+}
+
+impl Drop for Hogs {
+    fn drop(&mut self) {
+        for hog in &mut self.0 {
+            hog.kill().expect("own child");
+            hog.wait().expect("own child");
+        }
+    }
+}
+
+/// A control group with one limit, for a command and all it starts; it goes when they have ended.
+pub(crate) struct Group(PathBuf);
+
+impl Group {
+    /// Makes a group with a cap on the CPU, in parts of one CPU.
+    pub(crate) fn of_cpu(share: f64) -> Result<Self, String> {
+        let period_us = 100_000;
+        #[expect(clippy::cast_possible_truncation, reason = "a small number")]
+        let quota_us = (f64::from(period_us) * share) as i64;
+        let old = [
+            ("cpu.cfs_period_us", period_us.to_string()),
+            ("cpu.cfs_quota_us", quota_us.to_string()),
+        ];
+        let new = [("cpu.max", format!("{quota_us} {period_us}"))];
+        Self::make("cpu", &old, &new)
+    }
+
+    /// Makes a group with a cap on the number of threads.
+    pub(crate) fn of_threads(most: u32) -> Result<Self, String> {
+        let limit = [("pids.max", most.to_string())];
+        Self::make("pids", &limit, &limit)
+    }
+
+    /// Makes a group with these files' contents: in version 1's hierarchy of the controller, else
+    /// in version 2's.
+    fn make(
+        controller: &str,
+        old: &[(&str, String)],
+        new: &[(&str, String)],
+    ) -> Result<Self, String> {
+        let root = PathBuf::from("/sys/fs/cgroup");
+        let is_old = root.join(controller).is_dir();
+        let (parent, files) = if is_old { (root.join(controller), old) } else { (root, new) };
+        let name = format!("assay-truth-{}", std::process::id());
+        let dir = parent.join(name);
+        let told = |what: &str, error: std::io::Error| format!("cannot {what}: {error}");
+        fs::create_dir(&dir).map_err(|error| told(&format!("make {}", dir.display()), error))?;
+        let group = Self(dir);
+        for (file, content) in files {
+            let path = group.0.join(file);
+            let written = fs::write(&path, content);
+            written.map_err(|error| told(&format!("write {}", path.display()), error))?;
+        }
+        Ok(group)
+    }
+
+    /// Starts a command in the group.
+    pub(crate) fn start(&self, command: &Command) -> Child {
+        let mut shell = wrapped(&["sh", "-c", "read line; exec \"$@\" </dev/null", "sh"], command);
+        let mut child = shell.spawn().expect("a shell");
+        fs::write(self.0.join("cgroup.procs"), child.id().to_string())
+            .expect("own child and group");
+        writeln!(child.stdin.take().expect("piped"), "go").expect("the shell reads");
+        child
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Whatever was in it has ended; a group that is left behind is empty and does no harm.
+        drop(fs::remove_dir(&self.0));
+    }
+}

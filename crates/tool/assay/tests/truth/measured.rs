@@ -1,0 +1,120 @@
+//! What a run left behind, and whether the host was quiet meanwhile.
+
+use model::honesty::{ArrivalsRecord, Keeping, VoidCause};
+use model::record::{OpSummary, Percentiles};
+use model::{IntervalRecord, OpKind, RunRecord, StepRecord};
+
+use crate::sandbox::Sandbox;
+
+/// The step that is offered a load in most of these tests.
+pub(crate) const STEP: &str = "readrandom";
+/// CPU of others in an interval, as a share of one CPU, from which a host is not quiet.
+const BUSY: f64 = 0.03;
+
+/// A run of one cell, for looking at.
+pub(crate) struct Run {
+    pub(crate) record: RunRecord,
+    pub(crate) intervals: Vec<IntervalRecord>,
+}
+
+impl Run {
+    /// Reads the run of a cell.
+    pub(crate) fn of(sandbox: &Sandbox, cell: &str) -> Self {
+        let mut records = sandbox.records();
+        let names: Vec<String> = records.keys().cloned().collect();
+        let record = records.remove(cell).unwrap_or_else(|| panic!("no {cell} in {names:?}"));
+        Self { record, intervals: sandbox.intervals(cell) }
+    }
+
+    /// Returns the step that was offered a load.
+    pub(crate) fn step(&self) -> &StepRecord {
+        let found = self.record.steps.iter().find(|step| step.step.name == STEP);
+        found.unwrap_or_else(|| panic!("no {STEP}: {:?}", self.record.end))
+    }
+
+    /// Returns what its reads came to.
+    pub(crate) fn reads(&self) -> &OpSummary {
+        &self.step().clients[&OpKind::Get]
+    }
+
+    /// Returns how its arrivals were served.
+    pub(crate) fn arrivals(&self) -> &ArrivalsRecord {
+        self.step().arrivals.as_ref().expect("an open loop keeps its arrivals")
+    }
+
+    /// Returns the intervals of that step, those of its warm-up left out.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = &IntervalRecord> {
+        self.intervals.iter().filter(|interval| interval.step == STEP && !interval.is_warmup)
+    }
+
+    /// Returns the causes for which intervals of that step were voided, each once.
+    pub(crate) fn causes(&self) -> Vec<VoidCause> {
+        let voided = self.step().voided.as_ref();
+        voided.iter().flat_map(|voided| voided.causes.iter().map(|(cause, _)| *cause)).collect()
+    }
+
+    /// Returns why the host was not quiet while the step was measured, if it was not.
+    pub(crate) fn disturbance(&self) -> Option<String> {
+        self.measured().find_map(|interval| {
+            let us = |name: &str| interval.readings.get(name).copied().unwrap_or_default();
+            let share = us("others_cpu_us") / 1e6 / interval.length_ns.as_secs_f64();
+            let stolen_ms = us("host_steal_us") / 1e3;
+            let at = interval.start_ns;
+            (share > BUSY || stolen_ms > 0.0).then(|| {
+                format!(
+                    "host busy (at {at}: others used {:.0} % of a CPU, {stolen_ms} ms stolen)",
+                    share * 100.0
+                )
+            })
+        })
+    }
+
+    /// Returns all that says who was late, for the text of a failed test.
+    pub(crate) fn story(&self) -> String {
+        let step = self.step();
+        let seconds: Vec<String> = self.measured().map(second).collect();
+        format!(
+            "\nkeeping {:?}\ninvalid {:?}\nvoided {:?}\narrivals {:?}\nreads {:?}\n{}",
+            step.keeping,
+            self.record.invalid,
+            step.voided.as_ref().map(|voided| (&voided.causes, voided.of_intervals)),
+            step.arrivals,
+            self.reads(),
+            seconds.join("\n")
+        )
+    }
+
+    /// Returns whether the engine is said to be the one that could not keep up.
+    pub(crate) fn is_overloaded(&self) -> bool {
+        matches!(self.step().keeping, Some(Keeping::Overloaded { .. }))
+    }
+
+    /// Returns whether the client is said to be.
+    pub(crate) fn is_client_bound(&self) -> bool {
+        matches!(self.step().keeping, Some(Keeping::ClientBound { .. }))
+    }
+}
+
+/// Returns an interval in one line.
+fn second(interval: &IntervalRecord) -> String {
+    let lag = interval.start_lag.as_ref().map_or(0, |lag: &Percentiles| lag.p99_ns);
+    let names = [
+        "others_cpu_us",
+        "host_steal_us",
+        "client_run_queue_us",
+        "pause_us",
+        "client_context_switches_involuntary",
+        "cgroup_throttled_us",
+        "backlog_us",
+    ];
+    let readings: Vec<String> = names
+        .iter()
+        .filter_map(|name| Some(format!("{name} {}", interval.readings.get(*name)?)))
+        .collect();
+    format!(
+        "  {} lag p99 {lag} ns, {}: {:?}",
+        interval.start_ns,
+        readings.join(", "),
+        interval.void
+    )
+}

@@ -1,0 +1,135 @@
+//! Whatever keeps the client from its work is never told as the engine's doing.
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use assert_cmd::assert::OutputAssertExt;
+use model::honesty::{Keeping, VoidCause};
+use rustix::process::Signal;
+
+use crate::host::{Group, Hogs, alone};
+use crate::measured::{Run, STEP};
+use crate::sandbox::{Sandbox, now, said, say, send, wait_until};
+
+/// An engine that cannot be to blame.
+const INNOCENT: &[(&str, &str, &str)] = &[("innocent", "memory", "")];
+const CELL: &str = "innocent.c1.r1";
+/// Longest wait for anything to begin or to end.
+const LONG: Duration = Duration::from_secs(60);
+/// How long the client is stopped.
+const STOPPED: Duration = Duration::from_millis(1_200);
+/// Hogs on each CPU: the client gets a fifth.
+const HOGS: usize = 4;
+/// Tries to find a quiet host.
+const TRIES: usize = 4;
+
+/// Checks that the client, and not the engine, is said to have been late.
+fn assert_not_the_engines(run: &Run, sandbox: &Sandbox) {
+    let story = run.story();
+    let is_told = !run.causes().is_empty() || run.record.invalid.is_some() || run.is_client_bound();
+    assert!(is_told, "the client is said to have been on time: {story}");
+    assert!(!run.is_overloaded(), "the engine is blamed: {story}");
+    // Voided seconds are in the record one by one, and users are told.
+    let voids = run.measured().filter(|interval| interval.void.is_some()).count();
+    let counted = run.step().voided.as_ref().map_or(0, |voided| voided.intervals as usize);
+    assert_eq!(voids, counted, "{story}");
+    let told = sandbox.answer(&["show", crate::sandbox::NAME]);
+    let words = ["voided", "invalid", "client-bound"];
+    assert!(words.iter().any(|word| told.contains(word)), "{told}\n{story}");
+}
+
+/// Waits for the end and returns the run.
+fn finish(mut child: Child, sandbox: &Sandbox) -> Run {
+    assert!(wait_until(LONG, || matches!(child.try_wait(), Ok(Some(_)))), "it does not end");
+    let output = child.wait_with_output().expect("own child");
+    assert!(sandbox.experiment().is_some(), "{}", said(&output));
+    Run::of(sandbox, CELL)
+}
+
+#[test]
+fn a_cpu_hog_beside_the_client_is_not_the_engines_doing() {
+    let _turn = alone();
+    let sandbox = Sandbox::reading("5s", INNOCENT);
+    let hogs = Hogs::on_each_cpu(HOGS);
+    let child = sandbox.run(&["--rate", "5k/s"]).spawn().expect("it runs");
+    let run = finish(child, &sandbox);
+    drop(hogs);
+    assert_not_the_engines(&run, &sandbox);
+    let causes = run.causes();
+    let is_seen = causes.iter().any(|cause| *cause != VoidCause::Client);
+    assert!(is_seen || run.record.invalid.is_some(), "nobody saw the hogs: {}", run.story());
+    assert!(!causes.contains(&VoidCause::Paused), "{}", run.story());
+}
+
+/// Goal: a cap on the CPU, as containers have, is seen and named.
+/// Method: Assay as a whole is in the group; a client that spins uses up any quota.
+#[test]
+fn a_cap_on_the_cpu_is_not_the_engines_doing() {
+    let _turn = alone();
+    let sandbox = Sandbox::reading("5s", INNOCENT);
+    let group = match Group::of_cpu(0.4) {
+        Ok(group) => group,
+        Err(lack) => return say(&format!("skipped: {lack}")),
+    };
+    let child = group.start(&sandbox.run(&["--rate", "2k/s", "--pacing", "spin"]));
+    let run = finish(child, &sandbox);
+    assert_not_the_engines(&run, &sandbox);
+    let is_named = run.causes().contains(&VoidCause::Throttled);
+    assert!(is_named || run.record.invalid.is_some(), "the cap is not named: {}", run.story());
+}
+
+/// Goal: a client that was stopped says so, and the seconds around it still count.
+#[test]
+fn a_stopped_client_is_not_the_engines_doing() {
+    let _turn = alone();
+    let sandbox = Sandbox::reading("8s", INNOCENT);
+    let mut run = sandbox.run(&["--rate", "5k/s"]);
+    run.stdout(Stdio::null()).stderr(Stdio::null());
+    let child = run.spawn().expect("it runs");
+    assert!(wait_until(LONG, || {
+        let intervals = sandbox.experiment().and_then(|dir| dir.intervals(CELL).ok());
+        let is_measured = |interval: &&model::IntervalRecord| interval.step == STEP;
+        intervals.is_some_and(|all| all.iter().filter(is_measured).count() >= 3)
+    }));
+    let workers = sandbox.workers();
+    assert_eq!(workers.len(), 1);
+    send(workers[0], Signal::STOP);
+    let begun = now();
+    assert!(wait_until(LONG, || begun.elapsed() >= STOPPED));
+    send(workers[0], Signal::CONT);
+    let run = finish(child, &sandbox);
+    let story = run.story();
+    assert_not_the_engines(&run, &sandbox);
+    assert!(run.causes().contains(&VoidCause::Paused), "{story}");
+    let voided = run.step().voided.as_ref().expect("told above");
+    assert!(voided.intervals < voided.of_intervals, "all is voided: {story}");
+    // What is left knows nothing of it.
+    let valid = &voided.valid[&model::OpKind::Get];
+    let stopped_ns = u64::try_from(STOPPED.as_nanos()).expect("a short span");
+    assert!(run.reads().response.max_ns > stopped_ns * 9 / 10, "{story}");
+    assert!(valid.response.max_ns < stopped_ns / 2, "{story}");
+    assert!(valid.counts.done < run.reads().counts.done, "{story}");
+}
+
+/// Goal: on a quiet host nothing is voided.
+/// Method: whether it was quiet is measured; a busy one is tried again, and then skipped.
+#[test]
+fn a_quiet_host_voids_nothing() {
+    let _turn = alone();
+    let mut reasons = Vec::new();
+    for _ in 0..TRIES {
+        let sandbox = Sandbox::reading("3s", INNOCENT);
+        sandbox.run(&["--rate", "10k/s"]).assert().success();
+        let run = Run::of(&sandbox, CELL);
+        if let Some(reason) = run.disturbance() {
+            reasons.push(reason);
+            continue;
+        }
+        let story = run.story();
+        assert_eq!(run.causes(), [], "{story}");
+        assert_eq!(run.record.invalid, None, "{story}");
+        assert_eq!(run.step().keeping, Some(Keeping::Kept), "{story}");
+        return;
+    }
+    say(&format!("skipped: {}", reasons.join("; ")));
+}
