@@ -92,7 +92,8 @@ impl Words<'_> {
         for (index, &level) in levels.iter().enumerate() {
             self.clients(level, place.clone())?;
             if levels[..index].contains(&level) {
-                let error = PlanError::new(format!("the level of {level} clients is there twice"));
+                let error =
+                    PlanError::new(format!("the factor `clients` has the level {level} twice"));
                 return Err(error
                     .at(self.source, place.clone(), "here")
                     .remedy("name each level once; `repetitions` says how often each is run"));
@@ -143,7 +144,7 @@ mod tests {
             let factors = format!("\"tree\"\n[factors]\nclients = {words}");
             checked("\"tree\"", &factors).unwrap_err().to_string()
         };
-        assert_eq!(refused("[2, 1, 2]"), "the level of 2 clients is there twice");
+        assert_eq!(refused("[2, 1, 2]"), "the factor `clients` has the level 2 twice");
         assert_eq!(refused("\"swep\""), "unknown levels of clients `swep`");
         assert!(refused("4").contains("\"sweep\" or \"adaptive\", found integer `4`"));
     }

@@ -17,6 +17,10 @@ use crate::window::{self, TooShort};
 const FORMS: &str = "write \"closed\", { rate = \"50k/s\" } for an open loop, or \
                      { sla = \"p99.9 < 2ms\" } for the highest rate that keeps a limit";
 
+/// The same on the command line.
+const WORDS: &str = "give --rate 50k/s for an open loop, or --sla 'p99.9 < 2ms' for the highest \
+                     rate that keeps a limit";
+
 /// The words of a load, checked one by one, with their places.
 #[derive(Debug, Clone, Default)]
 struct LoadWords {
@@ -63,6 +67,7 @@ impl Words<'_> {
         let entry = own.or(shared.filter(|_| is_timed(step)));
         let words = entry.map(|entry| self.load_words(entry)).transpose()?.unwrap_or_default();
         let place = words.deciding();
+        let judged_at = words.limit.as_ref().map_or(0..0, |(_, place)| place.clone());
         let refuse = |at: Range<usize>, why: &str| {
             PlanError::new(format!("step {}: {why}", step.name)).at(self.source, at, "here")
         };
@@ -79,7 +84,8 @@ impl Words<'_> {
                 .remedy("leave out arrivals and pacing"));
             }
             let limit = words.limit.map(|(limit, _)| limit);
-            return self.judged(step, StepLoad { load: Load::FindClients, limit, place });
+            let asked = StepLoad { load: Load::FindClients, limit, place };
+            return self.judged(step, asked, judged_at);
         }
         let (load, limit) = match (words.rate, words.limit) {
             (None, None) => return Ok(StepLoad { place, ..StepLoad::default() }),
@@ -97,21 +103,28 @@ impl Words<'_> {
             }
             (None, Some((limit, _))) => (Load::FindRate(words.pace), Some(limit)),
         };
-        self.judged(step, StepLoad { load, limit, place })
+        self.judged(step, StepLoad { load, limit, place }, judged_at)
     }
 
-    /// Checks that the step is long enough for its rate and its limit.
-    fn judged(&self, step: &Step, asked: StepLoad) -> Result<StepLoad, PlanError> {
-        let refuse = |short: TooShort| {
+    /// Checks that the step is long enough for its rate, and for its limit, written at `judged_at`.
+    fn judged(
+        &self,
+        step: &Step,
+        asked: StepLoad,
+        judged_at: Range<usize>,
+    ) -> Result<StepLoad, PlanError> {
+        let refuse = |at: Range<usize>, short: TooShort| {
             PlanError::new(format!("step {}: {}", step.name, short.why))
-                .at(self.source, asked.place.clone(), "here")
+                .at(self.source, at, "here")
                 .remedy(short.remedy)
         };
         if let Load::Open(open) = &asked.load {
-            window::check_rate(&open.rate, step.stop).map_err(refuse)?;
+            let checked = window::check_rate(&open.rate, step.stop);
+            checked.map_err(|short| refuse(asked.place.clone(), short))?;
         }
         if let Some(limit) = &asked.limit {
-            window::check(limit, &asked.load, step.stop).map_err(refuse)?;
+            let checked = window::check(limit, &asked.load, step.stop);
+            checked.map_err(|short| refuse(judged_at, short))?;
         }
         Ok(asked)
     }
@@ -137,8 +150,9 @@ impl Words<'_> {
                 Some(_) => "arrivals and pacing belong to a rate, and none is given",
                 None => "the load says neither a rate nor a limit",
             };
-            let error = PlanError::new(why).at(self.source, pace_place.unwrap_or(place), "here");
-            return Err(error.remedy(FORMS));
+            let at = pace_place.unwrap_or(place);
+            let remedy = if at.is_empty() { WORDS } else { FORMS };
+            return Err(PlanError::new(why).at(self.source, at, "here").remedy(remedy));
         }
         Ok(LoadWords {
             rate: rate.zip(table.rate.as_ref().map(Spanned::span)),

@@ -76,26 +76,8 @@ fn lines(plan: &Plan) -> Vec<String> {
             variant.name, variant.build
         ));
     }
-    let levels: Vec<_> = experiment.clients.iter().map(u32::to_string).collect();
-    for step in &experiment.steps {
-        let stop = match step.stop {
-            StopRule::Operations(0) => format!("until idle, at most {}", step.settle_cap),
-            StopRule::Operations(n) => format!("{n} operations"),
-            StopRule::Duration(span) => format!("{span} after {} of warm-up", step.warmup),
-        };
-        let clients = match (&step.load, step.clients) {
-            (Load::FindClients, 0) => format!("up to {}", levels.join(" or ")),
-            (Load::Closed | Load::Open(_) | Load::FindRate(_), 0) => levels.join(" or "),
-            (_, n) => n.to_string(),
-        };
-        let clients = match step.stop {
-            StopRule::Operations(0) => String::new(),
-            StopRule::Operations(_) | StopRule::Duration(_) => {
-                format!(", clients {clients}, {}{}", step.distribution, load(step))
-            }
-        };
-        lines.push(format!("step      {}: {stop}{clients}", step.name));
-    }
+    let levels = listed(&experiment.clients);
+    lines.extend(experiment.steps.iter().map(|step| step_line(step, &levels)));
     let total = plan.cells.len();
     let runs = if total == 1 { "run" } else { "runs" };
     lines.push(format!("order     {total} {runs}, block-randomised from seed {}", experiment.seed));
@@ -108,12 +90,39 @@ fn lines(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// Returns how a step's operations arrive, and its limit; nothing of a closed loop.
-fn load(step: &Step) -> String {
-    let limit = step.limit.map_or(String::new(), |limit| format!(", with {limit}"));
-    match step.load {
+/// Returns a step in one line; `levels` are those of the client factor.
+fn step_line(step: &Step, levels: &str) -> String {
+    let is_searched = matches!(step.load, Load::FindRate(_) | Load::FindClients);
+    let stop = match step.stop {
+        StopRule::Operations(0) => {
+            return format!("step      {}: until idle, at most {}", step.name, step.settle_cap);
+        }
+        StopRule::Operations(n) => format!("{n} operations"),
+        StopRule::Duration(span) => {
+            let probes = if is_searched { "probes of " } else { "" };
+            format!("{probes}{span} after {} of warm-up", step.warmup)
+        }
+    };
+    let clients = match step.clients {
+        0 => levels.to_owned(),
+        own => own.to_string(),
+    };
+    let most = if step.load == Load::FindClients { "up to " } else { "" };
+    let load = match step.load {
         Load::Closed => String::new(),
-        Load::Open(_) | Load::FindRate(_) | Load::FindClients => format!(", {}{limit}", step.load),
+        Load::Open(_) | Load::FindRate(_) | Load::FindClients => format!(", {}", step.load),
+    };
+    let limit = step.limit.map_or(String::new(), |limit| format!(", with {limit}"));
+    let Step { name, distribution, .. } = step;
+    format!("step      {name}: {stop}, clients {most}{clients}, {distribution}{load}{limit}")
+}
+
+/// Returns `1, 2 or 4`.
+fn listed(levels: &[u32]) -> String {
+    let levels: Vec<_> = levels.iter().map(u32::to_string).collect();
+    match levels.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => levels.concat(),
     }
 }
 

@@ -100,24 +100,31 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
       -h, --help                 Print help
 
     In place of the file's words:
-          --rows <COUNT>         Rows of the key space, such as 200k or 4M
-          --key-bytes <BYTES>    Bytes of a key
-          --value-bytes <BYTES>  Bytes of a value
-          --duration <SPAN>      Length of the steps that end by duration, such as 10s
-          --warmup <SPAN>        Unmeasured time before them
-          --clients <N,...>      Client threads; several levels separated by commas
-          --repetitions <N>      Repetitions of every cell
-          --distribution <NAME>  Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
-          --writer-rate <RATE>   Rate limit of the background writer, such as 2MiB/s
-          --durability <CLASS>   Durability class: none, os or sync
-          --cache-size <SIZE>    Size of the engine's own cache, such as 1GiB
-          --memory <SIZE>        Memory cap of the worker, such as 2GiB
-          --compression <NAME>   Block compression: none, lz4 or zstd
-          --direct-io            Bypass the page cache
-          --workload <NAME>      Workload preset that derives sizes from the machine: byrx, byos, iobuf
-                                 or iodir
-          --seed <N>             Seed of everything random
-          --base <VARIANT>       Base case of the relative tables
+          --rows <COUNT>          Rows of the key space, such as 200k or 4M
+          --key-bytes <BYTES>     Bytes of a key
+          --value-bytes <BYTES>   Bytes of a value
+          --duration <SPAN>       Length of the steps that end by duration, such as 10s
+          --warmup <SPAN>         Unmeasured time before them
+          --clients <LEVELS>      Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4
+                                  times the CPUs; `adaptive` to find the number that serves most
+          --rate <RATE>           Offered rate of an open loop, such as 50k/s, in steps that end by
+                                  duration
+          --arrivals <NAME>       Arrivals within the rate: poisson or constant
+          --pacing <NAME>         How a free client waits for an arrival: auto, spin or hybrid
+          --sla <LIMIT>           Response-time limit, such as 'p99.9 < 2ms': with --rate it is held
+                                  against that rate, alone it finds the highest rate that keeps it
+          --repetitions <N>       Repetitions of every cell
+          --distribution <NAME>   Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
+          --writer-rate <SIZE/s>  Rate limit of the background writer, such as 2MiB/s
+          --durability <CLASS>    Durability class: none, os or sync
+          --cache-size <SIZE>     Size of the engine's own cache, such as 1GiB
+          --memory <SIZE>         Memory cap of the worker, such as 2GiB
+          --compression <NAME>    Block compression: none, lz4 or zstd
+          --direct-io             Bypass the page cache
+          --workload <NAME>       Workload preset that derives sizes from the machine: byrx, byos, iobuf
+                                  or iodir
+          --seed <N>              Seed of everything random
+          --base <VARIANT>        Base case of the relative tables
 
     How it is run:
           --resume <EXPERIMENT>  Complete an experiment: name (its newest), identifier or directory
@@ -136,7 +143,17 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
       assay run experiments/quickstart.toml --report
       assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
       assay run fillseq readwhilewriting --engine lmdb --rows 200k --clients 1,2 --repetitions 3
+      assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --rate 50k/s
+      assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
+      assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
       assay run --resume quickstart                 completes what was interrupted
+
+    Rates:
+      50k/s                                  operations per second over all clients
+      'ramp 10k/s..100k/s over 60s'          a straight line; its last rate holds
+      'steps 10k/s 20k/s 40k/s every 10s'    one after the other; the last one holds
+      'sine 50k/s +-20k/s every 60s'         a wave
+      'file rates.csv'                       lines of t,rate: seconds, operations per second
     ");
 }
 

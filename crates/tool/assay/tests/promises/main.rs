@@ -15,4 +15,5 @@ mod terminal_absent_means_plain_lines;
 mod the_design_s_example_is_understood;
 mod wrong_amounts_are_refused;
 mod wrong_command_lines_are_refused;
+mod wrong_loads_are_refused;
 mod wrong_words_are_refused;

@@ -175,3 +175,68 @@ fn words_of_the_command_line_replace_those_of_the_file() {
     doubt     A039 every cell is run once: no difference can be told from noise; set `repetitions` to 3 or more (--repetitions 3)
     ");
 }
+
+/// Plans `readwhilewriting` after a fill, with further words.
+fn typed(words: &[&str]) -> String {
+    let plan = ["plan", "readwhilewriting", "--engine", "lmdb", "--rows", "10k"];
+    let said = Place::new().assay(&[&plan, words].concat());
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    lines(&said.out, &["cost", "step", "order", "doubt     A027"])
+}
+
+#[test]
+fn a_load_is_told_in_words() {
+    assert_snapshot!(typed(&["--rate", "50k/s", "--sla", "p99.9 < 2ms", "--clients", "2"]), @"
+    cost      about 1m05s of machine time; up to 12.0 MiB of disk at a time
+    step      filluniquerandom: 10000 operations, clients 1, uniform
+    step      readwhilewriting: 1m00s after 5.00 s of warm-up, clients 2, uniform, open loop, 50,000/s, poisson, with p99.9 < 2.00 ms
+    order     1 run, block-randomised from seed 1
+    ");
+    let ramp =
+        ["--rate", "ramp 10k/s..40k/s over 2m", "--arrivals", "constant", "--pacing", "spin"];
+    assert_snapshot!(typed(&ramp), @"
+    cost      about 1m05s of machine time; up to 12.0 MiB of disk at a time
+    step      filluniquerandom: 10000 operations, clients 1, uniform
+    step      readwhilewriting: 1m00s after 5.00 s of warm-up, clients 1, uniform, open loop, ramp 10,000/s..40,000/s over 2m00s, constant, spin
+    order     1 run, block-randomised from seed 1
+    doubt     A027 readwhilewriting measures 1m00s of a rate that changes for 2m00s; measure for longer, or let the rate change faster
+    ");
+}
+
+#[test]
+fn a_search_is_estimated_from_its_probes() {
+    assert_snapshot!(typed(&["--sla", "p99.9 < 2ms", "--duration", "10s"]), @"
+    cost      about 3m52s of machine time; up to 12.0 MiB of disk at a time
+    step      filluniquerandom: 10000 operations, clients 1, uniform
+    step      readwhilewriting: probes of 10.0 s after 1.00 s of warm-up, clients 1, uniform, highest rate, poisson, with p99.9 < 2.00 ms
+    order     1 run, block-randomised from seed 1
+    ");
+}
+
+#[test]
+fn numbers_of_clients_follow_the_cpus_of_this_machine() {
+    let steps = |words: &str| lines(&typed(&["--clients", words]), &["step      read"]);
+    // Six levels on the smallest machine, and eight clients.
+    let (swept, most) = (steps("sweep"), steps("adaptive"));
+    assert!(swept.contains("clients 1, 2, 3, 4, 6"), "{swept}");
+    assert!(most.contains("probes of ") && most.contains("clients up to "), "{most}");
+}
+
+/// The experiments that come with the program, but for the quickstart.
+const EXPERIMENTS: &[(&str, &str)] = &[
+    ("open-loop", include_str!("../../../../../experiments/open-loop.toml")),
+    ("scalability", include_str!("../../../../../experiments/scalability.toml")),
+    ("rocksdb-releases", include_str!("../../../../../experiments/rocksdb-releases.toml")),
+    ("key-value-separation", include_str!("../../../../../experiments/key-value-separation.toml")),
+];
+
+#[test]
+fn the_experiments_that_come_with_the_program_are_right() {
+    for (name, text) in EXPERIMENTS {
+        let place = Place::new();
+        place.write("mine.toml", text);
+        let said = place.assay(&["plan", "mine.toml", "--rows", "10k"]);
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{name}");
+        assert!(said.out.starts_with(&format!("{name}: ")), "{}", said.out);
+    }
+}

@@ -236,14 +236,15 @@ fn a_step_takes_only_what_ends_it() {
     "#);
     assert_snapshot!(step("step = \"readrandom\", load = \"open\""), @r#"
      × unknown load `open`
-      ╭─[mine.toml:6:21]
+      ╭─[mine.toml:6:51]
     5 │ [benchmark]
     6 │ steps = ["fillseq", { step = "readrandom", load = "open" }]
-      ·                     ───────────────────┬──────────────────
-      ·                                        ╰── here
+      ·                                                   ───┬──
+      ·                                                      ╰── here
     7 │ rows = "2k"
       ╰────
-     help: write load = "closed"
+     help: write "closed", { rate = "50k/s" } for an open loop, or { sla = "p99.9 < 2ms" } for the
+           highest rate that keeps a limit
      nothing was run
     "#);
     assert_snapshot!(refusal("\"fillseq\"", "{ step = \"fillseq\", operations = 5 }"), @r#"
