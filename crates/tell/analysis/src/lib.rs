@@ -6,12 +6,13 @@
 //!
 //! Invariants: the unit of analysis is one run, seconds inside a run are never "n"; a cost per
 //! operation is a ratio of totals, never a mean of ratios; what cannot be computed is absent,
-//! never 0; nothing is dropped silently. What is told today is median and range over the
-//! repetitions, without a test of significance, and it is labelled so.
+//! never 0; nothing is dropped silently; void intervals and invalid runs never count. What is told
+//! of a comparison is median and range over the repetitions, without a test of significance, and
+//! it is labelled so; the law of [`usl`] has intervals.
 //!
-//! To add a derived metric, add its line to `model::metric::METRICS` and its formula to
-//! [`metrics`]; to add a statistic, add it to [`stat`] with its source; to add a doubt, add a
-//! function to [`doubt`].
+//! To add a derived metric, add its line to `model::metric::METRICS` and its formula to the file
+//! of its subject in [`metrics`]; to add a statistic, add it to [`stat`] with its source; to add a
+//! doubt, add a function to [`doubt`].
 
 pub mod compare;
 pub mod comparison;

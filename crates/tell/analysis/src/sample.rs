@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use model::honesty::{Found, Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::metric::Readings;
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, SecondStats};
 use model::{
-    Bytes, Cell, DataShape, Durability, EngineState, Experiment, Load, Nanos, OpKind, Options,
-    RunRecord, Settings, Step, StepRecord, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, EngineState, Experiment, Limit, Load, Nanos, OpKind,
+    Options, RunRecord, Settings, Step, StepRecord, StopRule, Variant,
 };
 
 pub(crate) const DATA: DataShape =
@@ -113,4 +114,48 @@ pub(crate) fn run(variant: &str, repetition: u32, ops: u64) -> RunRecord {
         steps: vec![only],
         end: RunEnd::Complete,
     }
+}
+
+/// A minute's probe at an offered rate that was served in full, one operation in 1,000 late.
+pub(crate) fn probe(number: u32, offered_ops_per_s: f64, outcome: Outcome) -> ProbeRecord {
+    ProbeRecord {
+        number,
+        purpose: Purpose::Bisect,
+        clients: 2,
+        offered_ops_per_s: Some(offered_ops_per_s),
+        throughput_ops_per_s: offered_ops_per_s,
+        goodput_ops_per_s: offered_ops_per_s * 0.999,
+        late_share: 0.001,
+        late_interval: (0.0008, 0.0012),
+        response: summary(5_000, 0).response,
+        service: summary(5_000, 0).service,
+        duration_ns: Nanos::from_secs(60),
+        debt_bytes: None,
+        drained_ns: Nanos(0),
+        outcome,
+        reason: "0.08 to 0.12 % were late".to_owned(),
+    }
+}
+
+/// A closed loop's probe of a number of clients.
+pub(crate) fn clients_probe(number: u32, clients: u32, ops_per_s: f64) -> ProbeRecord {
+    ProbeRecord {
+        purpose: Purpose::Clients,
+        clients,
+        offered_ops_per_s: None,
+        throughput_ops_per_s: ops_per_s,
+        ..probe(number, 0.0, Outcome::Passed)
+    }
+}
+
+/// A search with these probes that found a rate, and one above it that failed.
+pub(crate) fn search(probes: Vec<ProbeRecord>, found: Option<f64>) -> SearchRecord {
+    let found = found.map(|ops_per_s| Found {
+        ops_per_s,
+        failed_ops_per_s: Some(ops_per_s * 1.02),
+        clients: 2,
+    });
+    let limit = Some(Limit::parse("p99 < 2ms").unwrap());
+    let ended = "the rates that pass and fail are within 2 %".to_owned();
+    SearchRecord { limit, probes, found, ended, is_path_dependent: false }
 }

@@ -4,8 +4,14 @@
 //! step (a writer that fell behind, a capped settle, failed operations) is in the record already
 //! and is passed on. What is doubtful by design (classes that differ, few repetitions) the planner
 //! finds before anything is run. Rules with codes and evidence live in the lint crate once it
-//! exists.
+//! exists; a code `A0nn` is that of rule `Lnn` in the project's reference, analysis, section 7.
+//!
+//! To add one, add a function to the file of its subject and a line to [`all`].
 
+mod client;
+mod search;
+
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use model::record::{Finding, Severity};
@@ -23,18 +29,36 @@ pub struct Doubt {
     pub remedy: String,
 }
 
-/// Returns every doubt about the runs, the gravest kinds first, in a fixed order.
+/// Returns every doubt about the runs, the gravest first, in a fixed order.
+///
+/// Of a run that is invalid only this is told: what else was seen in it was not the engine's doing.
 #[must_use]
 pub fn all(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
-    let mut doubts = failures(runs);
+    let counted: Vec<&RunRecord> = runs.iter().filter(|run| run.invalid.is_none()).collect();
+    let mut doubts = client::invalid(runs);
+    doubts.extend(client::client_bound(&counted));
+    doubts.extend(failures(&counted));
     doubts.extend(missing(runs, experiment));
-    doubts.extend(stalled(runs));
-    doubts.extend(recorded(runs));
+    doubts.extend(client::overloaded(&counted));
+    doubts.extend(client::voided(&counted));
+    doubts.extend(client::waiting(&counted));
+    doubts.extend(search::found_nothing(&counted));
+    doubts.extend(search::path_dependent(&counted));
+    doubts.extend(search::not_failed_above(&counted));
+    doubts.extend(search::undecided(&counted));
+    doubts.extend(stalled(&counted));
+    doubts.extend(recorded(&counted));
+    doubts.extend(client::omission(&counted));
+    doubts.sort_by_key(|doubt| Reverse(doubt.severity));
     doubts
 }
 
 fn doubt(seen: String, remedy: &str) -> Doubt {
-    Doubt { severity: Severity::Doubt, seen, remedy: remedy.to_owned() }
+    graded(Severity::Doubt, seen, remedy)
+}
+
+fn graded(severity: Severity, seen: String, remedy: &str) -> Doubt {
+    Doubt { severity, seen, remedy: remedy.to_owned() }
 }
 
 /// Variant and step: what doubts about steps are grouped by.
@@ -42,7 +66,7 @@ type Place = (String, String);
 
 /// Groups what `look` finds in the runs' steps by variant and step.
 fn by_place<T>(
-    runs: &[RunRecord],
+    runs: &[&RunRecord],
     look: impl Fn(&StepRecord) -> Option<T>,
 ) -> BTreeMap<Place, Vec<T>> {
     let mut found: BTreeMap<Place, Vec<T>> = BTreeMap::new();
@@ -55,8 +79,21 @@ fn by_place<T>(
     found
 }
 
+/// As [`by_place`], for a doubt with a code: steps whose record has a finding of that code are
+/// left to it.
+fn coded_by_place<T>(
+    runs: &[&RunRecord],
+    code: &str,
+    look: impl Fn(&StepRecord) -> Option<T>,
+) -> BTreeMap<Place, Vec<T>> {
+    by_place(runs, |step| {
+        let is_told = step.findings.iter().any(|finding| finding.code == code);
+        if is_told { None } else { look(step) }
+    })
+}
+
 /// Tells of failed writes in the background: failures of the clients are findings of the record.
-fn failures(runs: &[RunRecord]) -> Vec<Doubt> {
+fn failures(runs: &[&RunRecord]) -> Vec<Doubt> {
     let of_writers = |step: &StepRecord| step.writers.values().map(|one| one.counts.failed).sum();
     let failed = by_place(runs, |step| Some(of_writers(step)).filter(|failed: &u64| *failed > 0));
     let tell = |((variant, step), counts): (Place, Vec<u64>)| {
@@ -86,24 +123,30 @@ fn missing(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
     lacking.collect()
 }
 
-fn stalled(runs: &[RunRecord]) -> Vec<Doubt> {
-    let stalled = by_place(runs, |step| Some(step.seconds.stalled_seconds).filter(|it| *it > 0));
-    let tell = |((variant, step), seconds): (Place, Vec<u64>)| {
+fn stalled(runs: &[&RunRecord]) -> Vec<Doubt> {
+    let look = |step: &StepRecord| {
+        let seconds = step.seconds.stalled_seconds;
+        (seconds > 0).then_some((seconds, step.voided.is_some()))
+    };
+    let tell = |((variant, step), seen): (Place, Vec<(u64, bool)>)| {
+        // The record does not tell which of them were void.
+        let has_void = seen.iter().any(|(_, has_void)| *has_void);
+        let void = if has_void { ", void ones among them" } else { "" };
         doubt(
             format!(
-                "{variant} did nothing in {} whole seconds of {step} ({})",
-                seconds.iter().sum::<u64>(),
-                runs_of(seconds.len())
+                "{variant} did nothing in {} whole seconds of {step}{void} ({})",
+                seen.iter().map(|(seconds, _)| seconds).sum::<u64>(),
+                runs_of(seen.len())
             ),
             "a mean hides this: look at the throughput second by second",
         )
     };
-    stalled.into_iter().map(tell).collect()
+    by_place(runs, look).into_iter().map(tell).collect()
 }
 
 /// Returns the findings written into the records: each once per variant and step, as first seen,
 /// with the number of runs that have it.
-fn recorded(runs: &[RunRecord]) -> Vec<Doubt> {
+fn recorded(runs: &[&RunRecord]) -> Vec<Doubt> {
     let mut found: BTreeMap<(&str, &str, &str), Vec<&Finding>> = BTreeMap::new();
     for (run, step) in runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step))) {
         for finding in &step.findings {

@@ -10,7 +10,7 @@
 mod cpu;
 mod io;
 mod open_loop;
-pub(crate) mod part;
+mod part;
 mod throughput;
 mod times;
 
@@ -21,6 +21,7 @@ use model::record::OpCounts;
 use model::{DataShape, OpKind, RunRecord, StepRecord};
 
 pub(crate) use cpu::{client_threads, clients};
+pub(crate) use open_loop::late_share;
 pub use times::{Percentile, Time, Withheld, response_time, service_time};
 
 /// Returns the operations that a step's costs are divided by.
@@ -77,6 +78,15 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     metrics.set("settle_s", step.settle.as_ref().map(|settle| settle.took_ns.as_secs_f64()));
     metrics.set("rss_peak_bytes", get(&step.gauges_max, "rss_bytes"));
     metrics.set("writer_bytes_per_s", step.writer_bytes_per_s);
+    metrics.readings
+}
+
+/// Returns those of a step's metrics that are rates, and how busy the CPUs were.
+pub(crate) fn rate_metrics(step: &StepRecord) -> Readings {
+    let mut metrics = Derived::default();
+    throughput::set(step, &mut metrics);
+    open_loop::set(step, &mut metrics);
+    cpu::set_busy(step, &mut metrics);
     metrics.readings
 }
 

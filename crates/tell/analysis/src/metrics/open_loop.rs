@@ -1,8 +1,9 @@
 //! What an open loop, a limit or a search adds to a step's metrics.
 
+use model::record::OpSummary;
 use model::{Load, StepRecord};
 
-use super::part::{valid_length, valid_within_limit};
+use super::part::{valid_clients, valid_length, valid_within_limit};
 use super::times::Percentile;
 use super::{Derived, float, ratio};
 
@@ -41,6 +42,17 @@ fn voided_share(step: &StepRecord) -> Option<f64> {
         }
         None => step.keeping.as_ref().map(|_| 0.0),
     }
+}
+
+/// Returns the share of the operations that broke the limit.
+///
+/// A failed operation did, and so did an arrival that was not served: the careful side.
+pub(crate) fn late_share(step: &StepRecord) -> Option<f64> {
+    let within = valid_within_limit(step)?;
+    let ended = |summary: &OpSummary| summary.counts.done + summary.counts.failed;
+    let ended: u64 = valid_clients(step).values().map(ended).sum();
+    let all = ended + step.arrivals.as_ref().map_or(0, |arrivals| arrivals.censored);
+    (all > 0).then(|| float(all.saturating_sub(within)) / float(all))
 }
 
 #[cfg(test)]

@@ -12,10 +12,10 @@
 //! other: then the law is only roughly right, and the levels' distances are the noise.
 //!
 //! Source: N. J. Gunther, 2007, "Guerrilla Capacity Planning", chapters 4-6; 2008, "A General
-//! Theory of Computational Scalability Based on Rational Functions", arXiv 0808.1431. Intervals: D. J. Venzon and
-//! S. H. Moolgavkar, 1988, "A Method for Computing Profile-Likelihood-Based Confidence Intervals",
-//! Applied Statistics 37(1); D. M. Bates and D. G. Watts, 1988, "Nonlinear Regression Analysis and
-//! Its Applications", chapter 6.
+//! Theory of Computational Scalability Based on Rational Functions", arXiv 0808.1431. Intervals:
+//! D. J. Venzon and S. H. Moolgavkar, 1988, "A Method for Computing Profile-Likelihood-Based
+//! Confidence Intervals", Applied Statistics 37(1); D. M. Bates and D. G. Watts, 1988, "Nonlinear
+//! Regression Analysis and Its Applications", chapter 6.
 
 mod interval;
 mod least_squares;

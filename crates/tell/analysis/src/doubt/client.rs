@@ -1,0 +1,265 @@
+//! Doubts about the client: was it late, was it alone to blame, and what could it not see?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::honesty::{Keeping, VoidCause};
+use model::record::Severity;
+use model::{Load, Nanos, RunRecord, StepRecord};
+
+use super::{Doubt, Place, by_place, coded_by_place, doubt, graded, runs_of};
+use crate::metrics::{clients, primary_operations, rate_metrics};
+use crate::scaling::WAITING_SHARE;
+
+/// Operations that would have come due in the longest one, from which on they are told of.
+///
+/// Source: the project's reference, analysis, sections 5.2 and 7, L10.
+const OMITTED: f64 = 10.0;
+
+/// Tells of each run that does not count, and why.
+pub(super) fn invalid(runs: &[RunRecord]) -> Vec<Doubt> {
+    let tell = |run: &RunRecord| {
+        let reason = run.invalid.as_ref()?;
+        let seen = format!("A011 run {} is invalid and not counted: {reason}", run.id);
+        let remedy = "find out what kept the client from its work, then run the cell again";
+        Some(graded(Severity::Blocking, seen, remedy))
+    };
+    runs.iter().filter_map(tell).collect()
+}
+
+/// Tells of open loops in which the client asked less than it should have.
+pub(super) fn client_bound(runs: &[&RunRecord]) -> Vec<Doubt> {
+    let look = |step: &StepRecord| match &step.keeping {
+        Some(Keeping::ClientBound { seen }) => Some(seen.clone()),
+        Some(Keeping::Kept | Keeping::Overloaded { .. }) | None => None,
+    };
+    let tell = |((variant, step), seen): (Place, Vec<String>)| {
+        let (first, runs) = (seen.first()?, runs_of(seen.len()));
+        let seen = format!("A008 {step} of {variant} is client-bound: {first} ({runs})");
+        let remedy = "it says nothing about the engine: lower the rate, or give the clients CPUs";
+        Some(graded(Severity::Blocking, seen, remedy))
+    };
+    coded_by_place(runs, "A008", look).into_iter().filter_map(tell).collect()
+}
+
+/// Tells of open loops with which the engine could not keep up.
+pub(super) fn overloaded(runs: &[&RunRecord]) -> Vec<Doubt> {
+    let look = |step: &StepRecord| match &step.keeping {
+        Some(Keeping::Overloaded { seen }) => Some(seen.clone()),
+        Some(Keeping::Kept | Keeping::ClientBound { .. }) | None => None,
+    };
+    let tell = |((variant, step), seen): (Place, Vec<String>)| {
+        let (first, runs) = (seen.first()?, runs_of(seen.len()));
+        Some(doubt(
+            format!("A004 {step} of {variant} is overloaded: {first} ({runs})"),
+            "no steady response time exists at this rate: lower it, or search with a limit",
+        ))
+    };
+    coded_by_place(runs, "A004", look).into_iter().filter_map(tell).collect()
+}
+
+/// Tells of intervals that do not count.
+pub(super) fn voided(runs: &[&RunRecord]) -> Vec<Doubt> {
+    let look = |step: &StepRecord| step.voided.clone();
+    let tell = |((variant, step), voided): (Place, Vec<model::honesty::Voided>)| {
+        let void: u32 = voided.iter().map(|one| one.intervals).sum();
+        let all: u32 = voided.iter().map(|one| one.of_intervals).sum();
+        let mut causes: BTreeMap<VoidCause, u32> = BTreeMap::new();
+        for (cause, intervals) in voided.iter().flat_map(|one| &one.causes) {
+            *causes.entry(*cause).or_default() += intervals;
+        }
+        let cause =
+            |(cause, intervals): (&VoidCause, &u32)| format!("{} ({intervals})", cause.phrase());
+        let causes: Vec<String> = causes.iter().map(cause).collect();
+        doubt(
+            format!(
+                "A011 {void} of {all} intervals of {step} of {variant} are void: {} ({})",
+                causes.join(", "),
+                runs_of(voided.len())
+            ),
+            "rates and times are those of the other intervals; keep the host to the run",
+        )
+    };
+    coded_by_place(runs, "A011", look).into_iter().map(tell).collect()
+}
+
+/// Tells of clients that waited for a CPU: there are more busy threads than CPUs.
+pub(super) fn waiting(runs: &[&RunRecord]) -> Vec<Doubt> {
+    let look = |step: &StepRecord| {
+        let share = rate_metrics(step).get("run_queue_share").copied()?;
+        (share > WAITING_SHARE).then_some((clients(step), share))
+    };
+    let tell = |((variant, step), seen): (Place, Vec<(u32, f64)>)| {
+        let most = seen.iter().map(|(_, share)| *share).fold(0.0, f64::max);
+        let levels: BTreeSet<u32> = seen.iter().map(|(clients, _)| *clients).collect();
+        let levels: Vec<String> = levels.iter().map(ToString::to_string).collect();
+        doubt(
+            format!(
+                "A009 clients waited for a CPU for up to {:.0} % of their time in {step} of \
+                 {variant} ({} clients; {})",
+                most * 100.0,
+                levels.join(", "),
+                runs_of(seen.len())
+            ),
+            "busy threads outnumber the CPUs, which adds noise: try fewer clients",
+        )
+    };
+    coded_by_place(runs, "A009", look).into_iter().map(tell).collect()
+}
+
+/// Tells, once for all closed loops, what these cannot see.
+pub(super) fn omission(runs: &[&RunRecord]) -> Vec<Doubt> {
+    let found = by_place(runs, omitted);
+    let worst = found.iter().filter_map(|(place, seen)| {
+        let worst = seen.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some((place, worst))
+    });
+    let Some(((variant, step), (omitted, longest))) = worst.max_by(|a, b| a.1.0.total_cmp(&b.1.0))
+    else {
+        return Vec::new();
+    };
+    let others = match found.len() - 1 {
+        0 => String::new(),
+        1 => ", and likewise in 1 other step".to_owned(),
+        others => format!(", and likewise in {others} other steps"),
+    };
+    let seen = format!(
+        "A010 closed loop: while the longest operation of {step} of {variant} took {longest}, its \
+         client would have sent {omitted:.0} more{others}"
+    );
+    let remedy = "its percentiles are those of clients that wait: a user meets such a pause more \
+                  often than they tell; an open loop (--rate) counts everyone who waits";
+    vec![graded(Severity::Note, seen, remedy)]
+}
+
+/// Returns the operations a client would have sent during the longest one, and how long that took.
+///
+/// Source: the project's reference, analysis, section 5.2: longest service time x rate per thread.
+fn omitted(step: &StepRecord) -> Option<(f64, Nanos)> {
+    if !matches!(step.step.load, Load::Closed | Load::FindClients) {
+        return None;
+    }
+    let metrics = rate_metrics(step);
+    let per_client = metrics.get("throughput_ops_per_s")? / f64::from(clients(step));
+    let longest = Nanos(step.clients.values().map(|one| one.service.max_ns).max()?);
+    let omitted = longest.as_secs_f64() * per_client;
+    (primary_operations(step) > 0 && omitted >= OMITTED).then_some((omitted, longest))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::OpKind;
+    use model::honesty::Voided;
+
+    use super::*;
+    use crate::doubt::all;
+    use crate::sample::{experiment, run, summary};
+
+    fn told(runs: &[RunRecord]) -> Vec<(Severity, String)> {
+        let doubts = all(runs, &experiment(&["a"], 2));
+        doubts.into_iter().map(|doubt| (doubt.severity, doubt.seen)).collect()
+    }
+
+    fn two() -> [RunRecord; 2] {
+        [run("a", 1, 5), run("a", 2, 5)]
+    }
+
+    #[test]
+    fn of_an_invalid_run_only_that_is_told() {
+        let mut runs = two();
+        runs[1].invalid = Some("20 of 60 intervals are void".to_owned());
+        runs[1].steps[0].seconds.stalled_seconds = 9;
+        runs[1].steps[0].keeping = Some(Keeping::ClientBound { seen: "late".to_owned() });
+        let expected = "A011 run sample/a.c1.r2 is invalid and not counted: 20 of 60 intervals \
+                        are void";
+        assert_eq!(told(&runs), [(Severity::Blocking, expected.to_owned())]);
+    }
+
+    #[test]
+    fn who_could_not_keep_up_is_told_apart_and_the_graver_first() {
+        let mut runs = two();
+        let seen = "9,000 of 10,000 arrivals were served".to_owned();
+        runs[0].steps[0].keeping = Some(Keeping::Overloaded { seen });
+        let seen = "p99 of the start lag is 3 ms".to_owned();
+        runs[1].steps[0].keeping = Some(Keeping::ClientBound { seen });
+        let client = "A008 readrandom of a is client-bound: p99 of the start lag is 3 ms (1 run)";
+        let engine =
+            "A004 readrandom of a is overloaded: 9,000 of 10,000 arrivals were served (1 run)";
+        let expected =
+            [(Severity::Blocking, client.to_owned()), (Severity::Doubt, engine.to_owned())];
+        assert_eq!(told(&runs), expected);
+    }
+
+    #[test]
+    fn void_intervals_are_summed_with_their_causes() {
+        let mut runs = two();
+        for run in &mut runs {
+            run.steps[0].voided = Some(Voided {
+                intervals: 3,
+                of_intervals: 60,
+                causes: vec![(VoidCause::Steal, 2), (VoidCause::Paused, 1)],
+                valid_ns: Nanos::from_secs(57),
+                valid: [(OpKind::Get, summary(5, 5))].into(),
+                within_limit: None,
+            });
+        }
+        let expected = "A011 6 of 120 intervals of readrandom of a are void: the worker was \
+                        stopped (2), another guest took the CPU (4) (2 runs)";
+        assert_eq!(told(&runs), [(Severity::Doubt, expected.to_owned())]);
+    }
+
+    #[test]
+    fn what_the_record_tells_under_the_same_code_is_not_told_twice() {
+        let mut runs = two();
+        let seen = "served 90 %".to_owned();
+        runs[0].steps[0].keeping = Some(Keeping::Overloaded { seen: seen.clone() });
+        runs[0].steps[0].findings.push(model::record::Finding {
+            code: "A004".to_owned(),
+            severity: Severity::Doubt,
+            seen,
+            remedy: "lower the rate".to_owned(),
+        });
+        let expected = "A004 readrandom of a: served 90 % (1 run)";
+        assert_eq!(told(&runs), [(Severity::Doubt, expected.to_owned())]);
+    }
+
+    #[test]
+    fn clients_that_wait_for_a_cpu_are_told_with_their_number() {
+        let mut runs = two();
+        for (run, clients) in runs.iter_mut().zip([4, 8]) {
+            run.steps[0].step.clients = clients;
+            let waited = 0.2 * 2e6 * f64::from(clients);
+            run.steps[0].counters.insert("client_run_queue_us".to_owned(), waited);
+        }
+        let expected = "A009 clients waited for a CPU for up to 20 % of their time in readrandom \
+                        of a (4, 8 clients; 2 runs)";
+        assert_eq!(told(&runs), [(Severity::Doubt, expected.to_owned())]);
+    }
+
+    #[test]
+    fn what_closed_loops_omit_is_one_note_however_many_steps_have_it() {
+        let mut runs = two();
+        for run in &mut runs {
+            // 50,000 operations of two clients in two seconds: 12,500/s for each.
+            let mut reads = summary(50_000, 50_000);
+            reads.service.max_ns = 800_000;
+            run.steps[0].clients.insert(OpKind::Get, reads);
+            let mut other = run.steps[0].clone();
+            other.step.name = "readrandom2".to_owned();
+            other.clients.insert(OpKind::Get, summary(50_000, 50_000));
+            run.steps.push(other);
+        }
+        runs[1].steps[1].clients.insert(OpKind::Get, {
+            let mut reads = summary(50_000, 50_000);
+            reads.service.max_ns = 4_000_000;
+            reads
+        });
+        let expected = "A010 closed loop: while the longest operation of readrandom2 of a took \
+                        4.00 ms, its client would have sent 50 more, and likewise in 1 other step";
+        assert_eq!(told(&runs), [(Severity::Note, expected.to_owned())]);
+        for step in runs.iter_mut().flat_map(|run| &mut run.steps) {
+            let (rate, pace) = (model::Rate::constant(25_000.0), model::Pace::default());
+            step.step.load = Load::Open(model::OpenLoad { rate, pace });
+        }
+        assert_eq!(told(&runs), []);
+    }
+}
