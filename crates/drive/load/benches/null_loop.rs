@@ -50,7 +50,7 @@ fn main() {
         if wall <= TARGET_NS { "met" } else { "MISSED" },
         1e3 / wall
     );
-    let load = Load::Open(OpenLoad { rate: Rate::constant(1e9), pace: Pace::default() });
+    let load = Load::Open(OpenLoad { rate: Rate::constant(1e8), pace: Pace::default() });
     let backlog = Step { load, ..closed };
     rounds("open loop, always late", &clock, &backlog);
     allocations(&clock);

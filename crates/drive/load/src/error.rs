@@ -28,11 +28,18 @@ pub enum LoadError {
         max: Nanos,
     },
     /// A rate that is no rate.
-    #[error("a rate of {ops_per_s} operations per second: it must be a number above 0")]
+    #[error(
+        "a rate of {ops_per_s} operations per second: it must be a number above 0, at most {max}"
+    )]
     Rate {
         /// The rate asked for.
         ops_per_s: f64,
+        /// The highest possible.
+        max: f64,
     },
+    /// A load that only its probes can be run as.
+    #[error("a search is not a load: run its probes one by one, each with its rate or clients")]
+    Search,
     /// The engine gave a client no session.
     #[error("{who} got no session: {source}")]
     Session {

@@ -4,6 +4,7 @@
 //! round: nothing is allocated after the start, and the number of tallies bounds every queue.
 
 use model::Nanos;
+use nix::unistd::Pid;
 
 use crate::client::ClientEnd;
 use crate::sync::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -25,19 +26,36 @@ pub(crate) struct Delivery {
     pub(crate) tally: Box<ClientTally>,
     /// What the client's thread used meanwhile.
     pub(crate) usage: Usage,
+    /// Time it waited with nothing due; `None` where that is not counted.
+    pub(crate) idle: Option<Nanos>,
+}
+
+/// The last that a client has to say.
+#[derive(Debug)]
+pub(crate) struct Farewell {
+    /// What it did since its last cut.
+    pub(crate) rest: Delivery,
+    /// When it ended.
+    pub(crate) at: Nanos,
+    pub(crate) end: ClientEnd,
+    /// The arrival it had taken and not served, since the step's start.
+    pub(crate) kept: Option<Nanos>,
+    /// Time its thread was ready to run and had no CPU, in all; `None` when the kernel does not
+    /// tell.
+    pub(crate) queued: Option<Nanos>,
 }
 
 /// What a client tells the coordinator.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The client has its session and waits at the gate.
-    Ready,
+    /// The client at that position has its session and waits at the gate, on that thread.
+    Ready(usize, Pid),
     /// The client at that position ended before the start.
     Absent(usize, ClientEnd),
     /// It has cut.
     Cut(Delivery),
-    /// It has ended, at that time, and this is the rest.
-    Ended(Delivery, Nanos, ClientEnd),
+    /// It has ended.
+    Ended(Box<Farewell>),
 }
 
 /// A client's end of the hand-off.

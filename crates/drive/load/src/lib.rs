@@ -35,5 +35,5 @@ pub use crew::{ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepT
 pub use error::LoadError;
 pub use stop::StopFlag;
 pub use tally::{GroupTally, KindTally, empty_histogram, percentiles};
-pub use traits::{Clock, Schedule};
+pub use traits::{Clock, Ticks};
 pub use usage::process_readings;

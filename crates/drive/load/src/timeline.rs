@@ -39,6 +39,23 @@ impl Timeline {
         }
     }
 
+    /// Returns when arrivals are no longer due in interval `index`: where the next begins, or at
+    /// the deadline.
+    pub(crate) fn end_of(&self, index: u64) -> Nanos {
+        let end = self.start_of(index + 1);
+        self.deadline.map_or(end, |deadline| deadline.min(end))
+    }
+
+    /// Returns the same grid for a step that begins at 0.
+    pub(crate) fn since_start(&self) -> Self {
+        Self {
+            start: Nanos(0),
+            measured_from: self.measured_from.since(self.start),
+            interval: self.interval,
+            deadline: self.deadline.map(|deadline| deadline.since(self.start)),
+        }
+    }
+
     /// Returns when interval `index` is cut off: where the next begins, or a little later.
     ///
     /// An operation that was running at the deadline still counts and ends just after it. It

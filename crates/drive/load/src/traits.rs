@@ -20,10 +20,19 @@ pub trait Clock: Sync {
     /// Late by what the kernel takes to wake a thread; uses no CPU meanwhile.
     fn rest_until(&self, at: Nanos) -> Nanos;
 
-    /// Waits until `at`, and returns the present, which is `at` or later.
+    /// Reads the clock until `at`, and returns the first reading at `at` or later.
     ///
-    /// Spins at the end of the wait: exact, at the price of CPU.
-    fn wait_until(&self, at: Nanos) -> Nanos;
+    /// Exact, at the price of a CPU; makes no system call.
+    fn spin_until(&self, at: Nanos) -> Ticks;
+
+    /// Sleeps until a margin before `at`, spins the rest, and returns the first reading at `at`
+    /// or later.
+    ///
+    /// As exact as spinning where the kernel wakes threads within the margin.
+    fn wait_until(&self, at: Nanos) -> Ticks;
+
+    /// Returns the margin of [`Clock::wait_until`]: a shorter wait is spun from the start.
+    fn margin(&self) -> Nanos;
 
     /// Reads the present in ticks.
     ///
@@ -53,28 +62,22 @@ pub trait Clock: Sync {
     }
 }
 
-/// When one client's operations are due.
-///
-/// To add one: a file under `schedule/`, a variant of [`model::Load`], and its arm in
-/// `client::run_scheduled`.
-///
-/// ```
-/// use load::Schedule;
-/// use load::schedule::Constant;
-/// use model::Nanos;
-///
-/// // Two clients share 1000 operations per second: each has one every 2 ms, interleaved.
-/// let mut second = Constant::new(Nanos(0), 1000.0, 1, 2);
-/// assert_eq!(second.next_start(Nanos(0)), Some(Nanos(1_000_000)));
-/// // However late the client is, the intended time does not move.
-/// assert_eq!(second.next_start(Nanos(9_000_000_000)), Some(Nanos(3_000_000)));
-/// ```
-pub trait Schedule {
+/// Where a client's intended times come from.
+pub(crate) trait Schedule {
     /// Whether every operation is due as soon as the last one has ended, so that nobody need ask.
-    const IS_CLOSED: bool = false;
+    const IS_CLOSED: bool;
 
     /// Returns when the next operation is due; `None` when there is none left.
-    ///
-    /// An open loop ignores `now`. Never skips and never re-times an operation that is overdue.
-    fn next_start(&mut self, now: Nanos) -> Option<Nanos>;
+    fn take(&self) -> Option<Nanos>;
+}
+
+/// The closed loop without think time; what it cannot see: the operations a stall kept away.
+pub(crate) struct Closed;
+
+impl Schedule for Closed {
+    const IS_CLOSED: bool = true;
+
+    fn take(&self) -> Option<Nanos> {
+        None
+    }
 }

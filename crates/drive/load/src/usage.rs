@@ -1,8 +1,12 @@
 //! What the kernel charges to threads and to the process.
 
-use model::Readings;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+
+use model::{Nanos, Readings};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
+use nix::unistd::Pid;
 
 /// Totals of one thread or of the process since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -103,21 +107,85 @@ impl ProcessUsage {
     }
 }
 
+/// How long one thread was ready to run and had no CPU, as the kernel counts it.
+#[derive(Debug)]
+pub(crate) struct RunQueue {
+    file: File,
+    last: Nanos,
+}
+
+impl RunQueue {
+    /// Begins to watch a thread of this process; `None` when the kernel does not tell.
+    pub(crate) fn of_thread(thread: Pid) -> Option<Self> {
+        let file = File::open(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+        let mut queue = Self { file, last: Nanos(0) };
+        queue.last = queue.read()?;
+        Some(queue)
+    }
+
+    /// Returns the growth since the last call; zero when the thread has ended.
+    pub(crate) fn growth(&mut self) -> Nanos {
+        let now = self.read();
+        self.growth_to(now.unwrap_or(self.last))
+    }
+
+    /// Returns the growth since the last call, from a total that the thread itself has read.
+    pub(crate) fn growth_to(&mut self, total: Nanos) -> Nanos {
+        let growth = total.since(self.last);
+        self.last = self.last.max(total);
+        growth
+    }
+
+    fn read(&self) -> Option<Nanos> {
+        // Three numbers of at most 20 digits.
+        let mut text = [0; 64];
+        let length = self.file.read_at(&mut text, 0).ok()?;
+        queued_in(&text[..length])
+    }
+}
+
+/// Returns how long the calling thread was ready to run and had no CPU, in all.
+pub(crate) fn queued_so_far() -> Option<Nanos> {
+    queued_in(&fs::read("/proc/thread-self/schedstat").ok()?)
+}
+
+/// Returns the second number of a `schedstat` file.
+///
+/// Source: Linux, Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`: time spent on
+/// the CPU, time spent waiting on a run queue (both ns), timeslices run.
+fn queued_in(schedstat: &[u8]) -> Option<Nanos> {
+    let text = std::str::from_utf8(schedstat).ok()?;
+    text.split_whitespace().nth(1)?.parse().ok().map(Nanos)
+}
+
+/// Adds a span in microseconds to a reading.
+#[expect(clippy::cast_precision_loss, reason = "spans stay far below 2^53 ns (104 days)")]
+pub(crate) fn add_span(readings: &mut Readings, name: &str, span: Nanos) {
+    sum(readings, name, span.0 as f64 / 1e3);
+}
+
+/// Adds a count, which may correct an earlier one, to a reading.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+pub(crate) fn add_signed(readings: &mut Readings, name: &str, count: i64) {
+    sum(readings, name, count as f64);
+}
+
 /// Adds every reading of `from` to `into`.
 pub(crate) fn merge(into: &mut Readings, from: &Readings) {
     for (name, value) in from {
-        match into.get_mut(name) {
-            Some(sum) => *sum += value,
-            None => drop(into.insert(name.clone(), *value)),
-        }
+        sum(into, name, *value);
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "microseconds and counts far below 2^53")]
 fn add(readings: &mut Readings, name: &str, value: u64) {
+    sum(readings, name, value as f64);
+}
+
+fn sum(readings: &mut Readings, name: &str, value: f64) {
     match readings.get_mut(name) {
-        Some(sum) => *sum += value as f64,
-        None => drop(readings.insert(name.to_owned(), value as f64)),
+        Some(sum) => *sum += value,
+        None => drop(readings.insert(name.to_owned(), value)),
     }
 }
 
@@ -134,6 +202,24 @@ mod tests {
         for name in readings.keys() {
             assert!(model::metric::find(name).is_some(), "{name}");
         }
+    }
+
+    #[test]
+    fn time_without_a_cpu_is_the_second_number_and_grows() {
+        assert_eq!(queued_in(b"1510 2720 3\n"), Some(Nanos(2720)));
+        assert_eq!((queued_in(b"1510"), queued_in(b"1510 x 3")), (None, None));
+        let Some(mut queue) = RunQueue::of_thread(nix::unistd::gettid()) else {
+            println!("skipped: the kernel does not count it");
+            return;
+        };
+        let before = queue.last;
+        let total = queued_so_far().unwrap();
+        assert!(total >= before);
+        assert_eq!(queue.growth_to(total.after(Nanos(50))), total.after(Nanos(50)).since(before));
+        // What was counted is not counted again.
+        assert!(queue.growth() < Nanos::SECOND);
+        let of_nobody = RunQueue::of_thread(Pid::from_raw(i32::MAX));
+        assert!(of_nobody.is_none());
     }
 
     #[test]

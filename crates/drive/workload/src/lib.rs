@@ -16,7 +16,7 @@ mod error;
 pub mod generator;
 mod key;
 mod permutation;
-mod random;
+pub mod random;
 mod request;
 mod step;
 mod stream;

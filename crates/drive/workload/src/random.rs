@@ -37,13 +37,14 @@ pub(crate) const fn below(word: u64, bound: u64) -> u64 {
 
 /// Returns a number in `0.0..1.0` with 53 random bits.
 #[inline]
-pub(crate) fn unit(word: u64) -> f64 {
+#[must_use]
+pub fn unit(word: u64) -> f64 {
     (word >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 /// An endless sequence of random words that can be read at any position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stream {
+pub struct Stream {
     base: u64,
 }
 
@@ -62,12 +63,14 @@ impl Stream {
     }
 
     /// Returns a stream that depends on nothing but `base`.
-    pub(crate) const fn fixed(base: u64) -> Self {
+    #[must_use]
+    pub const fn fixed(base: u64) -> Self {
         Self { base }
     }
 
     /// Returns a stream of the same owner for another purpose.
-    pub(crate) const fn branch(self, purpose: u64) -> Self {
+    #[must_use]
+    pub const fn branch(self, purpose: u64) -> Self {
         Self { base: mix(self.base, purpose) }
     }
 
@@ -78,7 +81,8 @@ impl Stream {
 
     /// Returns word `n`.
     #[inline]
-    pub(crate) const fn word(self, n: u64) -> u64 {
+    #[must_use]
+    pub const fn word(self, n: u64) -> u64 {
         let state = self.base.wrapping_add(n.wrapping_mul(WEYL));
         fold(state, state ^ TWIST)
     }

@@ -1,15 +1,14 @@
 //! The hot loop.
 
 use engine::{EngineError, Rows, Session};
-use model::{Load, Nanos, Op, OpKind, Rate};
+use model::{Nanos, Op, OpKind};
 use workload::Generator;
 
 use super::meter::Meter;
-use crate::schedule::{Closed, Constant};
+use crate::schedule::SharedArrivals;
 use crate::stop::Halt;
 use crate::tally::Times;
-use crate::timeline::Timeline;
-use crate::traits::{Clock, Schedule, Ticks};
+use crate::traits::{Clock, Closed, Schedule, Ticks};
 
 /// Failures in a row after which a client gives up: an engine that refused a thousand times will
 /// not recover within the step, and may refuse a million times per second.
@@ -18,11 +17,21 @@ const FAILURES_IN_A_ROW_MAX: u32 = 1000;
 /// What a client is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It is measured: waits exactly, spinning at the end, and ends at the deadline.
+    /// It is measured, and ends at the deadline.
     Measured,
-    /// It writes in the background: waits asleep, late by a wake-up but without taking CPU from
-    /// others, and runs until it is halted.
+    /// It writes in the background, and runs until it is halted.
     Background,
+}
+
+/// How a free client waits for an arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// It reads the clock until the arrival is due.
+    Spinning,
+    /// It sleeps, and spins the last part of the wait.
+    Exact,
+    /// It sleeps: late by a wake-up, but without taking CPU from others.
+    Resting,
 }
 
 /// How a client ended.
@@ -43,29 +52,44 @@ pub(crate) struct Drive<'r, C> {
     pub(crate) clock: &'r C,
     pub(crate) halt: &'r Halt,
     pub(crate) role: Role,
+    pub(crate) waiting: Waiting,
     /// Operations after which the client ends.
     pub(crate) limit: u64,
     /// Whether the answers that the generator samples are checked.
     pub(crate) is_checking: bool,
 }
 
-/// Runs the loop with the schedule of client `client` of `clients` that `load` asks for.
+/// Runs the loop: closed, or with the arrivals that the group shares.
 pub(crate) fn run_scheduled<C: Clock>(
     drive: &Drive<'_, C>,
-    (load, client, clients): (&Load, u64, u64),
-    timeline: &Timeline,
+    arrivals: Option<&SharedArrivals>,
     source: (&mut dyn Generator, &mut dyn Session),
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
-    match load {
-        Load::Open(open) => {
-            let ops_per_s = Rate::peak_ops_per_s(&open.rate);
-            let schedule = Constant::new(timeline.start, ops_per_s, client, clients);
+    match arrivals {
+        Some(arrivals) => {
+            if drive.role == Role::Measured {
+                meter.count_idle();
+            }
+            let schedule = Open { arrivals, start: meter.start() };
             run(drive.clock, drive, schedule, source, meter)
         }
-        Load::Closed | Load::FindRate(_) | Load::FindClients => {
-            run(drive.clock, drive, Closed, source, meter)
-        }
+        None => run(drive.clock, drive, Closed, source, meter),
+    }
+}
+
+/// An open loop: the arrivals of the group, from the step's start on.
+struct Open<'r> {
+    arrivals: &'r SharedArrivals,
+    start: Nanos,
+}
+
+impl Schedule for Open<'_> {
+    const IS_CLOSED: bool = false;
+
+    #[inline(always)]
+    fn take(&self) -> Option<Nanos> {
+        self.arrivals.take().map(|due| self.start.after(due))
     }
 }
 
@@ -76,7 +100,7 @@ pub(crate) fn run_scheduled<C: Clock>(
 fn run<C: Clock, S: Schedule>(
     clock: &C,
     drive: &Drive<'_, C>,
-    mut schedule: S,
+    schedule: S,
     (generator, session): (&mut dyn Generator, &mut dyn Session),
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
@@ -85,25 +109,13 @@ fn run<C: Clock, S: Schedule>(
     let mut limit = drive.limit;
     let mut next_mark = clock.ticks_at(meter.next_mark());
     let mut unchecked = if drive.is_checking { generator.unchecked() } else { u64::MAX };
+    let mut free_since = meter.start();
     while meter.ended < limit {
         let is_checked = unchecked == 0;
         let next = generator.next();
         let Some(op) = &next else { break };
         rows.clear(is_checked);
-        let mut started = clock.ticks();
-        let mut intended = Nanos(0);
-        if !S::IS_CLOSED {
-            let now = clock.time_of(started);
-            let Some(due) = schedule.next_start(now) else { break };
-            if due > now {
-                match wait(drive, due, meter) {
-                    Ok(ticks) => started = ticks,
-                    Err(end) => return end,
-                }
-                next_mark = clock.ticks_at(meter.next_mark());
-            }
-            intended = due;
-        }
+        let Some((intended, started)) = begin(clock, drive, &schedule, meter) else { break };
         let outcome = session.execute(op, &mut rows);
         let ended = clock.ticks();
 
@@ -116,6 +128,13 @@ fn run<C: Clock, S: Schedule>(
                 limit = 0;
             }
             next_mark = clock.ticks_at(meter.next_mark());
+        }
+        if !S::IS_CLOSED {
+            meter.note_served();
+            if intended >= free_since {
+                meter.tally.record_lag(clock.time_of(started).since(intended).0);
+            }
+            free_since = clock.time_of(ended);
         }
         match outcome {
             Ok(outcome) => {
@@ -140,7 +159,32 @@ fn run<C: Clock, S: Schedule>(
             return ClientEnd::Stopped;
         }
     }
-    ClientEnd::Finished
+    // A wait that was cut short ends the loop too.
+    if drive.halt.is_halted() { ClientEnd::Stopped } else { ClientEnd::Finished }
+}
+
+/// Returns when the next operation was intended to start and when it starts; `None` when the
+/// client ends instead.
+///
+/// The arrival is taken before the clock is read: the lock is never within an operation's times.
+#[inline(always)]
+fn begin<C: Clock, S: Schedule>(
+    clock: &C,
+    drive: &Drive<'_, C>,
+    schedule: &S,
+    meter: &mut Meter<'_>,
+) -> Option<(Nanos, Ticks)> {
+    if S::IS_CLOSED {
+        return Some((Nanos(0), clock.ticks()));
+    }
+    let due = schedule.take()?;
+    meter.note_taken(due);
+    let started = clock.ticks();
+    let now = clock.time_of(started);
+    if due <= now && due < meter.deadline() {
+        return Some((due, started));
+    }
+    wait(drive, due, now, meter).map(|started| (due, started))
 }
 
 /// Returns what an operation took.
@@ -175,28 +219,38 @@ fn verify(
     }
 }
 
-/// Waits until an operation is due, and does meanwhile what else is due.
-#[cold]
+/// Waits until an operation is due, and does meanwhile what else is due; `None` when the client
+/// is halted or its deadline comes first.
+///
+/// The reading that ends the wait is the operation's start.
+#[inline(never)]
 fn wait<C: Clock>(
     drive: &Drive<'_, C>,
     due: Nanos,
+    mut now: Nanos,
     meter: &mut Meter<'_>,
-) -> Result<Ticks, ClientEnd> {
+) -> Option<Ticks> {
     loop {
         let next = due.min(meter.next_mark());
-        let now = match drive.role {
-            Role::Measured => drive.clock.wait_until(next),
-            Role::Background => drive.clock.rest_until(next),
+        let ticks = match drive.waiting {
+            Waiting::Spinning => drive.clock.spin_until(next),
+            Waiting::Exact => drive.clock.wait_until(next),
+            Waiting::Resting => {
+                drive.clock.rest_until(next);
+                drive.clock.ticks()
+            }
         };
+        let since = now;
+        now = drive.clock.time_of(ticks);
+        meter.note_idle(now.min(due).since(since));
+        // What else is due can wait until the operation has ended.
+        if now >= due && due < meter.deadline() {
+            return Some(ticks);
+        }
         // An operation that is due at the deadline or later is not begun.
-        if now >= meter.next_mark() && meter.mark(now) {
-            return Err(ClientEnd::Finished);
-        }
-        if drive.halt.is_halted() {
-            return Err(ClientEnd::Stopped);
-        }
-        if now >= due {
-            return Ok(drive.clock.ticks());
+        let is_over = now >= meter.next_mark() && meter.mark(now);
+        if is_over || drive.halt.is_halted() {
+            return None;
         }
     }
 }

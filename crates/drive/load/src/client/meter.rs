@@ -3,11 +3,11 @@
 use model::Nanos;
 
 use crate::client::{ClientEnd, Role};
-use crate::handoff::{Delivery, Message, Outlet};
+use crate::handoff::{Delivery, Farewell, Message, Outlet};
 use crate::stop::Pulse;
 use crate::tally::ClientTally;
 use crate::timeline::Timeline;
-use crate::usage::Usage;
+use crate::usage::{Usage, queued_so_far};
 
 /// Longest time between two publications of the number of operations ended.
 const PULSE_EVERY: Nanos = Nanos::from_millis(100);
@@ -32,6 +32,9 @@ pub(crate) struct Meter<'r> {
     usage: Usage,
     next_mark: Nanos,
     next_cut: Nanos,
+    /// The arrival taken last, until it is served.
+    kept: Option<Nanos>,
+    idle: Option<Nanos>,
     pulse: &'r Pulse,
     outlet: Outlet,
 }
@@ -59,6 +62,8 @@ impl<'r> Meter<'r> {
             usage: Usage::of_thread(),
             next_mark: Nanos(0),
             next_cut: timeline.cut_of(0),
+            kept: None,
+            idle: None,
             pulse,
             outlet,
         };
@@ -70,6 +75,42 @@ impl<'r> Meter<'r> {
     #[inline(always)]
     pub(crate) const fn next_mark(&self) -> Nanos {
         self.next_mark
+    }
+
+    /// Returns when the step began.
+    pub(crate) const fn start(&self) -> Nanos {
+        self.timeline.start
+    }
+
+    /// Returns when the client ends; an arrival due then or later is not served.
+    #[inline(always)]
+    pub(crate) const fn deadline(&self) -> Nanos {
+        self.deadline
+    }
+
+    /// Counts the time the client waits with nothing due from now on.
+    pub(crate) const fn count_idle(&mut self) {
+        self.idle = Some(Nanos(0));
+    }
+
+    /// Notes that the client waited `span` with nothing due.
+    #[inline(always)]
+    pub(crate) fn note_idle(&mut self, span: Nanos) {
+        if let Some(idle) = &mut self.idle {
+            *idle = idle.after(span);
+        }
+    }
+
+    /// Notes that the client has taken the arrival due at `due`.
+    #[inline(always)]
+    pub(crate) const fn note_taken(&mut self, due: Nanos) {
+        self.kept = Some(due);
+    }
+
+    /// Notes that the arrival was served.
+    #[inline(always)]
+    pub(crate) const fn note_served(&mut self) {
+        self.kept = None;
     }
 
     /// Does what is due at `at`; returns whether the deadline has passed.
@@ -88,7 +129,9 @@ impl<'r> Meter<'r> {
     pub(crate) fn finish(mut self, at: Nanos, end: ClientEnd) {
         self.pulse.publish(self.ended);
         let rest = self.take(Box::default(), u64::MAX);
-        self.outlet.send(Message::Ended(rest, at, end));
+        let kept = self.kept.map(|due| due.since(self.timeline.start));
+        let farewell = Farewell { rest, at, end, kept, queued: queued_so_far() };
+        self.outlet.send(Message::Ended(Box::new(farewell)));
     }
 
     fn mark_after(&mut self, at: Nanos) {
@@ -123,6 +166,7 @@ impl<'r> Meter<'r> {
         let growth = usage.since(&self.usage);
         self.usage = usage;
         let tally = std::mem::replace(&mut self.tally, spare);
-        Delivery { client: self.client, from: self.from, next, tally, usage: growth }
+        let idle = self.idle.as_mut().map(std::mem::take);
+        Delivery { client: self.client, from: self.from, next, tally, usage: growth, idle }
     }
 }

@@ -4,13 +4,15 @@
 //! and hands its tallies to the coordinator.
 //!
 //! Invariants: between `started` and `ended` there is nothing but the engine's work; nothing is
-//! allocated, locked or written to shared memory per operation; an operation belongs to the
-//! interval in which it ended; a failed or wrong operation is never counted as done.
+//! allocated or written to shared memory per operation; an operation belongs to the
+//! interval in which it ended; a failed or wrong operation is never counted as done; an arrival
+//! that was taken is served, or handed back at the end. An open loop adds one lock per operation,
+//! to take the arrival, before the stamps.
 //!
 //! To change what is measured per operation, change `execute.rs`, and run the benchmark.
 
 mod execute;
 mod meter;
 
-pub(crate) use execute::{ClientEnd, Drive, Role, run_scheduled};
+pub(crate) use execute::{ClientEnd, Drive, Role, Waiting, run_scheduled};
 pub(crate) use meter::Meter;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::Nanos;
 
-use crate::traits::Clock;
+use crate::traits::{Clock, Ticks};
 
 /// A clock that stands still until it is moved; waiting moves it.
 #[derive(Debug, Default)]
@@ -39,10 +39,18 @@ impl Clock for ManualClock {
     }
 
     fn rest_until(&self, at: Nanos) -> Nanos {
-        self.wait_until(at)
+        Nanos(self.now_ns.fetch_max(at.0, Ordering::Relaxed).max(at.0))
     }
 
-    fn wait_until(&self, at: Nanos) -> Nanos {
-        Nanos(self.now_ns.fetch_max(at.0, Ordering::Relaxed).max(at.0))
+    fn spin_until(&self, at: Nanos) -> Ticks {
+        Ticks(self.rest_until(at).0)
+    }
+
+    fn wait_until(&self, at: Nanos) -> Ticks {
+        self.spin_until(at)
+    }
+
+    fn margin(&self) -> Nanos {
+        Nanos(0)
     }
 }

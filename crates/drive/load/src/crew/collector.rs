@@ -2,13 +2,15 @@
 
 use std::collections::VecDeque;
 
+use hdrhistogram::Histogram;
 use model::{Nanos, Readings};
 
+use super::evidence::Cut;
 use super::step::Interval;
 use crate::handoff::Delivery;
-use crate::tally::{ClientTally, GroupTally, absorb, merge, reset};
+use crate::tally::{ClientTally, GroupTally, absorb, absorb_lags, empty_histogram, merge, reset};
 use crate::timeline::Timeline;
-use crate::usage::{self, ProcessUsage};
+use crate::usage;
 
 /// Closed intervals that are held for a client that has not delivered, stuck in one operation.
 ///
@@ -41,10 +43,10 @@ struct Held {
 }
 
 /// Sums over the measured intervals emitted so far.
-#[derive(Default)]
 pub(super) struct Totals {
     pub(super) clients: GroupTally,
     pub(super) writers: GroupTally,
+    pub(super) start_lag: Histogram<u64>,
     pub(super) readings: Readings,
 }
 
@@ -58,14 +60,19 @@ impl Collector {
             first: 0,
             last: None,
             spare: Vec::new(),
-            totals: Totals::default(),
+            totals: Totals {
+                clients: GroupTally::new(),
+                writers: GroupTally::new(),
+                start_lag: empty_histogram(),
+                readings: Readings::new(),
+            },
         }
     }
 
     /// Adds a client's part to the interval it belongs to, or the oldest not yet emitted;
     /// returns the tally for its client.
     pub(super) fn deliver(&mut self, delivery: Delivery) -> (usize, Box<ClientTally>) {
-        let Delivery { client, from, next, tally, usage } = delivery;
+        let Delivery { client, from, next, tally, usage, idle } = delivery;
         self.next[client] = next;
         let target = from.max(self.first).min(self.last.unwrap_or(u64::MAX));
         // A part of the warm-up that comes too late must not count as measured. Nothing measured
@@ -75,7 +82,11 @@ impl Collector {
             let interval = &mut self.held(target).interval;
             let group = if is_writer { &mut interval.writers } else { &mut interval.clients };
             absorb(group, &tally);
+            absorb_lags(&mut interval.start_lag, &tally);
             usage.add_as_client(&mut interval.readings);
+            if let Some(idle) = idle {
+                usage::add_span(&mut interval.readings, "client_idle_us", idle);
+            }
         }
         (client, tally)
     }
@@ -85,18 +96,18 @@ impl Collector {
         self.next[client] = u64::MAX;
     }
 
-    /// Closes interval `index`, in which the process used `growth`.
-    pub(super) fn close(&mut self, index: u64, growth: &ProcessUsage) {
+    /// Closes interval `index`, of which `cut` is known beside its operations.
+    pub(super) fn close(&mut self, index: u64, cut: &Cut) {
         let held = self.held(index);
         held.is_closed = true;
-        growth.add_to(&mut held.interval.readings);
+        cut.add_to(&mut held.interval);
     }
 
     /// Ends the measured span: no interval begins any more, and the last one is cut to length.
     ///
     /// Intervals that were begun later hold nothing of the measured clients; what they hold of
     /// the writers goes to the last one.
-    pub(super) fn finish(&mut self, end: Nanos, growth: &ProcessUsage) {
+    pub(super) fn finish(&mut self, end: Nanos, cut: &Cut) {
         let last = self.timeline.index_at(end, 0).max(self.first);
         self.last = Some(last);
         self.held(last);
@@ -105,9 +116,10 @@ impl Collector {
             let interval = &mut self.held(last).interval;
             merge(&mut interval.clients, &later.interval.clients);
             merge(&mut interval.writers, &later.interval.writers);
+            add_lags(&mut interval.start_lag, &later.interval.start_lag);
             usage::merge(&mut interval.readings, &later.interval.readings);
         }
-        self.close(last, growth);
+        self.close(last, cut);
         let start = self.timeline.start_of(last);
         self.held(last).interval.length = end.since(start);
         for held in &mut self.held {
@@ -133,6 +145,7 @@ impl Collector {
             if !interval.is_warmup {
                 merge(&mut self.totals.clients, &interval.clients);
                 merge(&mut self.totals.writers, &interval.writers);
+                add_lags(&mut self.totals.start_lag, &interval.start_lag);
                 usage::merge(&mut self.totals.readings, &interval.readings);
             }
             self.spare.push(interval);
@@ -153,6 +166,8 @@ impl Collector {
             let mut interval = self.spare.pop().unwrap_or_default();
             reset(&mut interval.clients);
             reset(&mut interval.writers);
+            interval.start_lag.reset();
+            interval.backlog = Nanos(0);
             interval.readings.values_mut().for_each(|value| *value = 0.0);
             interval.is_warmup = self.timeline.is_warmup(index);
             let start = self.timeline.start_of(index);
@@ -161,6 +176,13 @@ impl Collector {
             self.held.push_back(Held { interval, is_closed: false });
         }
         &mut self.held[position]
+    }
+}
+
+/// Adds start lags to others; where there is none, at no cost.
+fn add_lags(into: &mut Histogram<u64>, from: &Histogram<u64>) {
+    if !from.is_empty() {
+        into.add(from).expect("all histograms have one layout");
     }
 }
 
@@ -195,7 +217,7 @@ mod tests {
             let times = Times { service_ns: 100, response_ns: 200 };
             tally.record(OpKind::Get, Outcome::Done, times, (1, 1));
         }
-        Delivery { client, from, next, tally, usage: Usage::default() }
+        Delivery { client, from, next, tally, usage: Usage::default(), idle: None }
     }
 
     fn done(group: &GroupTally) -> u64 {
@@ -217,7 +239,7 @@ mod tests {
         }
         // Everybody is through, but its end has not been seen yet.
         assert!(emitted(&mut collector).is_empty());
-        collector.close(0, &ProcessUsage::default());
+        collector.close(0, &Cut::default());
         let all = emitted(&mut collector);
         assert_eq!((done(&all[0].clients), done(&all[0].writers)), (10, 5));
         assert!(all[0].is_warmup && emitted(&mut collector).is_empty());
@@ -233,7 +255,7 @@ mod tests {
             if index < WARMUP {
                 collector.deliver(part(1, index, index + 1, 1));
             }
-            collector.close(index, &ProcessUsage::default());
+            collector.close(index, &Cut::default());
             emitted(&mut collector);
         }
         let held = u64::try_from(HELD_MAX).unwrap();
@@ -249,11 +271,11 @@ mod tests {
     fn a_late_part_of_the_warmup_is_never_measured() {
         let mut collector = collector();
         for index in 0..10 {
-            collector.close(index, &ProcessUsage::default());
+            collector.close(index, &Cut::default());
         }
         emitted(&mut collector);
         collector.deliver(part(0, 1, 10, 1_000));
-        collector.finish(Nanos::from_millis(10_500), &ProcessUsage::default());
+        collector.finish(Nanos::from_millis(10_500), &Cut::default());
         for client in 0..=CLIENTS {
             collector.deliver(part(client, 10, u64::MAX, 1));
         }
@@ -282,7 +304,7 @@ mod tests {
             // lag or jump; at last everybody delivers a rest.
             let mut collector = collector();
             for index in 0..WARMUP {
-                collector.close(index, &ProcessUsage::default());
+                collector.close(index, &Cut::default());
             }
             let (mut at, mut open) = ([WARMUP; CLIENTS + 1], WARMUP);
             let (mut clients, mut writers, mut all) = (0, 0, Vec::new());
@@ -295,7 +317,7 @@ mod tests {
                     at[who] += ahead;
                     count(who, operations);
                 } else {
-                    collector.close(open, &ProcessUsage::default());
+                    collector.close(open, &Cut::default());
                     open += 1;
                     emit_to(&mut all, &mut collector);
                 }
@@ -304,7 +326,7 @@ mod tests {
             collector.deliver(part(0, at[0], u64::MAX, 1));
             collector.deliver(part(1, at[1], u64::MAX, 1));
             let end = Nanos::from_millis(end * 1000 + 300);
-            collector.finish(end, &ProcessUsage::default());
+            collector.finish(end, &Cut::default());
             emit_to(&mut all, &mut collector);
             collector.deliver(part(CLIENTS, at[CLIENTS], u64::MAX, 1));
             emit_to(&mut all, &mut collector);

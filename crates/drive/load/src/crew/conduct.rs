@@ -1,22 +1,27 @@
 //! The coordinator: opens the gate, collects what the clients hand over, and tells.
 
 use engine::EngineError;
-use model::{Nanos, StopRule};
+use hdrhistogram::Histogram;
+use model::{Nanos, OpKind, Pace, StopRule};
+use nix::unistd::Pid;
 
 use super::collector::Collector;
-use super::step::{Event, StepEnd, StepTotals};
+use super::evidence::Evidence;
+use super::step::{ArrivalTotals, Event, StepEnd, StepTotals};
 use super::team::Team;
 use crate::client::ClientEnd;
 use crate::error::LoadError;
-use crate::handoff::{Inlet, Message};
+use crate::handoff::{Farewell, Inlet, Message};
+use crate::schedule::{Census, Due, Unserved};
 use crate::stop::StopFlag;
 use crate::sync::receive_within;
+use crate::tally::censor;
 use crate::timeline::Timeline;
 use crate::traits::Clock;
-use crate::usage::ProcessUsage;
 
-/// Longest the coordinator sleeps: how late a stop is heeded.
-const POLL: Nanos = Nanos::from_millis(100);
+/// Longest the coordinator sleeps: how late a stop is heeded, and what may be missing of the time
+/// for which the process stood still.
+const POLL: Nanos = Nanos::from_millis(25);
 
 /// Distance of two signs of life: twice as often as a watchdog looks.
 const HEARTBEAT: Nanos = Nanos::from_millis(500);
@@ -29,6 +34,8 @@ pub(super) struct Span {
     pub(super) stop: StopRule,
     pub(super) warmup: Nanos,
     pub(super) interval: Nanos,
+    /// The first kind of operation announced, for arrivals where no operation was done.
+    pub(super) kind: Option<OpKind>,
     pub(super) stop_flag: StopFlag,
 }
 
@@ -43,7 +50,9 @@ pub(super) struct Conductor<'r, C> {
     collector: Collector,
     /// The interval that is not closed yet.
     open: u64,
-    usage: ProcessUsage,
+    evidence: Evidence,
+    arrivals: Option<Arrivals<'r>>,
+    kind: Option<OpKind>,
     next_heartbeat: Nanos,
     has_begun: bool,
     clients_running: usize,
@@ -52,6 +61,16 @@ pub(super) struct Conductor<'r, C> {
     ended_at: Nanos,
     was_stopped: bool,
     failure: Option<String>,
+}
+
+/// The measured clients' arrivals in an open loop.
+struct Arrivals<'r> {
+    pace: Pace,
+    census: Census<'r>,
+    /// Those that clients had taken and not served when they ended.
+    kept: Vec<Nanos>,
+    /// How it ended, when it has.
+    last: Option<(Due, Unserved)>,
 }
 
 impl<'r, C: Clock> Conductor<'r, C> {
@@ -63,12 +82,12 @@ impl<'r, C: Clock> Conductor<'r, C> {
         span: Span,
         on_event: &'r mut dyn FnMut(Event<'_>),
     ) -> Result<Self, LoadError> {
-        wait_for_all(team, &inlet, &span.stop_flag)?;
+        let threads = wait_for_all(team, &inlet, &span.stop_flag)?;
         let has_begun = span.warmup == Nanos(0);
         if has_begun {
             on_event(Event::MeasuringBegins);
         }
-        let usage = ProcessUsage::now();
+        let evidence = Evidence::begin(&threads[..team.clients]);
         let start = clock.now().after(LEAD);
         let measured_from = start.after(span.warmup);
         let deadline = match span.stop {
@@ -86,7 +105,9 @@ impl<'r, C: Clock> Conductor<'r, C> {
             timeline,
             collector: Collector::new(timeline, team.clients, team.writers),
             open: 0,
-            usage,
+            evidence,
+            arrivals: Arrivals::begin(team, &timeline),
+            kind: span.kind,
             next_heartbeat: start.after(HEARTBEAT),
             has_begun,
             clients_running: team.clients,
@@ -112,34 +133,47 @@ impl<'r, C: Clock> Conductor<'r, C> {
             let cut = self.timeline.cut_of(self.open);
             let wake = if self.clients_running > 0 { cut } else { now.after(POLL) };
             let wake = wake.min(self.next_heartbeat).min(now.after(POLL));
-            if let Some(message) = receive_within(&self.inlet.messages, wake.since(now)) {
+            let message = receive_within(&self.inlet.messages, wake.since(now));
+            self.evidence.note_wait(wake, self.clock.now());
+            if let Some(message) = message {
                 self.hear(message);
             }
         }
         self.emit();
         let end = self.end();
-        let totals = self.collector.into_totals();
+        let mut totals = self.collector.into_totals();
+        let arrivals = self.arrivals.and_then(|arrivals| arrivals.end(totals.start_lag));
+        if let Some(arrivals) = &arrivals {
+            censor(&mut totals.clients, self.kind, &arrivals.censored);
+        }
         StepTotals {
             started_after: self.timeline.measured_from.since(self.timeline.start),
             duration: self.ended_at.since(self.timeline.measured_from),
             clients: totals.clients,
             writers: totals.writers,
             readings: totals.readings,
-            arrivals: None,
+            arrivals,
             end,
         }
     }
 
     fn hear(&mut self, message: Message) {
         match message {
-            Message::Ready => {}
+            Message::Ready(..) => {}
             Message::Cut(delivery) => {
                 let (client, tally) = self.collector.deliver(delivery);
                 self.inlet.give_back(client, tally);
             }
-            Message::Ended(rest, at, end) => {
+            Message::Ended(farewell) => {
+                let Farewell { rest, at, end, kept, queued } = *farewell;
                 let client = rest.client;
                 self.collector.deliver(rest);
+                self.evidence.note_end(client, queued);
+                if let Some(arrivals) = &mut self.arrivals
+                    && client < self.team.clients
+                {
+                    arrivals.kept.extend(kept);
+                }
                 self.note_end(client, at, end);
             }
             // Only a panic between the gate and the first operation leads here.
@@ -180,8 +214,10 @@ impl<'r, C: Clock> Conductor<'r, C> {
     /// Ends the measured span.
     fn finish(&mut self) {
         self.close_until(self.ended_at);
-        let growth = self.growth();
-        self.collector.finish(self.ended_at, &growth);
+        let end = self.ended_at.since(self.timeline.start);
+        let due = self.arrivals.as_mut().map(|arrivals| arrivals.finish(end));
+        let cut = self.evidence.cut(due);
+        self.collector.finish(self.ended_at, &cut);
         if self.has_begun {
             (self.on_event)(Event::MeasuringEnds);
         }
@@ -191,22 +227,15 @@ impl<'r, C: Clock> Conductor<'r, C> {
     /// Closes every interval that has been cut off by `at`.
     fn close_until(&mut self, at: Nanos) {
         while at >= self.timeline.cut_of(self.open) {
-            let growth = self.growth();
-            self.collector.close(self.open, &growth);
+            let due = self.arrivals.as_mut().map(|arrivals| arrivals.census.close(self.open));
+            let cut = self.evidence.cut(due);
+            self.collector.close(self.open, &cut);
             self.open += 1;
             if !self.has_begun && !self.timeline.is_warmup(self.open) {
                 self.has_begun = true;
                 (self.on_event)(Event::MeasuringBegins);
             }
         }
-    }
-
-    /// Returns what the process used since the last call.
-    fn growth(&mut self) -> ProcessUsage {
-        let usage = ProcessUsage::now();
-        let growth = usage.since(&self.usage);
-        self.usage = usage;
-        growth
     }
 
     fn emit(&mut self) {
@@ -241,15 +270,41 @@ impl<'r, C: Clock> Conductor<'r, C> {
     }
 }
 
-/// Waits until every client has its session.
-fn wait_for_all(team: &Team, inlet: &Inlet, stop_flag: &StopFlag) -> Result<(), LoadError> {
+impl<'r> Arrivals<'r> {
+    /// Returns the arrivals of the measured clients; `None` in a closed loop.
+    fn begin(team: &'r Team, timeline: &Timeline) -> Option<Self> {
+        let (arrivals, pace) = (team.client_arrivals.as_ref()?, team.pace?);
+        let census = Census::new(arrivals, timeline.since_start());
+        Some(Self { pace, census, kept: Vec::new(), last: None })
+    }
+
+    /// Counts what was not served when the last client ended.
+    fn finish(&mut self, end: Nanos) -> Due {
+        let (due, unserved) = self.census.finish(end, &self.kept);
+        self.last = Some((due, unserved));
+        due
+    }
+
+    fn end(self, start_lag: Histogram<u64>) -> Option<ArrivalTotals> {
+        let (due, Unserved { offered, ages }) = self.last?;
+        let (pace, censored, backlog) = (self.pace, ages, due.backlog);
+        Some(ArrivalTotals { pace, offered, censored, start_lag, backlog })
+    }
+}
+
+/// Waits until every client has its session; returns the threads by position among the crew.
+fn wait_for_all(team: &Team, inlet: &Inlet, stop_flag: &StopFlag) -> Result<Vec<Pid>, LoadError> {
     let mut ready = 0;
-    while ready < team.clients + team.writers {
+    let mut threads = vec![Pid::from_raw(0); team.clients + team.writers];
+    while ready < threads.len() {
         if stop_flag.is_set() {
             return Err(LoadError::Stopped);
         }
         match receive_within(&inlet.messages, POLL) {
-            Some(Message::Ready) => ready += 1,
+            Some(Message::Ready(client, thread)) => {
+                threads[client] = thread;
+                ready += 1;
+            }
             Some(Message::Absent(client, end)) => {
                 let source = match end {
                     ClientEnd::Refused(error) => error,
@@ -261,5 +316,5 @@ fn wait_for_all(team: &Team, inlet: &Inlet, stop_flag: &StopFlag) -> Result<(), 
             Some(Message::Cut(_) | Message::Ended(..)) | None => {}
         }
     }
-    Ok(())
+    Ok(threads)
 }

@@ -11,7 +11,9 @@
 
 mod collector;
 mod conduct;
+mod evidence;
 mod gate;
+mod pace;
 mod seat;
 mod step;
 mod team;

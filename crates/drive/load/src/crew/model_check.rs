@@ -76,6 +76,7 @@ fn account(stop: StopRule, script: impl Fn(u64) + Send + Sync, stop_at: u64) -> 
             clients: GroupTally::new(),
             writers: GroupTally::new(),
             readings: model::Readings::new(),
+            arrivals: None,
             end: StepEnd::Failed { reason: error.to_string() },
         },
     };

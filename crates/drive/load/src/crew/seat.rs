@@ -3,12 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::Engine;
-use model::Load;
+use nix::unistd::gettid;
 use workload::Generator;
 
 use super::gate::Gate;
 use crate::client::{ClientEnd, Drive, Meter, run_scheduled};
 use crate::handoff::{Message, Outlet};
+use crate::schedule::SharedArrivals;
 use crate::stop::Pulse;
 use crate::tally::ClientTally;
 use crate::traits::Clock;
@@ -17,8 +18,8 @@ use crate::traits::Clock;
 pub(super) struct Seat<'r, C> {
     /// Position among the crew, clients before writers.
     pub(super) index: usize,
-    /// The group's load, this client's position in the group, and the group's size.
-    pub(super) share: (&'r Load, u64, u64),
+    /// What the group's clients share; `None` in a closed loop.
+    pub(super) arrivals: Option<&'r SharedArrivals>,
     pub(super) drive: Drive<'r, C>,
     pub(super) engine: &'r dyn Engine,
     pub(super) generator: &'r mut dyn Generator,
@@ -39,7 +40,7 @@ impl<C: Clock> Seat<'_, C> {
     ///
     /// Whatever happens, exactly one message says that the client ended.
     pub(super) fn occupy(self) -> Option<String> {
-        let Self { index, share, drive, engine, generator, gate, pulse, kit } = self;
+        let Self { index, arrivals, drive, engine, generator, gate, pulse, kit } = self;
         let clock = drive.clock;
         let mut hand = Hand::Kit(kit.0, kit.1);
         let caught = catch_unwind(AssertUnwindSafe(|| {
@@ -47,15 +48,13 @@ impl<C: Clock> Seat<'_, C> {
                 Ok(session) => session,
                 Err(error) => return hand.put_down(clock, index, ClientEnd::Refused(error)),
             };
-            let Some(timeline) = hand.wait_at(gate) else {
+            let Some(timeline) = hand.wait_at(gate, index) else {
                 return hand.put_down(clock, index, ClientEnd::Stopped);
             };
             clock.wait_until(timeline.start);
             let end = match hand.begin(|kit| Meter::new(index, (timeline, drive.role), kit, pulse))
             {
-                Some(meter) => {
-                    run_scheduled(&drive, share, &timeline, (generator, &mut *session), meter)
-                }
+                Some(meter) => run_scheduled(&drive, arrivals, (generator, &mut *session), meter),
                 None => ClientEnd::Stopped,
             };
             // Before the session is closed, which may take the engine long.
@@ -72,9 +71,9 @@ impl<C: Clock> Seat<'_, C> {
 
 impl<'r> Hand<'r> {
     /// Says that the client is ready, and waits.
-    fn wait_at(&self, gate: &Gate) -> Option<crate::timeline::Timeline> {
+    fn wait_at(&self, gate: &Gate, index: usize) -> Option<crate::timeline::Timeline> {
         if let Self::Kit(outlet, _) = self {
-            outlet.send(Message::Ready);
+            outlet.send(Message::Ready(index, gettid()));
         }
         gate.wait()
     }

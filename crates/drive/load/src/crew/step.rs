@@ -17,6 +17,11 @@ const INTERVAL_MAX: Nanos = Nanos::from_secs(60);
 /// Shortest interval: below it the cuts would show in what is measured.
 const INTERVAL_MIN: Nanos = Nanos::from_millis(1);
 
+/// Highest rate offered: twice what a loop over nothing can do on any machine known.
+///
+/// A limit on the work of counting arrivals that nobody takes.
+const RATE_MAX_OPS_PER_S: f64 = 1e8;
+
 /// One group of clients: the measured ones, or the background writers.
 pub struct GroupRun<'a> {
     /// One generator per client, in client order.
@@ -73,10 +78,15 @@ impl StepRun<'_> {
             return Err(LoadError::Interval { interval: self.interval, max: INTERVAL_MAX });
         }
         for load in [&self.clients.load, &self.writers.load] {
-            if let Load::Open(open) = load
-                && !open.rate.is_sound()
-            {
-                return Err(LoadError::Rate { ops_per_s: open.rate.peak_ops_per_s() });
+            match load {
+                Load::Closed => {}
+                Load::Open(open) => {
+                    let ops_per_s = open.rate.peak_ops_per_s();
+                    if !open.rate.is_sound() || ops_per_s > RATE_MAX_OPS_PER_S {
+                        return Err(LoadError::Rate { ops_per_s, max: RATE_MAX_OPS_PER_S });
+                    }
+                }
+                Load::FindRate(_) | Load::FindClients => return Err(LoadError::Search),
             }
         }
         Ok(())

@@ -1,19 +1,26 @@
 //! Runs a step: seats everybody, and lets the coordinator conduct.
 
 use engine::Engine;
-use model::StopRule;
+use model::{Load, Nanos, Pace, Pacing, StopRule};
+use workload::random::Stream;
 
 use super::conduct::{Conductor, Span};
 use super::gate::Gate;
+use super::pace::Room;
 use super::seat::Seat;
 use super::step::{Event, GroupRun, StepEnd, StepRun, StepTotals};
-use crate::client::{Drive, Role};
+use crate::client::{Drive, Role, Waiting};
 use crate::error::LoadError;
 use crate::handoff::{Outlet, connect};
+use crate::schedule::SharedArrivals;
 use crate::stop::{Halt, Pulse};
 use crate::sync::{JoinHandle, spawn_scoped, thread};
 use crate::tally::ClientTally;
+use crate::timeline::Timeline;
 use crate::traits::Clock;
+
+/// Purpose of the random words that decide the writers' arrivals.
+const WRITERS: u64 = 1;
 
 /// What coordinator and clients share: each part is written by one side only.
 pub(super) struct Team {
@@ -22,17 +29,33 @@ pub(super) struct Team {
     pub(super) gate: Gate,
     /// By position among the crew, clients before writers.
     pub(super) pulses: Vec<Pulse>,
+    /// The measured clients' arrivals; `None` in a closed loop.
+    pub(super) client_arrivals: Option<SharedArrivals>,
+    writer_arrivals: Option<SharedArrivals>,
+    /// How the measured clients' arrivals are spread and waited for; `None` in a closed loop.
+    pub(super) pace: Option<Pace>,
     client_halt: Halt,
     writer_halt: Halt,
 }
 
 impl Team {
-    fn new(clients: usize, writers: usize) -> Self {
+    fn new(step: &StepRun<'_>, margin: Nanos) -> Self {
+        let (clients, writers) = (step.clients.generators.len(), step.writers.generators.len());
+        let pace = match &step.clients.load {
+            Load::Open(open) => {
+                let pacing = Room::here(clients, margin).pacing(open);
+                Some(Pace { pacing, ..open.pace })
+            }
+            Load::Closed | Load::FindRate(_) | Load::FindClients => None,
+        };
         Self {
             clients,
             writers,
             gate: Gate::default(),
             pulses: (0..clients + writers).map(|_| Pulse::default()).collect(),
+            client_arrivals: client_arrivals(step),
+            writer_arrivals: writer_arrivals(step),
+            pace,
             client_halt: Halt::default(),
             writer_halt: Halt::default(),
         }
@@ -46,10 +69,18 @@ impl Team {
         }
     }
 
-    const fn halt_of(&self, role: Role) -> &Halt {
+    const fn of(&self, role: Role) -> (&Halt, Option<&SharedArrivals>, Waiting) {
         match role {
-            Role::Measured => &self.client_halt,
-            Role::Background => &self.writer_halt,
+            Role::Measured => {
+                let waiting = match self.pace {
+                    Some(Pace { pacing: Pacing::Spin, .. }) => Waiting::Spinning,
+                    Some(_) | None => Waiting::Exact,
+                };
+                (&self.client_halt, self.client_arrivals.as_ref(), waiting)
+            }
+            Role::Background => {
+                (&self.writer_halt, self.writer_arrivals.as_ref(), Waiting::Resting)
+            }
         }
     }
 
@@ -63,6 +94,30 @@ impl Team {
         self.client_halt.halt();
         self.writer_halt.halt();
     }
+}
+
+/// Returns what the measured clients share in an open loop.
+fn client_arrivals(step: &StepRun<'_>) -> Option<SharedArrivals> {
+    let Load::Open(open) = &step.clients.load else { return None };
+    let (limit, deadline) = match step.stop {
+        StopRule::Operations(total) => (total, None),
+        StopRule::Duration(span) => (u64::MAX, Some(step.warmup.after(span))),
+    };
+    let timeline = Timeline { deadline, ..timeline(step) };
+    Some(SharedArrivals::counted(open, step.arrival_seed, timeline, limit))
+}
+
+/// Returns what the background writers share in an open loop: they have no end of their own.
+fn writer_arrivals(step: &StepRun<'_>) -> Option<SharedArrivals> {
+    let Load::Open(open) = &step.writers.load else { return None };
+    let seed = Stream::fixed(step.arrival_seed).branch(WRITERS).word(0);
+    Some(SharedArrivals::endless(open, seed, timeline(step)))
+}
+
+/// Returns the step's timeline, from 0 on and without an end.
+const fn timeline(step: &StepRun<'_>) -> Timeline {
+    let (start, measured_from, interval) = (Nanos(0), step.warmup, step.interval);
+    Timeline { start, measured_from, interval, deadline: None }
 }
 
 /// Sends everybody home when the coordinator leaves, even by a panic.
@@ -91,15 +146,17 @@ pub fn run_step<C: Clock>(
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<StepTotals, LoadError> {
     step.validate()?;
-    let team = &Team::new(step.clients.generators.len(), step.writers.generators.len());
+    let team = &Team::new(step, clock.margin());
     let (inlet, kits) = connect(team.clients + team.writers, |index| {
         let group = if index < team.clients { &step.clients } else { &step.writers };
-        ClientTally::new(group.kinds.iter().copied())
+        let tally = ClientTally::new(group.kinds.iter().copied());
+        if index < team.clients && team.pace.is_some() { tally.with_lags() } else { tally }
     });
     let span = Span {
         stop: step.stop,
         warmup: step.warmup,
         interval: step.interval,
+        kind: step.clients.kinds.first().copied(),
         stop_flag: step.stop_flag.clone(),
     };
     let (engine, stop, is_checking) = (step.engine, step.stop, step.is_checking);
@@ -149,17 +206,22 @@ impl<'scope> Seated<'scope> {
         role: Role,
     ) -> Result<(), LoadError> {
         let size = group.generators.len() as u64;
+        let (halt, arrivals, waiting) = call.team.of(role);
         for (position, generator) in (0..).zip(&mut group.generators) {
             let index = self.handles.len();
-            let halt = call.team.halt_of(role);
-            let limit = limit(call.stop, role, position, size);
+            // Shared arrivals have their own end.
+            let limit = match arrivals {
+                Some(_) => u64::MAX,
+                None => limit(call.stop, role, position, size),
+            };
             let seat = Seat {
                 index,
-                share: (&group.load, position, size),
+                arrivals,
                 drive: Drive {
                     clock: call.clock,
                     halt,
                     role,
+                    waiting,
                     limit,
                     is_checking: call.is_checking,
                 },

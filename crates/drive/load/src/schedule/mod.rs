@@ -1,15 +1,25 @@
-//! When operations are due: one file per arrival process.
+//! When operations are due: one file per arrival process of unit rate, and the rate over time.
 //!
-//! Not pacing: how a client waits until then belongs to the clock. Called by the client loop once
-//! per operation, before the operation is executed.
+//! Not pacing: how a client waits until then belongs to the clock. An [`ArrivalProcess`] is one
+//! sequence for all clients of a group; they share it, and each arrival is taken by the first
+//! client that is free.
 //!
-//! Invariants: an intended time is a function of the schedule alone, never of how slow the engine
-//! is (the closed loop, which has no schedule, is the exception); nothing is skipped or re-timed.
+//! Invariants: an intended time is a function of the load, its seed and the arrival's number,
+//! never of how slow the engine is; nothing is skipped, served twice or re-timed; times never
+//! decrease; no rounding adds up over the arrivals of a step.
 //!
-//! To add an arrival process, see [`crate::Schedule`].
+//! To add an arrival process: a file that yields its arrivals at one per unit of time, a variant
+//! of [`model::Arrivals`], and its arm in `process.rs`. To add a course of the rate: a variant of
+//! [`model::Rate`] and its inverse in `curve.rs`.
 
-mod closed;
+mod census;
 mod constant;
+mod curve;
+mod poisson;
+mod process;
+mod shared;
 
-pub use closed::Closed;
-pub use constant::Constant;
+pub(crate) use census::{Census, Due, Unserved};
+pub use curve::Curve;
+pub use process::ArrivalProcess;
+pub(crate) use shared::SharedArrivals;

@@ -62,6 +62,21 @@ impl KindTable {
     }
 }
 
+/// Start lags, in buckets of the same layout.
+#[derive(Debug, Clone)]
+struct LagTable {
+    counts: Box<[u32; BUCKETS]>,
+}
+
+impl LagTable {
+    /// Returns an empty table whose memory is resident: no page fault later.
+    fn new() -> Self {
+        let mut counts: Box<[u32]> = std::iter::repeat_n(u32::MAX, BUCKETS).collect();
+        counts.fill(0);
+        Self { counts: counts.try_into().expect("it was made with this length") }
+    }
+}
+
 /// What one client did in one interval, by kind of operation.
 ///
 /// A half word overflows after 2^32 operations of one duration. Tables are emptied once per
@@ -69,6 +84,7 @@ impl KindTable {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClientTally {
     tables: [Option<KindTable>; KINDS],
+    lags: Option<LagTable>,
 }
 
 impl ClientTally {
@@ -79,6 +95,29 @@ impl ClientTally {
             tally.tables[kind.index()] = Some(KindTable::new());
         }
         tally
+    }
+
+    /// Makes room for start lags.
+    #[must_use]
+    pub(crate) fn with_lags(mut self) -> Self {
+        self.lags = Some(LagTable::new());
+        self
+    }
+
+    /// Counts a start lag, where there is room for start lags.
+    #[inline(always)]
+    pub(crate) fn record_lag(&mut self, lag_ns: u64) {
+        if let Some(table) = &mut self.lags {
+            table.counts[index_of(lag_ns).min(BUCKETS - 1)] += 1;
+        }
+    }
+
+    /// Calls `each` for every start lag that occurred, with how often it did.
+    pub(crate) fn for_each_lag(&self, mut each: impl FnMut(u64, u64)) {
+        let Some(table) = &self.lags else { return };
+        for (index, count) in table.counts.iter().enumerate().filter(|(_, count)| **count != 0) {
+            each(value_of(index), u64::from(*count));
+        }
     }
 
     /// Counts an operation that did not fail.
@@ -144,6 +183,9 @@ impl ClientTally {
             table.counts = OpCounts::default();
             table.over_range = 0;
             table.words.fill(0);
+        }
+        if let Some(table) = &mut self.lags {
+            table.counts.fill(0);
         }
     }
 

@@ -16,6 +16,9 @@ pub struct KindTally {
     /// Counts.
     pub counts: OpCounts,
     /// Ended - intended, ns, of the operations that were done.
+    ///
+    /// In an open loop's totals also the ages of the arrivals not served: the least that their
+    /// response times can have been.
     pub response: Histogram<u64>,
     /// Ended - started, ns, of the operations that were done.
     pub service: Histogram<u64>,
@@ -28,8 +31,15 @@ pub type GroupTally = BTreeMap<OpKind, KindTally>;
 
 /// Returns an empty histogram of nanoseconds, of the layout that all of ours have.
 #[must_use]
+#[expect(clippy::missing_panics_doc, reason = "the bounds are constants that are tested")]
 pub fn empty_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are constants")
+}
+
+/// Adds `count` values to a histogram; those it cannot reach go to its last bucket.
+pub(crate) fn record_capped(histogram: &mut Histogram<u64>, value_ns: u64, count: u64) {
+    let value_ns = value_ns.min(LONGEST_NS);
+    histogram.record_n(value_ns, count).expect("it is in range");
 }
 
 impl Default for KindTally {
@@ -88,6 +98,21 @@ pub(crate) fn absorb(into: &mut GroupTally, from: &ClientTally) {
             }
         }
     });
+}
+
+/// Adds a client's start lags to `into`.
+pub(crate) fn absorb_lags(into: &mut Histogram<u64>, from: &ClientTally) {
+    from.for_each_lag(|value_ns, count| record_capped(into, value_ns, count));
+}
+
+/// Adds arrivals that were not served, by their ages, to the response times of the kind of
+/// operation with the most operations: `fallback` when there was none.
+pub(crate) fn censor(group: &mut GroupTally, fallback: Option<OpKind>, ages: &Histogram<u64>) {
+    let most = group.iter().max_by_key(|(_, tally)| tally.counts.done).map(|(kind, _)| *kind);
+    if let (Some(kind), false) = (most.or(fallback), ages.is_empty()) {
+        let tally = group.entry(kind).or_default();
+        tally.response.add(ages).expect("all tallies have one layout");
+    }
 }
 
 /// Empties every kind; kinds and memory stay.

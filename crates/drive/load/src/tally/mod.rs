@@ -7,6 +7,8 @@
 //! Invariants: merging adds counts and loses none; a failed operation is in no histogram; both
 //! sides have the same layout, so a merge moves no value between buckets.
 //!
+//! Start lags, which only an open loop's measured clients have, stand in a table of their own.
+//!
 //! To keep another time per operation, add a table to `ClientTally` and a histogram to
 //! [`KindTally`].
 
@@ -17,5 +19,5 @@ mod percentiles;
 
 pub(crate) use client::{ClientTally, Times};
 pub use group::{GroupTally, KindTally, empty_histogram};
-pub(crate) use group::{absorb, merge, reset};
+pub(crate) use group::{absorb, absorb_lags, censor, merge, record_capped, reset};
 pub use percentiles::percentiles;
