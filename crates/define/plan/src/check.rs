@@ -4,20 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::units::{parse_count, parse_size};
-use model::{DataShape, Experiment, Load, Options, Settings, Step, StepInfo, StepRole, Variant};
+use model::{DataShape, Experiment, Options, Settings, Variant};
 use toml::Spanned;
 
 use crate::catalog::{Catalog, Machine};
 use crate::checked::{Checked, SETTINGS};
-use crate::clients::ClientsFactor;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::overrides::{Overrides, apply};
 use crate::preset::{Derived, PRESETS, Preset};
 use crate::profile;
 use crate::resolve::Words;
-use crate::spec::{self, BenchmarkTable, File, VariantTable, WordOr};
-use crate::step_load::is_timed;
+use crate::spec::{self, BenchmarkTable, File, VariantTable};
 
 /// Seed when nobody says otherwise; any number serves, what matters is that it is recorded.
 const SEED_DEFAULT: u64 = 1;
@@ -73,7 +71,7 @@ impl Checker<'_> {
         };
         let (data, derived) = self.data(&file.benchmark, preset, machine)?;
         let factor = self.words.clients_factor(file.factors.clients.as_ref(), self.machine)?;
-        let (steps, loads) = self.steps(&file.benchmark, &data, &factor)?;
+        let (steps, loads) = self.words.steps(&file.benchmark, &data, &factor)?;
         let (variants, words) = self.variants(&file, preset, derived.as_ref())?;
         let experiment = Experiment {
             name: self.file_name(&file.experiment.name, "the experiment's name")?,
@@ -163,89 +161,6 @@ impl Checker<'_> {
             }
         };
         Ok((data, derived))
-    }
-
-    /// Checks the steps; returns them with the place of each one's load.
-    fn steps(
-        &self,
-        benchmark: &BenchmarkTable,
-        data: &DataShape,
-        factor: &ClientsFactor,
-    ) -> Result<(Vec<Step>, Vec<Range<usize>>), PlanError> {
-        let (mut steps, mut loads) = (Vec::new(), Vec::new());
-        for (index, entry) in benchmark.steps.iter().enumerate() {
-            let (step, info) = self.words.step(entry, benchmark, data.rows)?;
-            self.check_order(index, &info, entry.span())?;
-            let own = match entry.get_ref() {
-                WordOr::Word(_) => None,
-                WordOr::Table(table) => table.load.as_ref(),
-            };
-            let shared = benchmark.load.as_ref();
-            let asked = self.words.step_load(&step, own, shared, factor.is_adaptive)?;
-            let step = Step { load: asked.load, limit: asked.limit, ..step };
-            self.words
-                .catalog
-                .check_step(&step, data)
-                .map_err(|why| PlanError::new(why).at(self.words.source, entry.span(), "here"))?;
-            steps.push(step);
-            loads.push(if asked.place.is_empty() { entry.span() } else { asked.place });
-        }
-        if steps.is_empty() {
-            return Err(PlanError::new("the benchmark has no steps")
-                .remedy("for instance steps = [\"fillseq\", \"readrandom\"]"));
-        }
-        self.check_reach(benchmark, &steps, factor)?;
-        Ok((steps, loads))
-    }
-
-    /// Checks that a load step comes first, and only there.
-    fn check_order(
-        &self,
-        index: usize,
-        info: &StepInfo,
-        place: Range<usize>,
-    ) -> Result<(), PlanError> {
-        let refuse = |why: String| PlanError::new(why).at(self.words.source, place, "here");
-        match (index, info.role) {
-            (0, StepRole::Load) => Ok(()),
-            (0, _) => Err(refuse(format!("{} needs rows, but nothing fills them", info.name))
-                .remedy("begin with fillseq, fillrandom or filluniquerandom")),
-            (_, StepRole::Load) => Err(refuse(format!("{} fills an empty engine", info.name))
-                .remedy("put it first, or use overwrite")),
-            (_, StepRole::Read | StepRole::Write | StepRole::ReadWrite | StepRole::Maintain) => {
-                Ok(())
-            }
-        }
-    }
-
-    /// Checks that what is asked of the steps in general is done in one of them at least.
-    fn check_reach(
-        &self,
-        benchmark: &BenchmarkTable,
-        steps: &[Step],
-        factor: &ClientsFactor,
-    ) -> Result<(), PlanError> {
-        if factor.is_adaptive && !steps.iter().any(|step| step.load == Load::FindClients) {
-            return Err(PlanError::new("no step can try numbers of clients")
-                .at(self.words.source, factor.place.clone(), "asked for here")
-                .remedy("add a step that ends by duration and has no `clients` of its own"));
-        }
-        let Some(load) = benchmark.load.as_ref() else { return Ok(()) };
-        let entries = benchmark.steps.iter().zip(steps);
-        let mut takers = entries.filter(|(entry, step)| {
-            let has_own = matches!(entry.get_ref(), WordOr::Table(table) if table.load.is_some());
-            !has_own && is_timed(step)
-        });
-        let is_closed = matches!(load.get_ref(), WordOr::Word(word) if word == "closed");
-        if takers.next().is_some() || is_closed {
-            return Ok(());
-        }
-        Err(PlanError::new("no step takes the benchmark's load")
-            .at(self.words.source, load.span(), "asked for here")
-            .remedy(
-                "it is for steps that end by duration and have no `load` of their own, such as \
-                 readwhilewriting; fills and maintenance stay a closed loop",
-            ))
     }
 
     #[expect(clippy::type_complexity, reason = "a pair of plain collections, used once")]

@@ -25,6 +25,7 @@ mod resolve;
 mod sample;
 mod spec;
 mod step_load;
+mod steps;
 mod window;
 
 pub use catalog::{Catalog, EngineInfo, Machine};

@@ -16,4 +16,5 @@ mod the_design_s_example_is_understood;
 mod wrong_amounts_are_refused;
 mod wrong_command_lines_are_refused;
 mod wrong_loads_are_refused;
+mod wrong_rates_are_refused;
 mod wrong_words_are_refused;
