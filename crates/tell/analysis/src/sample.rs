@@ -70,6 +70,17 @@ pub(crate) fn step(index: u32, name: &str) -> StepRecord {
     }
 }
 
+/// As many rows put.
+pub(crate) fn put(done: u64) -> (OpKind, OpSummary) {
+    (OpKind::Put, summary(done, done))
+}
+
+/// A step in which 100 rows of 100 bytes each are put: 10,000 bytes.
+pub(crate) fn load(counters: &[(&str, f64)]) -> StepRecord {
+    let clients = [put(100)].into();
+    StepRecord { clients, counters: readings(counters), ..step(0, "fillseq") }
+}
+
 pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
     let variant = |name: &&str| Variant {
         name: (*name).to_owned(),

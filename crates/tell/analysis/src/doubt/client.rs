@@ -6,7 +6,8 @@ use model::honesty::{Keeping, VoidCause};
 use model::record::Severity;
 use model::{Load, Nanos, RunRecord, StepRecord};
 
-use super::{Doubt, Place, by_place, coded_by_place, doubt, graded, runs_of};
+use super::list::{Doubt, doubt, graded};
+use super::place::{Place, by_place, coded_by_place, runs_of};
 use crate::metrics::{clients, primary_operations, rate_metrics};
 use crate::scaling::WAITING_SHARE;
 

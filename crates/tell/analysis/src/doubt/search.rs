@@ -4,7 +4,8 @@ use model::honesty::{Outcome, SearchRecord};
 use model::record::Severity;
 use model::{Load, RunRecord, StepRecord};
 
-use super::{Doubt, Place, by_place, coded_by_place, doubt, graded, runs_of};
+use super::list::{Doubt, doubt, graded};
+use super::place::{Place, by_place, coded_by_place, runs_of};
 
 /// Tells of searches without a result.
 pub(super) fn found_nothing(runs: &[&RunRecord]) -> Vec<Doubt> {

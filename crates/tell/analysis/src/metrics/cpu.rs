@@ -2,7 +2,8 @@
 
 use model::StepRecord;
 
-use super::{Derived, get, operations, ratio, sum};
+use super::derived::{Derived, get, ratio, sum};
+use super::operations::operations;
 
 /// Sets CPU and context switches per operation.
 ///

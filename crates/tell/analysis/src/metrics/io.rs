@@ -2,7 +2,8 @@
 
 use model::{DataShape, Readings, StepRecord};
 
-use super::{Derived, float, get, operations, ratio, sum};
+use super::derived::{Derived, float, get, ratio, sum};
+use super::operations::operations;
 
 /// Sets requests and bytes of the device, and syncs, per operation.
 pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
@@ -50,4 +51,40 @@ pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &m
 /// part of the rows absent (`fillrandom`, `deleterandom`) it is therefore too small.
 pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option<f64> {
     ratio(get(&step.gauges_end, "data_dir_bytes"), Some(float(data.live_bytes().0)))
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
+mod tests {
+    use crate::sample::{DATA, load};
+    use crate::step_metrics;
+
+    #[test]
+    fn write_amplification_counts_flush_compaction_and_blobs_once_and_the_log_apart() {
+        let step = load(&[
+            ("engine_flush_write_bytes", 11_000.0),
+            ("engine_compaction_write_bytes", 30_000.0),
+            ("engine_blob_write_bytes", 4_000.0),
+            ("engine_wal_write_bytes", 12_000.0),
+            ("process_write_bytes", 60_000.0),
+        ]);
+        let metrics = step_metrics(&step, &DATA);
+        assert_eq!(metrics["write_amplification"], 4.5);
+        assert_eq!(metrics["write_amplification_with_wal"], 5.7);
+        assert_eq!(metrics["write_amplification_process"], 6.0);
+        assert!(!metrics.contains_key("write_amplification_device"));
+    }
+
+    #[test]
+    fn a_b_tree_amplifies_by_its_pages() {
+        let metrics = step_metrics(&load(&[("engine_page_write_bytes", 50_000.0)]), &DATA);
+        assert_eq!(metrics["write_amplification"], 5.0);
+        assert!(!metrics.contains_key("write_amplification_with_wal"));
+    }
+
+    #[test]
+    fn half_of_the_writes_is_no_write_amplification() {
+        let metrics = step_metrics(&load(&[("engine_flush_write_bytes", 11_000.0)]), &DATA);
+        assert!(!metrics.contains_key("write_amplification"));
+    }
 }

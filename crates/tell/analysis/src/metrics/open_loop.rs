@@ -3,9 +3,9 @@
 use model::record::OpSummary;
 use model::{Load, StepRecord};
 
+use super::derived::{Derived, float, ratio};
 use super::part::{valid_clients, valid_length, valid_within_limit};
 use super::times::Percentile;
-use super::{Derived, float, ratio};
 
 /// Sets offered rate, goodput, the rate found, start lag, and what did not count.
 pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {

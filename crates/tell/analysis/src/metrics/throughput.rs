@@ -2,8 +2,8 @@
 
 use model::StepRecord;
 
+use super::derived::{Derived, float, ratio};
 use super::part::{valid_clients, valid_length};
-use super::{Derived, float, ratio};
 
 /// Sets throughput over the intervals that count, and over single seconds.
 ///

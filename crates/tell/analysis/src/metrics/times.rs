@@ -5,8 +5,8 @@ use model::record::{OpSummary, Percentiles};
 use model::{Nanos, StepRecord};
 use serde::Serialize;
 
+use super::derived::{Derived, float};
 use super::part::valid_clients;
-use super::{Derived, float};
 
 /// Operations that must lie beyond a percentile for it to be shown.
 ///

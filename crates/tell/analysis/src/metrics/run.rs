@@ -1,0 +1,72 @@
+//! What only a whole run can tell.
+
+use std::collections::BTreeMap;
+
+use model::{DataShape, Readings, RunRecord, StepRecord};
+
+use super::derived::{Derived, get};
+use super::io;
+use super::operations::bytes_put;
+
+/// Returns the metrics that only a whole run can tell, from its steps' totals.
+///
+/// Deferred work is paid in later steps, so an amplification of one step flatters whoever defers
+/// most. Here all bytes written in all steps are divided by all bytes put. Space amplification is
+/// that at the end of the last step, peak memory the largest of the steps'.
+///
+/// Source: as [`step_metrics`], over the run.
+#[must_use]
+pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
+    let mut metrics = Derived::default();
+    let put = run.steps.iter().map(|step| bytes_put(step, data)).sum();
+    io::set_write_amplification(&totals(&run.steps), put, &mut metrics);
+    let at_end = run.steps.last().and_then(|step| io::space_amplification(step, data));
+    metrics.set("space_amplification", at_end);
+    let peaks = run.steps.iter().filter_map(|step| get(&step.gauges_max, "rss_bytes"));
+    metrics.set("rss_peak_bytes", peaks.reduce(f64::max));
+    let settled = run.steps.iter().filter_map(|step| step.settle.as_ref());
+    let settle_s = settled.map(|settle| settle.took_ns.as_secs_f64()).reduce(|a, b| a + b);
+    metrics.set("settle_s", settle_s);
+    metrics.readings
+}
+
+/// Returns the counters summed over the steps; one that a step lacks is absent.
+fn totals(steps: &[StepRecord]) -> Readings {
+    let mut all: BTreeMap<String, (usize, f64)> = BTreeMap::new();
+    for (name, value) in steps.iter().flat_map(|step| &step.counters) {
+        let entry = all.entry(name.clone()).or_default();
+        *entry = (entry.0 + 1, entry.1 + value);
+    }
+    let complete = all.into_iter().filter(|(_, (known, _))| *known == steps.len());
+    complete.map(|(name, (_, total))| (name, total)).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
+mod tests {
+    use super::*;
+    use crate::sample::{DATA, load, readings, run, step};
+
+    #[test]
+    fn a_runs_write_amplification_charges_late_compaction_to_the_writes() {
+        let mut run = run("a", 1, 10);
+        let put = load(&[
+            ("engine_flush_write_bytes", 10_000.0),
+            ("engine_compaction_write_bytes", 0.0),
+            ("process_write_bytes", 9_000.0),
+        ]);
+        let mut settle = step(1, "settle");
+        settle.clients.clear();
+        settle.counters = readings(&[
+            ("engine_flush_write_bytes", 1_000.0),
+            ("engine_compaction_write_bytes", 29_000.0),
+        ]);
+        settle.gauges_end = readings(&[("data_dir_bytes", 120_000.0)]);
+        run.steps = vec![put, settle];
+        let metrics = run_metrics(&run, &DATA);
+        assert_eq!(metrics["write_amplification"], 4.0);
+        assert_eq!(metrics["space_amplification"], 1.2);
+        // One of the steps does not know it, so the run does not either.
+        assert!(!metrics.contains_key("write_amplification_process"));
+    }
+}

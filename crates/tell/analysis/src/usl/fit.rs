@@ -1,0 +1,79 @@
+//! Fits the law to a sweep: the curve, its intervals, its peak, and simpler laws beside it.
+
+use super::law::{Estimate, Fit, NoFit, Observation, Peak, Shape, Shapes};
+use super::profile::Profiles;
+use super::sweep::{Noise, Sweep};
+
+/// Levels it takes to fit the law.
+///
+/// Source: the project's reference, analysis, section 5.4.
+pub const LEVELS_NEEDED: u32 = 6;
+
+/// Chance to see such levels if the law were right, below which the law does not fit them.
+///
+/// Source: the customary 5 %, as the intervals are of 95 %.
+const LEAST_CHANCE: f64 = 0.05;
+
+/// Fits the law to the runs of a sweep.
+///
+/// A run that did nothing has no logarithm and is left out.
+///
+/// # Errors
+/// When there are fewer than [`LEVELS_NEEDED`] levels, or none with one client.
+///
+/// Source: as [`crate::usl`]. The criterion that compares the laws is C. M. Hurvich and C.-L. Tsai,
+/// 1989, "Regression and Time Series Model Selection in Small Samples", Biometrika 76(2).
+pub fn fit(observations: &[Observation]) -> Result<Fit, NoFit> {
+    let sweep = Sweep::of(observations);
+    let levels = u32::try_from(sweep.levels.len()).unwrap_or(u32::MAX);
+    if levels < LEVELS_NEEDED {
+        return Err(NoFit::TooFewLevels { levels, needed: LEVELS_NEEDED });
+    }
+    if !sweep.has_one_client() {
+        return Err(NoFit::NoSingleClient);
+    }
+    let best = sweep.universal();
+    let pooled = sweep.pooled_noise(best.rss);
+    let lack_of_fit = sweep.lack_of_fit(best.rss);
+    let is_rough = lack_of_fit.is_some_and(|chance| chance < LEAST_CHANCE);
+    let noise = if is_rough { sweep.noise_of_levels(best.rss) } else { pooled };
+    let profiles = Profiles::new(&sweep, &best, noise.limit());
+    let (alpha, beta) = (profiles.alpha(), profiles.beta());
+    Ok(Fit {
+        gamma: profiles.gamma(),
+        alpha,
+        beta,
+        peak: peak(&profiles, &beta, sweep.most_clients),
+        shapes: shapes(&sweep, best.rss, &noise),
+        residual: pooled.variance.sqrt(),
+        lack_of_fit,
+        runs: sweep.runs,
+        levels,
+        most_clients: sweep.most_clients,
+    })
+}
+
+/// Returns the peak, if coherency is told from zero and a level lies beyond the peak.
+fn peak(profiles: &Profiles<'_>, beta: &Estimate, most_clients: u32) -> Peak {
+    if beta.low <= 0.0 {
+        return Peak::NotMeasured;
+    }
+    let peak = profiles.peak();
+    if peak.value < f64::from(most_clients) { Peak::At(peak) } else { Peak::NotMeasured }
+}
+
+fn shapes(sweep: &Sweep, universal: f64, noise: &Noise) -> Shapes {
+    // Parameters of the curve, and the noise is one more.
+    let linear = noise.criterion(sweep.linear().rss, 2.0);
+    let amdahl = noise.criterion(sweep.amdahl().rss, 3.0);
+    let universal = noise.criterion(universal, 4.0);
+    // The simpler law wins a tie.
+    let best = if linear <= amdahl && linear <= universal {
+        Shape::Linear
+    } else if amdahl <= universal {
+        Shape::Amdahl
+    } else {
+        Shape::Universal
+    };
+    Shapes { linear, amdahl, universal, best }
+}
