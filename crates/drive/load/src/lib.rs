@@ -7,16 +7,19 @@
 //! Invariants: each operation has three stamps, intended <= started <= ended, and nothing but the
 //! engine's work lies between the last two; response time is ended - intended, service time is
 //! ended - started, both kept per kind of operation and interval; a failed operation is never
-//! counted as done; every operation is in exactly one interval; nothing is allocated, locked or
-//! written to shared memory per operation.
+//! counted as done; every operation is in exactly one interval; nothing is allocated per
+//! operation, and nothing locked or written to shared memory but to take an arrival, before its
+//! stamps; arrivals offered = those served + those censored, over a measured span.
 //!
-//! To add an arrival process, see [`Schedule`]; to measure more per operation, `client`; to tell
-//! the runner more, [`Event`]. `cargo bench -p load` shows what the loop costs, and
-//! `cargo test -p load --features model-check` tries the crew's threads in many orders.
+//! To add an arrival process, see [`schedule`]; to measure more per operation, `client`; to tell
+//! the runner more, [`Event`]. `cargo bench -p load` shows what the loop costs and how late it
+//! starts, and `cargo test -p load --features model-check` tries the crew's threads in many
+//! orders.
 
 pub mod clock;
 pub mod schedule;
 
+mod calibrate;
 mod client;
 mod crew;
 mod error;
@@ -30,6 +33,7 @@ mod timeline;
 mod traits;
 mod usage;
 
+pub use calibrate::{CalibrationRequest, calibrate};
 pub use clock::{ClockCheck, ManualClock, SteadyClock};
 pub use crew::{ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals, run_step};
 pub use error::LoadError;

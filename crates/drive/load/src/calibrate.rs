@@ -1,0 +1,199 @@
+//! What the client costs and can do on this host, measured on the engine that does nothing.
+//!
+//! It says what the loop, its clock, its histograms and the sharing of arrivals take here and
+//! now, and how late the clients start at the run's highest rate when no engine is in their way.
+//! It does not say what they will do beside an engine whose own threads want CPUs, whose data
+//! want the caches, or whose calls take a generator's rows apart: a ceiling is an upper limit, and
+//! the start lag of a run's own records is the one to judge the run by.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use engine::null::NullDriver;
+use engine::{Driver, Engine, OpenSpec, Rows};
+use model::honesty::Calibration;
+use model::{
+    DataShape, Load, Nanos, Op, OpKind, OpenLoad, Options, Pace, Pacing, Rate, Settings, StopRule,
+};
+use workload::{Generator, WrongAnswer};
+
+use crate::crew::{GroupRun, StepRun, StepTotals, run_step};
+use crate::error::LoadError;
+use crate::stop::StopFlag;
+use crate::tally::percentiles;
+use crate::traits::Clock;
+
+/// Closed loops, of which the median counts, and the length of each: long enough for a stamp's
+/// resolution not to show, short enough to run before every run.
+const CLOSED_RUNS: usize = 5;
+const CLOSED: Nanos = Nanos::from_millis(20);
+
+/// Length of the overloaded open loop.
+const OVERLOADED: Nanos = Nanos::from_millis(60);
+
+/// Rate that no clients serve through one lock.
+const HOPELESS_OPS_PER_S: f64 = 5e7;
+
+/// Length of the open loop whose start lag is kept, and of the warm-up before it.
+const LAG: Nanos = Nanos::from_millis(200);
+const LAG_WARMUP: Nanos = Nanos::from_millis(20);
+
+/// Share of the ceiling up to which clients can keep up with arrivals at random.
+const SHARE_OF_CEILING: f64 = 0.8;
+
+/// One interval for each loop: nothing is told of them.
+const INTERVAL: Nanos = Nanos::from_secs(10);
+
+/// Seed of the arrivals: any will do.
+const SEED: u64 = 0x00a5_5a17;
+
+/// What is asked of a calibration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CalibrationRequest {
+    /// Most measured clients of the run.
+    pub clients: u32,
+    /// Highest rate that the run offers; `None` when it has no open loop.
+    pub highest_ops_per_s: Option<f64>,
+    /// How the run's arrivals are spread and waited for.
+    pub pace: Pace,
+}
+
+/// Measures what the client costs and can do on this host, in about half a second.
+///
+/// Time per operation is of one client; the ceiling and the start lag are of as many as asked
+/// for. The rate of the start lag is the highest asked for, or four fifths of the ceiling where
+/// that is less.
+///
+/// # Errors
+/// When there is no client, the rate is no rate, or the system gives a client no thread.
+pub fn calibrate<C: Clock>(
+    clock: &C,
+    request: &CalibrationRequest,
+) -> Result<Calibration, LoadError> {
+    let engine = null()?;
+    let bench = Bench { clock, engine: &*engine };
+    let mut costs = Vec::with_capacity(CLOSED_RUNS);
+    for _ in 0..CLOSED_RUNS {
+        let totals = bench.run(1, Load::Closed, (Nanos(0), CLOSED))?;
+        costs.push(1e9 / served_per_second(&totals));
+    }
+    costs.sort_by(f64::total_cmp);
+    let pace = Pace { pacing: Pacing::Spin, ..request.pace };
+    let hopeless = OpenLoad { rate: Rate::constant(HOPELESS_OPS_PER_S), pace };
+    let totals = bench.run(request.clients, Load::Open(hopeless), (Nanos(0), OVERLOADED))?;
+    let ceiling_ops_per_s = served_per_second(&totals);
+    let mut calibration = Calibration {
+        clients: request.clients,
+        closed_ns_per_op: costs[CLOSED_RUNS / 2],
+        ceiling_ops_per_s,
+        start_lag: None,
+        start_lag_ops_per_s: None,
+    };
+    if let Some(highest) = request.highest_ops_per_s {
+        let ops_per_s = highest.min(SHARE_OF_CEILING * ceiling_ops_per_s);
+        let load = OpenLoad { rate: Rate::constant(ops_per_s), pace: request.pace };
+        let totals = bench.run(request.clients, Load::Open(load), (LAG_WARMUP, LAG))?;
+        calibration.start_lag = totals.arrivals.map(|arrivals| percentiles(&arrivals.start_lag));
+        calibration.start_lag_ops_per_s = Some(ops_per_s);
+    }
+    Ok(calibration)
+}
+
+/// What every loop of a calibration has.
+struct Bench<'r, C> {
+    clock: &'r C,
+    engine: &'r dyn Engine,
+}
+
+impl<C: Clock> Bench<'_, C> {
+    fn run(
+        &self,
+        clients: u32,
+        load: Load,
+        (warmup, span): (Nanos, Nanos),
+    ) -> Result<StepTotals, LoadError> {
+        let generators = (0..clients).map(|_| Box::new(Same) as Box<dyn Generator>).collect();
+        let mut step = StepRun {
+            engine: self.engine,
+            clients: GroupRun { generators, load, kinds: BTreeSet::from([OpKind::Get]) },
+            writers: GroupRun::empty(),
+            stop: StopRule::Duration(span),
+            warmup,
+            interval: INTERVAL,
+            is_checking: false,
+            arrival_seed: SEED,
+            stop_flag: StopFlag::default(),
+        };
+        run_step(self.clock, &mut step, &mut |_| {})
+    }
+}
+
+/// Returns the engine that does nothing; it looks at no directory.
+fn null() -> Result<Box<dyn Engine>, LoadError> {
+    let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
+    let (settings, options) = (Settings::default(), Options::new());
+    let spec = OpenSpec { dir: PathBuf::from("/"), settings, options, data };
+    let refused = |source| LoadError::Session { who: "the calibration".to_owned(), source };
+    NullDriver.open(&spec).map_err(refused)
+}
+
+/// The generator that costs nothing: it asks for the same key again and again.
+struct Same;
+
+impl Generator for Same {
+    fn next(&mut self) -> Option<Op<'_>> {
+        Some(Op::Get { key: b"00000000000000000000" })
+    }
+
+    fn unchecked(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn check(&mut self, _rows: &Rows) -> Result<u64, WrongAnswer> {
+        Ok(0)
+    }
+}
+
+/// Returns the operations done per second.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn served_per_second(totals: &StepTotals) -> f64 {
+    let done: u64 = totals.clients.values().map(|tally| tally.counts.done).sum();
+    // A host on which nothing was done in the span is slower than one operation per span.
+    done.max(1) as f64 / totals.duration.as_secs_f64()
+}
+
+#[cfg(all(test, not(feature = "model-check")))]
+mod tests {
+    use super::*;
+    use crate::clock::SteadyClock;
+
+    #[test]
+    fn a_calibration_knows_what_the_client_costs_and_can_do() {
+        let clock = SteadyClock::calibrate();
+        let request = CalibrationRequest {
+            clients: 2,
+            highest_ops_per_s: Some(5_000.0),
+            pace: Pace::default(),
+        };
+        let found = calibrate(&clock, &request).unwrap();
+        assert_eq!(found.clients, 2);
+        // Anything a computer can be: from a tenth of a nanosecond to a millisecond.
+        assert!((0.1..1e6).contains(&found.closed_ns_per_op), "{found:?}");
+        assert!((1e3..HOPELESS_OPS_PER_S).contains(&found.ceiling_ops_per_s), "{found:?}");
+        let rate = found.start_lag_ops_per_s.unwrap();
+        assert!(rate <= 5_000.0 && rate <= found.ceiling_ops_per_s, "{found:?}");
+        let lag = found.start_lag.unwrap();
+        assert!(lag.count > 0 && lag.p50_ns <= lag.p999_ns, "{lag:?}");
+    }
+
+    #[test]
+    fn a_run_without_an_open_loop_has_no_start_lag_and_no_clients_no_calibration() {
+        let clock = SteadyClock::kernel();
+        let mut request =
+            CalibrationRequest { clients: 1, highest_ops_per_s: None, pace: Pace::default() };
+        let found = calibrate(&clock, &request).unwrap();
+        assert_eq!((found.start_lag, found.start_lag_ops_per_s), (None, None));
+        request.clients = 0;
+        assert!(matches!(calibrate(&clock, &request), Err(LoadError::NoClients)));
+    }
+}
