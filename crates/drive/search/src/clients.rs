@@ -1,9 +1,18 @@
 //! The search for the best number of clients of a closed loop.
+//!
+//! Not here: debt. A closed loop takes all that the engine gives, and sustains nothing; every level
+//! begins drained, so that none pays for the one before it.
 
-use model::honesty::{Purpose, SearchRecord};
+use model::honesty::{Found, Outcome, Purpose, SearchRecord};
+use model::units::per_second;
 use model::{Limit, Nanos};
 
-use crate::probe::{Next, Probe, ProbeLoad, Search, Seen};
+use crate::entry::entry;
+use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, Search, Seen};
+use crate::ruling::{self, Ruling, Verdict};
+use crate::stat::{Mean, mean};
+use crate::voids::{Patience, Voids};
+use crate::window::Window;
 
 /// What the search for the best number of clients has to know.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,24 +28,62 @@ pub struct ClientSpec {
 }
 
 /// The search for the best number of clients of a closed loop.
+///
+/// Clients are added, 1, 2, 3, 4, 6, 8, 12 and so on, until the limit is broken or two levels in a
+/// row gain less than 5 % on the best before them. The answer is the smallest number of clients
+/// whose throughput is within 5 % of the best; a probe of its own confirms it. A level whose gain,
+/// or whose share of late operations, is not clear is measured again, four times as long.
 #[derive(Debug, Clone)]
 pub struct ClientSearch {
+    spec: ClientSpec,
     record: SearchRecord,
     next: Next,
+    ask: Ask,
+    /// Levels that kept the limit, in order.
+    kept: Vec<Level>,
+    /// Levels in a row that gained too little.
+    flat: u32,
+    /// Why no more clients were added; empty while they are.
+    stopped: String,
+    voids: Voids,
 }
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Ask {
+    purpose: Purpose,
+    clients: u32,
+    measure: Nanos,
+    /// Whether no longer probe can follow it.
+    is_longest: bool,
+}
+
+/// A number of clients that kept the limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Level {
+    clients: u32,
+    throughput: Mean,
+    /// Length of the probe that could tell.
+    measure: Nanos,
+}
+
+/// Gain on the best level before that counts as growth, and loss that does not count.
+///
+/// Source: the project's brief for the search.
+const RELEVANT_GAIN: f64 = 0.05;
+/// Levels in a row with less gain, after which throughput has stopped growing.
+const FLAT_LEVELS: u32 = 2;
+/// How many times longer a probe is that follows one which could not tell.
+///
+/// Source: the project's reference, analysis, section 5.3.
+const LONGER: u64 = 4;
+/// Probes left for confirmations.
+const LEFT_TO_CONFIRM: usize = 8;
 
 impl ClientSearch {
     /// Returns a search that has told and heard nothing yet.
     #[must_use]
     pub fn new(spec: ClientSpec) -> Self {
-        let probe = Probe {
-            number: 0,
-            purpose: Purpose::Clients,
-            load: ProbeLoad::Closed { clients: 1 },
-            is_drained_before: true,
-            warmup: spec.warmup,
-            measure: spec.probe,
-        };
         let record = SearchRecord {
             limit: spec.limit,
             probes: Vec::new(),
@@ -44,7 +91,141 @@ impl ClientSearch {
             ended: String::new(),
             is_path_dependent: false,
         };
-        Self { record, next: Next::Probe(probe) }
+        let ask =
+            Ask { purpose: Purpose::Clients, clients: 1, measure: spec.probe, is_longest: false };
+        let mut search = Self {
+            spec,
+            record,
+            next: Next::Done,
+            ask,
+            kept: Vec::new(),
+            flat: 0,
+            stopped: String::new(),
+            voids: Voids::default(),
+        };
+        search.ask_for(ask);
+        search
+    }
+
+    fn ask_for(&mut self, ask: Ask) {
+        let number = self.record.probes.len();
+        if number >= MOST_PROBES {
+            return self.end(format!("{number} probes were not enough"));
+        }
+        self.ask = ask;
+        self.next = Next::Probe(Probe {
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            purpose: ask.purpose,
+            load: ProbeLoad::Closed { clients: ask.clients },
+            is_drained_before: true,
+            warmup: self.spec.warmup,
+            measure: ask.measure,
+        });
+    }
+
+    fn end(&mut self, why: String) {
+        self.record.ended = why;
+        self.next = Next::Done;
+    }
+
+    /// Returns the best level so far.
+    fn best(&self) -> Option<Level> {
+        let order = |a: &&Level, b: &&Level| a.throughput.value.total_cmp(&b.throughput.value);
+        self.kept.iter().max_by(order).copied()
+    }
+
+    /// Returns what a level says: of the limit, and of its gain on the best before.
+    fn ruling(&self, window: &Window<'_>) -> (Ruling, Mean) {
+        let mut ruling = ruling::at_clients(window, self.spec.limit.as_ref());
+        let throughput = throughput(window);
+        let [value, low, high] =
+            [throughput.value, throughput.low.max(0.0), throughput.high].map(per_second);
+        ruling.reason = format!("{value} ({low} to {high}); {}", ruling.reason);
+        let is_level = self.ask.purpose == Purpose::Clients && ruling.verdict == Verdict::Passed;
+        if let Some(best) = self.best().filter(|_| is_level && !self.ask.is_longest) {
+            let least = throughput.low / best.throughput.high - 1.0;
+            let most = throughput.high / best.throughput.low.max(f64::MIN_POSITIVE) - 1.0;
+            if least < RELEVANT_GAIN && most > RELEVANT_GAIN {
+                ruling.verdict = Verdict::Longer;
+                ruling.reason.push_str("; whether this gains 5 % is not clear");
+            }
+        }
+        (ruling, throughput)
+    }
+
+    /// Takes a level that kept the limit.
+    fn level_kept(&mut self, throughput: Mean) {
+        let best = self.best().map_or(0.0, |best| best.throughput.value);
+        let gains = throughput.value >= (1.0 + RELEVANT_GAIN) * best;
+        self.flat = if gains { 0 } else { self.flat + 1 };
+        let Ask { clients, measure, .. } = self.ask;
+        self.kept.push(Level { clients, throughput, measure });
+        if self.flat >= FLAT_LEVELS {
+            return self.confirm_best(format!("more than {clients} were not tried: no gain"));
+        }
+        if clients >= self.spec.max_clients {
+            return self.confirm_best("more were not allowed".to_owned());
+        }
+        if self.record.probes.len() + LEFT_TO_CONFIRM >= MOST_PROBES {
+            return self.confirm_best("there were no probes left for more".to_owned());
+        }
+        let clients = level_after(clients).min(self.spec.max_clients);
+        self.ask_for(self.first_ask(clients));
+    }
+
+    fn first_ask(&self, clients: u32) -> Ask {
+        Ask { purpose: Purpose::Clients, clients, measure: self.spec.probe, is_longest: false }
+    }
+
+    /// Confirms the smallest number of clients that is as good as the best.
+    fn confirm_best(&mut self, stopped: String) {
+        self.stopped = stopped;
+        let least = self.best().map_or(0.0, |best| best.throughput.value * (1.0 - RELEVANT_GAIN));
+        let chosen = self.kept.iter().find(|level| level.throughput.value >= least).copied();
+        self.confirm(chosen);
+    }
+
+    fn confirm(&mut self, level: Option<Level>) {
+        let Some(Level { clients, measure, .. }) = level else {
+            return self.end(format!("no number of clients keeps the limit; {}", self.stopped));
+        };
+        self.ask_for(Ask { purpose: Purpose::Confirm, clients, measure, is_longest: true });
+    }
+
+    /// Takes a confirmation: when it fails, the next smaller number is tried.
+    fn confirmed(&mut self, has_kept: bool, throughput: Mean) {
+        let clients = self.ask.clients;
+        if !has_kept {
+            let smaller = self.kept.iter().rfind(|level| level.clients < clients).copied();
+            return self.confirm(smaller);
+        }
+        let ops_per_s = throughput.value;
+        self.record.found = Some(Found { ops_per_s, failed_ops_per_s: None, clients });
+        let rate = per_second(ops_per_s);
+        self.end(format!("{clients} clients do {rate}, within 5 % of the best; {}", self.stopped));
+    }
+
+    /// Takes a probe that is settled.
+    fn settle(&mut self, has_kept: bool, throughput: Mean) {
+        match (self.ask.purpose, has_kept) {
+            (Purpose::Confirm, _) => self.confirmed(has_kept, throughput),
+            (_, true) => self.level_kept(throughput),
+            (_, false) => {
+                let clients = self.ask.clients;
+                self.confirm_best(format!("{clients} do not keep the limit"));
+            }
+        }
+    }
+
+    fn voided(&mut self) {
+        match (self.voids.one_more(), self.ask.purpose) {
+            (Patience::Again, _) => self.ask_for(self.ask),
+            (Patience::Elsewhere, Purpose::Clients) if !self.kept.is_empty() => {
+                let clients = self.ask.clients;
+                self.confirm_best(format!("with {clients} the client was late too often"));
+            }
+            _ => self.end("the client was late too often".to_owned()),
+        }
     }
 }
 
@@ -54,13 +235,61 @@ impl Search for ClientSearch {
     }
 
     fn tell(&mut self, seen: &Seen) {
+        let Next::Probe(probe) = self.next else { return };
+        let (ruling, throughput) = self.ruling(&Window::of(seen));
+        let verdict = ruling.verdict;
+        let outcome = match verdict {
+            Verdict::Passed => Outcome::Passed,
+            Verdict::Failed => Outcome::Failed,
+            Verdict::Longer | Verdict::Drained => Outcome::Undecided,
+            Verdict::Voided => Outcome::Voided,
+        };
+        let line = entry(&probe, self.ask.clients, seen, (outcome, ruling));
+        self.record.probes.push(line);
         if let Some(why) = &seen.stop {
-            self.record.ended.clone_from(why);
+            return self.end(format!("it was stopped: {why}"));
         }
-        self.next = Next::Done;
+        if verdict == Verdict::Voided {
+            return self.voided();
+        }
+        self.voids.none();
+        if verdict == Verdict::Longer && !self.ask.is_longest {
+            let measure = Nanos(self.ask.measure.0.saturating_mul(LONGER));
+            return self.ask_for(Ask { measure, is_longest: true, ..self.ask });
+        }
+        self.settle(verdict == Verdict::Passed, throughput);
     }
 
     fn record(&self) -> &SearchRecord {
         &self.record
+    }
+}
+
+/// Returns the throughput of a probe, with the interval that its seconds give.
+fn throughput(window: &Window<'_>) -> Mean {
+    let value = window.throughput_ops_per_s();
+    let unknown = Mean { value, low: 0.0, high: f64::INFINITY };
+    let seconds = mean(&window.throughputs());
+    seconds.map_or(unknown, |seconds| Mean { value, ..seconds })
+}
+
+/// Returns the number of clients after this one: powers of two, and half-way between.
+fn level_after(clients: u32) -> u32 {
+    match clients {
+        0 | 1 => clients + 1,
+        _ if clients.is_power_of_two() => clients.saturating_add(clients / 2),
+        _ => clients.saturating_add(clients / 3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_powers_of_two_and_half_way_between() {
+        let levels = std::iter::successors(Some(1), |clients| Some(level_after(*clients)));
+        let levels: Vec<u32> = levels.take(10).collect();
+        assert_eq!(levels, [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]);
     }
 }

@@ -9,8 +9,15 @@
 //! To add a search, implement [`Search`] in a file of its own.
 
 mod clients;
+mod entry;
 mod probe;
 mod rate;
+mod ruling;
+mod stat;
+mod steady;
+mod voids;
+mod window;
+mod words;
 
 pub use clients::{ClientSearch, ClientSpec};
 pub use probe::{Next, Probe, ProbeLoad, Search, Second, Seen};

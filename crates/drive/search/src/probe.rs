@@ -4,6 +4,11 @@ use model::honesty::{Purpose, SearchRecord};
 use model::record::Percentiles;
 use model::{Nanos, Readings};
 
+/// Most probes of a search.
+///
+/// Without noise the search for a rate needs some fifteen.
+pub(crate) const MOST_PROBES: usize = 40;
+
 /// A search: it asks for probes one after the other until it has its answer.
 pub trait Search {
     /// Returns what is to be done next; the same again until [`Search::tell`] was called.
