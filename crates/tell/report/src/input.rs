@@ -1,8 +1,10 @@
 //! Everything a report is made from.
 
-use analysis::Comparison;
+use analysis::{Comparison, RateCurve, Scaling, StepComparison, rate_curves, scalability};
 use model::record::IntervalRecord;
-use model::{Manifest, RunRecord};
+use model::{Host, Load, Manifest, RunRecord, StepRecord};
+
+use crate::meta::Meta;
 
 /// One experiment's records with their comparison.
 #[derive(Debug, Clone, Copy)]
@@ -15,4 +17,62 @@ pub struct ReportInput<'a> {
     pub intervals: &'a [Vec<IntervalRecord>],
     /// The comparison of these runs.
     pub comparison: &'a Comparison,
+}
+
+/// A comparison with what only the runs behind it can tell.
+#[derive(Debug, Clone)]
+pub struct Compared<'a> {
+    pub(crate) comparison: &'a Comparison,
+    pub(crate) meta: &'a Meta,
+    /// The runs that count.
+    runs: Vec<&'a RunRecord>,
+    /// How response times grow with the rate.
+    pub(crate) curves: Vec<RateCurve>,
+    /// How throughput grows with clients.
+    pub(crate) scalings: Vec<Scaling>,
+}
+
+impl<'a> Compared<'a> {
+    /// Returns the comparison of `runs`, all of `host`, with their curves.
+    #[must_use]
+    pub fn of(
+        comparison: &'a Comparison,
+        meta: &'a Meta,
+        runs: &'a [RunRecord],
+        host: &Host,
+    ) -> Self {
+        Self {
+            comparison,
+            meta,
+            runs: runs.iter().filter(|run| run.invalid.is_none()).collect(),
+            curves: rate_curves(runs),
+            scalings: scalability(runs, host),
+        }
+    }
+
+    /// Returns the records behind one step of one variant.
+    pub(crate) fn records(&self, step: &StepComparison, variant: &str) -> Vec<&'a StepRecord> {
+        let of_cell =
+            |run: &&&RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
+        let own = self.runs.iter().filter(of_cell).flat_map(|run| &run.steps);
+        own.filter(|record| record.index == step.index).collect()
+    }
+
+    /// Returns whether the step was an open loop or a search in any run: its seconds are told with
+    /// response times and probes.
+    pub(crate) fn has_track(&self, step: &StepComparison) -> bool {
+        let variants = self.comparison.variants.iter();
+        let mut records = variants.flat_map(|variant| self.records(step, &variant.name));
+        records.any(|record| record.arrivals.is_some() || record.search.is_some())
+    }
+
+    /// Returns the steps in which a rate was searched, whether or not one was found.
+    pub(crate) fn searched_steps(&self) -> Vec<&'a StepComparison> {
+        let is_searched = |step: &&StepComparison| {
+            let variants = self.comparison.variants.iter();
+            let mut records = variants.flat_map(|variant| self.records(step, &variant.name));
+            records.any(|record| matches!(record.step.load, Load::FindRate(_)))
+        };
+        self.comparison.steps.iter().filter(is_searched).collect()
+    }
 }

@@ -1,8 +1,11 @@
 //! Short texts that several outputs share: headings, legends, names of rows.
 
 use analysis::comparison::{RATIO_HIGH, RATIO_LOW};
-use analysis::{Comparison, IncompleteRun, Measured, StepComparison, Versus, range_coverage};
+use analysis::{
+    Comparison, Doubt, IncompleteRun, Measured, StepComparison, Versus, range_coverage,
+};
 use model::Better;
+use model::record::Severity;
 
 use crate::figure;
 use crate::meta::Meta;
@@ -10,6 +13,49 @@ use crate::table::{Cell, Tone};
 
 /// The metric that answers most questions.
 pub(crate) const THROUGHPUT: &str = "throughput_ops_per_s";
+/// What arrived, where the experiment gives the rate.
+pub(crate) const OFFERED: &str = "offered_ops_per_s";
+/// What kept the limit.
+pub(crate) const GOODPUT: &str = "goodput_ops_per_s";
+/// What a search for a rate found.
+pub(crate) const SUSTAINABLE: &str = "sustainable_ops_per_s";
+
+/// From this many levels of clients on, a table has a row per level and not a column per step.
+const SWEEP_LEVELS: usize = 3;
+
+/// What sets the throughput of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loading {
+    /// The engine: each client waits for its answer.
+    Closed,
+    /// The experiment.
+    Given,
+    /// A search for the highest rate.
+    Searched,
+}
+
+/// Returns what sets the throughput of a step.
+pub(crate) fn loading(step: &StepComparison) -> Loading {
+    if step.is_rate_given {
+        Loading::Given
+    } else if step.cells.iter().any(|cell| cell.metric(SUSTAINABLE).is_some()) {
+        Loading::Searched
+    } else {
+        Loading::Closed
+    }
+}
+
+/// Returns whether the levels of clients are so many that they make a curve.
+pub(crate) fn is_sweep(comparison: &Comparison) -> bool {
+    comparison.levels().len() >= SWEEP_LEVELS
+}
+
+/// Returns the measured steps that have a column of throughput and a ratio of their own.
+pub(crate) fn plain_steps(comparison: &Comparison) -> Vec<&StepComparison> {
+    let mut steps = measured_steps(comparison);
+    steps.retain(|step| loading(step) == Loading::Closed && !is_sweep(comparison));
+    steps
+}
 
 /// Returns the steps in which operations were measured.
 pub(crate) fn measured_steps(comparison: &Comparison) -> Vec<&StepComparison> {
@@ -122,7 +168,12 @@ pub(crate) fn incomplete_line(run: &IncompleteRun) -> String {
 /// Returns the doubts about comparison and plan, each with what to do about it.
 pub(crate) fn doubt_lines(comparison: &Comparison, meta: &Meta) -> Vec<String> {
     let of_runs = comparison.doubts.iter();
-    let of_runs = of_runs.map(|doubt| format!("{} \u{2192} {}", doubt.seen, doubt.remedy));
+    let grave = |doubt: &Doubt| match doubt.severity {
+        Severity::Blocking => "BLOCKING: ",
+        Severity::Note | Severity::Doubt => "",
+    };
+    let of_runs =
+        of_runs.map(|doubt| format!("{}{} \u{2192} {}", grave(doubt), doubt.seen, doubt.remedy));
     let of_plan = meta.findings.iter();
     let of_plan = of_plan.map(|one| format!("{} {} \u{2192} {}", one.code, one.seen, one.remedy));
     of_runs.chain(of_plan).collect()

@@ -29,7 +29,7 @@ mod table;
 pub use comparison::{render_answer, render_comparison};
 pub use format::{Format, Style};
 pub use html::render_html;
-pub use input::ReportInput;
+pub use input::{Compared, ReportInput};
 pub use list::{RunSummary, render_list};
 pub use meta::Meta;
 pub use post::render_markdown_post;

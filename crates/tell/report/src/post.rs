@@ -3,25 +3,27 @@
 use crate::comparison::render_comparison;
 use crate::format::{Format, Style};
 use crate::html::command;
-use crate::input::ReportInput;
-use crate::label::measured_steps;
+use crate::input::{Compared, ReportInput};
+use crate::label::plain_steps;
 use crate::meta::Meta;
 use crate::plot::{Picture, Subject, gallery};
-use crate::sentence::step_sentence;
+use crate::sentence::{Claim, step_sentence};
 
 /// Returns the files of a post: `report.md` and the pictures it names, each with its content.
 #[must_use]
 pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let meta = Meta::of(input.manifest);
     let comparison = input.comparison;
-    let pictures = gallery(&Subject::of(*input));
     let style = Style { has_costs: true, ..Style::default() };
-    let tables = render_comparison(comparison, &meta, Format::Markdown, style);
+    let compared = Compared::of(comparison, &meta, input.runs, &input.manifest.host);
+    let pictures = gallery(&Subject::of(*input, &compared));
+    let tables = render_comparison(&compared, Format::Markdown, style);
     // The tables' own title and machine line become the post's; sentences come between.
     let (title, rest) = tables.split_once("\n\n").unwrap_or((&tables, ""));
     let (machine, rest) = rest.split_once("\n\n").unwrap_or((rest, ""));
-    let steps = measured_steps(comparison);
-    let sentences = steps.iter().filter_map(|step| step_sentence(comparison, step));
+    let steps = plain_steps(comparison);
+    let claim = Claim::THROUGHPUT;
+    let sentences = steps.iter().filter_map(|step| step_sentence(comparison, step, claim));
     let sentences: Vec<String> = sentences.map(|sentence| format!("- {sentence}")).collect();
     let mut parts =
         vec![title.to_owned(), machine.to_owned(), sentences.join("\n"), rest.trim().to_owned()];

@@ -8,9 +8,28 @@ use analysis::{CellComparison, Comparison, Measured, StepComparison, Versus};
 use crate::figure;
 use crate::label::{THROUGHPUT, step_heading};
 
-/// Returns the sentences about throughput in one step; `None` when nothing was measured.
-pub(crate) fn step_sentence(comparison: &Comparison, step: &StepComparison) -> Option<String> {
-    let mut known: Vec<Known<'_>> = step.cells.iter().filter_map(Known::of).collect();
+/// What a sentence is about: a metric in operations per second.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim {
+    pub(crate) metric: &'static str,
+    /// What is said of variants without a figure, with `{}` in place of their names.
+    pub(crate) missing: &'static str,
+}
+
+impl Claim {
+    /// Throughput of a closed loop.
+    pub(crate) const THROUGHPUT: Self =
+        Self { metric: THROUGHPUT, missing: "No run of {} finished it." };
+}
+
+/// Returns the sentences about one step; `None` when nothing was measured of the base.
+pub(crate) fn step_sentence(
+    comparison: &Comparison,
+    step: &StepComparison,
+    claim: Claim,
+) -> Option<String> {
+    let of = |cell| Known::of(cell, claim.metric);
+    let mut known: Vec<Known<'_>> = step.cells.iter().filter_map(of).collect();
     known.sort_by(|a, b| b.measured.spread.median.total_cmp(&a.measured.spread.median));
     let base = known.iter().find(|one| one.name() == comparison.base)?.measured;
     let heading = step_heading(comparison, step);
@@ -24,19 +43,19 @@ pub(crate) fn step_sentence(comparison: &Comparison, step: &StepComparison) -> O
     if others.len() > 1 {
         sentences.extend(not_apart(&others));
     }
-    sentences.extend(unknown(step));
+    sentences.extend(unknown(step, claim));
     Some(sentences.join(" "))
 }
 
-/// A variant whose throughput in the step is known.
+/// A variant whose figure in the step is known.
 struct Known<'a> {
     cell: &'a CellComparison,
     measured: &'a Measured,
 }
 
 impl<'a> Known<'a> {
-    fn of(cell: &'a CellComparison) -> Option<Self> {
-        cell.metric(THROUGHPUT).map(|measured| Self { cell, measured })
+    fn of(cell: &'a CellComparison, metric: &str) -> Option<Self> {
+        cell.metric(metric).map(|measured| Self { cell, measured })
     }
 
     fn name(&self) -> &'a str {
@@ -158,14 +177,14 @@ fn not_apart(others: &[&Known<'_>]) -> Vec<String> {
 }
 
 /// Returns which variants have no figure.
-fn unknown(step: &StepComparison) -> Option<String> {
-    let without = step.cells.iter().filter(|cell| cell.metric(THROUGHPUT).is_none());
+fn unknown(step: &StepComparison, claim: Claim) -> Option<String> {
+    let without = step.cells.iter().filter(|cell| cell.metric(claim.metric).is_none());
     let names: Vec<&str> = without.map(|cell| cell.variant.as_str()).collect();
-    (!names.is_empty()).then(|| format!("No run of {} finished it.", list(&names)))
+    (!names.is_empty()).then(|| claim.missing.replace("{}", &list(&names)))
 }
 
 /// Returns `a`, `a and b`, or `a, b and c`.
-fn list(names: &[&str]) -> String {
+pub(crate) fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [only] => (*only).to_owned(),
@@ -223,7 +242,7 @@ mod tests {
 
     fn said(cells: &[(&str, u32, [f64; 3])]) -> String {
         let comparison = comparison(cells);
-        fill(&step_sentence(&comparison, &comparison.steps[0]).unwrap(), 72)
+        fill(&step_sentence(&comparison, &comparison.steps[0], Claim::THROUGHPUT).unwrap(), 72)
     }
 
     const BASE: (&str, u32, [f64; 3]) = ("old", 3, [1_000.0, 990.0, 1_010.0]);

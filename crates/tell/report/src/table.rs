@@ -49,6 +49,20 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// Adds a column of words, a cell per row.
+    pub(crate) fn add_column(&mut self, heading: &str, cells: impl Iterator<Item = String>) {
+        self.left.push(self.header.len());
+        self.header.push(heading.to_owned());
+        for (row, text) in self.rows.iter_mut().zip(cells) {
+            row.push(Cell::plain(text));
+        }
+    }
+
+    /// Returns whether a column holds words.
+    pub(crate) fn is_left(&self, column: usize) -> bool {
+        column == 0 || self.left.contains(&column)
+    }
+
     /// Aligns these columns to the left: they hold words.
     pub(crate) fn align_left(&mut self, columns: &[usize]) {
         self.left.extend(columns);

@@ -2,11 +2,13 @@
 
 use analysis::Comparison;
 
+use super::sweep::plain_tables;
 use super::tables::runs_table;
 use super::text::{fill, trouble};
 use crate::format::Style;
 use crate::label::{range_legend, sign_legend};
 use crate::meta::Meta;
+use crate::table::Table;
 
 /// Returns throughput and ratio per step with what whole runs cost, legends and doubts.
 ///
@@ -14,7 +16,10 @@ use crate::meta::Meta;
 /// one definition that is the same for every engine.
 #[must_use]
 pub fn render_answer(comparison: &Comparison, meta: &Meta, style: Style) -> String {
-    let mut parts = vec![runs_table(comparison).text(style.width, style.has_colour)];
+    let mut tables = plain_tables(comparison);
+    tables.push(runs_table(comparison));
+    let text = |table: &Table| table.text(style.width, style.has_colour);
+    let mut parts: Vec<String> = tables.iter().map(text).filter(|it| !it.is_empty()).collect();
     let mut legend = vec![meta.durability.clone(), range_legend(comparison)];
     if comparison.variants.len() > 1 {
         legend.insert(0, sign_legend());

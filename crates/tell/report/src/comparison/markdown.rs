@@ -3,23 +3,41 @@
 use analysis::Comparison;
 
 use super::tables::{absolute, costs, relative};
-use crate::label::{doubt_lines, incomplete_line, measured_steps, range_legend, sign_legend};
+use crate::input::Compared;
+use crate::label::{
+    doubt_lines, incomplete_line, measured_steps, plain_steps, range_legend, sign_legend,
+};
 use crate::meta::Meta;
+use crate::table::Table;
 
 /// Returns the same parts as the text format, as Markdown.
-pub(super) fn render(comparison: &Comparison, meta: &Meta, has_costs: bool) -> String {
+pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
+    let (comparison, meta) = (compared.comparison, compared.meta);
     let mut parts = vec![
         format!("# {}: {}", meta.name, meta.question),
         format!("{}. {}.", meta.host, sentence(&meta.durability)),
-        "## Operations per second\n\nMedian [min..max] of n runs.".to_owned(),
-        absolute(comparison).markdown(),
     ];
-    if comparison.variants.len() > 1 {
-        parts.push(format!(
-            "## Relative to {}\n\nRatio of medians [range of ratios of any two runs].",
-            comparison.base
-        ));
-        parts.push(relative(comparison).markdown());
+    let has_several = comparison.variants.len() > 1;
+    if !plain_steps(comparison).is_empty() {
+        parts.push("## Operations per second\n\nMedian [min..max] of n runs.".to_owned());
+        parts.push(absolute(comparison).markdown());
+        if has_several {
+            parts.push(format!(
+                "## Relative to {}\n\nRatio of medians [range of ratios of any two runs].",
+                comparison.base
+            ));
+            parts.push(relative(comparison).markdown());
+        }
+    }
+    for one in super::parts(compared) {
+        parts.push(format!("## {}", one.title));
+        parts.extend(one.sentences);
+        parts.extend(one.tables.iter().map(Table::markdown));
+        parts.extend(
+            one.remarks.iter().map(|line| format!("- {line}")).reduce(|a, b| a + "\n" + &b),
+        );
+    }
+    if has_several {
         parts.push(sign_legend().replace("   ", " \u{b7} "));
     }
     parts.push(range_legend(comparison));

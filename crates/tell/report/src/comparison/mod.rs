@@ -1,4 +1,4 @@
-//! The comparison in every format: absolute table, then relative to the base, then costs.
+//! The comparison in every format: closed loops, open loops, searches, sweeps, then costs.
 //!
 //! Not the HTML page, which has its own folder. Nothing is computed here: a number that is not in
 //! the `Comparison` does not appear.
@@ -10,11 +10,16 @@ mod answer;
 mod csv;
 mod json;
 mod markdown;
+mod open;
+mod part;
 mod render;
+mod search;
+mod sweep;
 mod tables;
 mod text;
 
 pub use answer::render_answer;
+pub(crate) use part::{Part, parts};
 pub use render::render_comparison;
 pub(crate) use tables::{OF_RUNS, absolute, relative};
 pub(crate) use text::fill;

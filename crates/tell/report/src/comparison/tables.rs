@@ -1,11 +1,12 @@
 //! The tables of a comparison, before they are given a format.
 
 use analysis::{CellComparison, Comparison, Marker, Measured, StepComparison};
-use model::{Metric, metric};
+use model::{Better, Metric, metric};
 
 use crate::figure;
 use crate::label::{
-    THROUGHPUT, level_suffix, measured_steps, step_heading, tone, variant_label, versus_cell,
+    GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading, measured_steps,
+    plain_steps, step_heading, tone, variant_label, versus_cell,
 };
 use crate::table::{Cell, Table};
 
@@ -31,7 +32,7 @@ pub(crate) const OF_RUNS: &[(&str, &str)] = &[
 
 /// Returns medians and ranges of throughput: a row per variant, a column per measured step.
 pub(crate) fn absolute(comparison: &Comparison) -> Table {
-    let steps = measured_steps(comparison);
+    let steps = plain_steps(comparison);
     let headings = steps.iter().map(|step| step_heading(comparison, step));
     let mut table = Table::new(["".to_owned(), "n".to_owned()].into_iter().chain(headings));
     for (index, variant) in comparison.variants.iter().enumerate() {
@@ -45,7 +46,7 @@ pub(crate) fn absolute(comparison: &Comparison) -> Table {
 
 /// Returns throughput relative to the base, with ranges; the base has no row.
 pub(crate) fn relative(comparison: &Comparison) -> Table {
-    let steps = measured_steps(comparison);
+    let steps = plain_steps(comparison);
     let headings = steps.iter().map(|step| step_heading(comparison, step));
     let mut table = Table::new(std::iter::once(String::new()).chain(headings));
     for (index, variant) in comparison.variants.iter().enumerate() {
@@ -53,7 +54,10 @@ pub(crate) fn relative(comparison: &Comparison) -> Table {
             continue;
         }
         let mut row = vec![Cell::plain(&variant.name)];
-        row.extend(steps.iter().map(|step| relative_cell(step.cells[index].metric(THROUGHPUT))));
+        let better = find(THROUGHPUT).better;
+        let ratio =
+            |step: &&StepComparison| ratio_cell(better, step.cells[index].metric(THROUGHPUT));
+        row.extend(steps.iter().map(ratio));
         table.push(row);
     }
     table
@@ -78,20 +82,22 @@ pub(crate) fn costs(comparison: &Comparison, step: &StepComparison) -> Option<Ta
     Some(table)
 }
 
-/// Returns throughput and ratio side by side and what whole runs cost: the answer on one screen.
+/// Returns each step's figure and ratio side by side and what whole runs cost: the answer on one
+/// screen. The levels of a sweep are not here.
 pub(crate) fn runs_table(comparison: &Comparison) -> Table {
-    let steps = measured_steps(comparison);
+    let columns: Vec<Column<'_>> =
+        measured_steps(comparison).into_iter().flat_map(|step| columns(comparison, step)).collect();
     let mut header = vec![String::new()];
-    for step in &steps {
-        header.push(format!("{}\nops/s", step_heading(comparison, step)));
-        header.push("\nvs base".to_owned());
+    for column in &columns {
+        header.extend([column.heading.clone(), "\nvs base".to_owned()]);
     }
     let several = comparison.runs.len() > 1;
     let is_known = |name: &str| {
         let mut cells = comparison.runs.iter().flat_map(|runs| &runs.cells);
         cells.any(|cell| cell.metric(name).is_some())
     };
-    let of_runs: Vec<_> = OF_RUNS.iter().filter(|(name, _)| is_known(name)).collect();
+    let is_wanted = |name: &str| is_known(name) && !is_sweep(comparison);
+    let of_runs: Vec<_> = OF_RUNS.iter().filter(|(name, _)| is_wanted(name)).collect();
     for runs in &comparison.runs {
         let suffix = if several { level_suffix(runs.clients) } else { String::new() };
         header.extend(of_runs.iter().map(|(_, heading)| format!("{heading}{suffix}")));
@@ -99,10 +105,10 @@ pub(crate) fn runs_table(comparison: &Comparison) -> Table {
     let mut table = Table::new(header);
     for (index, variant) in comparison.variants.iter().enumerate() {
         let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
-        for step in &steps {
-            let measured = step.cells[index].metric(THROUGHPUT);
-            row.push(median_cell(THROUGHPUT, measured));
-            row.push(versus_cell(find(THROUGHPUT).better, measured));
+        for column in &columns {
+            let measured = column.step.cells[index].metric(column.metric);
+            row.push(median_cell(column.metric, measured));
+            row.push(versus_cell(find(column.metric).better, measured));
         }
         for runs in &comparison.runs {
             let cell = &runs.cells[index];
@@ -113,8 +119,33 @@ pub(crate) fn runs_table(comparison: &Comparison) -> Table {
     table
 }
 
+/// A figure of a step that has a ratio to the base.
+struct Column<'a> {
+    step: &'a StepComparison,
+    metric: &'static str,
+    heading: String,
+}
+
+/// Returns what answers for a step: throughput, unless the experiment or a search sets it.
+fn columns<'a>(comparison: &Comparison, step: &'a StepComparison) -> Vec<Column<'a>> {
+    let heading = step_heading(comparison, step);
+    let column =
+        |metric, what: &str| Column { step, metric, heading: format!("{heading}\n{what}") };
+    match loading(step) {
+        Loading::Closed if is_sweep(comparison) => Vec::new(),
+        Loading::Closed => vec![column(THROUGHPUT, "ops/s")],
+        Loading::Searched => vec![column(SUSTAINABLE, "highest rate")],
+        Loading::Given => {
+            let told = [column(GOODPUT, "goodput/s"), column("response_ns_p999", "p99.9")];
+            let is_known =
+                |one: &Column<'_>| step.cells.iter().any(|cell| cell.metric(one.metric).is_some());
+            told.into_iter().filter(is_known).collect()
+        }
+    }
+}
+
 /// Returns the metric of that name.
-fn find(name: &str) -> &'static Metric {
+pub(super) fn find(name: &str) -> &'static Metric {
     metric::find(name).expect("names in this file are names of the model's table")
 }
 
@@ -127,12 +158,12 @@ fn runs_counted(steps: &[&StepComparison], variant: usize) -> String {
     }
 }
 
-fn median_cell(name: &str, measured: Option<&Measured>) -> Cell {
+pub(super) fn median_cell(name: &str, measured: Option<&Measured>) -> Cell {
     let text = measured.map(|one| figure::figure(find(name).unit, one.spread.median));
     Cell::plain(text.unwrap_or_else(|| figure::MISSING.to_owned()))
 }
 
-fn spread_cell(name: &str, cell: &CellComparison) -> Cell {
+pub(super) fn spread_cell(name: &str, cell: &CellComparison) -> Cell {
     let Some(measured) = cell.metric(name) else { return Cell::plain(figure::MISSING) };
     let unit = find(name).unit;
     let median = figure::figure(unit, measured.spread.median);
@@ -142,8 +173,9 @@ fn spread_cell(name: &str, cell: &CellComparison) -> Cell {
     Cell::plain(format!("{median} [{}]", figure::range(unit, &measured.spread)))
 }
 
-fn relative_cell(measured: Option<&Measured>) -> Cell {
-    let mut cell = versus_cell(find(THROUGHPUT).better, measured);
+/// Returns a ratio to the base with its range.
+pub(super) fn ratio_cell(better: Better, measured: Option<&Measured>) -> Cell {
+    let mut cell = versus_cell(better, measured);
     if let Some(versus) = measured.and_then(|one| one.versus_base) {
         let (low, high) = (figure::ratio(versus.low), figure::ratio(versus.high));
         // Without a second run on either side there is no range, only the same number twice.

@@ -4,27 +4,43 @@ use analysis::Comparison;
 
 use super::tables::{absolute, costs, relative};
 use crate::format::Style;
-use crate::label::{doubt_lines, incomplete_line, measured_steps, range_legend, sign_legend};
+use crate::input::Compared;
+use crate::label::{
+    doubt_lines, incomplete_line, measured_steps, plain_steps, range_legend, sign_legend,
+};
 use crate::meta::Meta;
 use crate::table::Table;
 
 /// Lines of a list that are shown before the rest is only counted.
 const LIST_LINES: usize = 6;
 
-/// Returns absolute table, relative table, legends, doubts and, if asked for, costs.
-pub(super) fn render(comparison: &Comparison, meta: &Meta, style: Style) -> String {
+/// Returns every part, legends, doubts and, if asked for, costs.
+pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
+    let (comparison, meta) = (compared.comparison, compared.meta);
     let width = style.width;
     let words = |text: &str| fill(text, width);
     let table = |table: &Table| table.text(width, style.has_colour);
     let base = &comparison.base;
     let mut parts = vec![heading(meta, width)];
-    let title = words("Operations per second: median [min..max] of n runs");
-    parts.push(format!("{title}\n{}", table(&absolute(comparison))));
-    if comparison.variants.len() > 1 {
-        let title =
-            format!("Relative to {base}: ratio of medians [range of ratios of any two runs]");
-        let relative = table(&relative(comparison));
-        parts.push(format!("{}\n{relative}\n{}", words(&title), words(&sign_legend())));
+    let has_several = comparison.variants.len() > 1;
+    if !plain_steps(comparison).is_empty() {
+        let title = words("Operations per second: median [min..max] of n runs");
+        parts.push(format!("{title}\n{}", table(&absolute(comparison))));
+        if has_several {
+            let title =
+                format!("Relative to {base}: ratio of medians [range of ratios of any two runs]");
+            parts.push(format!("{}\n{}", words(&title), table(&relative(comparison))));
+        }
+    }
+    for one in super::parts(compared) {
+        let mut lines = vec![words(&one.title)];
+        lines.extend(one.sentences.iter().map(|line| words(line)));
+        lines.push(one.tables.iter().map(table).collect::<Vec<_>>().join("\n\n"));
+        lines.extend(one.remarks.iter().map(|line| words(line)));
+        parts.push(lines.join("\n"));
+    }
+    if has_several && let Some(last) = parts.last_mut() {
+        last.push_str(&format!("\n{}", words(&sign_legend())));
     }
     parts.push(words(&range_legend(comparison)));
     if style.has_costs {

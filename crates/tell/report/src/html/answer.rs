@@ -1,36 +1,50 @@
-//! The answer: sentences, then the table relative to the base.
+//! The answer: sentences, then the tables relative to the base.
 
 use analysis::{CellComparison, Comparison, Measured, StepComparison};
 use maud::{Markup, html};
 use model::{Unit, metric};
 
-use crate::comparison::OF_RUNS;
+use super::table::table;
+use crate::comparison::{OF_RUNS, Part, parts};
 use crate::figure::{self, MISSING};
-use crate::input::ReportInput;
+use crate::input::Compared;
 use crate::label::{
-    THROUGHPUT, measured_steps, range_legend, sign_legend, step_heading, tone, variant_label,
-    versus_text,
+    THROUGHPUT, measured_steps, plain_steps, range_legend, sign_legend, step_heading, tone,
+    variant_label, versus_text,
 };
-use crate::sentence::step_sentence;
+use crate::sentence::{Claim, step_sentence};
 use crate::table::Tone;
 
 /// Returns the section.
-pub(super) fn section(input: &ReportInput<'_>) -> Markup {
-    let comparison = input.comparison;
-    let steps = measured_steps(comparison);
-    let sentences = steps.iter().filter_map(|step| step_sentence(comparison, step));
+pub(super) fn section(compared: &Compared<'_>) -> Markup {
+    let comparison = compared.comparison;
+    let of_steps = plain_steps(comparison).into_iter();
+    let sentences = of_steps.filter_map(|step| step_sentence(comparison, step, Claim::THROUGHPUT));
+    let parts = parts(compared);
+    let sentences: Vec<String> =
+        sentences.chain(parts.iter().flat_map(|part| part.sentences.clone())).collect();
     html! {
         section id="answer" {
             h2 { "The answer" }
-            @if steps.is_empty() {
+            @if measured_steps(comparison).is_empty() && parts.is_empty() {
                 p { "No run finished a step in which operations are measured." }
             } @else {
                 ul.sentences { @for sentence in sentences { li { (emphasis(&sentence)) } } }
-                @for band in bands(comparison) { (table(comparison, &band)) }
+                @for band in bands(comparison) { (band_table(comparison, &band)) }
+                @for part in &parts { (told(part)) }
                 @if comparison.variants.len() > 1 { p.legend { (sign_legend()) } }
                 p.legend { (range_legend(comparison)) }
             }
         }
+    }
+}
+
+/// Returns the tables of open loops, searches and sweeps; their sentences stand above all tables.
+fn told(part: &Part) -> Markup {
+    html! {
+        h3 { (part.title) }
+        @for one in &part.tables { (table(one)) }
+        @for remark in &part.remarks { p.legend { (remark) } }
     }
 }
 
@@ -56,7 +70,7 @@ struct Band<'a> {
 /// cost stands in the last table of their level.
 fn bands(comparison: &Comparison) -> Vec<Band<'_>> {
     let mut bands = Vec::new();
-    for level in measured_steps(comparison).chunk_by(|one, next| one.clients == next.clients) {
+    for level in plain_steps(comparison).chunk_by(|one, next| one.clients == next.clients) {
         let of_level = level.chunks(STEPS);
         bands.extend(of_level.map(|steps| Band { steps: steps.to_vec(), of_runs: Vec::new() }));
         let runs = comparison.runs.iter().find(|runs| runs.clients == level[0].clients);
@@ -70,7 +84,7 @@ fn bands(comparison: &Comparison) -> Vec<Band<'_>> {
     bands
 }
 
-fn table(comparison: &Comparison, band: &Band<'_>) -> Markup {
+fn band_table(comparison: &Comparison, band: &Band<'_>) -> Markup {
     let Band { steps, of_runs } = band;
     html! {
         div.wide { table.answer {

@@ -30,9 +30,11 @@ pub(super) fn section(input: &ReportInput<'_>, meta: &Meta) -> Markup {
             @if !comparison.doubts.is_empty() || !meta.findings.is_empty() {
                 h3 { "Seen, and what to do about it" }
                 dl.doubts {
-                    @for doubt in &comparison.doubts { (entry(None, &doubt.seen, &doubt.remedy)) }
+                    @for doubt in &comparison.doubts {
+                        (entry(None, (doubt.severity, &doubt.seen), &doubt.remedy))
+                    }
                     @for one in &meta.findings {
-                        (entry(Some((&one.code, one.severity)), &one.seen, &one.remedy))
+                        (entry(Some(&one.code), (one.severity, &one.seen), &one.remedy))
                     }
                 }
             }
@@ -40,7 +42,7 @@ pub(super) fn section(input: &ReportInput<'_>, meta: &Meta) -> Markup {
     }
 }
 
-fn entry(code: Option<(&str, Severity)>, seen: &str, remedy: &str) -> Markup {
+fn entry(code: Option<&str>, (severity, seen): (Severity, &str), remedy: &str) -> Markup {
     let grave = |severity| match severity {
         Severity::Note => "note",
         Severity::Doubt => "doubt",
@@ -48,7 +50,8 @@ fn entry(code: Option<(&str, Severity)>, seen: &str, remedy: &str) -> Markup {
     };
     html! {
         dt {
-            @if let Some((code, severity)) = code { b { (code) } " (" (grave(severity)) ") " }
+            @if let Some(code) = code { b { (code) } " (" (grave(severity)) ") " }
+            @else if severity == Severity::Blocking { b { (grave(severity)) } ": " }
             (ticked(seen))
         }
         dd { (ticked(remedy)) }

@@ -7,11 +7,12 @@ use maud::{Markup, html};
 use model::{Metric, metric};
 
 use super::options;
+use super::table::table;
 use crate::comparison::{absolute, relative};
 use crate::figure;
 use crate::input::ReportInput;
-use crate::label::{step_heading, variant_label, versus_text};
-use crate::table::Table;
+use crate::label::{plain_steps, step_heading, variant_label, versus_text};
+use crate::run::probe_tables;
 
 /// Returns the section.
 pub(super) fn section(input: &ReportInput<'_>) -> Markup {
@@ -19,10 +20,19 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
     html! {
         section id="more" {
             h2 { "Everything else" }
-            details {
-                summary { "Throughput as tables: absolute, then relative to " (comparison.base) }
-                (table(&absolute(comparison)))
-                (table(&relative(comparison)))
+            @if !plain_steps(comparison).is_empty() {
+                details {
+                    summary {
+                        "Throughput as tables: absolute, then relative to " (comparison.base)
+                    }
+                    (table(&absolute(comparison)))
+                    (table(&relative(comparison)))
+                }
+            }
+            @for run in input.runs {
+                @for (title, probes) in probe_tables(run) {
+                    details { summary { (title) } (table(&probes)) }
+                }
             }
             @for step in &comparison.steps {
                 details {
@@ -42,19 +52,6 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
                 } }
             }
         }
-    }
-}
-
-fn table(table: &Table) -> Markup {
-    html! {
-        div.wide { table {
-            thead { tr { @for heading in &table.header { th { (heading) } } } }
-            tbody { @for row in &table.rows {
-                tr { @for (index, cell) in row.iter().enumerate() {
-                    @if index == 0 { th scope="row" { (cell.text) } } @else { td { (cell.text) } }
-                } }
-            } }
-        } }
     }
 }
 

@@ -13,6 +13,7 @@ mod how;
 mod options;
 mod page;
 mod shape;
+mod table;
 
 pub(crate) use how::command;
 pub use page::render_html;

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{answer, doubts, fold, how, shape};
-use crate::input::ReportInput;
+use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
 
@@ -13,8 +13,8 @@ const PAGE_STYLE: &str = include_str!("page.css");
 #[must_use]
 pub fn render_html(input: &ReportInput<'_>) -> String {
     let meta = Meta::of(input.manifest);
-    let subject = Subject::of(*input);
-    let pictures = gallery(&subject);
+    let compared = Compared::of(input.comparison, &meta, input.runs, &input.manifest.host);
+    let pictures = gallery(&Subject::of(*input, &compared));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -27,7 +27,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
             body {
                 (header(input, &meta))
                 main {
-                    (answer::section(input))
+                    (answer::section(&compared))
                     (figures("pictures", "The evidence", &pictures.answer))
                     (figures("costs", "What it costs", &pictures.costs))
                     (shape::section(input))
@@ -55,6 +55,7 @@ fn header(input: &ReportInput<'_>, meta: &Meta) -> Markup {
         many(experiment.steps.len(), "step"),
         many(experiment.repetitions as usize, "interleaved repetition")
     );
+    let invalid = input.comparison.invalid.len();
     let troubles = doubts::count(input, meta);
     html! {
         header {
@@ -65,6 +66,9 @@ fn header(input: &ReportInput<'_>, meta: &Meta) -> Markup {
                 li { (meta.durability) }
                 li { (meta.host) }
                 li { (complete) " of " (planned) " runs complete" }
+                @if invalid > 0 {
+                    li.warn { a href="#doubts" { (many(invalid, "run")) " invalid, not counted" } }
+                }
                 @if troubles > 0 {
                     li.warn { a href="#doubts" { "\u{26a0} " (many(troubles, "doubt")) } }
                 }

@@ -14,6 +14,11 @@ impl Linear {
         Self { max, length }
     }
 
+    /// Returns the largest value on the axis.
+    pub(crate) const fn max(&self) -> f64 {
+        self.max
+    }
+
     /// Returns how far from zero `value` lies, within the axis.
     pub(crate) fn at(&self, value: f64) -> f64 {
         if self.max > 0.0 { (value / self.max).clamp(0.0, 1.0) * self.length } else { 0.0 }

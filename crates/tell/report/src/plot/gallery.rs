@@ -6,10 +6,13 @@ use model::metric;
 use super::bars::{Column, bars};
 use super::cpu::cpu;
 use super::picture::{Picture, Words};
+use super::rates::rates;
+use super::scales::scales;
 use super::seconds::seconds;
 use super::subject::Subject;
+use super::timeline::timeline;
 use super::times::times;
-use crate::label::{THROUGHPUT, level_suffix};
+use crate::label::{Loading, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading};
 
 /// What only whole runs tell, in the order of the picture: metric and heading.
 const OF_RUNS: [(&str, &str); 6] = [
@@ -33,8 +36,27 @@ pub(crate) struct Gallery {
 pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     let caption = "Bars from zero: medians; whiskers: smallest and largest run; dotted: the base's \
                    median. Operations per second. One colour per engine.";
-    let throughput = of_steps(subject, THROUGHPUT, Words::new("throughput", "Throughput", caption));
-    let answer = [throughput, seconds(subject), times(subject)];
+    let comparison = subject.input.comparison;
+    let plain = subject.only(|step| loading(step) == Loading::Closed && !is_sweep(comparison));
+    let throughput = of_steps(&plain, THROUGHPUT, Words::new("throughput", "Throughput", caption));
+    let searched = subject.only(|step| loading(step) == Loading::Searched);
+    let highest = "Highest rate that kept the limit and let no debt grow: bars from zero, medians; \
+                   whiskers: smallest and largest search; dotted: the base's median.";
+    let highest = of_steps(
+        &searched,
+        SUSTAINABLE,
+        Words::new("highest", "Highest sustainable rate", highest),
+    );
+    let closed = subject.only(|step| !subject.compared.has_track(step));
+    let answer = [
+        highest,
+        scales(subject),
+        rates(subject),
+        throughput,
+        seconds(&closed),
+        times(subject),
+        timeline(subject),
+    ];
     let written = "To the device the data lies on, whoever wrote; median, range and base's median \
                    as above.";
     let written = of_steps(

@@ -11,11 +11,16 @@ mod axis;
 mod bars;
 mod cpu;
 mod gallery;
+mod mark;
 mod matrix;
 mod palette;
 mod picture;
+mod plane;
+mod rates;
+mod scales;
 mod seconds;
 mod subject;
+mod timeline;
 mod times;
 
 pub(crate) use gallery::gallery;

@@ -4,12 +4,14 @@ use analysis::{Measured, Spread, StepComparison};
 
 use super::matrix::Row;
 use super::palette::colours;
-use crate::input::ReportInput;
+use crate::input::{Compared, ReportInput};
 use crate::label::{measured_steps, step_heading, variant_label};
 
 /// The report's input with its rows and columns laid out.
+#[derive(Clone)]
 pub(crate) struct Subject<'a> {
     pub(crate) input: ReportInput<'a>,
+    pub(crate) compared: &'a Compared<'a>,
     /// One per variant, in the comparison's order.
     pub(crate) rows: Vec<Row>,
     /// The steps in which operations were measured.
@@ -19,7 +21,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub(crate) fn of(input: ReportInput<'a>) -> Self {
+    pub(crate) fn of(input: ReportInput<'a>, compared: &'a Compared<'a>) -> Self {
         let comparison = input.comparison;
         let colours = colours(&input.manifest.plan.experiment);
         let row = |variant: &analysis::VariantRuns| Row {
@@ -29,7 +31,18 @@ impl<'a> Subject<'a> {
         };
         let steps = measured_steps(comparison);
         let headings = steps.iter().map(|step| step_heading(comparison, step)).collect();
-        Self { input, rows: comparison.variants.iter().map(row).collect(), steps, headings }
+        let rows = comparison.variants.iter().map(row).collect();
+        Self { input, compared, rows, steps, headings }
+    }
+
+    /// Returns the same with those of its steps that `is_wanted` wants.
+    pub(crate) fn only(&self, is_wanted: impl Fn(&StepComparison) -> bool) -> Self {
+        let columns = self.steps.iter().zip(&self.headings);
+        let (steps, headings) = columns
+            .filter(|(step, _)| is_wanted(step))
+            .map(|(step, heading)| (*step, heading.clone()))
+            .unzip();
+        Self { steps, headings, ..self.clone() }
     }
 
     /// Returns a metric's spread in one step and row.

@@ -1,65 +1,106 @@
-//! Response-time percentiles on a logarithmic axis: five marks on one line per variant and step.
+//! Percentiles on a logarithmic axis: response and service times, one line of marks each.
 
 use maud::{Markup, html};
 use model::Unit;
 
 use super::axis::Log;
+use super::mark::{self, Mark};
 use super::matrix::{Area, Matrix};
-use super::palette::INK;
 use super::picture::{Picture, Words, line, px, text};
+use super::plane::round;
 use super::subject::Subject;
-use crate::figure::figure;
+use crate::label::{Loading, loading};
 
-/// The percentiles: metric, name, mark.
+/// The percentiles: how the metric ends, name, mark.
 const MARKS: [(&str, &str, Mark); 5] = [
-    ("response_ns_p50", "p50", Mark::Disc),
-    ("response_ns_p99", "p99", Mark::Diamond),
-    ("response_ns_p999", "p99.9", Mark::Triangle),
-    ("response_ns_p9999", "p99.99", Mark::Ring),
-    ("response_ns_max", "max", Mark::Bar),
+    ("p50", "p50", Mark::Disc),
+    ("p99", "p99", Mark::Diamond),
+    ("p999", "p99.9", Mark::Triangle),
+    ("p9999", "p99.99", Mark::Ring),
+    ("max", "max", Mark::Bar),
 ];
+/// Height of a row that has one line of marks.
+const SINGLE: f64 = 24.0;
+/// Height of a row that has two.
+const DOUBLE: f64 = 40.0;
+/// Distance of each of two lines from the row's middle.
+const ASIDE: f64 = 9.0;
+/// Room at the right for the names of the two lines.
+const NAMES: f64 = 46.0;
 
-#[derive(Clone, Copy)]
-enum Mark {
-    Disc,
-    Diamond,
-    Triangle,
-    Ring,
-    Bar,
-}
-
-/// Draws the percentiles; `None` when no response time is known.
+/// Draws the percentiles; `None` when no time is known.
 pub(crate) fn times(subject: &Subject<'_>) -> Option<Picture> {
+    let is_open: Vec<bool> =
+        subject.steps.iter().map(|step| loading(step) != Loading::Closed).collect();
+    let has_open = is_open.contains(&true);
     let matrix = Matrix {
         rows: &subject.rows,
         columns: &subject.headings,
-        row_height: 24.0,
+        row_height: if has_open { DOUBLE } else { SINGLE },
         foot: 26.0,
         legend: Some((24.0, legend())),
     };
-    let at = |column: usize, row: usize, metric: &str| {
-        subject.spread(column, row, metric).map(|spread| spread.median)
+    let at = |column: usize, row: usize, kind: &str, suffix: &str| {
+        let metric = format!("{kind}_ns_{suffix}");
+        subject.spread(column, row, &metric).map(|spread| spread.median)
+    };
+    let kinds = |column: usize| -> &[&str] {
+        if is_open[column] { &["response", "service"] } else { &["service"] }
     };
     let places = (0..subject.steps.len())
         .flat_map(|column| (0..subject.rows.len()).map(move |row| (column, row)));
     let values = places.flat_map(|(column, row)| {
-        MARKS.iter().filter_map(move |(metric, _, _)| at(column, row, metric))
+        let marks =
+            MARKS.iter().flat_map(move |mark| kinds(column).iter().map(move |it| (mark, it)));
+        marks.filter_map(move |((suffix, _, _), kind)| at(column, row, kind, suffix))
     });
+    let room = if has_open { NAMES } else { 8.0 };
     // One axis for all columns, so that steps can be compared too.
-    let axis = Log::holding(values, matrix.panel_width() - 8.0)?;
+    let axis = Log::holding(values, matrix.panel_width() - room)?;
     let back = |area: &Area| decades(area, axis);
     let cell = |area: &Area, row: usize| {
-        let known = MARKS.iter().filter_map(|(metric, _, mark)| {
-            at(area.column, row, metric).map(|value| (area.x + axis.at(value), *mark))
-        });
-        marks(area, &known.collect::<Vec<_>>(), subject.rows[row].colour)
+        let known = |kind: &str| -> Vec<(f64, Mark)> {
+            let place = |suffix: &str| at(area.column, row, kind, suffix);
+            let known = MARKS.iter().filter_map(|(suffix, _, mark)| {
+                place(suffix).map(|value| (area.x + axis.at(value), *mark))
+            });
+            known.collect()
+        };
+        let colour = subject.rows[row].colour;
+        html! {
+            @if is_open[area.column] {
+                @for (kind, aside) in [("response", -ASIDE), ("service", ASIDE)] {
+                    (marks((area, aside), &known(kind), colour, Some(kind)))
+                }
+            } @else {
+                (marks((area, 0.0), &known("service"), colour, None))
+            }
+        }
     };
-    let caption = "Logarithmic axis, the same for all steps; medians over the runs, also of the \
-                   runs' longest. Response time runs from the moment an operation was due. In a \
-                   closed loop it is due when the one before has ended, so requests that would \
-                   have arrived during a stall are not in these figures.";
-    let words = Words::new("times", "Response times, p50 to the longest", caption);
-    Some(matrix.picture(words, &back, &cell))
+    Some(matrix.picture(words(has_open), &back, &cell))
+}
+
+fn words(has_open: bool) -> Words {
+    let (title, caption) = if has_open {
+        (
+            "Response and service times, p50 to the longest",
+            "Logarithmic axis, the same for all steps; medians over the runs, also of the runs' \
+             longest. Response time runs from the moment an operation was due, service time from \
+             the moment it was begun: between the two lines lies what operations waited for \
+             others. A closed loop has service times only: requests that would have arrived \
+             during a stall are not in these figures. A percentile that is missing is withheld \
+             or has too few operations beyond it.",
+        )
+    } else {
+        (
+            "Service times, p50 to the longest",
+            "Logarithmic axis, the same for all steps; medians over the runs, also of the runs' \
+             longest. Service time only: a closed loop does not see who waits. The next operation \
+             is sent when the one before has ended, so requests that would have arrived during a \
+             stall are not in these figures.",
+        )
+    };
+    Words::new("times", title, caption)
 }
 
 fn decades(area: &Area, axis: Log) -> Markup {
@@ -72,51 +113,34 @@ fn decades(area: &Area, axis: Log) -> Markup {
             (line((x, area.y), (x, bottom + 3.0), "grid"))
             @if index % every == 0 {
                 @let class = if index == 0 { "axis" } else { "axis mid" };
-                (text(x, bottom + 15.0, class, &decade_label(decade)))
+                (text(x, bottom + 15.0, class, &round(Unit::Nanos, decade)))
             }
         }
     }
 }
 
-/// Returns a power of ten in ns as people write it: `10 us` with the Greek letter.
-fn decade_label(ns: f64) -> String {
-    figure(Unit::Nanos, ns).replace(".00", "").replace(".0", "")
-}
-
-fn marks(area: &Area, known: &[(f64, Mark)], colour: &str) -> Markup {
-    let middle = area.y + area.height / 2.0;
+/// Draws the marks of one line, `aside` of the row's middle.
+fn marks(
+    (area, aside): (&Area, f64),
+    known: &[(f64, Mark)],
+    colour: &str,
+    name: Option<&str>,
+) -> Markup {
+    let middle = area.y + area.height / 2.0 + aside;
+    let right = area.x + area.width;
     let (Some((first, _)), Some((last, _))) = (known.first(), known.last()) else {
-        return text(area.x + area.width, middle + 4.0, "none end", "not known");
+        let what = name.map(|name| format!("{name} not told"));
+        return text(right, middle + 4.0, "none end", what.as_deref().unwrap_or("not known"));
     };
     html! {
         line x1=(px(*first)) y1=(px(middle)) x2=(px(*last)) y2=(px(middle))
             stroke=(colour) stroke-width="2" stroke-opacity=".45" {}
-        @for (x, mark) in known { (draw(*mark, *x, middle, colour)) }
-    }
-}
-
-fn draw(mark: Mark, x: f64, y: f64, colour: &str) -> Markup {
-    let path = |d: String| html! { path d=(d) fill=(colour) {} };
-    let at = format!("M{},{}", px(x), px(y));
-    match mark {
-        Mark::Disc => html! { circle cx=(px(x)) cy=(px(y)) r="5" fill=(colour) {} },
-        Mark::Diamond => path(format!("{at}m0,-5.5l5.5,5.5l-5.5,5.5l-5.5,-5.5z")),
-        Mark::Triangle => path(format!("{at}m0,-5l5,9h-10z")),
-        Mark::Ring => html! {
-            circle cx=(px(x)) cy=(px(y)) r="4" fill="#fff" stroke=(colour) stroke-width="2" {}
-        },
-        Mark::Bar => html! {
-            rect x=(px(x - 1.5)) y=(px(y - 7.0)) width="3" height="14" fill=(colour) {}
-        },
+        @for (x, mark) in known { (mark.draw((*x, middle), colour, None)) }
+        @if let Some(name) = name { (text(right, middle + 3.5, "axis end", name)) }
     }
 }
 
 fn legend() -> Markup {
-    let place = |index: usize| 6.0 + 74.0 * super::matrix::float(index);
-    html! {
-        @for (index, (_, name, mark)) in MARKS.iter().enumerate() {
-            (draw(*mark, place(index), 8.0, INK))
-            (text(place(index) + 11.0, 12.0, "", name))
-        }
-    }
+    let marks = MARKS.map(|(_, name, mark)| (mark, name));
+    mark::legend(&marks, 6.0, 74.0)
 }

@@ -10,4 +10,5 @@ mod search;
 mod show;
 
 pub use line::{COLUMNS, one_line};
+pub(crate) use search::probe_tables;
 pub use show::render_run;

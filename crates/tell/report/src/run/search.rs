@@ -1,12 +1,13 @@
 //! One search for people: its answer first, then every probe and why it ended so.
 
 use model::honesty::{ProbeRecord, SearchRecord};
-use model::{StepRecord, Unit};
+use model::{RunRecord, StepRecord, Unit};
 
 use crate::comparison::fill;
 use crate::figure::{MISSING, digits, figure};
 use crate::format::Style;
 use crate::honesty::{answer, is_of_clients, outcome, purpose, span};
+use crate::label::run_name;
 use crate::table::{Cell, Table};
 
 /// Returns the search's part.
@@ -30,6 +31,18 @@ pub(super) fn searched(step: &StepRecord, search: &SearchRecord, style: Style) -
     };
     parts.extend(search.probes.iter().map(reason));
     parts.join("\n")
+}
+
+/// Returns the probes of every search of a run, with the reason each ended for, and a title.
+pub(crate) fn probe_tables(run: &RunRecord) -> Vec<(String, Table)> {
+    let searches = run.steps.iter().filter_map(|step| Some((step, step.search.as_ref()?)));
+    let titled = |(step, search): (&StepRecord, &SearchRecord)| {
+        let mut table = table(search);
+        table.add_column("why", search.probes.iter().map(|probe| probe.reason.clone()));
+        let (run, name) = (run_name(&run.id), &step.step.name);
+        (format!("Probes of {run}, {name}: {}", answer(search)), table)
+    };
+    searches.map(titled).collect()
 }
 
 fn table(search: &SearchRecord) -> Table {

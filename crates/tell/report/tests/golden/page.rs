@@ -6,7 +6,7 @@ use std::path::Path;
 use model::RunEnd;
 use report::{ReportInput, render_html, render_markdown_post};
 
-use crate::fixture::{Fixture, quickstart, two_releases};
+use crate::fixture::{Fixture, adaptive, open_loops, quickstart, sweep, two_releases};
 
 /// Leaves a file where a person can look at it.
 fn keep(name: &str, bytes: &[u8]) {
@@ -86,7 +86,7 @@ fn the_first_screen_says_what_the_numbers_are_worth() {
         "3 interleaved repetitions",
         "durability class os (survives a process crash)",
         "23 of 24 runs complete",
-        "2 doubts",
+        "3 doubts",
     ] {
         assert!(header.contains(said), "the header does not say: {said}");
     }
@@ -193,4 +193,24 @@ fn the_post_names_its_pictures_and_each_is_a_file_of_its_own() {
 fn the_same_records_give_the_same_page() {
     let page = |fixture: Fixture| render_html(&fixture.input());
     assert_eq!(page(quickstart(5)), page(quickstart(5)));
+}
+
+#[test]
+fn open_loops_searches_and_sweeps_have_their_pictures() {
+    let page = render_html(&open_loops().input());
+    keep("open.html", page.as_bytes());
+    assert_well_nested(&page);
+    for id in ["highest", "rates", "times", "timeline"] {
+        assert!(page.contains(&format!("<figure id=\"{id}\"")), "no picture {id}");
+    }
+    assert!(page.contains("void: a CPU cap took the CPU away; arrivals kept waiting"));
+    assert!(page.contains("1 run invalid, not counted"));
+    let page = render_html(&sweep().input());
+    keep("sweep.html", page.as_bytes());
+    assert_well_nested(&page);
+    assert!(page.contains("<figure id=\"scaling\"") && page.contains("USL: contention"));
+    let page = render_html(&adaptive().input());
+    keep("adaptive.html", page.as_bytes());
+    assert_well_nested(&page);
+    assert!(page.contains("<figure id=\"scaling\""));
 }

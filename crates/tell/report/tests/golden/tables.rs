@@ -1,14 +1,20 @@
 //! The tables of comparison, run and list, in every format.
 
 use report::{
-    Format, Meta, RunSummary, Style, render_answer, render_comparison, render_list, render_run,
+    Compared, Format, Meta, RunSummary, Style, render_answer, render_comparison, render_list,
+    render_run,
 };
 
-use crate::fixture::{Fixture, adaptive, open_loops, quickstart, two_releases};
+use crate::fixture::{Fixture, adaptive, open_loops, quickstart, sweep, two_releases};
 
 fn rendered(format: Format, style: Style) -> String {
-    let fixture = quickstart(5);
-    render_comparison(&fixture.comparison, &Meta::of(&fixture.manifest), format, style)
+    compared(&quickstart(5), format, style)
+}
+
+fn compared(fixture: &Fixture, format: Format, style: Style) -> String {
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host);
+    render_comparison(&compared, format, style)
 }
 
 #[test]
@@ -56,10 +62,7 @@ fn the_answer_of_a_run_is_one_table() {
 
 #[test]
 fn one_repetition_is_said_to_show_no_difference() {
-    let fixture = two_releases(5);
-    let meta = Meta::of(&fixture.manifest);
-    let text = render_comparison(&fixture.comparison, &meta, Format::Text, Style::default());
-    insta::assert_snapshot!(text);
+    insta::assert_snapshot!(compared(&two_releases(5), Format::Text, Style::default()));
 }
 
 #[test]
@@ -152,4 +155,45 @@ fn an_invalid_run_is_called_so() {
     let listed = render_list(&[RunSummary::of(run)], Style::default());
     assert!(listed.contains("0 of 1 runs complete"), "{listed}");
     assert!(listed.contains("complete, INVALID: 13 of 20 intervals"), "{listed}");
+}
+
+#[test]
+fn a_given_rate_has_no_ratio_and_a_search_has_one() {
+    insta::assert_snapshot!(compared(&open_loops(), Format::Text, Style::default()));
+}
+
+#[test]
+fn a_sweep_is_a_row_per_level_with_the_law_in_words() {
+    insta::assert_snapshot!(compared(&sweep(), Format::Text, Style::default()));
+}
+
+#[test]
+fn open_loops_and_sweeps_can_be_pasted() {
+    let text = compared(&open_loops(), Format::Markdown, Style::default());
+    assert!(
+        text.contains("## readwhilewriting: open loop, 50,000/s, poisson, limit p99.9"),
+        "{text}"
+    );
+    assert!(text.contains("## readrandom: highest rate that keeps p99.9 < 2.00 ms"), "{text}");
+    assert!(text.contains("rocksdb-9.10.c1.r3 is invalid and not counted: 13 of 20"), "{text}");
+    let text = compared(&sweep(), Format::Markdown, Style::default());
+    assert!(text.contains("## readrandom by clients"), "{text}");
+}
+
+#[test]
+fn curves_are_in_the_json() {
+    let json = compared(&open_loops(), Format::Json, Style::default());
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(value["rate_curves"].as_array().unwrap().len() >= 3);
+    let json = compared(&sweep(), Format::Json, Style::default());
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["scalability"][0]["levels"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn the_answer_of_a_run_tells_open_loops_and_sweeps_too() {
+    let answer = |fixture: &Fixture| {
+        render_answer(&fixture.comparison, &Meta::of(&fixture.manifest), Style::default())
+    };
+    insta::assert_snapshot!(answer(&open_loops()) + "\n=====\n\n" + &answer(&sweep()));
 }

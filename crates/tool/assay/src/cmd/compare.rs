@@ -6,7 +6,7 @@ use analysis::{compare, join};
 use archive::Results;
 use miette::Result;
 use model::{Experiment, RunRecord};
-use report::{Format, Meta, Style, render_comparison};
+use report::{Compared, Format, Meta, Style, render_comparison};
 
 use super::selected::select;
 use crate::environment::Environment;
@@ -55,7 +55,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     // Joined experiments are one in the reader's eyes: what is doubtful about them is found anew.
     let meta = Meta { findings: plan::findings(&experiment), ..Meta::of(&manifests[0]) };
     let style = Style { has_costs: args.costs, ..ui.style() };
-    ui.answer(render_comparison(&comparison, &meta, args.format, style));
+    let compared = Compared::of(&comparison, &meta, &runs, &manifests[0].host);
+    ui.answer(render_comparison(&compared, args.format, style));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,0 +1,271 @@
+//! Sweeps over numbers of clients: throughput by level, the law fitted to it, and the rule of thumb.
+
+use std::collections::BTreeSet;
+
+use analysis::{
+    CellComparison, Comparison, Fit, Level, NoFit, Origin, Peak, Scaling, Shape, StepComparison,
+};
+use model::Unit;
+
+use super::part::Part;
+use super::tables::{find, ratio_cell, spread_cell};
+use crate::figure::{MISSING, digits, figure};
+use crate::honesty::clients;
+use crate::input::Compared;
+use crate::label::{Loading, THROUGHPUT, is_sweep, loading, measured_steps, variant_label};
+use crate::table::{Cell, Table};
+
+/// A gain beyond this share contradicts the rule of thumb.
+///
+/// Source: as [`analysis::comparison::RATIO_HIGH`].
+const GAIN: f64 = analysis::comparison::RATIO_HIGH - 1.0;
+/// Chance of lack of fit below which the law is said not to describe the runs.
+const MISFIT: f64 = 0.01;
+
+/// Returns a part for each step of a sweep, and for each search for a number of clients.
+pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
+    let comparison = compared.comparison;
+    let mut parts = Vec::new();
+    if is_sweep(comparison) {
+        for steps in by_step(comparison) {
+            let own =
+                |one: &&Scaling| one.origin == Origin::Factor && one.step_index == steps[0].index;
+            let scalings: Vec<&Scaling> = in_order(compared).into_iter().filter(own).collect();
+            parts.push(Part {
+                title: title(&steps, !scalings.is_empty()),
+                sentences: scalings.iter().flat_map(|scaling| words(scaling)).collect(),
+                tables: vec![table(comparison, &steps, &scalings)],
+                remarks: Vec::new(),
+            });
+        }
+    }
+    let searches = in_order(compared).into_iter().filter(|one| one.origin == Origin::Search);
+    parts.extend(searches.map(searched));
+    parts
+}
+
+/// Returns the scalings in the order of the variants.
+fn in_order<'a>(compared: &'a Compared<'_>) -> Vec<&'a Scaling> {
+    let variants = &compared.comparison.variants;
+    let place = |one: &&Scaling| variants.iter().position(|it| it.name == one.variant);
+    let mut scalings: Vec<&Scaling> = compared.scalings.iter().collect();
+    scalings.sort_by_key(place);
+    scalings
+}
+
+fn title(steps: &[&StepComparison], is_swept: bool) -> String {
+    let name = &steps[0].name;
+    if is_swept {
+        format!("{name} by clients: operations per second, efficiency X(N) / (N X(1)), CPUs in use")
+    } else {
+        format!("{name}: operations per second; its clients are the same at every level")
+    }
+}
+
+/// Returns the levels of each closed-loop step, in the order of steps.
+fn by_step(comparison: &Comparison) -> Vec<Vec<&StepComparison>> {
+    let steps = measured_steps(comparison);
+    let closed: Vec<&StepComparison> =
+        steps.into_iter().filter(|step| loading(step) == Loading::Closed).collect();
+    let indices: BTreeSet<u32> = closed.iter().map(|step| step.index).collect();
+    let levels = |index: u32| closed.iter().copied().filter(|step| step.index == index).collect();
+    indices.into_iter().map(levels).collect()
+}
+
+/// Returns throughput by level without what only the runs can tell.
+pub(super) fn plain_tables(comparison: &Comparison) -> Vec<Table> {
+    if !is_sweep(comparison) {
+        return Vec::new();
+    }
+    by_step(comparison).iter().map(|steps| table(comparison, steps, &[])).collect()
+}
+
+fn table(comparison: &Comparison, steps: &[&StepComparison], scalings: &[&Scaling]) -> Table {
+    let is_swept = !scalings.is_empty();
+    let mut header = vec![format!("{}\nclients", steps[0].name)];
+    for variant in &comparison.variants {
+        header.push(format!("{}\nops/s", variant_label(comparison, &variant.name)));
+        if is_swept {
+            header.extend(["\nefficiency".to_owned(), "\nCPUs".to_owned()]);
+        }
+        if variant.name != comparison.base {
+            header.push("\nvs base".to_owned());
+        }
+    }
+    let mut table = Table::new(header);
+    for step in steps {
+        let mut row = vec![Cell::plain(step.clients.to_string())];
+        for cell in &step.cells {
+            row.push(spread_cell(THROUGHPUT, cell));
+            if is_swept {
+                row.push(Cell::plain(efficiency(steps, step, cell)));
+                let busy = cell.metric("busy_threads").map(|it| digits(it.spread.median));
+                row.push(Cell::plain(busy.unwrap_or_else(|| MISSING.to_owned())));
+            }
+            if cell.variant != comparison.base {
+                row.push(ratio_cell(find(THROUGHPUT).better, cell.metric(THROUGHPUT)));
+            }
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// Returns throughput as a share of what as many clients would do if each did what one alone does.
+fn efficiency(steps: &[&StepComparison], step: &StepComparison, cell: &CellComparison) -> String {
+    let median = |cell: &CellComparison| cell.metric(THROUGHPUT).map(|it| it.spread.median);
+    let single = steps.iter().find(|one| one.clients == 1).and_then(|one| {
+        one.cells.iter().find(|single| single.variant == cell.variant).and_then(median)
+    });
+    let share = median(cell).zip(single).filter(|(_, single)| *single > 0.0);
+    share.map_or_else(
+        || MISSING.to_owned(),
+        |(all, single)| figure(Unit::Share, all / (f64::from(step.clients) * single)),
+    )
+}
+
+/// Returns the part of a search for a number of clients.
+fn searched(scaling: &Scaling) -> Part {
+    let mut table = Table::new([
+        format!("{}\nclients", scaling.step),
+        format!("{}\nops/s", scaling.variant),
+        "\ngoodput/s".to_owned(),
+        "\nefficiency".to_owned(),
+    ]);
+    let single = scaling.levels.iter().find(|level| level.clients == 1);
+    let ops = |value: f64| figure(Unit::OpsPerSecond, value);
+    for level in &scaling.levels {
+        let median = level.throughput.median;
+        let share = single.map(|single| {
+            let all = f64::from(level.clients) * single.throughput.median;
+            figure(Unit::Share, median / all)
+        });
+        let good = level.goodput.map(|good| ops(good.median));
+        let known = |text: Option<String>| Cell::plain(text.unwrap_or_else(|| MISSING.to_owned()));
+        table.push(vec![
+            Cell::plain(level.clients.to_string()),
+            Cell::plain(ops(median)),
+            known(good),
+            known(share),
+        ]);
+    }
+    Part {
+        title: format!("{} of {}: clients searched", scaling.step, scaling.variant),
+        sentences: words(scaling),
+        tables: vec![table],
+        remarks: Vec::new(),
+    }
+}
+
+/// Returns the fits and the rule of thumb of one variant, in words.
+fn words(scaling: &Scaling) -> Vec<String> {
+    let variant = format!("{} of {}", scaling.step, scaling.variant);
+    let mut words = vec![format!("{variant}: {}.", fit_words(&scaling.throughput_fit))];
+    if let Some(Ok(_)) = &scaling.goodput_fit
+        && let Some(fit) = &scaling.goodput_fit
+    {
+        words.push(format!("{variant}, goodput: {}.", fit_words(fit)));
+    }
+    if let Some(Ok(_)) = &scaling.within_cpus_fit
+        && let Some(fit) = &scaling.within_cpus_fit
+    {
+        words.push(format!("{variant}, up to as many clients as CPUs: {}.", fit_words(fit)));
+    }
+    words.extend(rule_of_thumb(scaling).map(|told| format!("{variant}: {told}.")));
+    words
+}
+
+/// Returns a fit with its intervals.
+fn fit_words(fit: &Result<Fit, NoFit>) -> String {
+    let fit = match fit {
+        Ok(fit) => fit,
+        Err(NoFit::TooFewLevels { levels, needed }) => {
+            return format!("USL: not fitted, {levels} levels of the {needed} it takes");
+        }
+        Err(NoFit::NoSingleClient) => return "USL: not fitted, one client was not measured".into(),
+    };
+    let peak = match fit.peak {
+        Peak::At(at) => {
+            // Whole clients, unless they would hide the interval.
+            let is_narrow = at.high.is_some_and(|high| high - at.low < 2.0);
+            let places = usize::from(is_narrow);
+            format!("peak at {:.places$} clients {}", at.value, interval(&at, places))
+        }
+        Peak::NotMeasured => "no peak within the measured range".to_owned(),
+    };
+    let estimate = |one: &analysis::Estimate, least: usize| {
+        let places = places(one.value, least);
+        format!("{:.places$} {}", one.value, interval(one, places))
+    };
+    let mut words = format!(
+        "USL: contention {}, coherency {}: {peak}",
+        estimate(&fit.alpha, 3),
+        estimate(&fit.beta, 4)
+    );
+    match fit.shapes.best {
+        Shape::Linear => words.push_str("; a straight line describes it as well"),
+        Shape::Amdahl => words.push_str("; Amdahl's law (no coherency) describes it as well"),
+        Shape::Universal => {}
+    }
+    if fit.lack_of_fit.is_some_and(|chance| chance < MISFIT) {
+        words.push_str("; the levels lie further from the curve than repetitions from each other");
+    }
+    words
+}
+
+/// Returns the 95 % interval.
+fn interval(estimate: &analysis::Estimate, places: usize) -> String {
+    let low = format!("{:.places$}", estimate.low);
+    let high = estimate.high.map(|high| format!("{high:.places$}"));
+    format!("[{low}, {}]", high.unwrap_or_else(|| "no upper limit".to_owned()))
+}
+
+/// Returns the decimal places that show two digits of a small share, `least` or more.
+fn places(value: f64, least: usize) -> usize {
+    let mut places = least;
+    let mut scaled = value * 10_f64.powi(i32::try_from(least).unwrap_or(4));
+    // Eight places: a coherency of 1e-8 has its peak at 10,000 clients.
+    while value > 0.0 && scaled < 10.0 && places < 8 && scaled < 1.0 {
+        scaled *= 10.0;
+        places += 1;
+    }
+    places
+}
+
+/// Returns whether throughput stopped growing where busy threads outnumber the CPUs.
+///
+/// Source: M. Callaghan, seed 003: busy threads should not exceed the cores.
+fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
+    let cpus = scaling.cpus?;
+    let is_over = |level: &&Level| level.busy.and_then(|busy| busy.is_over_cpus) == Some(true);
+    let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_over);
+    let best = |levels: &[&Level]| {
+        let by = |a: &&&Level, b: &&&Level| a.throughput.median.total_cmp(&b.throughput.median);
+        levels.iter().max_by(by).copied().cloned()
+    };
+    let limit = format!("{cpus} busy threads of {cpus} CPUs");
+    let Some(most) = best(&over) else {
+        return Some(format!("rule of thumb not tested: no level went beyond {limit}"));
+    };
+    let Some(before) = best(&within) else {
+        return Some(format!("rule of thumb not tested: every level went beyond {limit}"));
+    };
+    let gain = most.throughput.median / before.throughput.median - 1.0;
+    let percent = 100.0 * gain.abs();
+    let verdict = if gain > GAIN {
+        "the rule of thumb (busy threads <= CPUs) does not hold here"
+    } else {
+        "the rule of thumb (busy threads <= CPUs) holds here"
+    };
+    let (word, places) = (if gain < 0.0 { "lost" } else { "gained" }, usize::from(percent < 9.95));
+    let mut told = format!(
+        "beyond {limit} throughput {word} {percent:.places$} % ({}): {verdict}",
+        clients(most.clients)
+    );
+    let queued = most.busy.and_then(|busy| busy.run_queue_share);
+    if let Some(share) = queued {
+        let share = figure(Unit::Share, share.median);
+        told.push_str(&format!("; the clients waited for a CPU {share} of their time"));
+    }
+    Some(told)
+}
