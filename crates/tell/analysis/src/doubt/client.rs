@@ -118,7 +118,8 @@ pub(super) fn omission(runs: &[&RunRecord]) -> Vec<Doubt> {
     else {
         return Vec::new();
     };
-    let others = match found.len() - 1 {
+    let steps: BTreeSet<&str> = found.keys().map(|(_, step)| step.as_str()).collect();
+    let others = match steps.len() - 1 {
         0 => String::new(),
         1 => ", and likewise in 1 other step".to_owned(),
         others => format!(", and likewise in {others} other steps"),
@@ -127,8 +128,8 @@ pub(super) fn omission(runs: &[&RunRecord]) -> Vec<Doubt> {
         "A010 closed loop: while the longest operation of {step} of {variant} took {longest}, its \
          client would have sent {omitted:.0} more{others}"
     );
-    let remedy = "its percentiles are those of clients that wait: a user meets such a pause more \
-                  often than they tell; an open loop (--rate) counts everyone who waits";
+    let remedy = "response times are those of clients that wait; an open loop (--rate) counts \
+                  everyone who would have come";
     vec![graded(Severity::Note, seen, remedy)]
 }
 
@@ -245,7 +246,7 @@ mod tests {
             reads.service.max_ns = 800_000;
             run.steps[0].clients.insert(OpKind::Get, reads);
             let mut other = run.steps[0].clone();
-            other.step.name = "readrandom2".to_owned();
+            other.step.name = "overwrite".to_owned();
             other.clients.insert(OpKind::Get, summary(50_000, 50_000));
             run.steps.push(other);
         }
@@ -254,7 +255,7 @@ mod tests {
             reads.service.max_ns = 4_000_000;
             reads
         });
-        let expected = "A010 closed loop: while the longest operation of readrandom2 of a took \
+        let expected = "A010 closed loop: while the longest operation of overwrite of a took \
                         4.00 ms, its client would have sent 50 more, and likewise in 1 other step";
         assert_eq!(told(&runs), [(Severity::Note, expected.to_owned())]);
         for step in runs.iter_mut().flat_map(|run| &mut run.steps) {
