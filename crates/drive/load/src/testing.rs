@@ -138,6 +138,11 @@ pub(crate) fn group(generators: Vec<Plain>, kinds: BTreeSet<OpKind>) -> GroupRun
 
 /// Returns an open loop with equal gaps.
 pub(crate) fn constant(ops_per_s: f64) -> Load {
-    let pace = Pace { arrivals: Arrivals::Constant, pacing: Pacing::Auto };
+    open(ops_per_s, Arrivals::Constant)
+}
+
+/// Returns an open loop.
+pub(crate) fn open(ops_per_s: f64, arrivals: Arrivals) -> Load {
+    let pace = Pace { arrivals, pacing: Pacing::Auto };
     Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace })
 }

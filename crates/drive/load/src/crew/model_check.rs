@@ -6,13 +6,13 @@
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
-use model::{Nanos, Op, OpKind, Outcome, StopRule};
+use model::{Load, Nanos, Op, OpKind, Outcome, StopRule};
 
 use super::{Event, StepEnd, StepTotals, run_step};
 use crate::clock::ManualClock;
 use crate::sync::thread;
 use crate::tally::GroupTally;
-use crate::testing::{Plain, Scripted, group, step};
+use crate::testing::{Plain, Scripted, constant, group, step};
 
 /// Orders tried per test: a second or two each in a debug build.
 const ORDERS: usize = 100;
@@ -33,8 +33,18 @@ struct Account {
     totals: StepTotals,
 }
 
-/// Runs two clients and a writer; the script may stop the step or panic.
+/// Runs two clients in a closed loop and a writer.
 fn account(stop: StopRule, script: impl Fn(u64) + Send + Sync, stop_at: u64) -> Account {
+    account_of(Load::Closed, stop, script, stop_at)
+}
+
+/// Runs two clients and a writer; the script may stop the step or panic.
+fn account_of(
+    load: Load,
+    stop: StopRule,
+    script: impl Fn(u64) + Send + Sync,
+    stop_at: u64,
+) -> Account {
     let (executed, in_intervals) = (AtomicU64::new(0), AtomicU64::new(0));
     let has_begun = AtomicBool::new(false);
     let engine = Scripted::new(|number, _: &Op<'_>| {
@@ -45,6 +55,7 @@ fn account(stop: StopRule, script: impl Fn(u64) + Send + Sync, stop_at: u64) -> 
     });
     let mut step = step(&engine, 2, stop);
     step.clients.kinds.clear();
+    step.clients.load = load;
     step.writers = group(vec![Plain::new(OpKind::Put, u64::MAX)], [].into());
     step.interval = Nanos::from_millis(1);
     let flag = step.stop_flag.clone();
@@ -142,6 +153,63 @@ fn a_panic_ends_everybody_and_keeps_the_counts_in_any_order() {
             let StepEnd::Failed { reason } = account.totals.end else { panic!("it failed") };
             assert!(reason.ends_with("panicked: boom"), "{reason}");
             assert_eq!(account.in_intervals, account.executed);
+        },
+        ORDERS,
+    );
+}
+
+/// Every arrival offered was served once, or is censored.
+fn assert_all_accounted_for(account: &Account) {
+    let Some(arrivals) = &account.totals.arrivals else { panic!("it is an open loop") };
+    let served = done(&account.totals.clients);
+    assert_eq!(arrivals.offered, served + arrivals.censored.len());
+    assert_eq!(account.in_intervals, account.executed);
+    let response: u64 = account.totals.clients.values().map(|tally| tally.response.len()).sum();
+    assert_eq!(response, arrivals.offered);
+}
+
+#[test]
+fn no_arrival_is_lost_or_served_twice_in_any_order() {
+    // Goal: sharing arrivals keeps the account right whoever is stopped where.
+    // Method: two clients share a rate above and one below what they can serve on a clock that
+    // ticks with every reading; they end at a deadline.
+    shuttle::check_random(
+        || {
+            for ops_per_s in [500.0, 4000.0] {
+                let stop = StopRule::Duration(Nanos::from_millis(8));
+                let account = account_of(constant(ops_per_s), stop, |_| {}, 0);
+                assert_eq!(account.totals.end, StepEnd::Finished);
+                assert_all_accounted_for(&account);
+            }
+        },
+        ORDERS / 2,
+    );
+}
+
+#[test]
+fn a_group_serves_as_many_arrivals_as_asked_for_in_any_order() {
+    shuttle::check_random(
+        || {
+            let account = account_of(constant(3000.0), StopRule::Operations(9), |_| {}, 0);
+            assert_eq!(account.totals.end, StepEnd::Finished);
+            assert_eq!(done(&account.totals.clients), 9);
+            assert_all_accounted_for(&account);
+        },
+        ORDERS,
+    );
+}
+
+#[test]
+fn arrivals_of_clients_that_were_stopped_are_censored_in_any_order() {
+    shuttle::check_random(
+        || {
+            let stop = StopRule::Duration(Nanos::from_secs(1));
+            let account = account_of(constant(2000.0), stop, |_| {}, 20);
+            match &account.totals.end {
+                StepEnd::Stopped => assert_all_accounted_for(&account),
+                StepEnd::Failed { reason } => assert_eq!(reason, "stopped before the step began"),
+                StepEnd::Finished => panic!("a second is thousands of operations"),
+            }
         },
         ORDERS,
     );

@@ -1,0 +1,89 @@
+//! That a worker which was stopped by a signal says so.
+
+#![cfg(not(feature = "model-check"))]
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use engine::null::NullDriver;
+use engine::{Driver, OpenSpec, Rows};
+use load::{Clock, Event, GroupRun, SteadyClock, StepRun, StopFlag, run_step};
+use model::{DataShape, Load, Nanos, Op, OpKind, Options, Settings, StopRule};
+use rustix::process::{Pid, Signal, kill_process};
+use workload::{Generator, WrongAnswer};
+
+/// How long the child is stopped.
+const STOPPED: Nanos = Nanos::from_millis(300);
+
+struct Same;
+
+impl Generator for Same {
+    fn next(&mut self) -> Option<Op<'_>> {
+        Some(Op::Get { key: b"key" })
+    }
+
+    fn unchecked(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn check(&mut self, _rows: &Rows) -> Result<u64, WrongAnswer> {
+        Ok(0)
+    }
+}
+
+#[test]
+#[ignore = "the child of the test below"]
+fn a_step_of_two_seconds() {
+    let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
+    let (settings, options) = (Settings::default(), Options::new());
+    let spec = OpenSpec { dir: std::env::temp_dir(), settings, options, data };
+    let engine = NullDriver.open(&spec).unwrap();
+    let mut step = StepRun {
+        engine: &*engine,
+        clients: GroupRun {
+            generators: vec![Box::new(Same)],
+            load: Load::Closed,
+            kinds: BTreeSet::from([OpKind::Get]),
+        },
+        writers: GroupRun::empty(),
+        stop: StopRule::Duration(Nanos::from_secs(2)),
+        warmup: Nanos(0),
+        interval: Nanos::from_millis(500),
+        is_checking: false,
+        arrival_seed: 1,
+        stop_flag: StopFlag::default(),
+    };
+    let totals = run_step(&SteadyClock::kernel(), &mut step, &mut |event| {
+        if let Event::Interval(_) = event {
+            println!("\ninterval");
+        }
+    });
+    println!("\npause_us {}", totals.unwrap().readings["pause_us"]);
+}
+
+#[test]
+fn a_process_that_was_stopped_knows_for_how_long() {
+    // Goal: a stop of 300 ms is seen within a tenth.
+    // Method: the test above in a process of its own, stopped after its first interval. A busy
+    // host may add pauses of its own, so the upper limit is wide.
+    let clock = SteadyClock::kernel();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "a_step_of_two_seconds", "--nocapture"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "interval"), "the child ran no step");
+    let pid = Pid::from_child(&child);
+    let before = clock.now();
+    kill_process(pid, Signal::STOP).unwrap();
+    clock.rest_until(before.after(STOPPED));
+    kill_process(pid, Signal::CONT).unwrap();
+    let stopped = clock.now().since(before);
+    let told = lines.find_map(|line| line.strip_prefix("pause_us ")?.parse::<f64>().ok());
+    assert!(child.wait().unwrap().success());
+    let (told, stopped) = (told.expect("the child tells") / 1e6, stopped.as_secs_f64());
+    assert!(told >= 0.9 * stopped, "stopped for {stopped} s, told {told} s");
+    assert!(told <= 1.1 * stopped + 0.3, "stopped for {stopped} s, told {told} s");
+}
