@@ -17,4 +17,4 @@ mod run;
 pub use error::ArchiveError;
 pub use experiment::ExperimentDir;
 pub use results::{ExperimentSummary, Results};
-pub use run::{HistogramLine, RunWriter, read_intervals, read_record};
+pub use run::{HistogramPlace, RunWriter, Times, read_intervals, read_record};

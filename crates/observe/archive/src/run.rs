@@ -8,6 +8,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use model::honesty::SearchRecord;
 use model::record::SCHEMA;
 use model::{IntervalRecord, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
@@ -19,6 +20,11 @@ const RECORD: &str = "record.json";
 /// File of the intervals, one line each.
 const INTERVALS: &str = "intervals.jsonl";
 
+/// File of the clients' start lag, there when a step had an open loop.
+const START_LAG: &str = "start_lag.hlog";
+/// How a histogram log begins.
+const LOG_HEAD: &[u8] = b"#[Histogram log format version 1.3]\n#[Values in nanoseconds]\n";
+
 /// Writes one run as it happens.
 #[derive(Debug)]
 pub struct RunWriter {
@@ -26,20 +32,28 @@ pub struct RunWriter {
     intervals: File,
     response: File,
     service: File,
+    start_lag: Option<File>,
 }
 
-/// One interval's histograms of one kind of operation.
-#[derive(Debug)]
-pub struct HistogramLine<'a> {
-    /// Tag of the line: `STEP-INDEX.STEP.KIND`, no comma, no space.
+/// Which interval a line of a histogram log is about.
+#[derive(Debug, Clone, Copy)]
+pub struct HistogramPlace<'a> {
+    /// Tag of the line, no comma, no space.
+    ///
+    /// `STEP-INDEX.STEP.[probeN.][writer.]KIND`; the start lag is of no kind of operation.
     pub tag: &'a str,
-    /// Start of the interval, since the step's start.
+    /// Start of the interval, since the start of the step or of its probe.
     pub start: Nanos,
     /// Length of the interval.
     pub length: Nanos,
-    /// Response times in nanoseconds.
+}
+
+/// One interval's times of one kind of operation, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Times<'a> {
+    /// Response times.
     pub response: &'a Histogram<u64>,
-    /// Service times in nanoseconds.
+    /// Service times.
     pub service: &'a Histogram<u64>,
 }
 
@@ -50,22 +64,13 @@ impl RunWriter {
     /// When something cannot be created.
     pub(crate) fn create(dir: PathBuf) -> Result<Self, ArchiveError> {
         fs::create_dir_all(dir.join("engine")).map_err(ArchiveError::write(&dir))?;
-        let open = |name: &str| {
-            let path = dir.join(name);
-            let file = OpenOptions::new().create(true).append(true).open(&path);
-            file.map_err(ArchiveError::write(&path))
-        };
-        let writer = Self {
-            intervals: open(INTERVALS)?,
-            response: open("response.hlog")?,
-            service: open("service.hlog")?,
+        Ok(Self {
+            intervals: open(&dir.join(INTERVALS), b"")?,
+            response: open(&dir.join("response.hlog"), LOG_HEAD)?,
+            service: open(&dir.join("service.hlog"), LOG_HEAD)?,
+            start_lag: None,
             dir,
-        };
-        for mut log in [&writer.response, &writer.service] {
-            log.write_all(b"#[Histogram log format version 1.3]\n#[Values in nanoseconds]\n")
-                .map_err(ArchiveError::write(&writer.dir))?;
-        }
-        Ok(writer)
+        })
     }
 
     /// Returns the run's directory.
@@ -87,20 +92,51 @@ impl RunWriter {
         self.intervals.write_all(&line).map_err(ArchiveError::write(&self.dir.join(INTERVALS)))
     }
 
-    /// Appends one interval's histograms to both logs, each in one write.
+    /// Appends one interval's times to both logs, each in one write.
     ///
     /// Source: Tene, HdrHistogram, histogram log format 1.3 (V2 compressed payload, base64).
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn append_histograms(&mut self, line: &HistogramLine<'_>) -> Result<(), ArchiveError> {
+    pub fn append_times(
+        &mut self,
+        place: &HistogramPlace<'_>,
+        times: &Times<'_>,
+    ) -> Result<(), ArchiveError> {
         for (histogram, log) in
-            [(line.response, &mut self.response), (line.service, &mut self.service)]
+            [(times.response, &mut self.response), (times.service, &mut self.service)]
         {
-            let text = encode(line, histogram);
-            log.write_all(&text).map_err(ArchiveError::write(&self.dir))?;
+            log.write_all(&encode(place, histogram)).map_err(ArchiveError::write(&self.dir))?;
         }
         Ok(())
+    }
+
+    /// Appends one interval's start lag, ns, to its log in one write.
+    ///
+    /// # Errors
+    /// When the file cannot be made or written.
+    pub fn append_start_lag(
+        &mut self,
+        place: &HistogramPlace<'_>,
+        start_lag: &Histogram<u64>,
+    ) -> Result<(), ArchiveError> {
+        let path = self.dir.join(START_LAG);
+        let log = match &mut self.start_lag {
+            Some(log) => log,
+            none => none.insert(open(&path, LOG_HEAD)?),
+        };
+        log.write_all(&encode(place, start_lag)).map_err(ArchiveError::write(&path))
+    }
+
+    /// Keeps a step's search so far, as `STEP-INDEX.STEP.search.json`.
+    ///
+    /// A finished step has it in its record too; of a step that was stopped or killed, this is
+    /// what its probes have shown.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_search(&self, step: &str, search: &SearchRecord) -> Result<(), ArchiveError> {
+        replace_json(&self.dir.join(format!("{step}.search.json")), search)
     }
 
     /// Replaces the run's record.
@@ -131,15 +167,26 @@ impl RunWriter {
     }
 }
 
+/// Opens a file for appending, with these first bytes.
+fn open(path: &Path, head: &[u8]) -> Result<File, ArchiveError> {
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(ArchiveError::write(path))?;
+    file.write_all(head).map_err(ArchiveError::write(path))?;
+    Ok(file)
+}
+
 /// Encodes one line of a histogram log.
-fn encode(line: &HistogramLine<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
+fn encode(place: &HistogramPlace<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
     let mut text = Vec::new();
     let mut serializer = V2DeflateSerializer::new();
     IntervalLogWriterBuilder::new()
         .begin_log_with(&mut text, &mut serializer)
         .and_then(|mut log| {
-            let (start, length) = (span(line.start), span(line.length));
-            log.write_histogram(histogram, start, length, Tag::new(line.tag))
+            let (start, length) = (span(place.start), span(place.length));
+            log.write_histogram(histogram, start, length, Tag::new(place.tag))
                 .map_err(|error| std::io::Error::other(format!("{error:?}")))
         })
         .expect("writing to memory does not fail");

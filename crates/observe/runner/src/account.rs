@@ -75,7 +75,7 @@ impl Account {
 }
 
 /// Returns the gauges among cumulative readings.
-fn gauges(now: &Readings) -> BTreeMap<String, f64> {
+pub(crate) fn gauges(now: &Readings) -> BTreeMap<String, f64> {
     of_kind(now, Kind::Gauge).map(|(name, value)| (name.clone(), *value)).collect()
 }
 
@@ -92,7 +92,8 @@ pub(crate) fn growth(base: &Readings, now: &Readings) -> Readings {
         .collect()
 }
 
-fn of_kind(now: &Readings, kind: Kind) -> impl Iterator<Item = (&String, &f64)> {
+/// Returns the readings of one kind.
+pub(crate) fn of_kind(now: &Readings, kind: Kind) -> impl Iterator<Item = (&String, &f64)> {
     now.iter().filter(move |(name, _)| metric::find(name).is_some_and(|known| known.kind == kind))
 }
 

@@ -1,48 +1,174 @@
-//! What should be doubted about a step, found from its record alone.
+//! What should be doubted about a step, and what makes a run invalid.
 
-use model::StepRecord;
+use std::fmt::Write as _;
+
+use model::honesty::{Keeping, VoidCause, Voided};
 use model::record::{Finding, Severity};
+use model::{Nanos, StepRecord};
+
+use crate::keeping::too_many_voids;
+use crate::span::Part;
 
 /// Share of the wanted rate below which a background writer counts as not sustained.
 /// Source: Callaghan, insert benchmark reports (the 95 % rule).
 const SUSTAINED_SHARE: f64 = 0.95;
+/// Share of the CPUs from which a step counts as run on a full machine.
+/// Source: Callaghan, "busy threads <= cores"; the last 5 % are the harness's and the kernel's.
+const BUSY_SHARE: f64 = 0.95;
+/// Share of their time that clients may wait for a CPU.
+/// Source: the project's reference, analysis, section 7, L09.
+const RUN_QUEUE_SHARE: f64 = 0.05;
 
-/// Returns what should be doubted about a step.
+/// Returns what should be doubted about a step, found from its record alone.
 pub(crate) fn doubts(step: &StepRecord) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut doubt = |code: &str, seen: String, remedy: &str| {
-        findings.push(Finding {
-            code: code.to_owned(),
-            severity: Severity::Doubt,
-            seen,
-            remedy: remedy.to_owned(),
-        });
-    };
-    if let (Some(reached), Some(wanted)) = (step.writer_bytes_per_s, step.step.writer_bytes_per_s) {
-        #[expect(clippy::cast_precision_loss, reason = "rates stay far below 2^53")]
-        let share = reached / wanted.0 as f64;
-        if share < SUSTAINED_SHARE {
-            doubt(
-                "A030",
-                format!("writer not sustained: it reached {:.0} % of its rate", share * 100.0),
-                "lower the writer's rate, or read the step as overloaded",
-            );
-        }
-    }
+    findings.extend(unkept(step));
+    findings.extend(voids(step));
+    findings.extend(writer(step));
     if step.settle.as_ref().is_some_and(|settle| settle.is_capped) {
-        doubt(
+        findings.push(doubt(
             "A031",
             "the engine was not idle when the settle's cap was reached".to_owned(),
             "raise settle_cap; the following steps pay for the debt left",
-        );
+        ));
     }
     let failed: u64 = step.clients.values().map(|summary| summary.counts.failed).sum();
     if failed > 0 {
-        doubt(
+        findings.push(doubt(
             "A032",
             format!("{failed} operations failed; they are not counted as done"),
             "look into the run's engine/ directory for the engine's own log",
-        );
+        ));
     }
+    findings.extend(searched(step));
     findings
+}
+
+/// Returns why a step makes its run invalid, if it does.
+pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
+    let voided = step.voided.as_ref()?;
+    too_many_voids(voided.intervals as usize, voided.of_intervals as usize)?;
+    Some(format!("{}: {}", step.step.name, seen_of(voided)))
+}
+
+fn doubt(code: &str, seen: String, remedy: &str) -> Finding {
+    let (code, remedy) = (code.to_owned(), remedy.to_owned());
+    Finding { code, severity: Severity::Doubt, seen, remedy }
+}
+
+/// Tells of a background writer that fell behind.
+fn writer(step: &StepRecord) -> Option<Finding> {
+    let (reached, wanted) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
+    #[expect(clippy::cast_precision_loss, reason = "rates stay far below 2^53")]
+    let share = reached / wanted.0 as f64;
+    (share < SUSTAINED_SHARE).then(|| {
+        doubt(
+            "A030",
+            format!("writer not sustained: it reached {:.0} % of its rate", share * 100.0),
+            "lower the writer's rate, or read the step as overloaded",
+        )
+    })
+}
+
+/// Tells of an open loop that was not kept up with.
+fn unkept(step: &StepRecord) -> Option<Finding> {
+    match step.keeping.as_ref()? {
+        Keeping::Kept => None,
+        // The void intervals are told by themselves.
+        Keeping::ClientBound { .. } if invalid(step).is_some() => None,
+        Keeping::Overloaded { seen } => Some(doubt(
+            "A012",
+            format!("overloaded: {seen}"),
+            "no steady response time exists at this rate: lower it, or search one with a limit",
+        )),
+        Keeping::ClientBound { seen } => Some(doubt(
+            "A011",
+            format!("client-bound: {seen}"),
+            "this says nothing of the engine: lower the rate, or give the client a quiet host",
+        )),
+    }
+}
+
+/// Tells of intervals that do not count.
+fn voids(step: &StepRecord) -> Option<Finding> {
+    let voided = step.voided.as_ref()?;
+    let most = voided.causes.iter().filter(|(cause, _)| *cause != VoidCause::Aftermath);
+    let most = most.max_by_key(|(_, count)| *count).map_or(VoidCause::Client, |(cause, _)| *cause);
+    let mut finding = doubt("A011", seen_of(voided), remedy(most));
+    if invalid(step).is_some() {
+        finding.severity = Severity::Blocking;
+    }
+    Some(finding)
+}
+
+/// Returns which intervals do not count, in words.
+fn seen_of(voided: &Voided) -> String {
+    let mut seen = format!("{} of {} intervals are void", voided.intervals, voided.of_intervals);
+    for (at, (cause, count)) in voided.causes.iter().enumerate() {
+        let before = if at == 0 { ": " } else { ", " };
+        // Writing to a text does not fail.
+        write!(seen, "{before}{} ({count})", cause.phrase()).ok();
+    }
+    seen
+}
+
+/// Returns what to do about a cause.
+const fn remedy(cause: VoidCause) -> &'static str {
+    match cause {
+        VoidCause::Paused => "let nothing stop the worker: no debugger, no freezer, no suspend",
+        VoidCause::Throttled => "raise the CPU cap of the control group assay runs in",
+        VoidCause::Steal => "repeat on a host whose CPUs are not shared with other guests",
+        VoidCause::Neighbours => "stop the other processes of the host, and repeat",
+        VoidCause::Client | VoidCause::Aftermath => {
+            "lower the rate or the number of clients, or pace them by `spin` on CPUs of their own"
+        }
+    }
+}
+
+/// Tells of a search that found nothing, or not the same twice.
+fn searched(step: &StepRecord) -> Option<Finding> {
+    let search = step.search.as_ref()?;
+    if search.found.is_none() {
+        return Some(doubt(
+            "A033",
+            format!("nothing found in {} probes: {}", search.probes.len(), search.ended),
+            "loosen the limit, or see in the probes what broke it",
+        ));
+    }
+    search.is_path_dependent.then(|| {
+        doubt(
+            "A034",
+            "a rate that had passed failed after a probe beyond it".to_owned(),
+            "the rate depends on the engine's past: search it on fresh data, more than once",
+        )
+    })
+}
+
+/// Tells of more busy threads than CPUs, over the intervals that count.
+pub(crate) fn busy_threads(step: &StepRecord, part: &Part, cpus: u32) -> Option<Finding> {
+    let length_us = part.valid_length().as_secs_f64() * 1e6;
+    if part.valid_length() == Nanos(0) {
+        return None;
+    }
+    let of = |name: &str| part.readings.get(name).copied();
+    let used = of("process_cpu_user_us")? + of("process_cpu_kernel_us")?;
+    let busy = used / length_us;
+    let found = step.search.as_ref().and_then(|search| search.found);
+    let clients = found.map_or(step.step.clients, |found| found.clients);
+    let waited = of("client_run_queue_us").map(|us| us / (f64::from(clients.max(1)) * length_us));
+    let late = part.engine_had_the_cpus;
+    let is_full = busy > BUSY_SHARE * f64::from(cpus);
+    if !is_full && late == 0 && waited.is_none_or(|waited| waited <= RUN_QUEUE_SHARE) {
+        return None;
+    }
+    let mut seen = format!("the worker used {busy:.2} of {cpus} CPUs");
+    if let Some(waited) = waited {
+        // Writing to a text does not fail.
+        write!(seen, "; clients waited {:.1} % of their time for one", waited * 100.0).ok();
+    }
+    if late > 0 {
+        write!(seen, "; in {late} intervals clients began late for it").ok();
+    }
+    let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
+    Some(doubt("A009", seen, remedy))
 }

@@ -58,6 +58,24 @@ pub enum RunnerError {
         /// The engine's own words.
         reason: String,
     },
+    /// The client cannot offer what a step asks for on this host.
+    #[error("{message}: {remedy}")]
+    Load {
+        /// Position of the step in the experiment, 0-based.
+        step_index: usize,
+        /// What it can do and what was asked, with the figures.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// The system does not allow as many client threads as are asked for.
+    #[error("{message}: {remedy}")]
+    Clients {
+        /// What is allowed and what was asked, with the figures.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// A step cannot be executed as asked.
     #[error(transparent)]
     Step(#[from] workload::WorkloadError),

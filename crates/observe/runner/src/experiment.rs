@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use archive::ExperimentDir;
 use load::SteadyClock;
+use model::honesty::ProbeRecord;
 use model::record::SCHEMA;
 use model::{
     Bytes, Cell, Experiment, IntervalRecord, Manifest, Nanos, RunEnd, RunRecord, Step, StepRecord,
@@ -15,7 +16,7 @@ use model::{
 use crate::data::{DataRoot, RunData};
 use crate::error::RunnerError;
 use crate::memory::MemoryWatch;
-use crate::message::{Command, Library, Order};
+use crate::message::{Command, Library, Order, ProbeBegins};
 use crate::process::{Process, WorkerProgram};
 use crate::stamp::now_utc;
 use crate::supervise::{Start, Supervisor};
@@ -88,8 +89,17 @@ pub enum Progress<'a> {
     Second {
         /// The step.
         step: &'a Step,
+        /// The probe it belongs to, in a search.
+        probe: Option<ProbeBegins>,
         /// The interval.
         interval: &'a IntervalRecord,
+    },
+    /// A probe of a search is over.
+    ProbeEnds {
+        /// The step.
+        step: &'a Step,
+        /// The probe's record.
+        probe: &'a ProbeRecord,
     },
     /// A step is over.
     StepEnds {

@@ -10,24 +10,33 @@
 
 mod account;
 mod data;
+mod demand;
 mod doubt;
+mod drain;
 mod error;
+mod evidence;
 mod experiment;
+mod innocence;
+mod keeping;
+mod ledger;
 mod memory;
 mod message;
 mod preflight;
+mod probing;
 mod process;
 mod settle;
+mod span;
 mod stamp;
 mod supervise;
 mod tally;
+mod trial;
 mod watch;
 mod worker;
 
 pub use data::{DataRoot, free_space};
 pub use error::RunnerError;
 pub use experiment::{Interrupt, Progress, Workbench, run_cells};
-pub use message::Library;
+pub use message::{Library, ProbeBegins};
 pub use preflight::check_variants;
 pub use process::WorkerProgram;
 pub use stamp::{now_utc, stamp_id};

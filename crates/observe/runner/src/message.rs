@@ -4,9 +4,10 @@
 
 use std::path::PathBuf;
 
+use model::honesty::{Calibration, Purpose, SearchRecord};
 use model::record::{ClockRecord, OpCounts, SettleRecord};
 use model::{
-    Cell, DataShape, EngineState, Identity, Nanos, OpKind, Options, Readings, Step, Variant,
+    Cell, DataShape, EngineState, Identity, Nanos, OpKind, Options, Pace, Readings, Step, Variant,
 };
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Go,
     /// Stop after the operations in hand.
     Stop,
+    /// Whether each interval of the probe's measured span is void, in order.
+    Judged { is_void: Vec<bool> },
 }
 
 /// Worker to parent.
@@ -52,9 +55,17 @@ pub(crate) enum Message {
     Opened { identity: Identity, effective_options: Options, keep: Vec<PathBuf> },
     /// The engine refused to open; `option` names the culprit when it is an option.
     Refused { option: Option<String>, reason: String },
+    /// The client was measured on an engine that does nothing; comes before `Opened`.
+    Calibrated { calibration: Calibration },
     /// A step begins (its warm-up, if it has one).
     StepBegins { index: u32 },
-    /// The measured span begins when the parent says `Go`.
+    /// A probe of a search begins (its warm-up).
+    ProbeBegins(ProbeBegins),
+    /// A probe's measured span is over; the worker waits for `Judged`.
+    ProbeMeasured { after: Box<EngineState> },
+    /// A probe is over: the search so far, that probe the last.
+    ProbeEnds { search: Box<SearchRecord> },
+    /// The measured span, of a step or of a probe, begins when the parent says `Go`.
     MeasuringBegins { before: Box<EngineState> },
     /// One interval is over.
     Interval(Box<IntervalMessage>),
@@ -70,18 +81,58 @@ pub(crate) enum Message {
     Closed { clock: ClockRecord },
 }
 
+/// What a probe of a search tries.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ProbeBegins {
+    /// Position in the search, 0-based.
+    pub number: u32,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Clients.
+    pub clients: u32,
+    /// Offered rate; absent in the closed loop.
+    pub offered_ops_per_s: Option<f64>,
+    /// Warm-up and measured span together.
+    pub length: Nanos,
+}
+
 /// One interval, as the worker saw it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IntervalMessage {
+    /// Probe of a search it belongs to.
+    pub(crate) probe: Option<u32>,
     pub(crate) is_warmup: bool,
     pub(crate) start: Nanos,
     pub(crate) length: Nanos,
     pub(crate) clients: Vec<KindTimes>,
     pub(crate) writers: Vec<KindTimes>,
+    /// What the clients of an open loop tell of themselves.
+    pub(crate) open: Option<OpenInterval>,
     /// Growth of the worker's own counters over the interval.
     pub(crate) growth: Readings,
     /// The engine's readings now, cumulative.
     pub(crate) engine: Readings,
+}
+
+/// One interval of an open loop.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OpenInterval {
+    /// Histogram of the clients' start lag: HdrHistogram V2, base64.
+    pub(crate) start_lag: String,
+    /// Age, at its end, of the oldest arrival that nobody had begun.
+    pub(crate) backlog: Nanos,
+}
+
+/// How the arrivals of an open loop were served.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ArrivalsTold {
+    pub(crate) pace: Pace,
+    pub(crate) offered: u64,
+    /// Histogram of the ages of those not served: HdrHistogram V2, base64.
+    pub(crate) censored: String,
+    /// Histogram of the clients' start lag: HdrHistogram V2, base64.
+    pub(crate) start_lag: String,
+    pub(crate) backlog: Nanos,
 }
 
 /// Counts and times of one kind of operation.
@@ -96,6 +147,9 @@ pub(crate) struct KindTimes {
 }
 
 /// A finished step, as the worker saw it.
+///
+/// Of a search, times and growth are those of the probe that confirmed what was found; nothing
+/// when none did.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StepEnds {
     pub(crate) index: u32,
@@ -106,6 +160,8 @@ pub(crate) struct StepEnds {
     pub(crate) growth: Readings,
     pub(crate) after: EngineState,
     pub(crate) settle: Option<SettleRecord>,
+    pub(crate) arrivals: Option<ArrivalsTold>,
+    pub(crate) search: Option<SearchRecord>,
     pub(crate) end: StepEnd,
 }
 

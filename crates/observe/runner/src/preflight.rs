@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use load::{Clock, SteadyClock};
 use model::{Cell, Experiment, Identity, Nanos, Variant};
 
+use crate::demand::check_demand;
 use crate::error::RunnerError;
 use crate::experiment::{WATCH_EVERY, Workbench, check_disk, order};
 use crate::memory::MemoryWatch;
@@ -17,14 +18,16 @@ const OPEN_MAX: Nanos = Nanos::from_secs(60);
 /// Why a variant's engine does not open: the option to blame, if it is one, and the engine's words.
 type Refusal = (Option<String>, String);
 
-/// Checks disk, steps and memory cap, and opens every variant's engine once in a scratch directory.
+/// Checks disk, steps, load and memory cap, and opens every variant's engine once in a scratch
+/// directory.
 ///
 /// Returns what each build turned out to be. Each engine gets a process of its own, under the
 /// experiment's memory cap, so an option that it refuses and a cap without rights are known before
 /// machine time is spent.
 ///
 /// # Errors
-/// [`RunnerError::Refused`] with the engine's own words, or what else stands in the way.
+/// [`RunnerError::Refused`] with the engine's own words, [`RunnerError::Load`] or
+/// [`RunnerError::Clients`] for a load that this host cannot offer, or what else stands in the way.
 pub fn check_variants(
     bench: &Workbench<'_>,
     experiment: &Experiment,
@@ -35,6 +38,7 @@ pub fn check_variants(
             workload::check(&step, &experiment.data)?;
         }
     }
+    check_demand(experiment)?;
     let mut identities = BTreeMap::new();
     for variant in &experiment.variants {
         let identity = check_variant(bench, experiment, variant)?;
@@ -82,7 +86,11 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
                 Message::Opened { identity, .. } => opened = Some(identity),
                 Message::Refused { option, reason } => return Some(Err((option, reason))),
                 Message::Closed { .. } => break,
-                Message::StepBegins { .. }
+                Message::Calibrated { .. }
+                | Message::StepBegins { .. }
+                | Message::ProbeBegins(_)
+                | Message::ProbeMeasured { .. }
+                | Message::ProbeEnds { .. }
                 | Message::MeasuringBegins { .. }
                 | Message::Interval(_)
                 | Message::Heartbeat { .. }

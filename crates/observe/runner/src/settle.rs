@@ -7,13 +7,13 @@ use model::{EngineState, Nanos};
 use workload::Stage;
 
 /// How often the predicates are looked at.
-const POLL: Nanos = Nanos::from_millis(50);
+pub(crate) const POLL: Nanos = Nanos::from_millis(50);
 /// Looks in a row that must find the engine idle: one alone can fall between two jobs.
-const IDLE_LOOKS: u32 = 3;
+pub(crate) const IDLE_LOOKS: u32 = 3;
 /// Time without any change of the debt, while nothing runs, after which an engine counts as idle
 /// although it says work is pending: some never take that word back.
 /// Source: rocksdb issue 9275 (universal compaction reports pending work forever).
-const STUCK: Nanos = Nanos::from_secs(5);
+pub(crate) const STUCK: Nanos = Nanos::from_secs(5);
 
 /// Executes the stages in order, until the engine is idle or `cap` is reached.
 ///

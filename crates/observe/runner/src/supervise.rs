@@ -2,20 +2,21 @@
 
 use std::path::PathBuf;
 
-use archive::{HistogramLine, RunWriter};
+use archive::{HistogramPlace, RunWriter, Times};
 use load::{Clock, SteadyClock};
+use model::honesty::SearchRecord;
 use model::record::ClockRecord;
-use model::{EngineState, IntervalRecord, Nanos, Readings, RunEnd, RunRecord, StepRecord};
+use model::{RunEnd, RunRecord};
 
-use crate::account::Account;
 use crate::data::RunData;
-use crate::doubt::doubts;
+use crate::doubt::invalid;
 use crate::experiment::{Progress, WATCH_EVERY, Workbench};
+use crate::ledger::{Kept, Ledger};
 use crate::memory::MemoryWatch;
 use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
 use crate::process::{Heard, Process, bad_end};
 use crate::stamp::now_utc;
-use crate::tally::{self, Told, bytes_per_s, done_of};
+use crate::tally::done_of;
 use crate::watch::{Alarm, Phase, Watch};
 
 /// One run under supervision.
@@ -27,11 +28,7 @@ pub(crate) struct Supervisor<'a> {
     clock: &'a SteadyClock,
     writer: RunWriter,
     record: RunRecord,
-    samplers: Vec<Box<dyn sampler::Sampler>>,
-    account: Account,
-    before: EngineState,
-    step: usize,
-    measuring_since: String,
+    ledger: Ledger<'a>,
     watch: Watch,
     steps: Vec<model::Step>,
     kept_files: Vec<PathBuf>,
@@ -54,6 +51,7 @@ pub(crate) struct Start<'a> {
 
 impl<'a> Supervisor<'a> {
     pub(crate) fn new(start: Start<'a>) -> Self {
+        let first = start.steps.first().expect("a plan's cells have steps").clone();
         Self {
             bench: start.bench,
             process: start.process,
@@ -62,12 +60,8 @@ impl<'a> Supervisor<'a> {
             clock: start.clock,
             writer: start.writer,
             record: start.record,
-            samplers: start.samplers,
+            ledger: Ledger::open(start.clock, start.samplers, first),
             steps: start.steps,
-            account: Account::default(),
-            before: EngineState::default(),
-            step: 0,
-            measuring_since: String::new(),
             watch: Watch::begin(start.clock.now()),
             kept_files: Vec::new(),
             end: None,
@@ -102,6 +96,10 @@ impl<'a> Supervisor<'a> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), archive::ArchiveError> {
         match message {
+            Message::Calibrated { calibration } => {
+                self.alive();
+                self.record.calibration = Some(calibration);
+            }
             Message::Opened { identity, effective_options, keep } => {
                 self.alive();
                 self.record.identity = Some(identity);
@@ -117,19 +115,34 @@ impl<'a> Supervisor<'a> {
                 self.end = Some(RunEnd::Failed { step: "open".to_owned(), reason });
             }
             Message::StepBegins { index } => {
-                self.step = index as usize;
                 self.enter(Phase::Engine);
-                self.account = Account::begin(self.sample(true));
-                progress(Progress::StepBegins { step: self.now_step() });
+                let index = (index as usize).min(self.steps.len() - 1);
+                self.ledger.begin_step(index, self.steps[index].clone());
+                progress(Progress::StepBegins { step: &self.ledger.step });
             }
-            Message::MeasuringBegins { before } => self.measuring_begins(*before),
+            Message::ProbeBegins(probe) => {
+                self.enter(Phase::Engine);
+                self.ledger.begin_probe(probe);
+            }
+            Message::MeasuringBegins { before } => {
+                self.ledger.begin_span(*before);
+                let has_clients = self.ledger.step.stop != model::StopRule::Operations(0);
+                self.enter(if has_clients { Phase::Clients } else { Phase::Engine });
+                self.process.tell(&Command::Go);
+            }
             Message::Interval(interval) => self.interval(&interval, progress)?,
+            Message::ProbeMeasured { after } => {
+                self.enter(Phase::Engine);
+                let is_void = self.ledger.end_probe(*after);
+                self.process.tell(&Command::Judged { is_void });
+            }
+            Message::ProbeEnds { search } => self.probe_ends(&search, progress)?,
             Message::Heartbeat { operations } => {
                 self.watch.heartbeat(operations, self.clock.now());
             }
             Message::Stage { name } => {
                 self.enter(Phase::Engine);
-                progress(Progress::Stage { step: self.now_step(), stage: &name });
+                progress(Progress::Stage { step: &self.ledger.step, stage: &name });
             }
             Message::StepEnds(ends) => {
                 self.enter(Phase::Engine);
@@ -153,83 +166,63 @@ impl<'a> Supervisor<'a> {
         self.record.clock = Some(clock);
     }
 
-    fn measuring_begins(&mut self, before: EngineState) {
-        let mut now = self.sample(true);
-        now.extend(before.readings.clone());
-        self.account = Account::begin(now);
-        self.before = before;
-        self.measuring_since = now_utc();
-        let has_clients = self.now_step().stop != model::StopRule::Operations(0);
-        self.enter(if has_clients { Phase::Clients } else { Phase::Engine });
-        self.process.tell(&Command::Go);
-    }
-
     /// Keeps one interval and shows it.
     fn interval(
         &mut self,
         told: &IntervalMessage,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), archive::ArchiveError> {
-        let (clients, writers) = match (tally::told(&told.clients), tally::told(&told.writers)) {
-            (Ok(clients), Ok(writers)) => (clients, writers),
-            (Err(reason), _) | (_, Err(reason)) => {
+        let kept = match self.ledger.interval(told) {
+            Ok(kept) => kept,
+            Err(reason) => {
                 self.give_up(reason);
                 return Ok(());
             }
         };
-        let mut now = self.sample(false);
-        now.extend(told.engine.clone());
-        let mut readings = self.account.step(&now);
-        readings.extend(told.growth.clone());
-        let step = self.now_step().name.clone();
-        let record = IntervalRecord {
-            step_index: u32::try_from(self.step).expect("plans are short"),
-            step: step.clone(),
-            is_warmup: told.is_warmup,
-            start_ns: told.start,
-            length_ns: told.length,
-            clients: tally::summaries(&clients),
-            writers: tally::summaries(&writers),
-            probe: None,
-            void: None,
-            start_lag: None,
-            within_limit: None,
-            readings,
-        };
-        let done = done_of(&record.clients);
-        if done + done_of(&record.writers) > 0 {
+        let record = &kept.record;
+        if done_of(&record.clients) + done_of(&record.writers) > 0 {
             self.alive();
         }
-        let is_whole = told.length.0 >= Nanos::SECOND.0 * 9 / 10;
-        if !told.is_warmup && is_whole {
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "a second's operations are far below 2^53"
-            )]
-            self.account.second(done as f64 / told.length.as_secs_f64());
-        }
-        self.writer.append_interval(&record)?;
-        for (group, told) in [("", &clients), ("writer.", &writers)] {
-            self.keep_histograms(&format!("{}.{step}.{group}", self.step), &record, told)?;
-        }
-        progress(Progress::Second { step: self.now_step(), interval: &record });
+        self.writer.append_interval(record)?;
+        self.keep_histograms(&kept)?;
+        let probe = self.ledger.probe;
+        progress(Progress::Second { step: &self.ledger.step, probe, interval: record });
         Ok(())
     }
 
-    fn keep_histograms(
+    fn keep_histograms(&mut self, kept: &Kept) -> Result<(), archive::ArchiveError> {
+        let record = &kept.record;
+        let probe = record.probe.map_or(String::new(), |number| format!(".probe{number}"));
+        let step = format!("{}.{}{probe}", record.step_index, record.step);
+        let (start, length) = (record.start_ns, record.length_ns);
+        for (group, told) in [("", &kept.clients), ("writer.", &kept.writers)] {
+            for told in told {
+                let tag = format!("{step}.{group}{}", told.kind);
+                let times = Times { response: &told.response, service: &told.service };
+                self.writer.append_times(&HistogramPlace { tag: &tag, start, length }, &times)?;
+            }
+        }
+        match &kept.start_lag {
+            Some(start_lag) => {
+                let place = HistogramPlace { tag: &step, start, length };
+                self.writer.append_start_lag(&place, start_lag)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps a search so far and shows its last probe.
+    fn probe_ends(
         &mut self,
-        tag: &str,
-        interval: &IntervalRecord,
-        told: &[Told],
+        search: &SearchRecord,
+        progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), archive::ArchiveError> {
-        for told in told {
-            self.writer.append_histograms(&HistogramLine {
-                tag: &format!("{tag}{}", told.kind),
-                start: interval.start_ns,
-                length: interval.length_ns,
-                response: &told.response,
-                service: &told.service,
-            })?;
+        self.enter(Phase::Engine);
+        self.ledger.take_search(search);
+        let step = &self.ledger.step;
+        self.writer.write_search(&format!("{}.{}", self.ledger.index, step.name), search)?;
+        if let Some(probe) = search.probes.last() {
+            progress(Progress::ProbeEnds { step, probe });
         }
         Ok(())
     }
@@ -237,62 +230,35 @@ impl<'a> Supervisor<'a> {
     /// Keeps a finished step and shows it.
     ///
     /// A step that was stopped or failed gets no summary, which would be taken for the whole: what
-    /// was measured of it is in its intervals.
+    /// was measured of it is in its intervals, and of a search in its file.
     fn step_ends(
         &mut self,
         ends: StepEnds,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), archive::ArchiveError> {
-        let step = self.now_step().clone();
+        let step = self.ledger.step.name.clone();
         match ends.end {
             StepEnd::Finished => {}
             StepEnd::Stopped => {
-                self.end.get_or_insert(RunEnd::Interrupted { step: step.name });
+                self.end.get_or_insert(RunEnd::Interrupted { step });
                 return Ok(());
             }
             StepEnd::Failed { reason } => {
-                self.end.get_or_insert(RunEnd::Failed { step: step.name, reason });
+                self.end.get_or_insert(RunEnd::Failed { step, reason });
                 return Ok(());
             }
         }
-        let (clients, writers) = match (tally::told(&ends.clients), tally::told(&ends.writers)) {
-            (Ok(clients), Ok(writers)) => (tally::summaries(&clients), tally::summaries(&writers)),
-            (Err(reason), _) | (_, Err(reason)) => {
+        match self.ledger.end_step(ends, self.record.calibration.as_ref()) {
+            Ok(record) => {
+                // The first step that was disturbed too much is reason enough.
+                self.record.invalid = self.record.invalid.take().or_else(|| invalid(&record));
+                self.record.steps.push(record);
+            }
+            Err(reason) => {
                 self.give_up(reason);
                 return Ok(());
             }
-        };
-        let mut now = self.sample(true);
-        now.extend(ends.after.readings.clone());
-        self.account.step(&now);
-        let mut counters = self.account.growth(&now);
-        counters.extend(ends.growth);
-        let writer_bytes_per_s =
-            (!writers.is_empty()).then(|| bytes_per_s(&writers, ends.duration));
-        let mut record = StepRecord {
-            index: ends.index,
-            started_at: self.measuring_since.clone(),
-            duration_ns: ends.duration,
-            clients,
-            writers,
-            writer_bytes_per_s,
-            seconds: self.account.seconds(),
-            counters,
-            gauges_max: self.account.gauges_max(),
-            gauges_end: self.account.gauges_last(),
-            before: std::mem::take(&mut self.before),
-            after: ends.after,
-            settle: ends.settle,
-            arrivals: None,
-            keeping: None,
-            within_limit: None,
-            voided: None,
-            search: None,
-            findings: Vec::new(),
-            step,
-        };
-        record.findings = doubts(&record);
-        self.record.steps.push(record);
+        }
         self.writer.write_record(&self.record)?;
         let step = self.record.steps.last().expect("one was just pushed");
         progress(Progress::StepEnds { step, run: &self.record });
@@ -301,7 +267,7 @@ impl<'a> Supervisor<'a> {
 
     /// Looks at Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
-        let settle_cap = self.now_step().settle_cap;
+        let settle_cap = self.ledger.step.settle_cap;
         let Some(alarm) = self.watch.look(self.bench, settle_cap, self.clock.now()) else { return };
         let step = self.step_name();
         match alarm {
@@ -331,10 +297,6 @@ impl<'a> Supervisor<'a> {
         self.watch.enter(phase, self.clock.now());
     }
 
-    fn now_step(&self) -> &model::Step {
-        &self.steps[self.step.min(self.steps.len() - 1)]
-    }
-
     /// Returns the step's name, or the phase around the steps the run is in.
     fn step_name(&self) -> String {
         if self.record.identity.is_none() {
@@ -343,17 +305,7 @@ impl<'a> Supervisor<'a> {
         if self.record.steps.len() == self.steps.len() {
             return "close".to_owned();
         }
-        self.now_step().name.clone()
-    }
-
-    /// Takes the parent's readings; one that fails is absent, as for a metric the host lacks.
-    fn sample(&mut self, is_boundary: bool) -> Readings {
-        let mut readings = Readings::new();
-        for sampler in &mut self.samplers {
-            let sampled = if is_boundary { sampler.sample_boundary() } else { sampler.sample() };
-            readings.extend(sampled.unwrap_or_default());
-        }
-        readings
+        self.ledger.step.name.clone()
     }
 
     /// Decides how the run ended, keeps the engine's files and closes the record.

@@ -4,11 +4,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-use load::{GroupTally, StepTotals};
+use load::{ArrivalTotals, GroupTally, Interval, StepTotals};
 use model::Nanos;
 use model::record::{OpSummaries, OpSummary};
 
-use crate::message::{KindTimes, StepEnd, StepEnds};
+use crate::message::{ArrivalsTold, KindTimes, OpenInterval, StepEnd, StepEnds};
 
 /// Returns a group's tally as it is told to the parent.
 pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
@@ -19,6 +19,22 @@ pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
         service: encode(&tally.service),
     };
     group.iter().map(one).collect()
+}
+
+/// Returns what the clients of an open loop tell of themselves.
+pub(crate) fn open_interval(interval: &Interval) -> OpenInterval {
+    OpenInterval { start_lag: encode(&interval.start_lag), backlog: interval.backlog }
+}
+
+/// Returns how the arrivals were served, as it is told to the parent.
+fn arrivals(totals: &ArrivalTotals) -> ArrivalsTold {
+    ArrivalsTold {
+        pace: totals.pace,
+        offered: totals.offered,
+        censored: encode(&totals.censored),
+        start_lag: encode(&totals.start_lag),
+        backlog: totals.backlog,
+    }
 }
 
 /// Returns a finished step as it is told to the parent; settle and state are added by the caller.
@@ -34,6 +50,7 @@ pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
         clients: times(&totals.clients),
         writers: times(&totals.writers),
         growth: totals.readings.clone(),
+        arrivals: totals.arrivals.as_ref().map(arrivals),
         end,
         ..StepEnds::default()
     }
@@ -69,6 +86,26 @@ pub(crate) fn summaries(told: &[Told]) -> OpSummaries {
     told.iter().map(|told| (told.kind, told.summary)).collect()
 }
 
+/// Returns the operations whose response time kept a limit, all kinds together.
+pub(crate) fn within(told: &[Told], limit: Nanos) -> u64 {
+    told.iter().map(|told| count_within(&told.response, limit)).sum()
+}
+
+/// Returns how many values of a histogram are `limit` or less, to its resolution of 0.1 %.
+pub(crate) fn count_within(histogram: &Histogram<u64>, limit: Nanos) -> u64 {
+    histogram.count_between(0, limit.0)
+}
+
+/// Returns the operations that ended, failed ones included, all kinds together.
+pub(crate) fn ended_of(summaries: &OpSummaries) -> u64 {
+    summaries.values().map(|summary| summary.counts.done + summary.counts.failed).sum()
+}
+
+/// Returns the longest response time, all kinds together.
+pub(crate) fn longest_of(summaries: &OpSummaries) -> Nanos {
+    Nanos(summaries.values().map(|summary| summary.response.max_ns).max().unwrap_or(0))
+}
+
 /// Returns the operations done, all kinds together.
 pub(crate) fn done_of(summaries: &OpSummaries) -> u64 {
     summaries.values().map(|summary| summary.counts.done).sum()
@@ -89,7 +126,7 @@ fn encode(histogram: &Histogram<u64>) -> String {
     STANDARD.encode(&bytes)
 }
 
-fn decode(text: &str) -> Result<Histogram<u64>, String> {
+pub(crate) fn decode(text: &str) -> Result<Histogram<u64>, String> {
     let bytes = STANDARD.decode(text).map_err(|error| format!("a broken histogram: {error}"))?;
     Deserializer::new()
         .deserialize(&mut bytes.as_slice())

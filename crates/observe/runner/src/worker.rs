@@ -1,29 +1,26 @@
 //! The child half: executes one run's order and tells the parent what happens.
 
-use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
-use load::{
-    Event, GroupRun, LoadError, SteadyClock, StepRun, StopFlag, process_readings, run_step,
-};
+use load::{SteadyClock, StopFlag, process_readings};
 use model::record::{ClockRecord, SettleRecord};
-use model::{DataShape, Load, Nanos, OpKind, Step, StopRule};
-use workload::{Group, Presence, Request};
+use model::{Load, Step, StopRule};
+use workload::Presence;
 
 use crate::account::growth;
-use crate::message::{Command, IntervalMessage, Library, Message, Order, StepEnd, StepEnds};
+use crate::demand::calibration_of;
+use crate::message::{Command, Library, Message, Order, StepEnd, StepEnds};
 use crate::settle::settle;
 use crate::tally;
+use crate::trial::{At, Trial};
 
 /// How a worker finds the driver of an engine: by name, with its library when it has one.
 pub type Registry = dyn Fn(&str, Option<&Library>) -> Result<Box<dyn Driver>, EngineError> + Sync;
 
-/// Length of an interval.
-const INTERVAL: Nanos = Nanos::SECOND;
 /// Commands that may wait unread; the parent sends one at a time.
 const COMMANDS_MAX: usize = 16;
 
@@ -40,10 +37,11 @@ pub fn work(
     registry: &Registry,
 ) -> Result<(), String> {
     let stop = StopFlag::default();
-    let (orders, goes) = listen(input, stop.clone());
+    let (orders, replies) = listen(input, stop.clone());
     let Ok(order) = orders.recv() else { return Err("no order came".to_owned()) };
     let clock = SteadyClock::calibrate();
-    let mut worker = Worker { output: Mutex::new(output), goes, stop, clock: &clock };
+    let output = Mutex::new(output);
+    let mut worker = Worker { output, replies, stop, clock: &clock, ceiling_ops_per_s: None };
     worker.run(&order, registry)
 }
 
@@ -51,16 +49,19 @@ pub fn work(
 fn listen(
     input: impl BufRead + Send + 'static,
     stop: StopFlag,
-) -> (Receiver<Box<Order>>, Receiver<()>) {
+) -> (Receiver<Box<Order>>, Receiver<Reply>) {
     let (send_order, orders) = sync_channel(1);
-    let (send_go, goes) = sync_channel(COMMANDS_MAX);
+    let (send_reply, replies) = sync_channel(COMMANDS_MAX);
     thread::spawn(move || {
         for line in input.lines() {
             let Ok(line) = line else { break };
             // A send fails only when the worker is ending; there is nobody left to tell.
             match serde_json::from_str(&line) {
                 Ok(Command::Run(order)) => drop(send_order.send(order)),
-                Ok(Command::Go) => drop(send_go.send(())),
+                Ok(Command::Go) => drop(send_reply.send(Reply::Go)),
+                Ok(Command::Judged { is_void }) => {
+                    drop(send_reply.send(Reply::Judged(is_void)));
+                }
                 Ok(Command::Stop) => {
                     stop.set();
                 }
@@ -71,23 +72,11 @@ fn listen(
         rustix::process::kill_process(me, rustix::process::Signal::KILL)
             .expect("a process may kill itself");
     });
-    (orders, goes)
+    (orders, replies)
 }
 
 /// An open engine, and whether its answers can be checked.
 type Opened = (Box<dyn Engine>, bool);
-
-/// One step of a run, with what it needs.
-struct At<'a> {
-    engine: &'a dyn Engine,
-    data: &'a DataShape,
-    index: u32,
-    step: &'a Step,
-    presence: Presence,
-    is_checking: bool,
-    kinds: BTreeSet<OpKind>,
-    seed: u64,
-}
 
 /// Returns a step's seed: the run's, moved on for each earlier step of the same name, so that the
 /// second does not ask for the keys that the first has just brought into the cache.
@@ -98,15 +87,24 @@ fn step_seed(order: &Order, index: u32) -> u64 {
 }
 
 /// The state of one run in the child.
-struct Worker<'a, W> {
+pub(crate) struct Worker<'a, W> {
     output: Mutex<W>,
-    goes: Receiver<()>,
-    stop: StopFlag,
-    clock: &'a SteadyClock,
+    replies: Receiver<Reply>,
+    pub(crate) stop: StopFlag,
+    pub(crate) clock: &'a SteadyClock,
+    /// Operations per second that the client can offer on schedule, once that is known.
+    pub(crate) ceiling_ops_per_s: Option<f64>,
+}
+
+/// What the worker waits for at a boundary.
+enum Reply {
+    Go,
+    Judged(Vec<bool>),
 }
 
 impl<W: Write + Send> Worker<'_, W> {
     fn run(&mut self, order: &Order, registry: &Registry) -> Result<(), String> {
+        self.calibrate(order)?;
         let Some((engine, is_checking)) = self.open(order, registry)? else { return Ok(()) };
         let mut presence = Presence::Some;
         let infos = workload::catalog();
@@ -142,6 +140,15 @@ impl<W: Write + Send> Worker<'_, W> {
             Ok(()) => self.say(&Message::Closed { clock: self.clock_record() }),
             Err(error) => Err(format!("the engine could not be closed: {error}")),
         }
+    }
+
+    /// Measures the client on this host, and tells.
+    fn calibrate(&mut self, order: &Order) -> Result<(), String> {
+        let Some(request) = calibration_of(&order.steps) else { return Ok(()) };
+        // A host that gives the clients no threads is told of by the step that needs them.
+        let Ok(calibration) = load::calibrate(self.clock, &request) else { return Ok(()) };
+        self.ceiling_ops_per_s = Some(calibration.ceiling_ops_per_s);
+        self.say(&Message::Calibrated { calibration })
     }
 
     /// Opens the engine and says whether its answers can be checked; `None` when it refused, which
@@ -209,50 +216,22 @@ impl<W: Write + Send> Worker<'_, W> {
         Ok(ends)
     }
 
-    /// Runs a step's clients.
+    /// Runs a step's clients, or its search.
     fn drive(&self, at: &At<'_>) -> Result<StepEnds, String> {
-        let request = Request {
-            step: at.step,
-            data: at.data,
-            seed: at.seed,
-            presence: at.presence,
-            group: Group::Clients,
-        };
-        let group = |group: Group, load: Load| {
-            let generators = workload::generators(&Request { group, ..request })
-                .map_err(|error| error.to_string())?;
-            Ok::<_, String>(GroupRun { generators, load, kinds: at.kinds.clone() })
-        };
-        let writer_load = workload::writer_load(at.step, at.data).unwrap_or(Load::Closed);
-        let mut run = StepRun {
-            engine: at.engine,
-            clients: group(Group::Clients, at.step.load.clone())?,
-            writers: group(Group::Writers, writer_load)?,
+        if matches!(at.step.load, Load::FindRate(_) | Load::FindClients) {
+            return self.search(at);
+        }
+        let trial = Trial {
+            load: at.step.load.clone(),
+            clients: at.step.clients,
             stop: at.step.stop,
             warmup: at.step.warmup,
-            interval: INTERVAL,
-            is_checking: at.is_checking,
-            arrival_seed: at.seed,
-            stop_flag: self.stop.clone(),
+            seed: at.seed,
+            probe: None,
         };
-        let mut told = Ok(());
-        let totals = run_step(self.clock, &mut run, &mut |event| {
-            if told.is_ok() {
-                told = self.tell(at, event);
-            }
-            if told.is_err() {
-                self.stop.set();
-            }
-        });
-        told?;
-        Ok(match totals {
+        Ok(match self.try_load(at, &trial, &mut |_, _| {})? {
             Ok(totals) => tally::step_ends(at.index, &totals),
-            Err(error) => {
-                let is_stopped = matches!(error, LoadError::Stopped);
-                let failed = StepEnd::Failed { reason: error.to_string() };
-                let end = if is_stopped { StepEnd::Stopped } else { failed };
-                StepEnds { index: at.index, end, ..StepEnds::default() }
-            }
+            Err(end) => StepEnds { index: at.index, end, ..StepEnds::default() },
         })
     }
 
@@ -272,32 +251,8 @@ impl<W: Write + Send> Worker<'_, W> {
         .map_err(|error| error.to_string())
     }
 
-    /// Tells the parent of an event of the load loop.
-    fn tell(&self, at: &At<'_>, event: Event<'_>) -> Result<(), String> {
-        match event {
-            Event::MeasuringBegins => self.begin_measuring(at),
-            Event::Heartbeat { client_operations, .. } => {
-                self.say(&Message::Heartbeat { operations: client_operations })
-            }
-            Event::Interval(interval) => {
-                let engine = at.engine.state().map(|state| state.readings).unwrap_or_default();
-                let message = IntervalMessage {
-                    is_warmup: interval.is_warmup,
-                    start: interval.start,
-                    length: interval.length,
-                    clients: tally::times(&interval.clients),
-                    writers: tally::times(&interval.writers),
-                    growth: interval.readings.clone(),
-                    engine,
-                };
-                self.say(&Message::Interval(Box::new(message)))
-            }
-            Event::MeasuringEnds => Ok(()),
-        }
-    }
-
     /// Tells the engine's state at the start of the measured span and waits for the parent.
-    fn begin_measuring(&self, at: &At<'_>) -> Result<(), String> {
+    pub(crate) fn begin_measuring(&self, at: &At<'_>) -> Result<(), String> {
         let before = Box::new(at.engine.state().unwrap_or_default());
         self.say(&Message::MeasuringBegins { before })?;
         self.wait_for_go()
@@ -310,11 +265,26 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     fn wait_for_go(&self) -> Result<(), String> {
-        self.goes.recv().map_err(|_hung_up| "the parent is gone".to_owned())
+        match self.reply()? {
+            Reply::Go => Ok(()),
+            Reply::Judged(_) => Err("the parent judged what nobody asked about".to_owned()),
+        }
+    }
+
+    /// Waits for the parent's word on which intervals of a probe are void.
+    pub(crate) fn wait_for_judgement(&self) -> Result<Vec<bool>, String> {
+        match self.reply()? {
+            Reply::Judged(is_void) => Ok(is_void),
+            Reply::Go => Err("the parent did not judge the probe".to_owned()),
+        }
+    }
+
+    fn reply(&self) -> Result<Reply, String> {
+        self.replies.recv().map_err(|_hung_up| "the parent is gone".to_owned())
     }
 
     /// Writes one message in one line.
-    fn say(&self, message: &Message) -> Result<(), String> {
+    pub(crate) fn say(&self, message: &Message) -> Result<(), String> {
         let mut line = serde_json::to_vec(message).expect("a message is always valid JSON");
         line.push(b'\n');
         let mut output = self.output.lock().map_err(|_poisoned| "a thread panicked".to_owned())?;

@@ -73,7 +73,8 @@ impl Screen {
                 self.live(step, 0.0, "begins");
             }
             Progress::Stage { step, stage } => self.live(step, 0.0, stage),
-            Progress::Second { step, interval } => self.second(step, interval),
+            Progress::Second { step, interval, .. } => self.second(step, interval),
+            Progress::ProbeEnds { .. } => {}
             Progress::StepEnds { step, .. } => self.line(&step_line(&self.run, step)),
             Progress::RunEnds { run } => self.run_ends(run),
         }

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use analysis::compare;
 use archive::{ExperimentDir, Results};
-use miette::{Result, miette};
+use miette::{Report, Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
 use model::{Bytes, Identity, Manifest, Nanos};
 use plan::Checked;
-use report::{Meta, render_answer};
+use report::{Compared, Meta, render_answer};
 use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
 
 use super::asked::{Asked, rates};
@@ -123,12 +123,8 @@ fn begin(
             found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
         bench.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
-    let identities = runner::check_variants(bench, &plan.experiment).map_err(|error| {
-        if let RunnerError::Refused { variant, option, reason } = &error {
-            return checked.refusal(variant, option.as_deref(), reason).into();
-        }
-        miette!("{error}")
-    })?;
+    let identities = runner::check_variants(bench, &plan.experiment)
+        .map_err(|error| refused(checked, &error))?;
     let manifest = Manifest {
         schema: SCHEMA,
         id: runner::stamp_id(u64::from(std::process::id())),
@@ -141,6 +137,20 @@ fn begin(
     };
     let dir = results.create(&manifest).told()?;
     Ok((dir, manifest))
+}
+
+/// Returns the report of a refusal, at the words that asked for what is refused.
+fn refused(checked: &Checked, error: &RunnerError) -> Report {
+    if let RunnerError::Refused { variant, option, reason } = error {
+        return checked.refusal(variant, option.as_deref(), reason).into();
+    }
+    if let RunnerError::Load { step_index, message, remedy } = error {
+        return checked.load_refusal(*step_index, message, remedy).into();
+    }
+    if let RunnerError::Clients { message, remedy } = error {
+        return checked.clients_refusal(message, remedy).into();
+    }
+    miette!("{error}")
 }
 
 /// Takes up an experiment where it was left; its builds must be the same to the last bit.
@@ -188,7 +198,9 @@ fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Resul
     let experiment = &manifest.plan.experiment;
     if runs.iter().any(|run| !run.steps.is_empty()) {
         let comparison = compare(&runs, experiment, &experiment.base).told()?;
-        ui.answer(render_answer(&comparison, &Meta::of(manifest), ui.style()));
+        let meta = Meta::of(manifest);
+        let compared = Compared::of(&comparison, &meta, &runs, &manifest.host);
+        ui.answer(render_answer(&compared, ui.style()));
     }
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
     let name = &experiment.name;

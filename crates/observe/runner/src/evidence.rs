@@ -1,0 +1,203 @@
+//! What an interval's judgement rests on: the client's own accounts and the host's.
+
+use hdrhistogram::Histogram;
+use model::{Nanos, Readings};
+
+use crate::tally::count_within;
+
+/// What does not change while a step's intervals are judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Setting {
+    /// The measured clients.
+    pub(crate) clients: u32,
+    /// CPUs of the host.
+    pub(crate) cpus: u32,
+    /// Longest response time that keeps the step's limit, when it has one.
+    pub(crate) within: Option<Nanos>,
+}
+
+/// How late free clients began what was due; open loop only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct StartLag {
+    /// Starts of a client that had waited.
+    pub(crate) starts: u64,
+    /// Of these, those later than was allowed.
+    pub(crate) late: u64,
+    /// Lateness of these, all together.
+    pub(crate) late_total: Nanos,
+    pub(crate) p99: Nanos,
+    pub(crate) max: Nanos,
+}
+
+impl StartLag {
+    /// Returns what a histogram of start lag shows when `allowed` is no lateness yet.
+    pub(crate) fn of(histogram: &Histogram<u64>, allowed: Nanos) -> Self {
+        let starts = histogram.len();
+        let late = histogram.iter_recorded().filter(|step| step.value_iterated_to() > allowed.0);
+        let totals =
+            late.map(|step| step.value_iterated_to().saturating_mul(step.count_at_value()));
+        Self {
+            starts,
+            late: starts - count_within(histogram, allowed),
+            late_total: Nanos(totals.fold(0, u64::saturating_add)),
+            p99: Nanos(histogram.value_at_quantile(0.99)),
+            max: Nanos(histogram.max()),
+        }
+    }
+}
+
+/// What is known of one interval; what nobody tells is `None`, and never speaks for a cause.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Evidence {
+    /// Start, since the step's start.
+    pub(crate) start: Nanos,
+    pub(crate) length: Nanos,
+    /// Absent in a closed loop.
+    pub(crate) start_lag: Option<StartLag>,
+    /// Age, at its end, of the oldest arrival that nobody had begun; 0 in a closed loop.
+    pub(crate) backlog: Nanos,
+    /// Longest response time of an operation that ended in it.
+    pub(crate) response_max: Nanos,
+    /// The worker's own accounts of this very interval.
+    pub(crate) own: Own,
+    /// What the parent saw of the host meanwhile.
+    pub(crate) outside: Outside,
+}
+
+/// The worker's accounts of an interval, us.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Own {
+    pub(crate) process_cpu: Option<f64>,
+    pub(crate) client_cpu: Option<f64>,
+    pub(crate) harness_cpu: Option<f64>,
+    /// Time the measured clients were ready to run and had no CPU.
+    pub(crate) run_queue: Option<f64>,
+    /// Time the measured clients had no operation due.
+    pub(crate) idle: Option<f64>,
+    /// Time by which the coordinator's waits ended late.
+    pub(crate) pause: Option<f64>,
+    /// Times a client was put off the CPU.
+    pub(crate) put_off: Option<f64>,
+}
+
+impl Own {
+    /// Returns the accounts among the growth of the worker's counters.
+    pub(crate) fn of(growth: &Readings) -> Self {
+        let sum = |user: &str, kernel: &str| Some(growth.get(user)? + growth.get(kernel)?);
+        let one = |name: &str| growth.get(name).copied();
+        Self {
+            process_cpu: sum("process_cpu_user_us", "process_cpu_kernel_us"),
+            client_cpu: sum("client_cpu_user_us", "client_cpu_kernel_us"),
+            harness_cpu: one("harness_cpu_us"),
+            run_queue: one("client_run_queue_us"),
+            idle: one("client_idle_us"),
+            pause: one("pause_us"),
+            put_off: one("client_context_switches_involuntary"),
+        }
+    }
+
+    /// Returns the CPU of the engine's own threads.
+    pub(crate) fn engine_cpu(&self) -> Option<f64> {
+        let engine = self.process_cpu? - self.client_cpu? - self.harness_cpu.unwrap_or(0.0);
+        Some(engine.max(0.0))
+    }
+}
+
+/// What the parent saw of the host over a span of its own clock, us.
+///
+/// The span is that of the interval only nearly: it ends when the interval was told, which a
+/// client stuck in one operation may delay.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Outside {
+    pub(crate) span: Nanos,
+    pub(crate) steal: Option<f64>,
+    pub(crate) throttled: Option<f64>,
+    /// User CPU of processes that are neither the worker nor Assay.
+    pub(crate) others: Option<f64>,
+    /// All CPU used on the host.
+    pub(crate) busy: Option<f64>,
+}
+
+impl Outside {
+    /// Returns what was seen over `span`, from the growth of the parent's counters.
+    pub(crate) fn of(growth: &Readings, span: Nanos) -> Self {
+        let one = |name: &str| growth.get(name).copied();
+        Self {
+            span,
+            steal: one("host_steal_us"),
+            throttled: one("cgroup_throttled_us"),
+            others: one("others_cpu_us"),
+            busy: one("host_cpu_busy_us"),
+        }
+    }
+
+    /// Returns what was seen over both spans.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let sum = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
+        Self {
+            span: self.span.after(other.span),
+            steal: sum(self.steal, other.steal),
+            throttled: sum(self.throttled, other.throttled),
+            others: sum(self.others, other.others),
+            busy: sum(self.busy, other.busy),
+        }
+    }
+
+    /// Returns the part of it that falls to a span of this length.
+    pub(crate) fn scaled_to(&self, length: Nanos) -> Self {
+        let factor = length.as_secs_f64() / self.span.as_secs_f64().max(1e-9);
+        let part = |us: Option<f64>| us.map(|us| us * factor);
+        Self {
+            span: length,
+            steal: part(self.steal),
+            throttled: part(self.throttled),
+            others: part(self.others),
+            busy: part(self.busy),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readings(of: &[(&str, f64)]) -> Readings {
+        of.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn starts_are_late_beyond_what_is_allowed() {
+        let mut histogram = load::empty_histogram();
+        histogram.record_n(1_000, 97).unwrap();
+        histogram.record_n(400_000, 3).unwrap();
+        let lag = StartLag::of(&histogram, Nanos(100_000));
+        assert_eq!((lag.starts, lag.late), (100, 3));
+        assert!(lag.late_total.0.abs_diff(1_200_000) < 2_000, "{lag:?}");
+        assert!(lag.p99 >= Nanos(400_000) && lag.max >= Nanos(400_000), "{lag:?}");
+        assert_eq!(StartLag::of(&load::empty_histogram(), Nanos(1)), StartLag::default());
+    }
+
+    #[test]
+    fn the_engine_s_cpu_is_what_neither_clients_nor_harness_used() {
+        let mut growth = readings(&[
+            ("process_cpu_user_us", 900.0),
+            ("process_cpu_kernel_us", 100.0),
+            ("client_cpu_user_us", 500.0),
+            ("client_cpu_kernel_us", 60.0),
+            ("harness_cpu_us", 40.0),
+        ]);
+        assert_eq!(Own::of(&growth).engine_cpu(), Some(400.0));
+        growth.remove("client_cpu_user_us");
+        assert_eq!(Own::of(&growth).engine_cpu(), None, "an unknown part is not zero");
+    }
+
+    #[test]
+    fn what_was_seen_over_several_intervals_is_shared_out_by_time() {
+        let growth = readings(&[("host_steal_us", 30_000.0), ("others_cpu_us", 900_000.0)]);
+        let late = Outside::of(&growth, Nanos::from_millis(2_900));
+        let next = Outside::of(&readings(&[("host_steal_us", 0.0)]), Nanos::from_millis(100));
+        let both = late.and(&next).scaled_to(Nanos::SECOND);
+        assert!((both.steal.unwrap() - 10_000.0).abs() < 1e-6, "{both:?}");
+        assert_eq!((both.others, both.throttled), (None, None));
+    }
+}

@@ -1,0 +1,620 @@
+//! Whether the client, and not the engine, was late in an interval, and who kept it.
+//!
+//! Pure functions over evidence. An interval is void when the client was late *and* the cause lies
+//! outside the engine: an embedded engine's own threads, and calls into it, are the engine's work,
+//! whomever they keep from the CPU. Lateness is told by the client's own accounts; the host's
+//! accounts, which are of nearly the same time only, tell the cause.
+//!
+//! Every threshold of the judgement stands at the top of this file, with its reason.
+
+use std::fmt::Write as _;
+
+use model::Nanos;
+use model::honesty::{Void, VoidCause};
+
+use crate::evidence::{Evidence, Outside, Setting, StartLag};
+
+/// Start lag that 99 % of the starts must stay within, where the limit asks for no more.
+/// Source: the project's reference, analysis, section 5.2.
+const LAG_P99_MIN: Nanos = Nanos(100_000);
+/// The same as a share of the limit: what the client adds must be small beside it.
+/// Source: the project's reference, analysis, section 5.2.
+const LAG_LIMIT_SHARE: f64 = 0.05;
+/// Late starts below which their share says nothing: of a hundred starts in a second, one is 1 %.
+const LATE_STARTS_MIN: u64 = 3;
+/// Longest start lag that is no cause for doubt by itself: two turns of a fair scheduler (3 ms
+/// each by default, doubled by two CPUs). A limit above it allows as much as itself.
+const LAG_MAX_MIN: Nanos = Nanos::from_millis(10);
+
+/// Time the worker must have stood still: the longest of some waits for a CPU on a busy host
+/// reach 10 ms, and an interval has ten such waits.
+const PAUSE_MIN_US: f64 = 30_000.0;
+
+/// Throttling that counts although no client was seen late, as a share of the interval: in half a
+/// percent of the time, a percentile of 99.5 and above is the cap's.
+/// Source: the project's reference, analysis, section 7, L22, which doubts any.
+const THROTTLED_SHARE: f64 = 0.005;
+/// Steal that counts although no client was seen late, as a share of the interval: twice the 2 %
+/// that the reference doubts over ten seconds, and above the noise of an account in ticks of 10 ms.
+/// Source: the project's reference, analysis, section 7, L21.
+const STEAL_SHARE: f64 = 0.05;
+/// Steal or throttling that can be the cause of a lateness that was seen: one tick.
+const TICK_US: f64 = 10_000.0;
+
+/// Share of their working time that clients may wait for a CPU before somebody is in their way.
+/// Source: the project's reference, analysis, section 7, L09.
+const RUN_QUEUE_SHARE: f64 = 0.05;
+/// Wait for a CPU that is too short to matter, as a share of the interval.
+const RUN_QUEUE_MIN_SHARE: f64 = 0.005;
+/// Share of all CPUs from which other processes can be the cause of any wait.
+const OTHERS_SHARE: f64 = 0.05;
+/// Error of the account of other processes per root of CPUs and seconds: it is the difference of
+/// an account in ticks and one to the nanosecond. At 250 ticks a second and a CPU in use half of
+/// the time, the standard deviation is 4 ms x sqrt(250 / 4) = 32 ms; this is three of them.
+const OTHERS_NOISE_US: f64 = 95_000.0;
+/// Share of a lateness, or of a wait, that a cause must be able to explain.
+const EXPLAINS_SHARE: f64 = 0.5;
+
+/// Judges a step's intervals in order, those of the warm-up included.
+#[derive(Debug)]
+pub(crate) struct Judge {
+    setting: Setting,
+    /// What the parent saw before, for an interval that is told at once after another.
+    before: Outside,
+    /// Time the worker stood still that has not been shared out yet, us.
+    pause_left_us: f64,
+    /// The longest backlog at the end of an interval without trouble.
+    usual_backlog: Nanos,
+    /// Backlog at the end of the last interval.
+    backlog: Nanos,
+    aftermath: Option<Aftermath>,
+}
+
+/// What a void interval leaves behind.
+#[derive(Debug, Clone, Copy)]
+struct Aftermath {
+    /// When it ended.
+    since: Nanos,
+    /// The longest backlog it left: a longer one is the engine's.
+    backlog_max: Nanos,
+}
+
+/// What an interval is found to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// The client did its part.
+    InTime,
+    /// Clients began late for want of a CPU that the engine's own work had; it counts.
+    EngineHadTheCpus,
+    /// It does not count.
+    Void(Void),
+}
+
+/// A client that was late.
+struct Late {
+    /// The longest lateness, us.
+    longest_us: f64,
+    /// Lateness of all late starts together, us.
+    total_us: f64,
+    /// What was seen, with the figures.
+    seen: String,
+}
+
+impl Judge {
+    /// Returns a judge who has seen nothing yet.
+    pub(crate) fn new(setting: Setting) -> Self {
+        Self {
+            setting,
+            before: Outside::default(),
+            pause_left_us: 0.0,
+            usual_backlog: Nanos(0),
+            backlog: Nanos(0),
+            aftermath: None,
+        }
+    }
+
+    /// Judges the next interval.
+    pub(crate) fn judge(&mut self, told: &Evidence) -> Judgement {
+        let length_us = micros(told.length);
+        let mut evidence = *told;
+        // Told in the wake of another: most of what was seen meanwhile was seen with that one.
+        let is_burst = told.outside.span.0 < told.length.0 / 2;
+        let outside = if is_burst { told.outside.and(&self.before) } else { told.outside };
+        self.before = outside;
+        evidence.outside = outside.scaled_to(told.length);
+        let pause_us = told.own.pause.unwrap_or(0.0) + self.pause_left_us;
+        self.pause_left_us = (pause_us - length_us).max(0.0);
+        evidence.own.pause = told.own.pause.map(|_| pause_us.min(length_us));
+
+        let mut judgement = judge_alone(&evidence, &self.setting);
+        let end = told.start.after(told.length);
+        if matches!(judgement, Judgement::Void(_)) {
+            let backlog_max = self.aftermath.map_or(Nanos(0), |aftermath| aftermath.backlog_max);
+            let backlog_max = backlog_max.max(told.backlog);
+            self.aftermath = Some(Aftermath { since: end, backlog_max });
+        } else if let Some(seen) = self.left_over(told) {
+            judgement = Judgement::Void(Void { cause: VoidCause::Aftermath, seen });
+        } else {
+            self.aftermath = None;
+            self.usual_backlog = self.usual_backlog.max(told.backlog);
+        }
+        self.backlog = told.backlog;
+        judgement
+    }
+
+    /// Returns in words what a void interval before this one has left to it, if anything.
+    ///
+    /// That is a backlog not longer than what it left (a longer one the engine has made itself),
+    /// or an operation that was due before the void interval had ended.
+    fn left_over(&self, told: &Evidence) -> Option<String> {
+        let aftermath = self.aftermath?;
+        let usual = self.usual_backlog.max(lag_allowed(self.setting.within));
+        if self.backlog > usual && self.backlog <= aftermath.backlog_max {
+            let left = aftermath.backlog_max;
+            return Some(format!(
+                "it began with a backlog of {}, of the {left} that a void interval left",
+                self.backlog
+            ));
+        }
+        let age = told.start.after(told.length).since(aftermath.since);
+        (told.response_max > age).then(|| {
+            format!(
+                "an operation that took {} was due before a void interval had ended",
+                told.response_max
+            )
+        })
+    }
+}
+
+/// Judges an interval by its own evidence.
+fn judge_alone(evidence: &Evidence, setting: &Setting) -> Judgement {
+    let late = late(evidence, setting);
+    if let Some((cause, seen)) = outside_cause(evidence, setting, late.as_ref()) {
+        let seen = match late {
+            Some(late) => format!("{seen}; {}", late.seen),
+            None => seen,
+        };
+        return Judgement::Void(Void { cause, seen });
+    }
+    let Some(Late { total_us, mut seen, .. }) = late else { return Judgement::InTime };
+    if engine_had_the_cpus(evidence, setting, total_us) {
+        return Judgement::EngineHadTheCpus;
+    }
+    if let Some(put_off) = evidence.own.put_off {
+        // Writing to a text does not fail.
+        write!(seen, "; clients were put off the CPU {put_off:.0} times").ok();
+    }
+    Judgement::Void(Void { cause: VoidCause::Client, seen })
+}
+
+/// Returns the start lag that most starts must stay within, when a limit is `within`.
+pub(crate) fn lag_allowed(within: Option<Nanos>) -> Nanos {
+    within.map_or(Nanos(0), |within| share_of(within, LAG_LIMIT_SHARE)).max(LAG_P99_MIN)
+}
+
+/// Returns how a client was late in an open loop, if it was.
+fn late(evidence: &Evidence, setting: &Setting) -> Option<Late> {
+    let StartLag { starts, late, late_total, p99, max } = evidence.start_lag?;
+    let allowed = lag_allowed(setting.within);
+    let max_allowed = setting.within.unwrap_or_default().max(LAG_MAX_MIN);
+    let seen = if p99 > allowed && late >= LATE_STARTS_MIN {
+        format!("start lag p99 {p99} of {starts} starts, {allowed} is allowed; max {max}")
+    } else if max > max_allowed {
+        format!("longest start lag {max}, {max_allowed} is allowed")
+    } else {
+        return None;
+    };
+    Some(Late { longest_us: micros(max), total_us: micros(late_total), seen })
+}
+
+/// Returns who outside the worker was in the way, with the figures.
+fn outside_cause(
+    evidence: &Evidence,
+    setting: &Setting,
+    late: Option<&Late>,
+) -> Option<(VoidCause, String)> {
+    let length_us = micros(evidence.length);
+    let outside = &evidence.outside;
+    let (throttled, steal) = (outside.throttled.unwrap_or(0.0), outside.steal.unwrap_or(0.0));
+    let still = stood_still(evidence, setting) - throttled - steal;
+    if still >= PAUSE_MIN_US {
+        let seen = format!("the worker stood still for {} of {}", span(still), evidence.length);
+        return Some((VoidCause::Paused, seen));
+    }
+    // A cause without a lateness must be large; with one, it must be able to explain it.
+    let counts = |us: f64, share: f64| match late {
+        _ if us >= share * length_us => true,
+        Some(late) => us >= TICK_US && us >= EXPLAINS_SHARE * late.longest_us,
+        None => false,
+    };
+    if counts(throttled, THROTTLED_SHARE) {
+        let seen = format!("a CPU cap held the worker's group for {}", span(throttled));
+        return Some((VoidCause::Throttled, seen));
+    }
+    if counts(steal, STEAL_SHARE) {
+        let seen = format!("another guest took {} of CPU", span(steal));
+        return Some((VoidCause::Steal, seen));
+    }
+    neighbours(evidence, setting, late).map(|seen| (VoidCause::Neighbours, seen))
+}
+
+/// Returns the time the whole worker stood still, us: no more than the CPUs were unused.
+///
+/// A coordinator that waits for a CPU is late too, but then the CPUs are in use.
+fn stood_still(evidence: &Evidence, setting: &Setting) -> f64 {
+    let Some(pause) = evidence.own.pause else { return 0.0 };
+    let cpus = f64::from(setting.cpus.max(1));
+    let used = evidence.own.process_cpu.unwrap_or(0.0) + evidence.outside.others.unwrap_or(0.0);
+    pause.min(micros(evidence.length) - used / cpus).max(0.0)
+}
+
+/// Returns in words how other processes were in the way, if they were.
+fn neighbours(evidence: &Evidence, setting: &Setting, late: Option<&Late>) -> Option<String> {
+    let others = evidence.outside.others?;
+    let length_us = micros(evidence.length);
+    let cpus = f64::from(setting.cpus.max(1));
+    let queued = queued(evidence, setting);
+    let wait = match (late, queued) {
+        (Some(late), _) => late.longest_us,
+        (None, Some(queued)) => queued,
+        (None, None) => return None,
+    };
+    let noise = OTHERS_NOISE_US * (cpus * length_us / 1e6).sqrt();
+    let wanted = (EXPLAINS_SHARE * wait).min(OTHERS_SHARE * cpus * length_us).max(noise);
+    (others >= wanted).then(|| {
+        let waited = evidence
+            .own
+            .run_queue
+            .map_or(String::new(), |us| format!(" while clients waited {} for one", span(us)));
+        format!("other processes used {} of CPU{waited}", span(others))
+    })
+}
+
+/// Returns the time clients waited for a CPU, us, when it was more than what always happens.
+fn queued(evidence: &Evidence, setting: &Setting) -> Option<f64> {
+    let queued = evidence.own.run_queue?;
+    let length_us = micros(evidence.length);
+    let is_much = queued > RUN_QUEUE_SHARE * worked(evidence, setting)
+        && queued > RUN_QUEUE_MIN_SHARE * length_us;
+    is_much.then_some(queued)
+}
+
+/// Returns the time the measured clients had an operation to do, us, all of them together.
+fn worked(evidence: &Evidence, setting: &Setting) -> f64 {
+    let all = f64::from(setting.clients) * micros(evidence.length);
+    (all - evidence.own.idle.unwrap_or(0.0)).max(0.0)
+}
+
+/// Returns whether clients that were late waited for CPUs on which the engine's work ran.
+///
+/// That is its own threads, what the kernel does for it, and more calls into it than there are
+/// CPUs. A wait for a CPU makes one start late at most, by no more than the wait.
+fn engine_had_the_cpus(evidence: &Evidence, setting: &Setting, late_us: f64) -> bool {
+    let Some(queued) = evidence.own.run_queue else { return false };
+    if queued < EXPLAINS_SHARE * late_us {
+        return false;
+    }
+    let engine = evidence.own.engine_cpu().unwrap_or(0.0);
+    let kernel = kernel_cpu(evidence).unwrap_or(0.0);
+    let calls = worked(evidence, setting) / micros(evidence.length).max(1.0);
+    engine + kernel >= EXPLAINS_SHARE * queued || calls > f64::from(setting.cpus)
+}
+
+/// Returns the CPU of the host that no process used in user mode and the worker did not use: the
+/// kernel's own threads, mostly.
+fn kernel_cpu(evidence: &Evidence) -> Option<f64> {
+    let outside = &evidence.outside;
+    Some((outside.busy? - outside.others? - evidence.own.process_cpu?).max(0.0))
+}
+
+fn micros(span: Nanos) -> f64 {
+    span.as_secs_f64() * 1e6
+}
+
+/// Returns microseconds as a span, for people.
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+#[expect(clippy::cast_sign_loss, reason = "the cast saturates")]
+fn span(us: f64) -> Nanos {
+    Nanos((us * 1e3) as u64)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "spans stay far below 2^53 ns")]
+#[expect(clippy::cast_possible_truncation, reason = "a share of a span is no longer than it")]
+#[expect(clippy::cast_sign_loss, reason = "both factors are positive")]
+fn share_of(span: Nanos, share: f64) -> Nanos {
+    Nanos((span.0 as f64 * share) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Own;
+
+    const SECOND: Nanos = Nanos::SECOND;
+
+    /// Two clients on two CPUs, without a limit.
+    const TWO: Setting = Setting { clients: 2, cpus: 2, within: None };
+
+    /// A second of an open loop on a quiet host, as recorded with RocksDB: readers at half of what
+    /// they can do, some CPU of its own threads, the odd tick of steal.
+    fn quiet() -> Evidence {
+        Evidence {
+            start: Nanos(0),
+            length: SECOND,
+            start_lag: Some(StartLag {
+                starts: 30_000,
+                late: 12,
+                late_total: Nanos(9_000_000),
+                p99: Nanos(18_000),
+                max: Nanos(2_100_000),
+            }),
+            backlog: Nanos(40_000),
+            response_max: Nanos::from_millis(4),
+            own: Own {
+                process_cpu: Some(1_300_000.0),
+                client_cpu: Some(1_050_000.0),
+                harness_cpu: Some(9_000.0),
+                run_queue: Some(21_000.0),
+                idle: Some(900_000.0),
+                pause: Some(6_000.0),
+                put_off: Some(40.0),
+            },
+            outside: Outside {
+                span: SECOND,
+                steal: Some(10_000.0),
+                throttled: Some(0.0),
+                others: Some(30_000.0),
+                busy: Some(1_400_000.0),
+            },
+        }
+    }
+
+    /// The same of a closed loop: nobody waits for arrivals.
+    fn closed() -> Evidence {
+        let mut evidence = quiet();
+        (evidence.start_lag, evidence.backlog) = (None, Nanos(0));
+        evidence.own.idle = Some(0.0);
+        evidence
+    }
+
+    fn lag(late: u64, p99_us: u64, max_us: u64) -> Option<StartLag> {
+        let (p99, max) = (Nanos(p99_us * 1000), Nanos(max_us * 1000));
+        let late_total = Nanos(late * (p99.0 / 4) + max.0);
+        Some(StartLag { starts: 30_000, late, late_total, p99, max })
+    }
+
+    /// Returns what a change to a quiet second makes of it: a cause, or why it counts.
+    fn judged(
+        mut evidence: Evidence,
+        change: impl FnOnce(&mut Evidence),
+    ) -> Result<VoidCause, Judgement> {
+        change(&mut evidence);
+        match Judge::new(TWO).judge(&evidence) {
+            Judgement::Void(void) => Ok(void.cause),
+            counts @ (Judgement::InTime | Judgement::EngineHadTheCpus) => Err(counts),
+        }
+    }
+
+    #[test]
+    fn a_quiet_second_counts_whatever_the_engine_does_in_it() {
+        for quiet in [quiet(), closed()] {
+            assert_eq!(judged(quiet, |_| {}), Err(Judgement::InTime));
+            // A stall: no operation ends, and what is due waits. Nobody is free to be late.
+            let stall = |evidence: &mut Evidence| {
+                evidence.response_max = Nanos::from_secs(1);
+                evidence.backlog = Nanos::from_secs(1);
+                evidence.start_lag = evidence.start_lag.map(|_| StartLag::default());
+                evidence.own.run_queue = Some(0.0);
+            };
+            assert_eq!(judged(quiet, stall), Err(Judgement::InTime));
+            // Every CPU is in use, by the engine itself.
+            let busy = |evidence: &mut Evidence| {
+                evidence.own.process_cpu = Some(1_990_000.0);
+                evidence.own.run_queue = Some(400_000.0);
+                evidence.own.pause = Some(90_000.0);
+                evidence.outside.busy = Some(2_000_000.0);
+            };
+            assert_eq!(judged(quiet, busy), Err(Judgement::InTime));
+        }
+    }
+
+    #[test]
+    fn what_nobody_tells_speaks_for_no_cause() {
+        for mut unknown in [quiet(), closed()] {
+            (unknown.own, unknown.outside) = (Own::default(), Outside::default());
+            assert_eq!(judged(unknown, |_| {}), Err(Judgement::InTime));
+        }
+    }
+
+    #[test]
+    fn a_late_client_is_void_and_the_cause_is_who_can_explain_it() {
+        let late = |evidence: &mut Evidence| evidence.start_lag = lag(900, 4_000, 38_000);
+        let with = |change: fn(&mut Evidence)| {
+            judged(quiet(), |evidence| {
+                late(evidence);
+                change(evidence);
+            })
+        };
+        assert_eq!(with(|_| {}), Ok(VoidCause::Client));
+        assert_eq!(with(|it| it.outside.throttled = Some(30_000.0)), Ok(VoidCause::Throttled));
+        assert_eq!(with(|it| it.outside.steal = Some(30_000.0)), Ok(VoidCause::Steal));
+        let hog = |it: &mut Evidence| {
+            it.outside.others = Some(900_000.0);
+            it.own.run_queue = Some(300_000.0);
+        };
+        assert_eq!(with(hog), Ok(VoidCause::Neighbours));
+        let stopped = |it: &mut Evidence| {
+            it.own.pause = Some(300_000.0);
+            it.own.process_cpu = Some(900_000.0);
+        };
+        assert_eq!(with(stopped), Ok(VoidCause::Paused));
+        // One tick of steal is there on any virtual machine; it explains no 38 ms.
+        assert_eq!(with(|it| it.outside.steal = Some(10_000.0)), Ok(VoidCause::Client));
+    }
+
+    #[test]
+    fn clients_late_for_the_engine_s_own_threads_still_count() {
+        let compaction = |evidence: &mut Evidence| {
+            evidence.start_lag = lag(400, 2_000, 38_000);
+            evidence.own.process_cpu = Some(1_950_000.0);
+            evidence.own.client_cpu = Some(900_000.0);
+            evidence.own.run_queue = Some(250_000.0);
+            evidence.own.pause = Some(70_000.0);
+            evidence.outside.busy = Some(1_980_000.0);
+        };
+        assert_eq!(judged(quiet(), compaction), Err(Judgement::EngineHadTheCpus));
+        // The same beside a hog: nobody knows which of them it was, so it does not count.
+        let hog = |evidence: &mut Evidence| {
+            compaction(evidence);
+            evidence.outside.others = Some(600_000.0);
+        };
+        assert_eq!(judged(quiet(), hog), Ok(VoidCause::Neighbours));
+        // More calls into the engine at once than CPUs.
+        let crowd = Setting { clients: 8, ..TWO };
+        let mut evidence = quiet();
+        compaction(&mut evidence);
+        evidence.own.client_cpu = evidence.own.process_cpu;
+        assert_eq!(Judge::new(crowd).judge(&evidence), Judgement::EngineHadTheCpus);
+    }
+
+    #[test]
+    fn clients_that_spin_in_their_own_way_are_the_client_s_fault() {
+        // Eight clients, none of which has anything to do most of the time, on two CPUs.
+        let crowd = Setting { clients: 8, ..TWO };
+        let mut evidence = quiet();
+        evidence.start_lag = lag(9_000, 9_000, 40_000);
+        evidence.own.process_cpu = Some(1_990_000.0);
+        evidence.own.client_cpu = Some(1_980_000.0);
+        evidence.own.run_queue = Some(5_800_000.0);
+        evidence.own.idle = Some(7_700_000.0);
+        evidence.outside.busy = Some(2_000_000.0);
+        let Judgement::Void(void) = Judge::new(crowd).judge(&evidence) else { panic!() };
+        assert_eq!(void.cause, VoidCause::Client);
+        assert!(void.seen.contains("put off the CPU 40 times"), "{}", void.seen);
+    }
+
+    #[test]
+    fn a_closed_loop_is_judged_by_its_waits_for_a_cpu() {
+        let hog = |queued: f64, others: f64| {
+            judged(closed(), |evidence| {
+                evidence.own.run_queue = Some(queued);
+                evidence.outside.others = Some(others);
+            })
+        };
+        assert_eq!(hog(500_000.0, 900_000.0), Ok(VoidCause::Neighbours));
+        assert_eq!(hog(500_000.0, 60_000.0), Err(Judgement::InTime), "own threads, no neighbour");
+        assert_eq!(hog(20_000.0, 900_000.0), Err(Judgement::InTime), "CPUs for everybody");
+        let with = |change: fn(&mut Evidence)| judged(closed(), change);
+        assert_eq!(with(|it| it.outside.throttled = Some(80_000.0)), Ok(VoidCause::Throttled));
+        assert_eq!(with(|it| it.outside.steal = Some(80_000.0)), Ok(VoidCause::Steal));
+        assert_eq!(with(|it| it.outside.steal = Some(20_000.0)), Err(Judgement::InTime));
+        let stopped = |it: &mut Evidence| {
+            it.own.pause = Some(300_000.0);
+            it.own.process_cpu = Some(1_300_000.0);
+        };
+        assert_eq!(with(stopped), Ok(VoidCause::Paused));
+    }
+
+    #[test]
+    fn a_cap_or_a_thief_that_stops_the_worker_is_not_taken_for_a_pause() {
+        for cause in [VoidCause::Throttled, VoidCause::Steal] {
+            let held = |it: &mut Evidence| {
+                it.own.pause = Some(500_000.0);
+                it.own.process_cpu = Some(700_000.0);
+                let us = Some(520_000.0);
+                if cause == VoidCause::Steal {
+                    it.outside.steal = us;
+                } else {
+                    it.outside.throttled = us;
+                }
+            };
+            assert_eq!(judged(closed(), held), Ok(cause));
+        }
+    }
+
+    #[test]
+    fn lateness_is_measured_against_the_limit() {
+        let setting = Setting { within: Some(Nanos::from_millis(20)), ..TWO };
+        assert_eq!(lag_allowed(setting.within), Nanos::from_millis(1));
+        let mut evidence = quiet();
+        evidence.start_lag = lag(900, 800, 18_000);
+        assert_eq!(Judge::new(setting).judge(&evidence), Judgement::InTime);
+        assert!(matches!(Judge::new(TWO).judge(&evidence), Judgement::Void(_)));
+        let strict = Setting { within: Some(Nanos(200_000)), ..TWO };
+        assert_eq!(lag_allowed(strict.within), LAG_P99_MIN);
+    }
+
+    #[test]
+    fn two_late_starts_of_few_say_nothing() {
+        let few = |late| {
+            judged(quiet(), |evidence| {
+                let (p99, max) = (Nanos::from_millis(2), Nanos::from_millis(2));
+                let late_total = Nanos(late * max.0);
+                evidence.start_lag = Some(StartLag { starts: 50, late, late_total, p99, max });
+            })
+        };
+        assert_eq!(few(2), Err(Judgement::InTime));
+        // The tick of steal that harms nobody explains 2 ms.
+        assert_eq!(few(3), Ok(VoidCause::Steal));
+    }
+
+    /// Goal: a worker stopped for 2.6 s voids every second it was stopped in, although it can tell
+    /// of it only once it goes on, and the seconds in which it catches up.
+    #[test]
+    fn a_long_stop_and_what_it_left_to_do_are_void() {
+        let mut judge = Judge::new(TWO);
+        assert_eq!(judge.judge(&quiet()), Judgement::InTime);
+        let mut causes = Vec::new();
+        let stop = [2_600_000.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let backlogs = [900, 1900, 2500, 900, 0, 0];
+        for (second, (pause, backlog)) in (1..).zip(stop.into_iter().zip(backlogs)) {
+            let mut evidence = quiet();
+            evidence.start = Nanos::from_secs(second);
+            evidence.backlog = Nanos::from_millis(backlog);
+            evidence.own.pause = Some(pause);
+            if second < 4 {
+                evidence.own.process_cpu = Some(200_000.0);
+            }
+            match judge.judge(&evidence) {
+                Judgement::Void(void) => causes.push(Some(void.cause)),
+                Judgement::InTime | Judgement::EngineHadTheCpus => causes.push(None),
+            }
+        }
+        let (paused, after) = (Some(VoidCause::Paused), Some(VoidCause::Aftermath));
+        assert_eq!(causes, [paused, paused, paused, after, after, None]);
+    }
+
+    #[test]
+    fn a_backlog_the_engine_makes_itself_is_no_aftermath() {
+        let mut judge = Judge::new(TWO);
+        let mut second = 0;
+        let mut with = |backlog_ms: u64, is_late: bool| {
+            let mut evidence = quiet();
+            evidence.start = Nanos::from_secs(second);
+            second += 1;
+            evidence.backlog = Nanos::from_millis(backlog_ms);
+            if is_late {
+                evidence.start_lag = lag(900, 4_000, 38_000);
+            }
+            matches!(judge.judge(&evidence), Judgement::Void(_))
+        };
+        // Overloaded before: the void interval left nothing that was not there already.
+        assert_eq!([with(500, false), with(700, true), with(900, false)], [false, true, true]);
+        assert_eq!([with(1100, false), with(1300, false)], [false, false]);
+    }
+
+    #[test]
+    fn an_operation_due_before_a_void_interval_had_ended_is_its_aftermath() {
+        let mut judge = Judge::new(TWO);
+        let mut evidence = closed();
+        evidence.outside.throttled = Some(400_000.0);
+        assert!(matches!(judge.judge(&evidence), Judgement::Void(_)));
+        let mut next = closed();
+        next.start = SECOND;
+        next.response_max = Nanos::from_millis(1_200);
+        let Judgement::Void(void) = judge.judge(&next) else { panic!() };
+        assert_eq!(void.cause, VoidCause::Aftermath);
+        next.start = Nanos::from_secs(2);
+        assert_eq!(judge.judge(&next), Judgement::InTime);
+    }
+}

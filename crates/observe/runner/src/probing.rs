@@ -1,0 +1,245 @@
+//! A search: probe after probe on the open engine, as `search` asks for them.
+
+use std::io::Write;
+
+use load::{Interval, StepTotals};
+use model::{EngineState, Load, Nanos, OpenLoad, Pace, Rate, Readings, Step, StopRule};
+use search::{
+    ClientSearch, ClientSpec, Next, Probe, ProbeLoad, RateSearch, RateSpec, Search, Second, Seen,
+};
+
+use crate::account::{gauges, growth};
+use crate::drain::{Drain, Pond};
+use crate::message::{Message, ProbeBegins, StepEnd, StepEnds};
+use crate::tally;
+use crate::trial::{At, Trial};
+use crate::worker::Worker;
+
+/// A probe that was run.
+struct Probed {
+    seen: Seen,
+    /// What it would be as a step.
+    ends: StepEnds,
+}
+
+impl<W: Write + Send> Worker<'_, W> {
+    /// Runs a step's search; the probe that confirmed what was found is the step's own.
+    ///
+    /// # Errors
+    /// When the parent is gone.
+    pub(crate) fn search(&self, at: &At<'_>) -> Result<StepEnds, String> {
+        let mut own = StepEnds { index: at.index, ..StepEnds::default() };
+        let mut search = match self.search_of(at.step) {
+            Ok(search) => search,
+            Err(reason) => {
+                own.end = StepEnd::Failed { reason };
+                return Ok(own);
+            }
+        };
+        let mut drain = Drain::new();
+        while let Next::Probe(probe) = search.next() {
+            let Probed { seen, ends } = self.probe(at, &probe, &mut drain)?;
+            search.tell(&seen);
+            self.say(&Message::ProbeEnds { search: Box::new(search.record().clone()) })?;
+            if ends.end != StepEnd::Finished {
+                own.end = ends.end;
+                break;
+            }
+            if search.record().confirmed().is_some_and(|probed| probed.number == probe.number) {
+                own = ends;
+            }
+        }
+        own.search = Some(search.record().clone());
+        Ok(own)
+    }
+
+    /// Returns the search a step asks for.
+    fn search_of(&self, step: &Step) -> Result<Box<dyn Search>, String> {
+        let StopRule::Duration(probe) = step.stop else {
+            return Err("a search needs a step that ends by duration".to_owned());
+        };
+        let (limit, warmup) = (step.limit, step.warmup);
+        match (&step.load, limit) {
+            (Load::FindRate(_), Some(limit)) => {
+                let ceiling = self.ceiling_ops_per_s.ok_or("the client was not calibrated")?;
+                Ok(Box::new(RateSearch::new(RateSpec {
+                    limit,
+                    clients: step.clients,
+                    ceiling_ops_per_s: ceiling,
+                    probe,
+                    warmup,
+                    precision: RateSpec::precision_for(probe),
+                })))
+            }
+            (Load::FindRate(_), None) => Err("a search for a rate needs a limit".to_owned()),
+            (Load::FindClients | Load::Closed | Load::Open(_), limit) => {
+                let max_clients = step.clients;
+                Ok(Box::new(ClientSearch::new(ClientSpec { limit, max_clients, probe, warmup })))
+            }
+        }
+    }
+
+    /// Runs one probe.
+    fn probe(&self, at: &At<'_>, probe: &Probe, drain: &mut Drain) -> Result<Probed, String> {
+        let drained = match probe.is_drained_before {
+            true => self.drain(at, drain)?,
+            false => Nanos(0),
+        };
+        let trial = trial_of(at, probe);
+        self.say(&Message::ProbeBegins(ProbeBegins {
+            number: probe.number,
+            purpose: probe.purpose,
+            clients: trial.clients,
+            offered_ops_per_s: match probe.load {
+                ProbeLoad::Rate { ops_per_s } => Some(ops_per_s),
+                ProbeLoad::Closed { .. } => None,
+            },
+            length: probe.warmup.after(probe.measure),
+        }))?;
+        let mut watcher = Watcher::new(at.step, at.engine.state().unwrap_or_default());
+        let tried = self.try_load(at, &trial, &mut |interval, engine| {
+            watcher.see(interval, engine);
+        })?;
+        let after = at.engine.state().unwrap_or_default();
+        self.say(&Message::ProbeMeasured { after: Box::new(after.clone()) })?;
+        let is_void = self.wait_for_judgement()?;
+        let ends = match &tried {
+            Ok(totals) => tally::step_ends(at.index, totals),
+            Err(end) => StepEnds { index: at.index, end: end.clone(), ..StepEnds::default() },
+        };
+        let mut seen = watcher.seen(tried.ok().as_ref(), &after, &is_void);
+        seen.drained = drained;
+        seen.stop = match &ends.end {
+            StepEnd::Finished => None,
+            StepEnd::Stopped => Some("the user stopped it".to_owned()),
+            StepEnd::Failed { reason } => Some(reason.clone()),
+        };
+        Ok(Probed { seen, ends })
+    }
+
+    /// Waits until what earlier probes owe is paid off; an engine that fails is left to the probe.
+    fn drain(&self, at: &At<'_>, drain: &mut Drain) -> Result<Nanos, String> {
+        self.say(&Message::Stage { name: "drain".to_owned() })?;
+        let pond = Pond {
+            engine: at.engine,
+            clock: self.clock,
+            cap: at.step.settle_cap,
+            dirty_bytes: &dirty_bytes,
+        };
+        let drained = drain.wait(&pond, &mut || {
+            self.say(&Message::Heartbeat { operations: 0 }).is_ok() && !self.stop.is_set()
+        });
+        Ok(drained.unwrap_or_default())
+    }
+}
+
+/// Returns what a probe offers.
+///
+/// Each probe has keys and arrivals of its own: none asks for what the one before it has just
+/// brought into the cache.
+fn trial_of(at: &At<'_>, probe: &Probe) -> Trial {
+    let (load, clients) = match probe.load {
+        ProbeLoad::Rate { ops_per_s } => {
+            let pace = match &at.step.load {
+                Load::FindRate(pace) => *pace,
+                Load::Open(_) | Load::Closed | Load::FindClients => Pace::default(),
+            };
+            (Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace }), at.step.clients)
+        }
+        ProbeLoad::Closed { clients } => (Load::Closed, clients),
+    };
+    Trial {
+        load,
+        clients,
+        stop: StopRule::Duration(probe.measure),
+        warmup: probe.warmup,
+        seed: mixed(at.seed, probe.number),
+        probe: Some(probe.number),
+    }
+}
+
+/// Returns the seed of a probe.
+///
+/// Source: Steele, Lea and Flood, 2014, "Fast splittable pseudorandom number generators"
+/// (SplitMix64, its increment).
+const fn mixed(seed: u64, probe: u32) -> u64 {
+    seed.wrapping_add((probe as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// Returns the host's dirty pages, bytes; `None` when it does not tell.
+fn dirty_bytes() -> Option<f64> {
+    let bytes = sampler::dirty_bytes().ok().flatten()?;
+    #[expect(clippy::cast_precision_loss, reason = "memory is far below 2^53 bytes")]
+    Some(bytes as f64)
+}
+
+/// Collects what a probe shows.
+struct Watcher {
+    limit: Option<Nanos>,
+    before: EngineState,
+    /// The engine's readings at the end of the last interval.
+    last: Readings,
+    seconds: Vec<Second>,
+}
+
+impl Watcher {
+    fn new(step: &Step, before: EngineState) -> Self {
+        let limit = step.limit.map(|limit| limit.within);
+        Self { limit, last: before.readings.clone(), before, seconds: Vec::new() }
+    }
+
+    /// Sees one interval, and the engine's readings at its end.
+    fn see(&mut self, interval: &Interval, engine: &Readings) {
+        let mut readings = growth(&self.last, engine);
+        self.last.clone_from(engine);
+        if interval.is_warmup {
+            return;
+        }
+        readings.extend(gauges(engine));
+        readings.extend(dirty_bytes().map(|bytes| ("dirty_bytes".to_owned(), bytes)));
+        let mut second = Second {
+            length: interval.length,
+            backlog: interval.backlog,
+            readings,
+            ..Second::default()
+        };
+        for tally in interval.clients.values() {
+            let failed = tally.counts.failed;
+            second.ended += tally.counts.done + failed;
+            second.late += self.limit.map_or(0, |limit| {
+                tally.response.len() - tally::count_within(&tally.response, limit) + failed
+            });
+        }
+        self.seconds.push(second);
+    }
+
+    /// Returns what was seen; `totals` is absent when the load could not be run.
+    fn seen(self, totals: Option<&StepTotals>, after: &EngineState, is_void: &[bool]) -> Seen {
+        let mut seconds = self.seconds;
+        for (second, is_void) in seconds.iter_mut().zip(is_void) {
+            second.is_void = *is_void;
+        }
+        let debt = |state: &EngineState| state.readings.get("engine_debt_bytes").copied();
+        let (mut response, mut service) = (load::empty_histogram(), load::empty_histogram());
+        for tally in totals.into_iter().flat_map(|totals| totals.clients.values()) {
+            for (all, of_kind) in [(&mut response, &tally.response), (&mut service, &tally.service)]
+            {
+                all.add(of_kind).expect("all tallies have one layout");
+            }
+        }
+        let arrivals = totals.and_then(|totals| totals.arrivals.as_ref());
+        let censored = arrivals.map_or(0, |arrivals| arrivals.censored.len());
+        let in_time = |limit| arrivals.map_or(0, |all| tally::count_within(&all.censored, limit));
+        Seen {
+            seconds,
+            censored_late: self.limit.map_or(0, |limit| censored - in_time(limit)),
+            censored,
+            response: load::percentiles(&response),
+            service: load::percentiles(&service),
+            duration: totals.map_or(Nanos(0), |totals| totals.duration),
+            drained: Nanos(0),
+            debt_bytes: debt(&self.before).zip(debt(after)),
+            stop: None,
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A measured span as the parent keeps it: its accounts, and the part of it that counts.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use load::empty_histogram;
+use model::honesty::{Void, VoidCause, Voided};
+use model::record::{OpCounts, OpSummary};
+use model::{EngineState, IntervalRecord, Kind, Nanos, OpKind, Readings};
+
+use crate::account::{Account, of_kind};
+use crate::innocence::Judgement;
+use crate::tally::{Told, done_of};
+
+/// A measured span, of a step or of a probe.
+#[derive(Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) account: Account,
+    /// The engine's state when it began.
+    pub(crate) before: EngineState,
+    /// When it began, UTC, RFC 3339.
+    pub(crate) since: String,
+    pub(crate) part: Part,
+}
+
+impl Span {
+    /// Begins a span with the readings of its first moment.
+    pub(crate) fn begin(now: Readings, before: EngineState, since: String) -> Self {
+        Self { account: Account::begin(now), before, since, part: Part::default() }
+    }
+
+    /// Adds the next interval.
+    pub(crate) fn add(&mut self, judged: &Judged<'_>) {
+        let record = judged.record;
+        let is_whole = record.length_ns.0 >= Nanos::SECOND.0 * 9 / 10;
+        if is_whole && record.void.is_none() {
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "a second's operations are far below 2^53"
+            )]
+            let done = done_of(&record.clients) as f64;
+            self.account.second(done / record.length_ns.as_secs_f64());
+        }
+        self.part.add(judged);
+    }
+}
+
+/// The intervals of a span: which count, and what is in those that do.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    /// Whether each interval is void, in order.
+    pub(crate) is_void: Vec<bool>,
+    causes: BTreeMap<VoidCause, u32>,
+    valid_ns: Nanos,
+    kinds: BTreeMap<OpKind, Sum>,
+    /// Growth of counters over the intervals that count.
+    pub(crate) readings: Readings,
+    /// Intervals that count although clients began late: the engine had the CPUs.
+    pub(crate) engine_had_the_cpus: u32,
+    /// Operations that kept the limit: in all intervals, and in those that count.
+    within: Option<(u64, u64)>,
+    /// Backlog at the end of each interval, void ones included.
+    pub(crate) backlogs: Vec<Nanos>,
+}
+
+/// One kind of operation over the intervals that count.
+#[derive(Debug)]
+struct Sum {
+    counts: OpCounts,
+    response: Histogram<u64>,
+    service: Histogram<u64>,
+}
+
+impl Default for Sum {
+    fn default() -> Self {
+        let (response, service) = (empty_histogram(), empty_histogram());
+        Self { counts: OpCounts::default(), response, service }
+    }
+}
+
+/// One interval that was judged.
+pub(crate) struct Judged<'a> {
+    pub(crate) record: &'a IntervalRecord,
+    pub(crate) clients: &'a [Told],
+    pub(crate) backlog: Nanos,
+    pub(crate) judgement: &'a Judgement,
+}
+
+impl Part {
+    fn add(&mut self, judged: &Judged<'_>) {
+        let record = judged.record;
+        let void = record.void.as_ref();
+        self.is_void.push(void.is_some());
+        self.backlogs.push(judged.backlog);
+        if let Some(within) = record.within_limit {
+            let (all, valid) = self.within.unwrap_or_default();
+            let counted = if void.is_some() { 0 } else { within };
+            self.within = Some((all + within, valid + counted));
+        }
+        if let Some(void) = void {
+            *self.causes.entry(void.cause).or_default() += 1;
+            return;
+        }
+        self.valid_ns = self.valid_ns.after(record.length_ns);
+        self.engine_had_the_cpus += u32::from(*judged.judgement == Judgement::EngineHadTheCpus);
+        for told in judged.clients {
+            let sum = self.kinds.entry(told.kind).or_default();
+            sum.counts.merge(&told.summary.counts);
+            sum.add_times(&told.response, &told.service);
+        }
+        for (name, grown) in of_kind(&record.readings, Kind::Counter) {
+            *self.readings.entry(name.clone()).or_insert(0.0) += grown;
+        }
+    }
+
+    /// Adds the arrivals that were not served at the span's end, with their ages: at least their
+    /// response times. They belong to the last interval, and count when it does.
+    pub(crate) fn add_censored(&mut self, ages: &Histogram<u64>) {
+        if self.is_void.last().is_none_or(|is_void| *is_void) {
+            return;
+        }
+        let most = self.kinds.values_mut().max_by_key(|sum| sum.counts.done);
+        if let Some(sum) = most {
+            sum.add_times(ages, &empty_histogram());
+        }
+    }
+
+    /// Returns the number of intervals.
+    pub(crate) fn intervals(&self) -> u32 {
+        u32::try_from(self.is_void.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the number of intervals that do not count.
+    pub(crate) fn void_intervals(&self) -> u32 {
+        self.causes.values().sum()
+    }
+
+    /// Returns the length of the intervals that count.
+    pub(crate) const fn valid_length(&self) -> Nanos {
+        self.valid_ns
+    }
+
+    /// Returns the operations that kept the limit in all intervals, when there is a limit.
+    pub(crate) fn within_limit(&self) -> Option<u64> {
+        self.within.map(|(all, _)| all)
+    }
+
+    /// Returns what does not count and what is left; `None` when everything counts.
+    pub(crate) fn voided(&self) -> Option<Voided> {
+        let summary = |(kind, sum): (&OpKind, &Sum)| {
+            let (response, service) =
+                (load::percentiles(&sum.response), load::percentiles(&sum.service));
+            (*kind, OpSummary { counts: sum.counts, response, service })
+        };
+        (self.void_intervals() > 0).then(|| Voided {
+            intervals: self.void_intervals(),
+            of_intervals: self.intervals(),
+            causes: self.causes.iter().map(|(cause, count)| (*cause, *count)).collect(),
+            valid_ns: self.valid_ns,
+            valid: self.kinds.iter().map(summary).collect(),
+            within_limit: self.within.map(|(_, valid)| valid),
+        })
+    }
+}
+
+impl Sum {
+    fn add_times(&mut self, response: &Histogram<u64>, service: &Histogram<u64>) {
+        for (ours, theirs) in [(&mut self.response, response), (&mut self.service, service)] {
+            ours.add(theirs).expect("ours reaches as far as the worker's, which is of one layout");
+        }
+    }
+}
+
+/// Returns why an interval is void, if it is.
+pub(crate) const fn void_of(judgement: &Judgement) -> Option<&Void> {
+    match judgement {
+        Judgement::Void(void) => Some(void),
+        Judgement::InTime | Judgement::EngineHadTheCpus => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::record::OpSummaries;
+
+    use super::*;
+
+    /// A second in which `done` gets were done, each in `ns`; void when there is a cause.
+    fn add(span: &mut Span, done: u64, ns: u64, cause: Option<VoidCause>) {
+        let (mut response, mut service) = (empty_histogram(), empty_histogram());
+        response.record_n(ns, done).unwrap();
+        service.record_n(ns / 2, done).unwrap();
+        let counts = OpCounts { done, ..OpCounts::default() };
+        let summary = OpSummary { counts, ..OpSummary::default() };
+        let judgement = cause.map_or(Judgement::InTime, |cause| {
+            Judgement::Void(Void { cause, seen: String::new() })
+        });
+        let record = IntervalRecord {
+            step_index: 0,
+            step: "readrandom".to_owned(),
+            is_warmup: false,
+            start_ns: Nanos(0),
+            length_ns: Nanos::SECOND,
+            clients: [(OpKind::Get, summary)].into(),
+            writers: OpSummaries::new(),
+            probe: None,
+            void: void_of(&judgement).cloned(),
+            start_lag: None,
+            within_limit: Some(done / 2),
+            readings: [("process_cpu_user_us", 7.0), ("rss_bytes", 5.0)]
+                .map(|(name, value)| (name.to_owned(), value))
+                .into(),
+        };
+        span.add(&Judged {
+            record: &record,
+            clients: &[Told { kind: OpKind::Get, summary, response, service }],
+            backlog: Nanos(done),
+            judgement: &judgement,
+        });
+    }
+
+    #[test]
+    fn a_span_without_voids_has_nothing_to_tell() {
+        let mut span = Span::default();
+        add(&mut span, 10, 1000, None);
+        let part = &span.part;
+        assert_eq!((part.voided(), part.within_limit()), (None, Some(5)));
+        assert_eq!((part.intervals(), part.valid_length()), (1, Nanos::SECOND));
+    }
+
+    #[test]
+    fn what_counts_is_merged_from_the_intervals_that_count() {
+        let mut span = Span::default();
+        add(&mut span, 90, 1_000, None);
+        add(&mut span, 50, 9_000_000, Some(VoidCause::Steal));
+        add(&mut span, 10, 2_000, None);
+        add(&mut span, 20, 9_000_000, Some(VoidCause::Aftermath));
+        let part = &span.part;
+        let voided = part.voided().unwrap();
+        assert_eq!((voided.intervals, voided.of_intervals), (2, 4));
+        assert_eq!(voided.causes, [(VoidCause::Steal, 1), (VoidCause::Aftermath, 1)]);
+        assert_eq!(voided.valid_ns, Nanos::from_secs(2));
+        let valid = &voided.valid[&OpKind::Get];
+        assert_eq!((valid.counts.done, valid.response.count, valid.service.count), (100, 100, 100));
+        assert!(valid.response.max_ns < 2_100 && valid.response.p50_ns < 1_100, "{valid:?}");
+        assert_eq!((part.within_limit(), voided.within_limit), (Some(85), Some(50)));
+        let cpu = "process_cpu_user_us".to_owned();
+        assert_eq!(part.readings, [(cpu, 14.0)].into(), "a gauge has no growth");
+        assert_eq!(span.account.seconds().seconds, 2);
+        assert_eq!(part.is_void, [false, true, false, true]);
+    }
+
+    /// Goal: arrivals nobody had served are held against the engine only if the client was well
+    /// at the end.
+    #[test]
+    fn censored_arrivals_count_when_the_last_interval_does() {
+        let mut ages = empty_histogram();
+        ages.record_n(500_000_000, 5).unwrap();
+        for (is_last_void, counted) in [(false, 105), (true, 100)] {
+            let mut span = Span::default();
+            add(&mut span, 1, 1_000, Some(VoidCause::Client));
+            add(&mut span, 100, 1_000, None);
+            if is_last_void {
+                add(&mut span, 1, 1_000, Some(VoidCause::Client));
+            }
+            span.part.add_censored(&ages);
+            let valid = span.part.voided().unwrap().valid[&OpKind::Get];
+            assert_eq!((valid.response.count, valid.service.count), (counted, 100));
+            assert_eq!(valid.counts.done, 100, "nobody has served them");
+        }
+    }
+}

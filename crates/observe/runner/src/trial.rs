@@ -1,0 +1,140 @@
+//! One load against the open engine: a step's own, or a probe's.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use engine::Engine;
+use load::{Event, GroupRun, Interval, LoadError, StepRun, StepTotals, run_step};
+use model::{DataShape, Load, Nanos, OpKind, Readings, Step, StopRule};
+use workload::{Group, Presence, Request};
+
+use crate::message::{IntervalMessage, Message, StepEnd};
+use crate::tally;
+use crate::worker::Worker;
+
+/// Length of an interval.
+const INTERVAL: Nanos = Nanos::SECOND;
+
+/// One step of a run, with what it needs.
+pub(crate) struct At<'a> {
+    pub(crate) engine: &'a dyn Engine,
+    pub(crate) data: &'a DataShape,
+    pub(crate) index: u32,
+    pub(crate) step: &'a Step,
+    pub(crate) presence: Presence,
+    pub(crate) is_checking: bool,
+    pub(crate) kinds: BTreeSet<OpKind>,
+    pub(crate) seed: u64,
+}
+
+/// What is offered, and for how long.
+pub(crate) struct Trial {
+    /// A closed loop or an open one.
+    pub(crate) load: Load,
+    pub(crate) clients: u32,
+    pub(crate) stop: StopRule,
+    pub(crate) warmup: Nanos,
+    pub(crate) seed: u64,
+    /// Its number, when it is a probe.
+    pub(crate) probe: Option<u32>,
+}
+
+impl<W: Write + Send> Worker<'_, W> {
+    /// Runs one load; `on_interval` sees each interval with the engine's readings at its end.
+    ///
+    /// A load that could not be run at all is told as the end of its step.
+    ///
+    /// # Errors
+    /// When the parent is gone.
+    pub(crate) fn try_load(
+        &self,
+        at: &At<'_>,
+        trial: &Trial,
+        on_interval: &mut dyn FnMut(&Interval, &Readings),
+    ) -> Result<Result<StepTotals, StepEnd>, String> {
+        let failed = |error: &dyn ToString| StepEnd::Failed { reason: error.to_string() };
+        let mut run = match self.step_run(at, trial) {
+            Ok(run) => run,
+            Err(error) => return Ok(Err(failed(&error))),
+        };
+        let mut told = Ok(());
+        let totals = run_step(self.clock, &mut run, &mut |event| {
+            if told.is_ok() {
+                told = self.tell(at, trial, event, on_interval);
+            }
+            if told.is_err() {
+                self.stop.set();
+            }
+        });
+        told?;
+        Ok(totals.map_err(|error| {
+            let is_stopped = matches!(error, LoadError::Stopped);
+            if is_stopped { StepEnd::Stopped } else { failed(&error) }
+        }))
+    }
+
+    /// Makes the clients ready.
+    fn step_run<'a>(
+        &self,
+        at: &At<'a>,
+        trial: &Trial,
+    ) -> Result<StepRun<'a>, workload::WorkloadError> {
+        let step = Step { clients: trial.clients, ..at.step.clone() };
+        let group = |group: Group, load: Load| {
+            let generators = workload::generators(&Request {
+                step: &step,
+                data: at.data,
+                seed: trial.seed,
+                presence: at.presence,
+                group,
+            })?;
+            Ok(GroupRun { generators, load, kinds: at.kinds.clone() })
+        };
+        let writer_load = workload::writer_load(&step, at.data).unwrap_or(Load::Closed);
+        Ok(StepRun {
+            engine: at.engine,
+            clients: group(Group::Clients, trial.load.clone())?,
+            writers: group(Group::Writers, writer_load)?,
+            stop: trial.stop,
+            warmup: trial.warmup,
+            interval: INTERVAL,
+            is_checking: at.is_checking,
+            arrival_seed: trial.seed,
+            stop_flag: self.stop.clone(),
+        })
+    }
+
+    /// Tells the parent of an event of the load loop.
+    fn tell(
+        &self,
+        at: &At<'_>,
+        trial: &Trial,
+        event: Event<'_>,
+        on_interval: &mut dyn FnMut(&Interval, &Readings),
+    ) -> Result<(), String> {
+        match event {
+            Event::MeasuringBegins => self.begin_measuring(at),
+            Event::Heartbeat { client_operations, .. } => {
+                self.say(&Message::Heartbeat { operations: client_operations })
+            }
+            Event::Interval(interval) => {
+                let engine = at.engine.state().map(|state| state.readings).unwrap_or_default();
+                on_interval(interval, &engine);
+                let is_open = matches!(trial.load, Load::Open(_));
+                let message = IntervalMessage {
+                    probe: trial.probe,
+                    is_warmup: interval.is_warmup,
+                    start: interval.start,
+                    length: interval.length,
+                    clients: tally::times(&interval.clients),
+                    writers: tally::times(&interval.writers),
+                    open: is_open.then(|| tally::open_interval(interval)),
+                    growth: interval.readings.clone(),
+                    engine,
+                };
+                self.say(&Message::Interval(Box::new(message)))
+            }
+            Event::MeasuringEnds => Ok(()),
+        }
+    }
+}
