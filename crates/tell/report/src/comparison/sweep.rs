@@ -1,4 +1,4 @@
-//! Sweeps over numbers of clients: throughput by level, the law fitted to it, and the rule of thumb.
+//! Sweeps over numbers of clients: throughput by level, the law fitted to it, the rule of thumb.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use model::Unit;
 
 use super::part::Part;
 use super::tables::{find, ratio_cell, spread_cell};
-use crate::figure::{MISSING, digits, figure};
-use crate::honesty::clients;
+use crate::figure::{self, MISSING, digits, figure};
+use crate::honesty::{clients, rate};
 use crate::input::Compared;
 use crate::label::{Loading, THROUGHPUT, is_sweep, loading, measured_steps, variant_label};
 use crate::table::{Cell, Table};
@@ -33,12 +33,14 @@ pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
             let scalings: Vec<&Scaling> = in_order(compared).into_iter().filter(own).collect();
             parts.push(Part {
                 title: title(&steps, !scalings.is_empty()),
-                sentences: scalings.iter().flat_map(|scaling| words(scaling)).collect(),
+                sentences: scalings.iter().map(|scaling| words(scaling)).collect(),
                 tables: vec![table(comparison, &steps, &scalings)],
                 remarks: Vec::new(),
             });
         }
     }
+    // What varies with the clients comes first.
+    parts.sort_by_key(|part| part.sentences.is_empty());
     let searches = in_order(compared).into_iter().filter(|one| one.origin == Origin::Search);
     parts.extend(searches.map(searched));
     parts
@@ -70,14 +72,6 @@ fn by_step(comparison: &Comparison) -> Vec<Vec<&StepComparison>> {
     let indices: BTreeSet<u32> = closed.iter().map(|step| step.index).collect();
     let levels = |index: u32| closed.iter().copied().filter(|step| step.index == index).collect();
     indices.into_iter().map(levels).collect()
-}
-
-/// Returns throughput by level without what only the runs can tell.
-pub(super) fn plain_tables(comparison: &Comparison) -> Vec<Table> {
-    if !is_sweep(comparison) {
-        return Vec::new();
-    }
-    by_step(comparison).iter().map(|steps| table(comparison, steps, &[])).collect()
 }
 
 fn table(comparison: &Comparison, steps: &[&StepComparison], scalings: &[&Scaling]) -> Table {
@@ -151,28 +145,46 @@ fn searched(scaling: &Scaling) -> Part {
     }
     Part {
         title: format!("{} of {}: clients searched", scaling.step, scaling.variant),
-        sentences: words(scaling),
+        sentences: vec![words(scaling)],
         tables: vec![table],
         remarks: Vec::new(),
     }
 }
 
-/// Returns the fits and the rule of thumb of one variant, in words.
-fn words(scaling: &Scaling) -> Vec<String> {
-    let variant = format!("{} of {}", scaling.step, scaling.variant);
-    let mut words = vec![format!("{variant}: {}.", fit_words(&scaling.throughput_fit))];
-    if let Some(Ok(_)) = &scaling.goodput_fit
-        && let Some(fit) = &scaling.goodput_fit
-    {
-        words.push(format!("{variant}, goodput: {}.", fit_words(fit)));
-    }
-    if let Some(Ok(_)) = &scaling.within_cpus_fit
-        && let Some(fit) = &scaling.within_cpus_fit
-    {
-        words.push(format!("{variant}, up to as many clients as CPUs: {}.", fit_words(fit)));
-    }
-    words.extend(rule_of_thumb(scaling).map(|told| format!("{variant}: {told}.")));
-    words
+/// Returns the best level, the fits and the rule of thumb of one variant, in words.
+fn words(scaling: &Scaling) -> String {
+    let mut told = vec![best_words(scaling), fit_words(&scaling.throughput_fit)];
+    let is_told = |fit: &&Result<Fit, NoFit>| fit.is_ok();
+    let of_goodput = scaling.goodput_fit.as_ref().filter(is_told);
+    told.extend(of_goodput.map(|fit| format!("Goodput, {}", fit_words(fit))));
+    let within = scaling.within_cpus_fit.as_ref().filter(is_told);
+    told.extend(within.map(|fit| format!("Up to as many clients as CPUs, {}", fit_words(fit))));
+    told.extend(rule_of_thumb(scaling));
+    format!("{} of {}: {}.", scaling.step, scaling.variant, told.join(". "))
+}
+
+/// Returns the level of the highest throughput.
+fn best_words(scaling: &Scaling) -> String {
+    let Some(best) = highest(&scaling.levels.iter().collect::<Vec<_>>()) else {
+        return "no level was measured".to_owned();
+    };
+    let single = scaling.levels.iter().find(|level| level.clients == 1);
+    let times = single.filter(|single| single.throughput.median > 0.0).map(|single| {
+        let times = best.throughput.median / single.throughput.median;
+        format!(", {} times that of one", figure::ratio(times))
+    });
+    format!(
+        "throughput was highest with {}: {}{}",
+        clients(best.clients),
+        rate(best.throughput.median),
+        times.unwrap_or_default()
+    )
+}
+
+/// Returns the level of the highest median throughput.
+fn highest<'a>(levels: &[&'a Level]) -> Option<&'a Level> {
+    let by = |a: &&&Level, b: &&&Level| a.throughput.median.total_cmp(&b.throughput.median);
+    levels.iter().max_by(by).copied()
 }
 
 /// Returns a fit with its intervals.
@@ -237,35 +249,45 @@ fn places(value: f64, least: usize) -> usize {
 /// Source: M. Callaghan, seed 003: busy threads should not exceed the cores.
 fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
     let cpus = scaling.cpus?;
+    if scaling.levels.iter().all(|level| level.busy.is_none()) {
+        return beyond_cpus(scaling, cpus);
+    }
     let is_over = |level: &&Level| level.busy.and_then(|busy| busy.is_over_cpus) == Some(true);
     let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_over);
-    let best = |levels: &[&Level]| {
-        let by = |a: &&&Level, b: &&&Level| a.throughput.median.total_cmp(&b.throughput.median);
-        levels.iter().max_by(by).copied().cloned()
-    };
     let limit = format!("{cpus} busy threads of {cpus} CPUs");
-    let Some(most) = best(&over) else {
-        return Some(format!("rule of thumb not tested: no level went beyond {limit}"));
+    let Some(most) = highest(&over) else {
+        return Some(format!("Rule of thumb not tested: no level went beyond {limit}"));
     };
-    let Some(before) = best(&within) else {
-        return Some(format!("rule of thumb not tested: every level went beyond {limit}"));
+    let Some(before) = highest(&within) else {
+        return Some(format!("Rule of thumb not tested: every level went beyond {limit}"));
     };
     let gain = most.throughput.median / before.throughput.median - 1.0;
-    let percent = 100.0 * gain.abs();
     let verdict = if gain > GAIN {
         "the rule of thumb (busy threads <= CPUs) does not hold here"
     } else {
         "the rule of thumb (busy threads <= CPUs) holds here"
     };
-    let (word, places) = (if gain < 0.0 { "lost" } else { "gained" }, usize::from(percent < 9.95));
-    let mut told = format!(
-        "beyond {limit} throughput {word} {percent:.places$} % ({}): {verdict}",
-        clients(most.clients)
-    );
+    let mut told = format!("Beyond {limit} throughput {}: {verdict}", gained(gain, most));
     let queued = most.busy.and_then(|busy| busy.run_queue_share);
     if let Some(share) = queued {
         let share = figure(Unit::Share, share.median);
         told.push_str(&format!("; the clients waited for a CPU {share} of their time"));
     }
     Some(told)
+}
+
+/// Returns what more clients than CPUs brought, where busy threads are not known.
+fn beyond_cpus(scaling: &Scaling, cpus: u32) -> Option<String> {
+    let is_beyond = |level: &&Level| level.is_beyond_cpus == Some(true);
+    let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_beyond);
+    let (most, before) = highest(&over).zip(highest(&within))?;
+    let gain = most.throughput.median / before.throughput.median - 1.0;
+    Some(format!("Beyond {} on {cpus} CPUs throughput {}", clients(cpus), gained(gain, most)))
+}
+
+/// Returns a gain in words.
+fn gained(gain: f64, most: &Level) -> String {
+    let percent = 100.0 * gain.abs();
+    let (word, places) = (if gain < 0.0 { "lost" } else { "gained" }, usize::from(percent < 9.95));
+    format!("{word} {percent:.places$} % ({})", clients(most.clients))
 }

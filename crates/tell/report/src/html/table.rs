@@ -13,7 +13,11 @@ pub(super) fn table(table: &Table) -> Markup {
             } } }
             tbody { @for row in &table.rows {
                 tr { @for (index, cell) in row.iter().enumerate() {
-                    @if index == 0 { th scope="row" { (cell.text) } } @else { (figure(cell, table.is_left(index))) }
+                    @if index == 0 {
+                        th scope="row" { (cell.text) }
+                    } @else {
+                        (figure(cell, table.is_left(index)))
+                    }
                 } }
             } }
         } }

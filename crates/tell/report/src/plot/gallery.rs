@@ -53,9 +53,9 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
         scales(subject),
         rates(subject),
         throughput,
-        seconds(&closed),
-        times(subject),
-        timeline(subject),
+        seconds(&closed).map(Picture::foldable),
+        times(subject).map(Picture::foldable),
+        timeline(subject).map(Picture::foldable),
     ];
     let written = "To the device the data lies on, whoever wrote; median, range and base's median \
                    as above.";
@@ -75,7 +75,7 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
     Gallery {
         answer: answer.into_iter().flatten().collect(),
-        costs: costs.into_iter().flatten().collect(),
+        costs: costs.into_iter().flatten().map(Picture::foldable).collect(),
     }
 }
 

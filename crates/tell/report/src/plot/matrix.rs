@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::palette::INK;
 use super::picture::{Picture, Words, text};
 
 /// Width of every picture: a page's width on a laptop and on A4 across.
@@ -43,6 +44,9 @@ pub(crate) struct Matrix<'a> {
     pub(crate) legend: Option<(f64, Markup)>,
 }
 
+/// The only row of a picture whose columns name the variants.
+pub(crate) const UNNAMED: [Row; 1] = [Row { label: String::new(), is_base: false, colour: INK }];
+
 impl Matrix<'_> {
     /// Returns the width of a panel.
     pub(crate) fn panel_width(&self) -> f64 {
@@ -77,6 +81,7 @@ impl Matrix<'_> {
         let bands = self.columns.len().div_ceil(self.per_band());
         Picture {
             words,
+            folded: None,
             width: WIDTH,
             height: top + band_height * float(bands),
             body: html! {
@@ -125,9 +130,12 @@ impl Matrix<'_> {
         }
     }
 
-    /// Returns the room that names need, within reason.
+    /// Returns the room that names need, within reason; none for rows without a name.
     fn label_width(&self) -> f64 {
         let longest = self.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
+        if longest == 0 {
+            return 0.0;
+        }
         (float(longest) * 6.7 + 20.0).clamp(80.0, 260.0)
     }
 

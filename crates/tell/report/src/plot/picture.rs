@@ -5,6 +5,9 @@ use maud::{Markup, PreEscaped, html};
 /// The style sheet of all drawings.
 pub(crate) const STYLE: &str = include_str!("plot.css");
 
+/// Taller drawings of details are folded: two screens of a laptop.
+const TALL: f64 = 1_500.0;
+
 /// The words that belong to a drawing.
 pub(crate) struct Words {
     /// File name without extension.
@@ -24,6 +27,8 @@ impl Words {
 /// A finished drawing.
 pub(crate) struct Picture {
     pub(crate) words: Words,
+    /// What to click on to see it, for a drawing that is too long for a page.
+    pub(crate) folded: Option<String>,
     pub(crate) width: f64,
     pub(crate) height: f64,
     pub(crate) body: Markup,
@@ -36,9 +41,19 @@ impl Picture {
             figure id=(self.words.name) {
                 h3 { (self.words.title) }
                 figcaption { (self.words.caption) }
-                (self.svg(None))
+                @if let Some(summary) = &self.folded {
+                    details { summary { (summary) } (self.svg(None)) }
+                } @else {
+                    (self.svg(None))
+                }
             }
         }
+    }
+
+    /// Returns the drawing, folded when it is longer than a reader would scroll through.
+    pub(crate) fn foldable(self) -> Self {
+        let folded = (self.height > TALL).then(|| "Show the drawing: it is long".to_owned());
+        Self { folded, ..self }
     }
 
     /// Returns the drawing as a file of its own.

@@ -7,7 +7,7 @@ use model::{Limit, Nanos, Unit};
 
 use super::axis::{Linear, Log};
 use super::mark::{Mark, legend};
-use super::matrix::{Area, Matrix};
+use super::matrix::{Area, Matrix, UNNAMED};
 use super::palette::INK;
 use super::picture::{Picture, Words, line, px, text};
 use super::plane::{LEFT, Plane, Stroke, Up, apart, path, sample};
@@ -33,10 +33,11 @@ const LINES: [(&str, Stroke, Of); 3] = [
     ("p99.9", Stroke::Dotted, |point| point.response.p999),
 ];
 
-/// A step with its curves, one per row; `None` where a variant has none.
-struct Column<'a> {
+/// One variant's panel: its curve, if it has one, and the axes of all panels of the step.
+struct Panel<'a> {
+    colour: &'static str,
     limit: Option<Limit>,
-    curves: Vec<Option<&'a RateCurve>>,
+    curve: Option<&'a RateCurve>,
     across: Linear,
     up: Option<Log>,
 }
@@ -47,33 +48,54 @@ pub(crate) fn rates(subject: &Subject<'_>) -> Option<Picture> {
     if keys.is_empty() {
         return None;
     }
-    let headings: Vec<String> = keys.iter().map(|first| heading(first)).collect();
+    let heading = |first: &&RateCurve| {
+        let heading = heading(first);
+        subject.rows.iter().map(move |row| format!("{}\n{heading}", row.label)).collect::<Vec<_>>()
+    };
+    let headings: Vec<String> = keys.iter().flat_map(heading).collect();
     let matrix = Matrix {
-        rows: &subject.rows,
+        rows: &UNNAMED,
         columns: &headings,
         row_height: ROW,
-        foot: 2.0,
-        legend: Some((26.0, marks_and_lines())),
+        foot: 14.0,
+        legend: Some((30.0, marks_and_lines())),
     };
     let width = matrix.panel_width() - LEFT - NAMES;
-    let columns: Vec<Column<'_>> =
-        keys.iter().map(|first| Column::of(subject, first, (width, ROW))).collect();
+    let panels: Vec<Panel<'_>> =
+        keys.iter().flat_map(|first| panels(subject, first, width)).collect();
     let back = |_: &Area| html! {};
-    let cell = |area: &Area, row: usize| {
-        let column = &columns[area.column];
+    let cell = |area: &Area, _: usize| {
         let area = Area { width: area.width - NAMES, ..*area };
-        column.curves[row].map_or_else(
-            || text(area.x + area.width, area.y + ROW / 2.0, "none end", "not known"),
-            |curve| column.panel(&area, curve, subject.rows[row].colour),
-        )
+        panels[area.column].draw(&area)
     };
-    let caption = "Across: offered rate, from zero. Up: response time, logarithmic, the same for \
-                   all variants of a step. One line per run and percentile; each mark is a probe, \
-                   on the percentile of the limit. Above the axis: probes without a steady \
+    let caption = "Across: offered rate, from zero. Up: response time, logarithmic; both the same \
+                   for all variants of a step. One line per run and percentile; each mark is a \
+                   probe, on the percentile of the limit. Above the axis: probes without a steady \
                    response time. The dashed line across is the limit, the upright one the highest \
-                   rate found, its band the range over the runs: left of it the limit was kept.";
+                   rate found, its band the range over the runs.";
     let words = Words::new("rates", "Response time by offered rate", caption);
     Some(matrix.picture(words, &back, &cell))
+}
+
+/// Returns a panel per variant for the step that `first` is a curve of.
+fn panels<'a>(subject: &'a Subject<'_>, first: &RateCurve, width: f64) -> Vec<Panel<'a>> {
+    let all = &subject.compared.curves;
+    let of_step: Vec<&RateCurve> = all.iter().filter(|curve| is_same(curve, first)).collect();
+    let points = || of_step.iter().flat_map(|curve| &curve.points);
+    let times = points().flat_map(|point| LINES.iter().filter_map(|(_, _, of)| of(point)));
+    let limit = first.limit.map(|limit| limit.within);
+    let times = times.chain(limit).map(|time| float(time.0));
+    let across = Linear::holding(points().map(|point| point.offered_ops_per_s), width);
+    let up = Log::holding(times, ROW - ABOVE - super::plane::BELOW);
+    let variants = subject.compared.comparison.variants.iter().zip(&subject.rows);
+    let panel = |(variant, row): (&analysis::VariantRuns, &super::matrix::Row)| Panel {
+        colour: row.colour,
+        limit: first.limit,
+        curve: of_step.iter().copied().find(|curve| curve.variant == variant.name),
+        across,
+        up,
+    };
+    variants.map(panel).collect()
 }
 
 /// Returns the first curve of each step that was offered several rates.
@@ -107,42 +129,24 @@ fn heading(curve: &RateCurve) -> String {
     format!("{}, {}{}", curve.step, clients(curve.clients), limit.unwrap_or_default())
 }
 
-impl<'a> Column<'a> {
-    fn of(subject: &'a Subject<'_>, first: &'a RateCurve, (width, row): (f64, f64)) -> Self {
-        let all = &subject.compared.curves;
-        let of_row = |variant: &analysis::VariantRuns| {
-            all.iter().find(|curve| curve.variant == variant.name && is_same(curve, first))
-        };
-        let curves: Vec<Option<&RateCurve>> =
-            subject.compared.comparison.variants.iter().map(of_row).collect();
-        let points = || curves.iter().flatten().flat_map(|curve| &curve.points);
-        let times = points().flat_map(|point| LINES.iter().filter_map(|(_, _, of)| of(point)));
-        let limit = first.limit.map(|limit| limit.within);
-        let times = times.chain(limit).map(|time| float(time.0));
-        Self {
-            limit: first.limit,
-            across: Linear::holding(points().map(|point| point.offered_ops_per_s), width),
-            up: Log::holding(times, row - ABOVE - super::plane::BELOW),
-            curves,
-        }
-    }
-
-    fn panel(&self, area: &Area, curve: &RateCurve, colour: &str) -> Markup {
-        let Some(up) = self.up else {
+impl Panel<'_> {
+    fn draw(&self, area: &Area) -> Markup {
+        let (Some(curve), Some(up)) = (self.curve, self.up) else {
             let place = (area.x + area.width, area.y + ROW / 2.0);
-            return text(place.0, place.1, "none end", "no response time is known");
+            return text(place.0, place.1, "none end", "not known");
         };
         let plane = Plane::within(area, ABOVE, self.across, Up::Decades(up));
         html! {
             (plane.axes((Unit::OpsPerSecond, Unit::Nanos), "offered operations per second"))
-            (self.limit_line(&plane))
             (found(&plane, curve))
-            (lines(&plane, curve, colour))
+            (lines(&plane, curve, self.colour))
+            (self.limit_line(&plane))
             @for point in &curve.points {
-                (self.mark(&plane, point, colour))
+                (self.mark(&plane, point))
             }
+            (names(&plane, curve))
             @if curve.points.iter().any(|point| self.time(point).is_none()) {
-                (text(plane.left - 5.0, plane.top - 8.0, "none end", "no time"))
+                (text(plane.left - 5.0, plane.top - 10.0, "none end", "no time"))
             }
         }
     }
@@ -153,7 +157,7 @@ impl<'a> Column<'a> {
             @if let Some(within) = within {
                 @let y = plane.y(within);
                 (line((plane.left, y), (plane.right, y), "limit"))
-                (text(plane.left + 4.0, y - 4.0, "", &figure(Unit::Nanos, within)))
+                (text(plane.left + 4.0, y - 4.0, "halo", &figure(Unit::Nanos, within)))
             }
         }
     }
@@ -171,39 +175,47 @@ impl<'a> Column<'a> {
         (0..=of_limit).rev().find_map(|index| LINES[index].2(point))
     }
 
-    fn mark(&self, plane: &Plane, point: &RatePoint, colour: &str) -> Markup {
+    fn mark(&self, plane: &Plane, point: &RatePoint) -> Markup {
         let y = self.time(point).map_or(plane.top - 12.0, |time| plane.y(float(time.0)));
         Mark::of(point.outcome).draw(
             (plane.x(point.offered_ops_per_s), y),
-            colour,
+            self.colour,
             Some(&about(point)),
         )
     }
 }
 
-/// Returns the lines of all runs, and their names at the right end.
+/// Returns the places of one percentile's line: of one run, or of all.
+fn places(plane: &Plane, curve: &RateCurve, run: Option<&str>, of: Of) -> Vec<(f64, f64)> {
+    let own = curve.points.iter().filter(|point| {
+        run.is_none_or(|run| point.run == run) && point.outcome != Some(Outcome::Voided)
+    });
+    let known = own.filter_map(|point| of(point).map(|time| (point.offered_ops_per_s, time)));
+    known.map(|(rate, time)| plane.at((rate, float(time.0)))).collect()
+}
+
+/// Returns the lines of all runs.
 fn lines(plane: &Plane, curve: &RateCurve, colour: &str) -> Markup {
     let mut runs: Vec<&str> = curve.points.iter().map(|point| point.run.as_str()).collect();
     runs.sort_unstable();
     runs.dedup();
-    let places = |run: Option<&str>, of: Of| -> Vec<(f64, f64)> {
-        let own = curve.points.iter().filter(|point| {
-            run.is_none_or(|run| point.run == run) && point.outcome != Some(Outcome::Voided)
-        });
-        let known = own.filter_map(|point| of(point).map(|time| (point.offered_ops_per_s, time)));
-        known.map(|(rate, time)| plane.at((rate, float(time.0)))).collect()
-    };
+    html! {
+        @for (_, stroke, of) in &LINES {
+            @for run in &runs { (path(&places(plane, curve, Some(run), *of), *stroke, colour)) }
+        }
+    }
+}
+
+/// Returns the names of the lines, at their right ends.
+fn names(plane: &Plane, curve: &RateCurve) -> Markup {
     let ends: Vec<(&str, (f64, f64))> = LINES
         .iter()
-        .filter_map(|(name, _, of)| Some((*name, *places(None, *of).last()?)))
+        .filter_map(|(name, _, of)| Some((*name, *places(plane, curve, None, *of).last()?)))
         .collect();
     let heights: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
     html! {
-        @for (_, stroke, of) in &LINES {
-            @for run in &runs { (path(&places(Some(run), *of), *stroke, colour)) }
-        }
         @for ((name, (x, _)), y) in ends.iter().zip(apart(&heights)) {
-            (text(x + 9.0, y + 3.5, "", name))
+            (text(x + 9.0, y + 3.5, "halo", name))
         }
     }
 }
@@ -221,7 +233,7 @@ fn found(plane: &Plane, curve: &RateCurve) -> Markup {
         rect x=(px(low)) y=(px(plane.top)) width=(px(high - low))
             height=(px(plane.bottom - plane.top)) class="found" {}
         (line((x, plane.top), (x, plane.bottom), "mark"))
-        (text(x - 5.0, plane.bottom - 6.0, "base end", &label))
+        (text(x - 5.0, plane.bottom - 6.0, "base end halo", &label))
     }
 }
 

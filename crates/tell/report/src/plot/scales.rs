@@ -1,11 +1,11 @@
 //! How throughput grows with clients: points per run and the law fitted to them.
 
-use analysis::{Fit, Peak, Scaling};
+use analysis::{Fit, Level, Origin, Peak, Scaling};
 use maud::{Markup, html};
 use model::Unit;
 
 use super::axis::Linear;
-use super::matrix::{Area, Matrix, float};
+use super::matrix::{Area, Matrix, UNNAMED};
 use super::palette::INK;
 use super::picture::{Picture, Words, line, px, text};
 use super::plane::{LEFT, Plane, Stroke, Up, path, sample};
@@ -16,6 +16,8 @@ use crate::honesty::clients;
 const ROW: f64 = 200.0;
 /// Room above the axis for the name of the line at the CPUs.
 const ABOVE: f64 = 16.0;
+/// The axis reaches this far above the highest rate.
+const HEADROOM: f64 = 1.06;
 /// A curve is drawn through this many places.
 const PLACES: u32 = 80;
 /// The law is not to be trusted beyond this multiple of the most clients measured.
@@ -23,9 +25,10 @@ const PLACES: u32 = 80;
 /// Source: the project's reference, analysis, section 5.4.
 const TRUSTED: f64 = 1.5;
 
-/// One step, with a scaling per row; `None` where a variant has none.
-struct Column<'a> {
-    scalings: Vec<Option<&'a Scaling>>,
+/// One variant's panel: its scaling, if it has one, and the axes of all panels of the step.
+struct Panel<'a> {
+    colour: &'static str,
+    scaling: Option<&'a Scaling>,
     across: Linear,
     up: Linear,
 }
@@ -33,59 +36,75 @@ struct Column<'a> {
 /// Draws the curves; `None` when no step was measured at several numbers of clients.
 pub(crate) fn scales(subject: &Subject<'_>) -> Option<Picture> {
     let all = &subject.compared.scalings;
-    let key = |one: &Scaling| (one.step_index, one.origin, one.step.clone());
-    let mut keys: Vec<_> = all.iter().filter(|one| one.levels.len() > 2).map(key).collect();
+    let mut keys: Vec<Key> = all.iter().filter(|one| one.levels.len() > 2).map(key).collect();
     keys.sort();
     keys.dedup();
     if keys.is_empty() {
         return None;
     }
-    let headings: Vec<String> = keys.iter().map(|(_, _, step)| step.clone()).collect();
+    let heading = |(_, _, step): &Key| {
+        subject.rows.iter().map(|row| format!("{}\n{step}", row.label)).collect::<Vec<_>>()
+    };
+    let headings: Vec<String> = keys.iter().flat_map(heading).collect();
     let matrix = Matrix {
-        rows: &subject.rows,
+        rows: &UNNAMED,
         columns: &headings,
         row_height: ROW,
-        foot: 2.0,
-        legend: Some((26.0, legend())),
+        foot: 14.0,
+        legend: Some((30.0, legend(all.iter().any(|one| one.throughput_fit.is_ok())))),
     };
     let width = matrix.panel_width() - LEFT;
-    let column = |wanted: &(u32, analysis::Origin, String)| {
-        let of_row = |variant: &analysis::VariantRuns| {
-            all.iter().find(|one| one.variant == variant.name && key(one) == *wanted)
-        };
-        Column::of(subject.compared.comparison.variants.iter().map(of_row).collect(), width)
-    };
-    let columns: Vec<Column<'_>> = keys.iter().map(column).collect();
+    let panels: Vec<Panel<'_>> = keys.iter().flat_map(|key| panels(subject, key, width)).collect();
     let back = |_: &Area| html! {};
-    let cell = |area: &Area, row: usize| {
-        let column = &columns[area.column];
-        column.scalings[row].map_or_else(
-            || text(area.x + area.width, area.y + ROW / 2.0, "none end", "not known"),
-            |scaling| column.panel(area, scaling, subject.rows[row].colour),
-        )
-    };
-    let caption = "Across: clients, from zero. Up: operations per second, from zero, the same for \
-                   all variants of a step. One ring per run; the line is the Universal Scalability \
-                   Law fitted to them, dotted beyond what was measured and drawn no further than \
-                   1.5 times that. The thin straight line is what clients would do that never \
-                   disturb each other; the upright one stands at the CPUs of the host.";
+    let cell = |area: &Area, _: usize| panels[area.column].draw(area);
+    let caption = "Across: clients, from zero. Up: operations per second, from zero; both the same \
+                   for all variants of a step. One ring per run; the line is the Universal \
+                   Scalability Law fitted to them, dotted beyond what was measured and drawn no \
+                   further than 1.5 times that. The thin straight line is what clients would do \
+                   that never disturb each other; the dotted upright one stands at the CPUs of the \
+                   host, the other at the fitted peak with its interval, where one was measured.";
     let words = Words::new("scaling", "Throughput by number of clients", caption);
     Some(matrix.picture(words, &back, &cell))
 }
 
-impl<'a> Column<'a> {
-    fn of(scalings: Vec<Option<&'a Scaling>>, width: f64) -> Self {
-        let levels = || scalings.iter().flatten().flat_map(|one| &one.levels);
-        let reach = scalings.iter().flatten().filter_map(|one| {
-            let most = one.levels.last().map(|level| f64::from(level.clients))?;
-            Some(if one.throughput_fit.is_ok() { TRUSTED * most } else { most })
-        });
-        let rates = levels().map(|level| 1.08 * level.throughput.max);
-        let up = Linear::holding(rates, ROW - ABOVE - super::plane::BELOW);
-        Self { across: Linear::holding(reach, width), up, scalings }
-    }
+/// Position and origin of a step, and its name.
+type Key = (u32, Origin, String);
 
-    fn panel(&self, area: &Area, scaling: &Scaling, colour: &str) -> Markup {
+fn key(scaling: &Scaling) -> Key {
+    (scaling.step_index, scaling.origin, scaling.step.clone())
+}
+
+/// Returns a panel per variant for one step.
+fn panels<'a>(subject: &'a Subject<'_>, wanted: &Key, width: f64) -> Vec<Panel<'a>> {
+    let all = &subject.compared.scalings;
+    let of_step: Vec<&Scaling> = all.iter().filter(|one| key(one) == *wanted).collect();
+    let reach = |one: &&Scaling| {
+        let most = one.levels.last().map(|level| f64::from(level.clients))?;
+        Some(if one.throughput_fit.is_ok() { TRUSTED * most } else { most })
+    };
+    let across = Linear::holding(of_step.iter().filter_map(reach), width);
+    let measured = of_step.iter().flat_map(|one| &one.levels).map(|level| level.throughput.max);
+    let beyond = of_step.iter().filter_map(|one| {
+        let fit = one.throughput_fit.as_ref().ok()?;
+        fit.ops_per_s(TRUSTED * f64::from(fit.most_clients))
+    });
+    let rates = measured.chain(beyond).map(|rate| HEADROOM * rate);
+    let up = Linear::holding(rates, ROW - ABOVE - super::plane::BELOW);
+    let variants = subject.compared.comparison.variants.iter().zip(&subject.rows);
+    let panel = |(variant, row): (&analysis::VariantRuns, &super::matrix::Row)| Panel {
+        colour: row.colour,
+        scaling: of_step.iter().copied().find(|one| one.variant == variant.name),
+        across,
+        up,
+    };
+    variants.map(panel).collect()
+}
+
+impl Panel<'_> {
+    fn draw(&self, area: &Area) -> Markup {
+        let Some(scaling) = self.scaling else {
+            return text(area.x + area.width, area.y + ROW / 2.0, "none end", "not known");
+        };
         let plane = Plane::within(area, ABOVE, self.across, Up::FromZero(self.up));
         html! {
             (plane.axes((Unit::Count, Unit::OpsPerSecond), "clients"))
@@ -93,18 +112,9 @@ impl<'a> Column<'a> {
             (cpus(&plane, scaling))
             @if let Ok(fit) = &scaling.throughput_fit {
                 (peak(&plane, fit))
-                (curve(&plane, fit, colour))
+                (curve(&plane, fit, self.colour))
             }
-            @for level in &scaling.levels {
-                @for rate in &level.throughputs {
-                    @let (x, y) = plane.at((f64::from(level.clients), *rate));
-                    circle cx=(px(x)) cy=(px(y)) r="3.4" class="run" stroke=(colour) {
-                        title {
-                            (clients(level.clients)) ": " (figure(Unit::OpsPerSecond, *rate)) "/s"
-                        }
-                    }
-                }
-            }
+            @for level in &scaling.levels { (runs(&plane, level, self.colour)) }
         }
     }
 
@@ -124,6 +134,17 @@ impl<'a> Column<'a> {
     }
 }
 
+fn runs(plane: &Plane, level: &Level, colour: &str) -> Markup {
+    html! {
+        @for rate in &level.throughputs {
+            @let (x, y) = plane.at((f64::from(level.clients), *rate));
+            circle cx=(px(x)) cy=(px(y)) r="3.4" class="run" stroke=(colour) {
+                title { (clients(level.clients)) ": " (figure(Unit::OpsPerSecond, *rate)) "/s" }
+            }
+        }
+    }
+}
+
 fn cpus(plane: &Plane, scaling: &Scaling) -> Markup {
     let Some(cpus) = scaling.cpus.map(f64::from).filter(|it| *it <= plane.across.max()) else {
         return html! {};
@@ -132,7 +153,7 @@ fn cpus(plane: &Plane, scaling: &Scaling) -> Markup {
     let label = if cpus > 1.0 { format!("{cpus} CPUs") } else { "1 CPU".to_owned() };
     html! {
         (line((x, plane.top - 4.0), (x, plane.bottom), "ref"))
-        (text(x + 4.0, plane.top - 1.0, "axis", &label))
+        (text(x + 4.0, plane.top - 1.0, "axis halo", &label))
     }
 }
 
@@ -148,7 +169,7 @@ fn peak(plane: &Plane, fit: &Fit) -> Markup {
         rect x=(px(low)) y=(px(plane.top)) width=(px(high - low))
             height=(px(plane.bottom - plane.top)) class="found" {}
         (line((x, plane.top), (x, plane.bottom), "mark"))
-        (text(x + 4.0, plane.bottom - 6.0, "base", &label))
+        (text(x + 4.0, plane.bottom - 6.0, "base halo", &label))
     }
 }
 
@@ -165,14 +186,16 @@ fn curve(plane: &Plane, fit: &Fit, colour: &str) -> Markup {
     }
 }
 
-fn legend() -> Markup {
-    let place = |index: usize| 84.0 + 170.0 * float(index);
+fn legend(has_fit: bool) -> Markup {
+    let guide = if has_fit { 384.0 } else { 84.0 };
     html! {
         circle cx="8" cy="8" r="3.4" class="run" stroke=(INK) {}
         (text(18.0, 12.0, "", "a run"))
-        (sample(place(0), Stroke::Solid, INK, "law, where measured"))
-        (sample(place(1), Stroke::Dotted, INK, "law, beyond"))
-        (line((place(2) - 40.0, 8.0), (place(2) - 16.0, 8.0), "guide"))
-        (text(place(2) - 10.0, 12.0, "", "linear scaling"))
+        (line((guide, 8.0), (guide + 24.0, 8.0), "guide"))
+        (text(guide + 30.0, 12.0, "", "linear scaling"))
+        @if has_fit {
+            (sample(84.0, Stroke::Solid, INK, "law, where measured"))
+            (sample(254.0, Stroke::Dotted, INK, "law, beyond"))
+        }
     }
 }

@@ -17,13 +17,13 @@ use crate::figure::figure;
 use crate::honesty::{outcome, purpose};
 use crate::label::run_name;
 
-const ROW: f64 = 150.0;
+const ROW: f64 = 156.0;
 /// Room above a panel for the numbers of probes.
 const ABOVE: f64 = 16.0;
 /// Height of the response times.
 const TIMES: f64 = 72.0;
 /// Space between response times and throughput.
-const BETWEEN: f64 = 8.0;
+const BETWEEN: f64 = 16.0;
 /// Height of the throughput.
 const RATE: f64 = 26.0;
 /// Narrowest probe that is given its number.
@@ -157,7 +157,7 @@ pub(crate) fn timeline(subject: &Subject<'_>) -> Option<Picture> {
     let cell = |area: &Area, row: usize| columns[area.column].panel(area, row, rows[row].colour);
     let caption = "A panel per run. Above: response times of each second, logarithmic, the same \
                    for all runs of a step. Below: operations done per second, from zero; the thin \
-                   line is what was offered. Shaded and marked `void`: seconds in which the client \
+                   line is what was offered. Shaded and called void: seconds in which the client \
                    and not the engine was late; they do not count. Upright lines divide the probes \
                    of a search, by number; grey is the step's own measured span. Warm-ups and \
                    drains between probes are left out.";
@@ -322,7 +322,7 @@ impl Frame {
             @for (from, to, second) in voids {
                 (self.block((*from, *to), "void", Some(&void_words(second))))
                 @if self.x(*to) - self.x(*from) >= NUMBERED {
-                    (text(self.x(*from) + 2.0, self.times() + BETWEEN, "tiny alarm", "void"))
+                    (text(self.x(*from) + 2.0, self.times() + BETWEEN - 4.0, "tiny alarm", "void"))
                 }
             }
             @if is_search { @for (from, to, second) in &of_probes {

@@ -106,14 +106,22 @@ fn words(has_open: bool) -> Words {
 fn decades(area: &Area, axis: Log) -> Markup {
     let bottom = area.y + area.height;
     // Labels of neighbouring decades must not touch.
-    let every = if axis.decades().count() > 5 { 2 } else { 1 };
+    let count = axis.decades().count();
+    let every = if count > 5 { 2 } else { 1 };
     html! {
         @for (index, decade) in axis.decades().enumerate() {
             @let x = area.x + axis.at(decade);
             (line((x, area.y), (x, bottom + 3.0), "grid"))
             @if index % every == 0 {
-                @let class = if index == 0 { "axis" } else { "axis mid" };
-                (text(x, bottom + 15.0, class, &round(Unit::Nanos, decade)))
+                // The first and the last stay within the panel.
+                @let (class, aside) = if index == 0 {
+                    ("axis", 0.0)
+                } else if index + 1 == count {
+                    ("axis end", 8.0)
+                } else {
+                    ("axis mid", 0.0)
+                };
+                (text(x + aside, bottom + 15.0, class, &round(Unit::Nanos, decade)))
             }
         }
     }

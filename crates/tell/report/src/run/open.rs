@@ -1,4 +1,4 @@
-//! One step of an open loop for people: rates, times side by side, who kept up, what does not count.
+//! One step of an open loop for people: rates, both times, who kept up, what does not count.
 
 use analysis::{Percentile, Time, Withheld, response_time, service_time};
 use model::metric::Readings;

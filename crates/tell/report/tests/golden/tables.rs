@@ -11,6 +11,11 @@ fn rendered(format: Format, style: Style) -> String {
     compared(&quickstart(5), format, style)
 }
 
+fn answer(fixture: &Fixture, style: Style) -> String {
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    render_answer(&Compared::of(&fixture.comparison, &meta, &fixture.runs, host), style)
+}
+
 fn compared(fixture: &Fixture, format: Format, style: Style) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host);
@@ -56,8 +61,7 @@ fn colour_is_written_only_when_asked_for_and_changes_no_word() {
 fn the_answer_of_a_run_is_one_table() {
     let fixture = quickstart(5);
     let style = Style { width: 150, ..Style::default() };
-    let text = render_answer(&fixture.comparison, &Meta::of(&fixture.manifest), style);
-    insta::assert_snapshot!(text);
+    insta::assert_snapshot!(answer(&fixture, style));
 }
 
 #[test]
@@ -192,8 +196,6 @@ fn curves_are_in_the_json() {
 
 #[test]
 fn the_answer_of_a_run_tells_open_loops_and_sweeps_too() {
-    let answer = |fixture: &Fixture| {
-        render_answer(&fixture.comparison, &Meta::of(&fixture.manifest), Style::default())
-    };
+    let answer = |fixture: &Fixture| answer(fixture, Style::default());
     insta::assert_snapshot!(answer(&open_loops()) + "\n=====\n\n" + &answer(&sweep()));
 }
