@@ -55,6 +55,14 @@ pub(crate) fn voids(voided: &Voided) -> String {
     let cause =
         |(cause, times): &(model::honesty::VoidCause, u32)| format!("{} ({times})", cause.phrase());
     let causes: Vec<String> = voided.causes.iter().map(cause).collect();
+    if voided.intervals == voided.of_intervals {
+        return format!(
+            "None of the {} intervals counts: {}. So there are no rates and no times; costs per \
+             operation are of all.",
+            voided.of_intervals,
+            causes.join(", ")
+        );
+    }
     format!(
         "{} of {} intervals do not count: {}. Rates and times are those of the other {}; costs per \
          operation are of all.",

@@ -133,10 +133,15 @@ pub(crate) fn sign_legend() -> String {
     )
 }
 
+/// Said where no run is left.
+pub(crate) const INVALID: &str = "Nothing is counted: the runs there are are invalid.";
+
 /// Returns how far medians and ranges of these repetitions can be trusted.
 pub(crate) fn range_legend(comparison: &Comparison) -> String {
     let Some((fewest, most)) = comparison.runs_per_cell() else {
-        return "No step was finished by any run.".to_owned();
+        let is_known = !comparison.invalid.is_empty();
+        let told = if is_known { INVALID } else { "No step was finished by any run." };
+        return told.to_owned();
     };
     let runs = match (fewest, most) {
         (1, 1) => return "One run per cell: run-to-run noise is unknown.".to_owned(),

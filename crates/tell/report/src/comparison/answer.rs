@@ -30,7 +30,7 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
     parts.push(told.join("\n"));
     parts.retain(|part| !part.is_empty());
     let mut legend = vec![meta.durability.clone(), range_legend(comparison)];
-    if comparison.variants.len() > 1 {
+    if comparison.variants.len() > 1 && !parts.is_empty() {
         legend.insert(0, sign_legend());
     }
     parts.push(legend.iter().map(words).collect::<Vec<_>>().join("\n"));

@@ -39,7 +39,10 @@ pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
         lines.extend(one.remarks.iter().map(|line| words(line)));
         parts.push(lines.join("\n"));
     }
-    if has_several && let Some(last) = parts.last_mut() {
+    if has_several
+        && parts.len() > 1
+        && let Some(last) = parts.last_mut()
+    {
         last.push_str(&format!("\n{}", words(&sign_legend())));
     }
     parts.push(words(&range_legend(comparison)));

@@ -9,8 +9,8 @@ use crate::comparison::{OF_RUNS, Part, parts};
 use crate::figure::{self, MISSING};
 use crate::input::Compared;
 use crate::label::{
-    THROUGHPUT, measured_steps, plain_steps, range_legend, sign_legend, step_heading, tone,
-    variant_label, versus_text,
+    INVALID, THROUGHPUT, measured_steps, plain_steps, range_legend, sign_legend, step_heading,
+    tone, variant_label, versus_text,
 };
 use crate::sentence::{Claim, step_sentence};
 use crate::table::Tone;
@@ -26,7 +26,9 @@ pub(super) fn section(compared: &Compared<'_>) -> Markup {
     html! {
         section id="answer" {
             h2 { "The answer" }
-            @if measured_steps(comparison).is_empty() && parts.is_empty() {
+            @if comparison.runs_per_cell().is_none() && !comparison.invalid.is_empty() {
+                p { (INVALID) " Why, and what to do, is under doubts." }
+            } @else if measured_steps(comparison).is_empty() && parts.is_empty() {
                 p { "No run finished a step in which operations are measured." }
             } @else {
                 ul.sentences { @for sentence in sentences { li { (emphasis(&sentence)) } } }

@@ -88,7 +88,8 @@ fn times(run: &RunRecord, step: &StepRecord) -> (Table, Vec<String>) {
         });
         push(name, and_longest(&known, (lag.count > 0).then_some(lag.max_ns)));
     }
-    (table, remarks(&told))
+    let is_void = step.voided.as_ref().is_some_and(|it| it.intervals == it.of_intervals);
+    (table, remarks(&told, is_void))
 }
 
 /// Returns the step's clients by kind of operation; with one kind only, without a name.
@@ -130,8 +131,9 @@ fn lags<'a>(run: &'a RunRecord, step: &'a StepRecord) -> Vec<(String, &'a Percen
 }
 
 /// Returns what the words and signs in the table mean, where they are there.
-fn remarks(told: &[Time]) -> Vec<String> {
+fn remarks(told: &[Time], is_void: bool) -> Vec<String> {
     let withheld = told.iter().find_map(|one| match one {
+        Time::Withheld { .. } if is_void => Some("withheld: no interval counts".to_owned()),
         Time::Withheld { why } => Some(format!("withheld: {}", why.phrase())),
         Time::Known { .. } | Time::AtLeast { .. } | Time::TooFew { .. } => None,
     });

@@ -214,3 +214,16 @@ fn open_loops_searches_and_sweeps_have_their_pictures() {
     assert_well_nested(&page);
     assert!(page.contains("<figure id=\"scaling\""));
 }
+
+#[test]
+fn an_experiment_whose_runs_are_all_invalid_has_a_page_that_says_so() {
+    let mut fixture = open_loops();
+    for run in &mut fixture.runs {
+        run.invalid = Some("the client was late throughout".to_owned());
+    }
+    let fixture = fixture.compared();
+    let page = render_html(&fixture.input());
+    assert_well_nested(&page);
+    assert!(page.contains("Nothing is counted") && page.contains("9 runs invalid, not counted"));
+    assert!(page.contains("<figure id=\"timeline\""), "what was seen is still shown");
+}
