@@ -28,7 +28,11 @@ pub(super) struct Course {
     rises: u32,
     /// Confirmations asked for.
     confirmations: u32,
-    /// How far the next confirmation lies below one that failed, as a share.
+    /// Factor from a confirmation that failed down to the next.
+    ///
+    /// The first step is the precision: a bracket as wide as that holds the answer, or lies one
+    /// width too high. Each further step is twice as far, because short probes that all missed the
+    /// growth of debt may have missed it by far.
     step_down: f64,
     /// Highest rate that passed its confirmation.
     confirmed: Option<f64>,
@@ -80,13 +84,9 @@ const SMALL_FACTOR: f64 = 1.1;
 ///
 /// Source: the project's reference, analysis, section 5.3.
 const ABOVE: f64 = 1.05;
-/// First step down from a confirmation that failed, as a share; each further one is twice as long.
-///
-/// Source for the first: the project's reference, analysis, section 5.3. Doubling, because short
-/// probes that all missed the growth of debt may have missed it by far.
-const STEP_DOWN: f64 = 0.03;
-/// Gap between confirmations that needs no narrowing: one first step down.
-const CONFIRMED_GAP: f64 = 1.0 / (1.0 - STEP_DOWN);
+/// Gap between a confirmed rate and one that failed which needs no narrowing, when the precision is
+/// finer: a tenth of the time of a confirmation decides no better.
+const CONFIRMED_GAP: f64 = 1.03;
 /// Most times that the bracket is moved up.
 const MOST_RISES: u32 = 2;
 /// Most confirmations: six steps down reach a sixth of the first, and some to narrow.
@@ -109,7 +109,7 @@ impl Course {
             is_path_dependent: false,
             rises: 0,
             confirmations: 0,
-            step_down: STEP_DOWN,
+            step_down: precision,
             confirmed: None,
         };
         let first = (BEGIN * closed_ops_per_s).max(span.floor).min(span.cap);
@@ -240,8 +240,8 @@ impl Course {
         }
         let is_last = self.confirmations >= MOST_CONFIRMATIONS;
         let Some(found) = self.confirmed else {
-            let next = rate * (1.0 - self.step_down);
-            self.step_down = (2.0 * self.step_down).min(0.5);
+            let next = rate / self.step_down;
+            self.step_down *= self.step_down;
             if is_last || next < self.span.floor {
                 return Move::Unconfirmed;
             }

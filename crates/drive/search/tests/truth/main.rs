@@ -1,0 +1,29 @@
+//! Searches against simulated engines whose right answer is known.
+//!
+//! The default tests take a few seeds of each; all seeds, as a table:
+//! `cargo test --release -p search --test truth -- --ignored --nocapture`.
+
+#![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
+#![expect(clippy::cast_sign_loss, reason = "times of a simulation are not negative")]
+#![expect(clippy::cast_precision_loss, reason = "counts of a simulation are small")]
+
+mod clients;
+#[expect(dead_code, reason = "the unit tests use more of it")]
+#[path = "../../src/stat/noise.rs"]
+mod noise;
+mod rates;
+mod scenarios;
+mod server;
+
+use model::honesty::SearchRecord;
+use search::{Next, Search};
+
+use crate::server::Server;
+
+/// Runs a search to its end.
+fn run(search: &mut dyn Search, server: &mut Server) -> SearchRecord {
+    while let Next::Probe(probe) = search.next() {
+        search.tell(&server.run(&probe));
+    }
+    search.record().clone()
+}
