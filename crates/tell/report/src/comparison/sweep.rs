@@ -232,12 +232,12 @@ fn interval(estimate: &analysis::Estimate, places: usize) -> String {
     format!("[{low}, {}]", high.unwrap_or_else(|| "no upper limit".to_owned()))
 }
 
-/// Returns the decimal places that show two digits of a small share, `least` or more.
+/// Returns the decimal places that show a small share, `least` or more.
 fn places(value: f64, least: usize) -> usize {
     let mut places = least;
     let mut scaled = value * 10_f64.powi(i32::try_from(least).unwrap_or(4));
     // Eight places: a coherency of 1e-8 has its peak at 10,000 clients.
-    while value > 0.0 && scaled < 10.0 && places < 8 && scaled < 1.0 {
+    while value > 0.0 && scaled < 1.0 && places < 8 {
         scaled *= 10.0;
         places += 1;
     }
@@ -262,10 +262,14 @@ fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
         return Some(format!("Rule of thumb not tested: every level went beyond {limit}"));
     };
     let gain = most.throughput.median / before.throughput.median - 1.0;
-    let verdict = if gain > GAIN {
-        "the rule of thumb (busy threads <= CPUs) does not hold here"
-    } else {
-        "the rule of thumb (busy threads <= CPUs) holds here"
+    let (one, other) = (&most.throughput, &before.throughput);
+    let is_apart = one.n > 1 && other.n > 1 && !one.overlaps(other);
+    let verdict = match (gain > GAIN, is_apart) {
+        (false, _) => "the rule of thumb (busy threads <= CPUs) holds here",
+        (true, true) => "the rule of thumb (busy threads <= CPUs) does not hold here",
+        (true, false) => {
+            "that may be noise, and these runs do not test the rule of thumb (busy threads <= CPUs)"
+        }
     };
     let mut told = format!("Beyond {limit} throughput {}: {verdict}", gained(gain, most));
     let queued = most.busy.and_then(|busy| busy.run_queue_share);
@@ -290,4 +294,89 @@ fn gained(gain: f64, most: &Level) -> String {
     let percent = 100.0 * gain.abs();
     let (word, places) = (if gain < 0.0 { "lost" } else { "gained" }, usize::from(percent < 9.95));
     format!("{word} {percent:.places$} % ({})", clients(most.clients))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::{Busy, Spread};
+
+    use super::*;
+
+    /// Levels of two runs each on two CPUs, without background threads.
+    fn scaling(levels: &[(u32, [f64; 2])]) -> Scaling {
+        let level = |(clients, throughputs): &(u32, [f64; 2])| Level {
+            clients: *clients,
+            throughputs: throughputs.to_vec(),
+            throughput: Spread::of(throughputs).unwrap(),
+            goodput: None,
+            busy: Some(Busy {
+                client_threads: *clients,
+                background_threads: Some(0),
+                busy_threads: None,
+                run_queue_share: None,
+                is_over_cpus: Some(*clients > 2),
+                is_waiting: None,
+            }),
+            is_beyond_cpus: Some(*clients > 2),
+        };
+        Scaling {
+            variant: "lmdb".to_owned(),
+            step_index: 2,
+            step: "readrandom".to_owned(),
+            origin: Origin::Factor,
+            limit: None,
+            cpus: Some(2),
+            levels: levels.iter().map(level).collect(),
+            throughput_fit: Err(NoFit::TooFewLevels { levels: 3, needed: 6 }),
+            goodput_fit: None,
+            within_cpus_fit: None,
+        }
+    }
+
+    const FEW: [(u32, [f64; 2]); 2] = [(1, [100.0, 101.0]), (2, [199.0, 201.0])];
+
+    fn with(beyond: [f64; 2]) -> String {
+        let mut levels = FEW.to_vec();
+        levels.push((4, beyond));
+        rule_of_thumb(&scaling(&levels)).unwrap()
+    }
+
+    #[test]
+    fn the_rule_of_thumb_holds_where_more_threads_gain_little() {
+        let told = with([205.0, 207.0]);
+        assert!(told.contains("gained 3.0 % (4 clients): the rule of thumb"), "{told}");
+        assert!(told.ends_with("holds here"), "{told}");
+        assert!(with([150.0, 151.0]).contains("lost 25 % (4 clients)"));
+    }
+
+    #[test]
+    fn a_gain_that_is_not_told_from_noise_refutes_nothing() {
+        assert!(with([300.0, 310.0]).contains("does not hold here"));
+        assert!(with([190.0, 260.0]).contains("may be noise"));
+    }
+
+    #[test]
+    fn what_was_not_measured_tests_no_rule() {
+        let told = rule_of_thumb(&scaling(&FEW)).unwrap();
+        assert!(told.contains("no level went beyond 2 busy threads of 2 CPUs"), "{told}");
+        let mut unknown = scaling(&[(2, [200.0, 200.0]), (4, [250.0, 250.0])]);
+        for level in &mut unknown.levels {
+            level.busy = None;
+        }
+        let told = rule_of_thumb(&unknown).unwrap();
+        assert_eq!(told, "Beyond 2 clients on 2 CPUs throughput gained 25 % (4 clients)");
+    }
+
+    #[test]
+    fn a_law_that_was_not_fitted_says_why() {
+        let told = words(&scaling(&FEW));
+        assert!(told.starts_with("readrandom of lmdb: throughput was highest with 2 clients"));
+        assert!(told.contains("USL: not fitted, 3 levels of the 6 it takes"), "{told}");
+    }
+
+    #[test]
+    fn small_shares_are_not_written_as_zero() {
+        assert_eq!((places(0.0, 4), places(0.024, 4)), (4, 4));
+        assert_eq!((places(0.000_04, 4), places(0.000_000_1, 4)), (5, 7));
+    }
 }

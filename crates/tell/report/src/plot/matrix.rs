@@ -132,11 +132,14 @@ impl Matrix<'_> {
 
     /// Returns the room that names need, within reason; none for rows without a name.
     fn label_width(&self) -> f64 {
-        let longest = self.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
-        if longest == 0 {
+        // The base is set in bold.
+        let wide =
+            |row: &Row| float(row.label.chars().count()) * if row.is_base { 7.7 } else { 6.7 };
+        let longest = self.rows.iter().map(wide).fold(0.0, f64::max);
+        if longest == 0.0 {
             return 0.0;
         }
-        (float(longest) * 6.7 + 20.0).clamp(80.0, 260.0)
+        (longest + 20.0).clamp(80.0, 260.0)
     }
 
     /// Returns the columns of a band: as many in each as possible, evenly shared.

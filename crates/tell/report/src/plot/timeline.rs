@@ -395,3 +395,85 @@ fn length_label(seconds: f64) -> String {
 fn ns(value: u64) -> f64 {
     value as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{Load, Nanos, Step, StopRule};
+
+    use super::*;
+
+    fn interval(probe: u32, second: u64, is_warmup: bool) -> IntervalRecord {
+        IntervalRecord {
+            step_index: 1,
+            step: "readrandom".to_owned(),
+            is_warmup,
+            start_ns: Nanos::from_secs(second),
+            length_ns: Nanos::SECOND,
+            clients: model::record::OpSummaries::new(),
+            writers: model::record::OpSummaries::new(),
+            probe: Some(probe),
+            void: None,
+            start_lag: None,
+            within_limit: None,
+            readings: model::Readings::new(),
+        }
+    }
+
+    fn step() -> StepRecord {
+        StepRecord {
+            index: 1,
+            step: Step {
+                name: "readrandom".to_owned(),
+                clients: 1,
+                stop: StopRule::Duration(Nanos::SECOND),
+                warmup: Nanos(0),
+                load: Load::FindClients,
+                limit: None,
+                distribution: "uniform".to_owned(),
+                range_rows: 10,
+                batch_keys: 10,
+                writer_bytes_per_s: None,
+                settle_cap: Nanos::SECOND,
+            },
+            started_at: String::new(),
+            duration_ns: Nanos::SECOND,
+            clients: model::record::OpSummaries::new(),
+            writers: model::record::OpSummaries::new(),
+            writer_bytes_per_s: None,
+            seconds: model::record::SecondStats::default(),
+            counters: model::Readings::new(),
+            gauges_max: model::Readings::new(),
+            gauges_end: model::Readings::new(),
+            before: model::EngineState::default(),
+            after: model::EngineState::default(),
+            settle: None,
+            arrivals: None,
+            keeping: None,
+            within_limit: None,
+            voided: None,
+            search: None,
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn probes_that_each_begin_at_zero_are_laid_end_to_end_without_their_warm_ups() {
+        let intervals = [
+            interval(0, 0, true),
+            interval(0, 1, false),
+            interval(0, 2, false),
+            interval(1, 0, true),
+            interval(1, 1, false),
+        ];
+        let step = step();
+        let track = Track::of(&step, &intervals);
+        let starts: Vec<f64> = track.seconds.iter().map(|second| second.from).collect();
+        assert_eq!(starts, [0.0, 1.0, 2.0]);
+        let probes: Vec<(f64, f64)> = track
+            .spans(|second| second.interval.probe)
+            .iter()
+            .map(|(from, to, _)| (*from, *to))
+            .collect();
+        assert_eq!(probes, [(0.0, 2.0), (2.0, 3.0)]);
+    }
+}
