@@ -7,20 +7,16 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark's result is what it prints")]
 
+mod common;
+
 use std::alloc::System;
-use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::process::Command;
 
-use engine::null::NullDriver;
-use engine::{Driver, Engine, OpenSpec};
-use load::{Clock, Event, GroupRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step};
-use model::{
-    DataShape, Load, Nanos, OpKind, OpenLoad, Options, Pace, Rate, Settings, Step, StopRule,
-};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use common::{last_core, least_and_median, null, pin, step, streams};
+use load::{Clock, Event, SteadyClock, StepTotals};
+use model::{Load, Nanos, OpKind, OpenLoad, Pace, Rate, Step, StopRule};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use workload::{Generator, Group, Presence, Request, generators};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -39,7 +35,7 @@ fn main() {
         run(&SteadyClock::calibrate(), 1, &step(StopRule::Operations(count)), &mut |_| {});
         return;
     }
-    pin();
+    pin(last_core());
     let clock = SteadyClock::calibrate();
     println!("client loop on the null engine, one core, clock: {}", clock.check().source);
     floors(&clock);
@@ -58,71 +54,14 @@ fn main() {
     instructions();
 }
 
-/// Keeps everything on one core: the last one this process may use.
-fn pin() {
-    let allowed = sched_getaffinity(None).expect("a process may ask for its own cores");
-    let last = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core));
-    let mut one = CpuSet::new();
-    one.set(last.expect("a running process has a core"));
-    sched_setaffinity(None, &one).expect("a core of those allowed");
-}
-
-/// Returns a `readrandom` step, closed loop, one client.
-fn step(stop: StopRule) -> Step {
-    Step {
-        name: "readrandom".to_owned(),
-        clients: 1,
-        stop,
-        warmup: Nanos(0),
-        load: Load::Closed,
-        limit: None,
-        distribution: "uniform".to_owned(),
-        range_rows: 10,
-        batch_keys: 10,
-        writer_bytes_per_s: None,
-        settle_cap: Nanos::SECOND,
-    }
-}
-
-fn streams(step: &Step, clients: u32) -> Vec<Box<dyn Generator>> {
-    let data = DataShape { rows: 1_000_000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
-    let step = Step { clients, ..step.clone() };
-    let (presence, group) = (Presence::All, Group::Clients);
-    generators(&Request { step: &step, data: &data, seed: 42, presence, group })
-        .expect("a step of the catalog")
-}
-
-fn null() -> Box<dyn Engine> {
-    let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
-    let (settings, options) = (Settings::default(), Options::new());
-    let spec = OpenSpec { dir: std::env::temp_dir(), settings, options, data };
-    NullDriver.open(&spec).expect("the null engine opens everywhere")
-}
-
-/// Runs a step as the worker does; answers of the null engine cannot be checked.
-fn run<C: Clock>(
-    clock: &C,
+/// Runs a step on the engine that does nothing.
+fn run(
+    clock: &SteadyClock,
     clients: u32,
     step: &Step,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> StepTotals {
-    let engine = null();
-    let mut run = StepRun {
-        engine: &*engine,
-        clients: GroupRun {
-            generators: streams(step, clients),
-            load: step.load.clone(),
-            kinds: BTreeSet::from([OpKind::Get]),
-        },
-        writers: GroupRun::empty(),
-        stop: step.stop,
-        warmup: step.warmup,
-        interval: Nanos::SECOND,
-        is_checking: false,
-        arrival_seed: 1,
-        stop_flag: StopFlag::default(),
-    };
-    run_step(clock, &mut run, on_event).expect("a step that can be run")
+    common::run((clock, &*null()), clients, step, on_event)
 }
 
 /// Prints the least and the median of the rounds, and returns the least.
@@ -145,11 +84,6 @@ fn rounds(name: &str, clock: &SteadyClock, step: &Step) -> f64 {
          least, {median_cpu:.1} median"
     );
     least
-}
-
-fn least_and_median(mut values: Vec<f64>) -> (f64, f64) {
-    values.sort_by(f64::total_cmp);
-    (values[0], values[values.len() / 2])
 }
 
 /// Prints what the parts cost alone.

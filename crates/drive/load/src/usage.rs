@@ -198,7 +198,11 @@ mod tests {
         let mut readings = Readings::new();
         Usage::default().add_as_client(&mut readings);
         ProcessUsage::default().add_to(&mut readings);
-        assert_eq!(readings.len(), 11);
+        for name in ["pause_us", "client_run_queue_us", "client_idle_us"] {
+            add_span(&mut readings, name, Nanos(1500));
+        }
+        add_signed(&mut readings, "offered_ops", -3);
+        assert_eq!(readings.len(), 15);
         for name in readings.keys() {
             assert!(model::metric::find(name).is_some(), "{name}");
         }

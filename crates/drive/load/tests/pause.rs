@@ -76,11 +76,11 @@ fn a_process_that_was_stopped_knows_for_how_long() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line == "interval"), "the child ran no step");
     let pid = Pid::from_child(&child);
-    let before = clock.now();
     kill_process(pid, Signal::STOP).unwrap();
-    clock.rest_until(before.after(STOPPED));
+    // It is stopped for this long at least, however late this process is.
+    let before = clock.now();
+    let stopped = clock.rest_until(before.after(STOPPED)).since(before);
     kill_process(pid, Signal::CONT).unwrap();
-    let stopped = clock.now().since(before);
     let told = lines.find_map(|line| line.strip_prefix("pause_us ")?.parse::<f64>().ok());
     assert!(child.wait().unwrap().success());
     let (told, stopped) = (told.expect("the child tells") / 1e6, stopped.as_secs_f64());

@@ -14,6 +14,12 @@ use crate::traits::{Clock, Closed, Schedule, Ticks};
 /// not recover within the step, and may refuse a million times per second.
 const FAILURES_IN_A_ROW_MAX: u32 = 1000;
 
+/// Time that a client may need between two operations: counting one and making the next.
+///
+/// An arrival that comes due meanwhile met a client that was busy. Where it takes longer, the
+/// client was held up, and what came due meanwhile counts as late by the client's fault.
+const BETWEEN: Nanos = Nanos(1_000);
+
 /// What a client is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -115,7 +121,13 @@ fn run<C: Clock, S: Schedule>(
         let next = generator.next();
         let Some(op) = &next else { break };
         rows.clear(is_checked);
-        let Some((intended, started)) = begin(clock, drive, &schedule, meter) else { break };
+        let begun = if S::IS_CLOSED {
+            Begun { intended: Nanos(0), started: clock.ticks(), is_awaited: false }
+        } else {
+            let Some(begun) = begin(clock, drive, &schedule, meter) else { break };
+            begun
+        };
+        let Begun { intended, started, is_awaited } = begun;
         let outcome = session.execute(op, &mut rows);
         let ended = clock.ticks();
 
@@ -131,8 +143,9 @@ fn run<C: Clock, S: Schedule>(
         }
         if !S::IS_CLOSED {
             meter.note_served();
-            if intended >= free_since {
-                meter.tally.record_lag(clock.time_of(started).since(intended).0);
+            let lag = clock.time_of(started).since(intended);
+            if is_awaited || (intended >= free_since && lag > BETWEEN) {
+                meter.tally.record_lag(lag.0);
             }
             free_since = clock.time_of(ended);
         }
@@ -163,8 +176,15 @@ fn run<C: Clock, S: Schedule>(
     if drive.halt.is_halted() { ClientEnd::Stopped } else { ClientEnd::Finished }
 }
 
-/// Returns when the next operation was intended to start and when it starts; `None` when the
-/// client ends instead.
+/// The start of an operation.
+struct Begun {
+    intended: Nanos,
+    started: Ticks,
+    /// Whether the client was free, and waited.
+    is_awaited: bool,
+}
+
+/// Takes the next arrival and waits for it; `None` when the client ends instead.
 ///
 /// The arrival is taken before the clock is read: the lock is never within an operation's times.
 #[inline(always)]
@@ -173,18 +193,16 @@ fn begin<C: Clock, S: Schedule>(
     drive: &Drive<'_, C>,
     schedule: &S,
     meter: &mut Meter<'_>,
-) -> Option<(Nanos, Ticks)> {
-    if S::IS_CLOSED {
-        return Some((Nanos(0), clock.ticks()));
-    }
-    let due = schedule.take()?;
-    meter.note_taken(due);
+) -> Option<Begun> {
+    let intended = schedule.take()?;
+    meter.note_taken(intended);
     let started = clock.ticks();
     let now = clock.time_of(started);
-    if due <= now && due < meter.deadline() {
-        return Some((due, started));
+    if intended <= now && intended < meter.deadline() {
+        return Some(Begun { intended, started, is_awaited: false });
     }
-    wait(drive, due, now, meter).map(|started| (due, started))
+    let started = wait(drive, intended, now, meter)?;
+    Some(Begun { intended, started, is_awaited: true })
 }
 
 /// Returns what an operation took.

@@ -129,16 +129,19 @@ pub struct Interval {
     pub clients: GroupTally,
     /// The background writers; kinds that did nothing may be there, all zero.
     pub writers: GroupTally,
-    /// Started - intended, ns, of the measured clients' operations that a free client waited for;
-    /// empty in a closed loop.
+    /// Started - intended, ns, of the measured clients' operations that a free client waited for,
+    /// as in [`ArrivalTotals::start_lag`]; empty in a closed loop.
     pub start_lag: Histogram<u64>,
     /// Age, at the end of the interval, of the oldest arrival that no measured client had begun;
-    /// 0 in a closed loop.
+    /// 0 in a closed loop, and where clients had taken it when the coordinator looked.
     pub backlog: Nanos,
     /// Growth of the worker's own accounts (the first block of [`model::metric::METRICS`]).
     ///
     /// `client_*` counts all our threads that execute operations, writers included, so that
     /// what is left of the process is the engine's own threads and the harness.
+    /// `client_run_queue_us`, `client_idle_us` and `offered_ops` are of the measured clients; the
+    /// last two are absent in a closed loop, the first where the kernel does not tell.
+    /// `pause_us` may lack the 25 ms in which the process was to wake up next.
     pub readings: Readings,
 }
 
@@ -179,7 +182,8 @@ pub struct StepTotals {
     pub started_after: Nanos,
     /// Length of the measured span, until the last measured client ended.
     pub duration: Nanos,
-    /// The measured clients.
+    /// The measured clients; response times hold the censored arrivals, too, which no interval
+    /// does.
     pub clients: GroupTally,
     /// The background writers.
     pub writers: GroupTally,
@@ -201,8 +205,15 @@ pub struct ArrivalTotals {
     /// Age, at the end of the span, of each arrival due in it and not served: at least its
     /// response time. They are counted in `clients`' response histograms too (of the kind of
     /// operation with the most operations), and nowhere else.
+    ///
+    /// The span ends at the deadline for this: what was begun then completes and counts. Offered
+    /// = done + failed + censored, where nothing of a warm-up was still waiting.
     pub censored: Histogram<u64>,
     /// Started - intended, ns, of the operations that a free client waited for.
+    ///
+    /// A client is free when an operation has ended; what comes due within the microsecond that
+    /// it may take to count that one and to make the next is not counted here, unless it took
+    /// longer.
     pub start_lag: Histogram<u64>,
     /// Age of the oldest of the arrivals that nobody had begun at the end of the span.
     pub backlog: Nanos,

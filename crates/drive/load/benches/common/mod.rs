@@ -1,0 +1,92 @@
+//! What the benchmarks of the client have in common.
+
+use std::collections::BTreeSet;
+
+use engine::null::NullDriver;
+use engine::{Driver, Engine, OpenSpec};
+use load::{Event, GroupRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step};
+use model::{DataShape, Load, Nanos, OpKind, Options, Settings, Step, StopRule};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use workload::{Generator, Group, Presence, Request, generators};
+
+/// Seed of the arrivals of every step.
+pub(crate) const SEED: u64 = 1;
+
+/// Returns the last core this process may use.
+pub(crate) fn last_core() -> usize {
+    let allowed = sched_getaffinity(None).expect("a process may ask for its own cores");
+    let last = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core));
+    last.expect("a running process has a core")
+}
+
+/// Keeps the calling thread, and the threads it will start, on one core.
+pub(crate) fn pin(core: usize) {
+    let mut one = CpuSet::new();
+    one.set(core);
+    sched_setaffinity(None, &one).expect("a core of those allowed");
+}
+
+/// Returns a `readrandom` step, closed loop, one client.
+pub(crate) fn step(stop: StopRule) -> Step {
+    Step {
+        name: "readrandom".to_owned(),
+        clients: 1,
+        stop,
+        warmup: Nanos(0),
+        load: Load::Closed,
+        limit: None,
+        distribution: "uniform".to_owned(),
+        range_rows: 10,
+        batch_keys: 10,
+        writer_bytes_per_s: None,
+        settle_cap: Nanos::SECOND,
+    }
+}
+
+/// Returns the generators of a step's clients.
+pub(crate) fn streams(step: &Step, clients: u32) -> Vec<Box<dyn Generator>> {
+    let data = DataShape { rows: 1_000_000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
+    let step = Step { clients, ..step.clone() };
+    let (presence, group) = (Presence::All, Group::Clients);
+    generators(&Request { step: &step, data: &data, seed: 42, presence, group })
+        .expect("a step of the catalog")
+}
+
+/// Returns the engine that does nothing.
+pub(crate) fn null() -> Box<dyn Engine> {
+    let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
+    let (settings, options) = (Settings::default(), Options::new());
+    let spec = OpenSpec { dir: std::env::temp_dir(), settings, options, data };
+    NullDriver.open(&spec).expect("the null engine opens everywhere")
+}
+
+/// Runs a step as the worker does; answers of the null engine cannot be checked.
+pub(crate) fn run(
+    (clock, engine): (&SteadyClock, &dyn Engine),
+    clients: u32,
+    step: &Step,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> StepTotals {
+    let mut run = StepRun {
+        engine,
+        clients: GroupRun {
+            generators: streams(step, clients),
+            load: step.load.clone(),
+            kinds: BTreeSet::from([OpKind::Get]),
+        },
+        writers: GroupRun::empty(),
+        stop: step.stop,
+        warmup: step.warmup,
+        interval: Nanos::SECOND,
+        is_checking: false,
+        arrival_seed: SEED,
+        stop_flag: StopFlag::default(),
+    };
+    run_step(clock, &mut run, on_event).expect("a step that can be run")
+}
+
+/// Returns the least and the median.
+pub(crate) fn least_and_median(mut values: Vec<f64>) -> (f64, f64) {
+    values.sort_by(f64::total_cmp);
+    (values[0], values[values.len() / 2])
+}
