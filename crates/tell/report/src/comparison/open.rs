@@ -147,7 +147,8 @@ fn rates(compared: &Compared<'_>, step: &StepComparison) -> Table {
     table
 }
 
-fn times(compared: &Compared<'_>, step: &StepComparison) -> Table {
+/// Returns response and service times side by side.
+pub(super) fn times(compared: &Compared<'_>, step: &StepComparison) -> Table {
     let mut table = Table::new([
         "",
         "response\np50",

@@ -4,6 +4,7 @@ use analysis::{Spread, StepComparison};
 use model::honesty::SearchRecord;
 use model::{Limit, Unit};
 
+use super::open::times;
 use super::part::Part;
 use super::tables::{find, ratio_cell, spread_cell};
 use crate::figure::{MISSING, figure, range};
@@ -22,13 +23,18 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
     let heading = step_heading(compared.comparison, step);
     let limit = limit(compared, step).map(|limit| format!(" that keeps {limit}"));
     let sentences = vec![sentence(compared, step)];
-    let remarks = vec![
+    let mut remarks = vec![
         "Median [min..max] over the searches that found one; a rate counts when it kept the limit \
          in a long window and no debt grew. Ratio of medians [range of ratios of any two runs]."
             .to_owned(),
     ];
+    let mut tables = vec![table(compared, step)];
+    if step.cells.iter().any(|cell| cell.metric(SUSTAINABLE).is_some()) {
+        tables.push(times(compared, step));
+        remarks.push("Times are those at each variant's own highest rate: no ratio.".to_owned());
+    }
     let title = format!("{heading}: highest rate{}", limit.unwrap_or_default());
-    Part { title, sentences, tables: vec![table(compared, step)], remarks }
+    Part { title, sentences, tables, remarks }
 }
 
 /// Returns what was found, as a sentence.
