@@ -31,6 +31,11 @@ impl Account {
         readings
     }
 
+    /// Returns the last cumulative readings.
+    pub(crate) const fn last(&self) -> &Readings {
+        &self.last
+    }
+
     /// Notes a whole second's operations.
     pub(crate) fn second(&mut self, done: f64) {
         self.seconds_done.push(done);

@@ -244,7 +244,8 @@ fn outside_cause(
 fn stood_still(evidence: &Evidence, setting: &Setting) -> f64 {
     let Some(pause) = evidence.own.pause else { return 0.0 };
     let cpus = f64::from(setting.cpus.max(1));
-    let used = evidence.own.process_cpu.unwrap_or(0.0) + evidence.outside.others.unwrap_or(0.0);
+    let known = evidence.own.process_cpu.unwrap_or(0.0) + evidence.outside.others.unwrap_or(0.0);
+    let used = known.max(evidence.outside.busy.unwrap_or(0.0));
     pause.min(micros(evidence.length) - used / cpus).max(0.0)
 }
 
@@ -446,6 +447,7 @@ mod tests {
         let stopped = |it: &mut Evidence| {
             it.own.pause = Some(300_000.0);
             it.own.process_cpu = Some(900_000.0);
+            it.outside.busy = Some(950_000.0);
         };
         assert_eq!(with(stopped), Ok(VoidCause::Paused));
         // One tick of steal is there on any virtual machine; it explains no 38 ms.
@@ -512,6 +514,14 @@ mod tests {
             it.own.pause = Some(300_000.0);
             it.own.process_cpu = Some(1_300_000.0);
         };
+        // A coordinator that waits for a CPU beside a hog has not been stopped.
+        let beside_a_hog = |it: &mut Evidence| {
+            it.own.pause = Some(90_000.0);
+            it.own.process_cpu = Some(510_000.0);
+            it.own.run_queue = Some(480_000.0);
+            (it.outside.others, it.outside.busy) = (Some(1_250_000.0), Some(2_000_000.0));
+        };
+        assert_eq!(with(beside_a_hog), Ok(VoidCause::Neighbours));
         assert_eq!(with(stopped), Ok(VoidCause::Paused));
     }
 
@@ -521,6 +531,7 @@ mod tests {
             let held = |it: &mut Evidence| {
                 it.own.pause = Some(500_000.0);
                 it.own.process_cpu = Some(700_000.0);
+                it.outside.busy = Some(750_000.0);
                 let us = Some(520_000.0);
                 if cause == VoidCause::Steal {
                     it.outside.steal = us;
@@ -574,6 +585,7 @@ mod tests {
             evidence.own.pause = Some(pause);
             if second < 4 {
                 evidence.own.process_cpu = Some(200_000.0);
+                evidence.outside.busy = Some(230_000.0);
             }
             match judge.judge(&evidence) {
                 Judgement::Void(void) => causes.push(Some(void.cause)),

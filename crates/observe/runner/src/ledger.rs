@@ -7,6 +7,7 @@ use load::{Clock, SteadyClock};
 use model::honesty::{ArrivalsRecord, Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Readings, Step, StepRecord};
 
+use crate::account::growth;
 use crate::doubt::{busy_threads, doubts};
 use crate::evidence::{Evidence, Outside, Own, Setting, StartLag};
 use crate::innocence::{Judge, lag_allowed};
@@ -27,8 +28,10 @@ pub(crate) struct Ledger<'a> {
     pub(crate) probe: Option<ProbeBegins>,
     judge: Judge,
     span: Span,
-    /// When the parent's readings were last taken.
-    sampled_at: Nanos,
+    /// What the parent read when the last interval was told, and when that was.
+    ///
+    /// Not the start of the span: the last intervals of a warm-up are told after it.
+    seen: (Readings, Nanos),
     /// The last probe's measured span.
     last: Option<Closed>,
     /// The measured span of the probe that confirmed what was found so far.
@@ -72,7 +75,7 @@ impl<'a> Ledger<'a> {
             probe: None,
             judge: Judge::new(setting),
             span: Span::default(),
-            sampled_at: clock.now(),
+            seen: (Readings::new(), clock.now()),
             last: None,
             confirmed: None,
         }
@@ -95,6 +98,7 @@ impl<'a> Ledger<'a> {
         let within = self.step.limit.map(|limit| limit.within);
         self.judge = Judge::new(Setting { clients, cpus: self.cpus, within });
         self.begin_span(EngineState::default());
+        self.seen = (self.span.account.last().clone(), self.clock.now());
     }
 
     /// Begins the measured span.
@@ -112,11 +116,11 @@ impl<'a> Ledger<'a> {
         let (clients, writers) = (tally::told(&told.clients)?, tally::told(&told.writers)?);
         let decode = |open: &OpenInterval| tally::decode(&open.start_lag);
         let start_lag = told.open.as_ref().map(decode).transpose()?;
-        let sampled_before = self.sampled_at;
         let mut now = self.sample(false);
+        let (before, seen_at) = std::mem::replace(&mut self.seen, (now.clone(), self.clock.now()));
+        let outside = Outside::of(&growth(&before, &now), self.seen.1.since(seen_at));
         now.extend(told.engine.clone());
         let mut readings = self.span.account.step(&now);
-        let outside = Outside::of(&readings, self.sampled_at.since(sampled_before));
         readings.extend(told.growth.clone());
         let limit = self.step.limit;
         let mut record = IntervalRecord {
@@ -259,7 +263,6 @@ impl<'a> Ledger<'a> {
             let sampled = if is_boundary { sampler.sample_boundary() } else { sampler.sample() };
             readings.extend(sampled.unwrap_or_default());
         }
-        self.sampled_at = self.clock.now();
         readings
     }
 }
