@@ -1,6 +1,6 @@
 //! Steps at a given rate: what was served of it, and how long that took.
 
-use analysis::{Percentile, StepComparison, Time, response_time, service_time};
+use analysis::{Percentile, StepComparison, Time, Withheld, response_time, service_time};
 use model::honesty::Keeping;
 use model::{Limit, StepRecord};
 
@@ -179,7 +179,10 @@ pub(super) fn times(compared: &Compared<'_>, step: &StepComparison) -> Table {
 /// Returns what stands in place of a percentile that is not known.
 fn untold(records: &[&StepRecord], told: &dyn Fn(&StepRecord) -> Time) -> String {
     let first = records.iter().map(|record| told(record)).find(|told| told.known().is_none());
-    first.map_or_else(|| MISSING.to_owned(), time)
+    match first {
+        None | Some(Time::Withheld { why: Withheld::Nothing }) => MISSING.to_owned(),
+        Some(told) => time(told),
+    }
 }
 
 /// Returns who kept up in how many runs.
