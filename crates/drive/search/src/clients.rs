@@ -284,12 +284,123 @@ fn level_after(clients: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::example::{LIMIT, seen, with_voids};
 
     #[test]
     fn levels_are_powers_of_two_and_half_way_between() {
         let levels = std::iter::successors(Some(1), |clients| Some(level_after(*clients)));
         let levels: Vec<u32> = levels.take(10).collect();
         assert_eq!(levels, [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]);
+    }
+
+    fn search(limit: Option<Limit>, max_clients: u32) -> ClientSearch {
+        let (probe, warmup) = (Nanos::from_secs(10), Nanos::SECOND);
+        ClientSearch::new(ClientSpec { limit, max_clients, probe, warmup })
+    }
+
+    /// Plays a search to its end; `answer` is what so many clients show.
+    fn play(search: &mut ClientSearch, mut answer: impl FnMut(&Probe, u32) -> Seen) {
+        while let Next::Probe(probe) = search.next() {
+            let ProbeLoad::Closed { clients } = probe.load else { panic!("{probe:?}") };
+            assert!(probe.is_drained_before);
+            search.tell(&answer(&probe, clients));
+        }
+    }
+
+    fn tried(search: &ClientSearch) -> Vec<u32> {
+        search.record().probes.iter().map(|probe| probe.clients).collect()
+    }
+
+    #[test]
+    fn two_levels_without_gain_end_it_and_the_smallest_good_one_is_confirmed() {
+        let mut search = search(None, 64);
+        play(&mut search, |_, clients| seen(10, 1000 * u64::from(clients.min(6)), 0));
+        assert_eq!(tried(&search), [1, 2, 3, 4, 6, 8, 12, 6]);
+        let record = search.record();
+        let found = Found { ops_per_s: 6000.0, failed_ops_per_s: None, clients: 6 };
+        assert_eq!(record.found, Some(found));
+        assert_eq!(record.confirmed().unwrap().number, 7);
+        assert_eq!(
+            record.ended,
+            "6 clients do 6,000/s, within 5 % of the best; more than 12 were not tried: no gain"
+        );
+    }
+
+    #[test]
+    fn a_gain_that_is_not_clear_is_measured_again_for_longer() {
+        let mut search = search(None, 2);
+        play(&mut search, |_, clients| {
+            let mut probe = seen(10, 1000, 0);
+            let noisy = probe.seconds.iter_mut().step_by(3);
+            noisy.for_each(|second| second.ended = 700 + 300 * u64::from(clients));
+            probe
+        });
+        assert_eq!(tried(&search), [1, 2, 2, 2]);
+        let outcomes: Vec<Outcome> = search.record().probes.iter().map(|p| p.outcome).collect();
+        assert_eq!(outcomes[1..3], [Outcome::Undecided, Outcome::Passed]);
+        assert!(search.record().probes[1].reason.ends_with("whether this gains 5 % is not clear"));
+    }
+
+    #[test]
+    fn a_confirmation_that_breaks_the_limit_moves_to_fewer_clients() {
+        let mut search = search(Some(LIMIT), 4);
+        play(&mut search, |probe, clients| {
+            let is_broken = probe.purpose == Purpose::Confirm && clients > 2;
+            let ended = 10_000 * u64::from(clients);
+            seen(10, ended, if is_broken { ended / 10 } else { 0 })
+        });
+        assert_eq!(tried(&search), [1, 2, 3, 4, 4, 3, 2]);
+        assert_eq!(search.record().found.unwrap().clients, 2);
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_told_counts_as_broken_after_a_longer_probe() {
+        let mut search = search(Some(LIMIT), 64);
+        play(&mut search, |probe, clients| match clients {
+            1 => seen(10, 10_000, 0),
+            _ => seen((probe.measure.0 / Nanos::SECOND.0) as usize, 10_000, 100),
+        });
+        assert_eq!(tried(&search), [1, 2, 2, 1]);
+        assert!(search.record().ended.ends_with("2 do not keep the limit"));
+    }
+
+    #[test]
+    fn a_late_client_ends_the_climb_and_a_stop_ends_all() {
+        let mut late = search(None, 64);
+        play(&mut late, |_, clients| match clients {
+            4.. => with_voids(seen(10, 4000, 0), 10),
+            _ => seen(10, 1000 * u64::from(clients), 0),
+        });
+        assert_eq!(tried(&late), [1, 2, 3, 4, 4, 4, 3]);
+        assert!(late.record().ended.ends_with("with 4 the client was late too often"));
+        let mut stopped = search(None, 64);
+        play(&mut stopped, |_, _| Seen { stop: Some("the user".to_owned()), ..seen(10, 1, 0) });
+        assert_eq!(stopped.record().ended, "it was stopped: the user");
+        assert_eq!((tried(&stopped).len(), stopped.record().found), (1, None));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_answers_lead_to_an_end(
+            answers in prop::collection::vec((0..20_000_u64, 0..300_u64, 0..8_usize), MOST_PROBES),
+            max_clients in 1..u32::MAX,
+        ) {
+            let mut search = search(Some(LIMIT), max_clients);
+            let mut answers = answers.into_iter();
+            play(&mut search, |_, _| {
+                let (ended, late, voids) = answers.next().unwrap();
+                with_voids(seen(10, ended, late.min(ended)), voids)
+            });
+            let record = search.record();
+            prop_assert!(record.probes.len() <= MOST_PROBES && !record.ended.is_empty());
+            let confirmed = record.confirmed().map(|probe| probe.clients);
+            prop_assert_eq!(record.found.map(|found| found.clients), confirmed);
+            prop_assert!(record.probes.iter().all(|probe| probe.clients <= max_clients));
+        }
     }
 }

@@ -10,6 +10,8 @@
 
 mod clients;
 mod entry;
+#[cfg(test)]
+mod example;
 mod probe;
 mod rate;
 mod ruling;

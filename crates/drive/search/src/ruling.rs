@@ -148,3 +148,65 @@ fn lateness(window: &Window<'_>, limit: &Limit, late: &Share) -> String {
     let (count, allowed) = (thousands(window.ended()), percent(1.0 - limit.share));
     format!("{value} of {count} operations were late ({low} to {high}), {allowed} may be")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{LIMIT, seen, with_gauge, with_voids};
+    use crate::probe::Seen;
+
+    fn of(seen: &Seen) -> (Verdict, String) {
+        let ruling = at_rate(&Window::of(seen), &LIMIT, 1000.0);
+        (ruling.verdict, ruling.reason)
+    }
+
+    #[test]
+    fn a_limit_is_kept_broken_or_not_clear() {
+        assert_eq!(of(&seen(60, 1000, 0)).0, Verdict::Passed);
+        let (verdict, reason) = of(&seen(60, 1000, 20));
+        assert_eq!(verdict, Verdict::Failed);
+        assert_eq!(reason, "2 % of 60,000 operations were late (1.89 % to 2.12 %), 1 % may be");
+        assert_eq!(of(&seen(60, 1000, 10)).0, Verdict::Longer);
+    }
+
+    #[test]
+    fn too_few_operations_cannot_keep_a_limit_but_break_it() {
+        let (verdict, reason) = of(&seen(5, 1000, 0));
+        assert_eq!(verdict, Verdict::Longer);
+        assert_eq!(reason, "10,000 operations are needed, the window has 5,000");
+        assert_eq!(of(&seen(5, 1000, 100)).0, Verdict::Failed);
+        assert_eq!(of(&seen(5, 0, 0)).0, Verdict::Longer);
+    }
+
+    #[test]
+    fn what_is_broken_under_falling_debt_is_tried_after_a_drain() {
+        let falling = |probe| with_gauge(probe, "engine_debt_bytes", |at| (100.0 - at) * 1e8);
+        let (verdict, reason) = of(&falling(seen(60, 1000, 100)));
+        assert_eq!(verdict, Verdict::Drained);
+        assert!(reason.ends_with("while earlier debt was worked off"), "{reason}");
+        assert_eq!(of(&falling(seen(60, 1000, 0))).0, Verdict::Passed);
+        assert_eq!(of_capacity(&Window::of(&falling(seen(60, 9, 0)))).verdict, Verdict::Drained);
+    }
+
+    #[test]
+    fn growing_debt_fails_a_minute_and_prolongs_less() {
+        let growing =
+            |seconds| with_gauge(seen(seconds, 1000, 0), "engine_debt_bytes", |at| at * 1e8);
+        assert_eq!(of(&growing(60)).0, Verdict::Failed);
+        assert_eq!(of(&growing(20)).0, Verdict::Longer);
+        assert_eq!(of_capacity(&Window::of(&growing(60))).verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn a_probe_that_is_mostly_void_says_nothing() {
+        let (verdict, reason) = of(&with_voids(seen(60, 1000, 100), 30));
+        assert_eq!(verdict, Verdict::Voided);
+        assert_eq!(reason, "the client was late: 30 intervals are void");
+    }
+
+    #[test]
+    fn a_closed_loop_without_a_limit_always_keeps_it() {
+        let ruling = at_clients(&Window::of(&seen(60, 1000, 0)), None);
+        assert_eq!((ruling.verdict, ruling.late.high.to_bits()), (Verdict::Passed, 0));
+    }
+}

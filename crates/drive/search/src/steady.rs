@@ -211,3 +211,112 @@ fn second_half(points: &[(f64, f64)]) -> &[(f64, f64)] {
 fn length(points: &[(f64, f64)]) -> f64 {
     points.iter().map(|_| 1.0).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{LIMIT, seen, with_gauge};
+    use crate::probe::Seen;
+    use crate::stat::noise::Noise;
+
+    const MIB: f64 = 1024.0 * 1024.0;
+
+    fn debt(seconds: usize, value: impl Fn(f64) -> f64) -> Seen {
+        with_gauge(seen(seconds, 1000, 0), "engine_debt_bytes", value)
+    }
+
+    fn of(seen: &Seen) -> State {
+        debts(&Window::of(seen))
+    }
+
+    #[test]
+    fn debt_that_grows_to_the_end_is_unsteady() {
+        let State::Unsteady(reason) = of(&debt(60, |at| at * MIB)) else { panic!("steady") };
+        assert_eq!(reason, "the engine's debt grew by 1.00 MiB a second (1.00 MiB to 1.00 MiB)");
+    }
+
+    #[test]
+    fn debt_that_levels_off_is_given_more_time() {
+        let rising = |at: f64| 500.0 * MIB * (1.0 - (-at / 20.0).exp());
+        assert!(matches!(of(&debt(60, rising)), State::Levelling(_)));
+        assert_eq!(of(&debt(240, rising)), State::Steady);
+    }
+
+    #[test]
+    fn debt_that_comes_and_goes_or_falls_or_hardly_matters_is_steady() {
+        assert_eq!(of(&debt(60, |at| (at % 15.0) * 64.0 * MIB)), State::Steady);
+        assert_eq!(of(&debt(60, |at| (1000.0 - at) * MIB)), State::Steady);
+        assert_eq!(of(&debt(60, |at| at * 0.06 * MIB)), State::Steady, "below the floor");
+        assert_eq!(of(&debt(60, |at| 5000.0 * MIB + at * MIB)), State::Steady, "1 % of the level");
+        assert_eq!(of(&seen(60, 1000, 0)), State::Steady, "nobody tells");
+    }
+
+    #[test]
+    fn debt_that_wanders_upward_is_found() {
+        let mut noise = Noise::new(5);
+        let mut level = 0.0;
+        let mut probe = debt(300, |_| 0.0);
+        for second in &mut probe.seconds {
+            level += (2.0 + 6.0 * noise.normal()) * MIB;
+            second.readings.insert(ENGINE_DEBT.metric.to_owned(), level);
+        }
+        assert!(matches!(of(&probe), State::Unsteady(_)), "{level}");
+    }
+
+    #[test]
+    fn files_are_counted_from_four_and_dirty_pages_over_two_minutes() {
+        let files = |per_s: f64| {
+            with_gauge(seen(60, 1000, 0), "engine_l0_files", move |at| (at * per_s).floor())
+        };
+        assert_eq!(of(&files(0.05)), State::Steady);
+        assert!(matches!(of(&files(0.2)), State::Unsteady(_)));
+        let dirty =
+            |seconds| with_gauge(seen(seconds, 1000, 0), "dirty_bytes", |at| at * 8.0 * MIB);
+        assert_eq!(of(&dirty(60)), State::Steady);
+        assert!(matches!(of(&dirty(120)), State::Unsteady(_)));
+    }
+
+    #[test]
+    fn falling_debt_is_told_from_resting_debt() {
+        let is_falling = |value: fn(f64) -> f64| is_debt_falling(&Window::of(&debt(60, value)));
+        assert!(is_falling(|at| (1000.0 - 10.0 * at) * MIB));
+        assert!(!is_falling(|at| (1000.0 - 0.1 * at) * MIB));
+        assert!(!is_falling(|_| 1000.0 * MIB));
+        assert!(is_debt_above(10.0 * MIB, 0.0) && !is_debt_above(105.0 * MIB, 100.0 * MIB));
+    }
+
+    #[test]
+    fn stalls_count_when_they_are_still_there_in_the_second_half() {
+        let stalled = |value: fn(f64) -> f64| {
+            stalls(&Window::of(&with_gauge(seen(60, 1000, 0), "engine_stall_us", value)))
+        };
+        let State::Unsteady(reason) = stalled(|_| 20_000.0) else { panic!("steady") };
+        assert_eq!(reason, "writers were stalled 2 % of the time");
+        assert_eq!(stalled(|_| 5_000.0), State::Steady);
+        assert_eq!(stalled(|at| if at < 30.0 { 500_000.0 } else { 0.0 }), State::Steady);
+    }
+
+    #[test]
+    fn a_backlog_counts_when_it_grows_beyond_what_the_limit_allows() {
+        let growing = |per_s_ms: u64| {
+            let mut probe = seen(60, 1000, 0);
+            for (at, second) in (0_u64..).zip(&mut probe.seconds) {
+                second.backlog = Nanos::from_millis(at * per_s_ms);
+            }
+            keeping(&Window::of(&probe), 1000.0, &LIMIT)
+        };
+        assert_eq!(growing(50), State::Unsteady("the backlog grew, to 3.0 s".to_owned()));
+        assert_eq!(growing(10), State::Steady);
+    }
+
+    #[test]
+    fn arrivals_must_be_served() {
+        let unserved = |censored_late| {
+            let probe = Seen { censored_late, ..seen(60, 1000, 0) };
+            keeping(&Window::of(&probe), 1000.0, &LIMIT)
+        };
+        let reason = "5 % of the arrivals were not served at the end";
+        assert_eq!(unserved(3000), State::Unsteady(reason.to_owned()));
+        assert_eq!(unserved(500), State::Steady);
+    }
+}

@@ -113,3 +113,37 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 pub(crate) fn float(count: u64) -> f64 {
     count as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{seen, with_voids};
+
+    #[test]
+    fn void_intervals_are_left_out_of_every_figure() {
+        let mut probe = with_voids(seen(10, 100, 10), 2);
+        probe.seconds[0].late = 100;
+        let window = Window::of(&probe);
+        assert_eq!((window.ended(), window.voids()), (800, 2));
+        assert!((window.throughput_ops_per_s() - 100.0).abs() < 1e-9);
+        assert!((window.goodput_ops_per_s() - 90.0).abs() < 1e-9);
+        assert!((window.late_share().value - 0.1).abs() < 1e-9);
+        assert!(!window.is_void());
+    }
+
+    #[test]
+    fn a_probe_with_more_than_a_quarter_void_says_nothing() {
+        assert!(!Window::of(&with_voids(seen(12, 100, 0), 3)).is_void());
+        assert!(Window::of(&with_voids(seen(12, 100, 0), 4)).is_void());
+        assert!(Window::of(&seen(0, 0, 0)).is_void());
+    }
+
+    #[test]
+    fn unserved_arrivals_are_late_unless_the_client_kept_them_waiting() {
+        let mut probe = seen(10, 100, 0);
+        probe.censored_late = 250;
+        assert!((Window::of(&probe).late_share().value - 0.2).abs() < 1e-9);
+        probe.seconds[9].is_void = true;
+        assert!(Window::of(&probe).late_share().value < 1e-9);
+    }
+}

@@ -12,8 +12,6 @@ use model::honesty::Purpose;
 pub(super) struct Course {
     span: Span,
     precision: f64,
-    /// Rates that passed, latest last.
-    passed: Vec<f64>,
     /// Rates that failed.
     failed: Vec<f64>,
     /// Highest rate believed to pass.
@@ -89,8 +87,8 @@ const ABOVE: f64 = 1.05;
 const CONFIRMED_GAP: f64 = 1.03;
 /// Most times that the bracket is moved up.
 const MOST_RISES: u32 = 2;
-/// Most confirmations: six steps down reach a sixth of the first, and some to narrow.
-const MOST_CONFIRMATIONS: u32 = 8;
+/// Most confirmations: six steps down reach a third of the first rate, and three narrow that.
+const MOST_CONFIRMATIONS: u32 = 10;
 /// Slack for comparisons of rates that were computed on different ways.
 const SLACK: f64 = 1.0 + 1e-9;
 
@@ -100,7 +98,6 @@ impl Course {
         let course = Self {
             span,
             precision,
-            passed: Vec::new(),
             failed: Vec::new(),
             low: None,
             high: None,
@@ -118,11 +115,10 @@ impl Course {
 
     /// Takes how a rate ended, and returns what comes next.
     pub(super) fn answer(&mut self, purpose: Purpose, rate: f64, answer: Answer) -> Move {
-        match answer {
-            Answer::Passed => self.passed.push(rate),
-            Answer::Failed => self.failed.push(rate),
-            Answer::Undecided if purpose == Purpose::Confirm => self.failed.push(rate),
-            Answer::Undecided | Answer::Late => (),
+        let is_settled = answer == Answer::Failed
+            || (answer == Answer::Undecided && purpose == Purpose::Confirm);
+        if is_settled {
+            self.failed.push(rate);
         }
         let has_passed = answer == Answer::Passed;
         match purpose {
@@ -178,8 +174,8 @@ impl Course {
         if answer != Answer::Passed {
             self.is_path_dependent |= answer == Answer::Failed;
             self.high = Some(rate);
-            let below = self.passed.iter().copied().filter(|passed| *passed * SLACK < rate);
-            self.low = below.max_by(f64::total_cmp);
+            // Whatever has passed did so before the state changed.
+            self.low = None;
         }
         self.narrow()
     }
@@ -253,6 +249,160 @@ impl Course {
                 self.confirm((found * failed).sqrt())
             }
             _ => Move::Found,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SPAN: Span = Span { floor: 10.0, cap: 1e6 };
+
+    /// Plays a course to its end; `answer` is what happens at a rate.
+    fn play(
+        closed: f64,
+        span: Span,
+        mut answer: impl FnMut(Purpose, f64) -> Answer,
+    ) -> (Course, Vec<(Purpose, f64)>, Move) {
+        let (mut course, mut next) = Course::begin(closed, span, 1.02);
+        let mut tried = Vec::new();
+        while let Move::Try(purpose, rate) = next {
+            tried.push((purpose, rate));
+            assert!(tried.len() < 200, "{tried:?}");
+            next = course.answer(purpose, rate, answer(purpose, rate));
+        }
+        (course, tried, next)
+    }
+
+    fn up_to(truth: f64) -> impl FnMut(Purpose, f64) -> Answer {
+        move |_, rate| if rate <= truth { Answer::Passed } else { Answer::Failed }
+    }
+
+    #[test]
+    fn the_order_is_bracket_recheck_bisect_above_confirm() {
+        let (course, tried, end) = play(1000.0, SPAN, up_to(700.0));
+        let mut purposes: Vec<Purpose> = tried.iter().map(|(purpose, _)| *purpose).collect();
+        assert_eq!(tried.len(), 4 + 1 + 5 + 2, "{tried:?}");
+        purposes.dedup();
+        let order =
+            [Purpose::Bracket, Purpose::Recheck, Purpose::Bisect, Purpose::Above, Purpose::Confirm];
+        assert_eq!(purposes, order);
+        let found = course.found().unwrap();
+        assert!(end == Move::Found && found <= 700.0 && found > 700.0 / 1.02, "{found}");
+        let failed = course.failed_above(found).unwrap();
+        assert!(failed > 700.0 && failed <= found * 1.02, "{failed}");
+        assert!(!course.is_path_dependent());
+    }
+
+    #[test]
+    fn the_bracket_goes_down_when_its_first_rate_fails() {
+        let (course, tried, _) = play(1000.0, SPAN, up_to(60.0));
+        assert!((tried[0].1 - 250.0).abs() < 1e-9 && (tried[1].1 - 250.0 / 1.5).abs() < 1e-9);
+        assert!((course.found().unwrap() / 60.0 - 1.0).abs() < 0.02);
+        let (course, tried, end) = play(1000.0, SPAN, |_, _| Answer::Failed);
+        assert_eq!((end, course.found()), (Move::NoRate, None));
+        assert!((tried.last().unwrap().1 - SPAN.floor).abs() < 1e-9, "the floor is tried");
+    }
+
+    #[test]
+    fn nothing_beyond_the_cap_is_tried() {
+        let span = Span { floor: 10.0, cap: 400.0 };
+        let (course, tried, end) = play(1000.0, span, |_, _| Answer::Passed);
+        assert!(tried.iter().all(|(_, rate)| *rate <= 400.0));
+        assert_eq!(end, Move::Found);
+        assert!((course.found().unwrap() - 400.0).abs() < 1e-9);
+        assert_eq!(course.failed_above(400.0), None);
+    }
+
+    #[test]
+    fn a_recheck_that_fails_moves_the_bracket_down() {
+        let mut is_spoilt = false;
+        let (course, tried, _) = play(1000.0, SPAN, |_, rate| {
+            let truth = if is_spoilt { 300.0 } else { 700.0 };
+            is_spoilt |= rate > 700.0;
+            if rate <= truth { Answer::Passed } else { Answer::Failed }
+        });
+        assert!(course.is_path_dependent());
+        assert_eq!(tried.iter().filter(|(purpose, _)| *purpose == Purpose::Recheck).count(), 1);
+        assert!((course.found().unwrap() / 300.0 - 1.0).abs() < 0.02, "{tried:?}");
+    }
+
+    #[test]
+    fn a_rate_above_that_passes_moves_the_bracket_up() {
+        let mut is_wrong = true;
+        let (course, _, _) = play(1000.0, SPAN, |purpose, rate| {
+            is_wrong &= purpose != Purpose::Above;
+            let truth = if is_wrong { 500.0 } else { 700.0 };
+            if rate <= truth { Answer::Passed } else { Answer::Failed }
+        });
+        assert!((course.found().unwrap() / 700.0 - 1.0).abs() < 0.03, "{:?}", course.found());
+    }
+
+    #[test]
+    fn confirmations_step_down_twice_as_far_each_time_and_then_narrow() {
+        let (course, tried, _) = play(1000.0, SPAN, |purpose, rate| {
+            let truth = if purpose == Purpose::Confirm { 500.0 } else { 700.0 };
+            if rate <= truth { Answer::Passed } else { Answer::Failed }
+        });
+        let confirmed: Vec<f64> =
+            tried.iter().filter(|(purpose, _)| *purpose == Purpose::Confirm).map(|t| t.1).collect();
+        assert!((confirmed[0] / confirmed[1] - 1.02).abs() < 1e-9, "{confirmed:?}");
+        assert!((confirmed[1] / confirmed[2] - 1.02 * 1.02).abs() < 1e-9);
+        assert!(confirmed.len() <= MOST_CONFIRMATIONS as usize);
+        let found = course.found().unwrap();
+        assert!(found <= 500.0 && found > 500.0 / 1.03, "{confirmed:?}");
+        let (_, _, end) = play(1000.0, SPAN, |purpose, rate| match rate {
+            _ if purpose == Purpose::Confirm => Answer::Failed,
+            _ => Answer::Passed,
+        });
+        assert_eq!(end, Move::Unconfirmed);
+    }
+
+    #[test]
+    fn what_short_probes_could_not_decide_is_confirmed_later() {
+        let (course, _, _) = play(1000.0, SPAN, |purpose, rate| match (purpose, rate) {
+            (Purpose::Confirm, _) if rate <= 700.0 => Answer::Passed,
+            (_, rate) if rate <= 650.0 => Answer::Passed,
+            (_, rate) if rate <= 750.0 && purpose != Purpose::Confirm => Answer::Undecided,
+            _ => Answer::Failed,
+        });
+        assert!(course.found().unwrap() > 700.0 / 1.03, "{:?}", course.found());
+    }
+
+    #[test]
+    fn a_rate_the_client_was_late_at_did_not_fail() {
+        let (course, tried, end) = play(1000.0, SPAN, |_, rate| match rate {
+            rate if rate > 500.0 => Answer::Late,
+            _ => Answer::Passed,
+        });
+        assert_eq!(end, Move::Found);
+        assert!((course.found().unwrap() / 500.0 - 1.0).abs() < 0.02, "{tried:?}");
+        assert_eq!(course.failed_above(0.0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_truth_is_found(truth in 12.0..9e5_f64, closed in 40.0..1e6_f64) {
+            let (course, _, end) = play(closed, SPAN, up_to(truth));
+            prop_assert_eq!(end, Move::Found);
+            let found = course.found().unwrap();
+            prop_assert!(found <= truth && found * 1.02 * SLACK >= truth, "{} {}", found, truth);
+        }
+
+        #[test]
+        fn any_answers_lead_to_an_end(answers in prop::collection::vec(0..4_u8, 200)) {
+            let mut answers = answers.into_iter();
+            let (course, tried, _) = play(1000.0, SPAN, |_, _| match answers.next() {
+                Some(0) => Answer::Failed,
+                Some(1) => Answer::Undecided,
+                Some(2) => Answer::Late,
+                _ => Answer::Passed,
+            });
+            prop_assert!(tried.iter().all(|(_, rate)| (SPAN.floor..=SPAN.cap).contains(rate)));
+            prop_assert!(course.found().is_none_or(|found| found >= SPAN.floor));
         }
     }
 }

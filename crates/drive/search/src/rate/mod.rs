@@ -7,6 +7,8 @@ mod course;
 mod ending;
 mod search;
 mod spec;
+#[cfg(test)]
+mod tests;
 
 pub use search::RateSearch;
 pub use spec::RateSpec;

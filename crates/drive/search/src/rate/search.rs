@@ -39,6 +39,8 @@ pub struct RateSearch {
     /// The way through the rates; none before the closed loop's throughput is known.
     course: Option<Course>,
     voids: Voids,
+    /// Probes that were asked for again because of the debt they began with.
+    drains: u32,
     /// Engine's debt after the first drain, bytes.
     rest_debt: Option<f64>,
 }
@@ -52,8 +54,6 @@ struct Ask {
     measure: Nanos,
     /// Whether no longer probe can follow it.
     is_longest: bool,
-    /// Times that it was asked for again because of the debt it began with.
-    drains: u32,
 }
 
 /// What follows from a probe.
@@ -67,9 +67,10 @@ enum Fate {
 }
 
 /// Probes after which what is known is confirmed: the rest is left for confirmations.
-const MOST_SEARCHING: usize = 28;
-/// Times that a probe is repeated because of the debt it began with: each drain has its own bound.
-const MOST_DRAINS: u32 = 3;
+const MOST_SEARCHING: usize = 26;
+/// Probes that are repeated because of the debt they began with: what five drains have left, each
+/// of them bounded, stays.
+const MOST_DRAINS: u32 = 4;
 /// The lowest rate tried, as a share of the closed loop's throughput.
 ///
 /// An engine that breaks the limit at a hundredth of its throughput breaks it idle.
@@ -86,15 +87,18 @@ impl RateSearch {
             ended: String::new(),
             is_path_dependent: false,
         };
-        let ask = Ask {
-            purpose: Purpose::Capacity,
-            rate: None,
-            measure: spec.probe,
-            is_longest: true,
+        let ask =
+            Ask { purpose: Purpose::Capacity, rate: None, measure: spec.probe, is_longest: true };
+        let mut search = Self {
+            spec,
+            record,
+            next: Next::Done,
+            ask,
+            course: None,
+            voids: Voids::default(),
             drains: 0,
+            rest_debt: None,
         };
-        let (course, voids, rest_debt) = (None, Voids::default(), None);
-        let mut search = Self { spec, record, next: Next::Done, ask, course, voids, rest_debt };
         search.ask_for(ask, true);
         search
     }
@@ -128,7 +132,7 @@ impl RateSearch {
         };
         // A quarter more time would not tell what this one cannot.
         let is_longest = is_confirmation || measure.0 / 4 * 5 > self.spec.longest().0;
-        Ask { purpose, rate: Some(rate), measure, is_longest, drains: 0 }
+        Ask { purpose, rate: Some(rate), measure, is_longest }
     }
 
     /// Returns the outcome of a probe and what follows from it.
@@ -140,8 +144,9 @@ impl RateSearch {
         let ask = self.ask;
         match verdict {
             Verdict::Passed => (Outcome::Passed, Fate::Settled(Answer::Passed)),
-            Verdict::Drained if ask.drains < MOST_DRAINS => {
-                (Outcome::Undecided, Fate::Again(Ask { drains: ask.drains + 1, ..ask }))
+            Verdict::Drained if self.drains < MOST_DRAINS => {
+                self.drains += 1;
+                (Outcome::Undecided, Fate::Again(ask))
             }
             Verdict::Longer if !ask.is_longest => {
                 let measure = self.spec.longest();

@@ -7,7 +7,7 @@
 mod correlation;
 mod mean;
 #[cfg(test)]
-mod noise;
+pub(crate) mod noise;
 mod proportion;
 mod student;
 mod trend;
