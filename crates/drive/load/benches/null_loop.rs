@@ -7,15 +7,17 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark's result is what it prints")]
 
-mod common;
+mod null;
 
 use std::alloc::System;
 use std::hint::black_box;
 use std::process::Command;
 
-use common::{last_core, least_and_median, null, pin, step, streams};
 use load::{Clock, Event, SteadyClock, StepTotals};
 use model::{Load, Nanos, OpKind, OpenLoad, Pace, Rate, Step, StopRule};
+use null::cpu::{last_core, pin};
+use null::rounds::least_and_median;
+use null::step::{step, streams};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
@@ -61,7 +63,7 @@ fn run(
     step: &Step,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> StepTotals {
-    common::run((clock, &*null()), clients, step, on_event)
+    null::step::run((clock, &*null::step::null(), 1), clients, step, on_event)
 }
 
 /// Prints the least and the median of the rounds, and returns the least.

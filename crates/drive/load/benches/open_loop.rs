@@ -8,12 +8,11 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark's result is what it prints")]
 
-mod common;
+mod null;
 
 use std::alloc::System;
 use std::thread;
 
-use common::{SEED, last_core, least_and_median, null, pin, run, step};
 use engine::{Engine, EngineError, Maintenance, Session};
 use hdrhistogram::Histogram;
 use load::schedule::ArrivalProcess;
@@ -22,11 +21,16 @@ use model::{
     Arrivals, EngineState, Identity, Load, Nanos, OpKind, OpenLoad, Options, Pace, Pacing, Rate,
     Step, StopRule,
 };
+use null::cpu::{last_core, pin};
+use null::rounds::least_and_median;
+use null::step::{null, run, step};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
+/// Seed of the arrivals, ours and the bare loop's.
+const SEED: u64 = 1;
 const RATES: [f64; 3] = [1e4, 1e5, 1e6];
 /// Rounds: a median of five bears two that the host disturbed.
 const ROUNDS: usize = 5;
@@ -120,7 +124,7 @@ fn rate(clock: &SteadyClock, engine: &Pinned, ops_per_s: f64) {
         bare.push(columns(&bare_loop(clock, engine.core, ops_per_s)));
         for (pacing, rounds) in [(Pacing::Spin, &mut spin), (Pacing::Hybrid, &mut hybrid)] {
             let step = open(load(ops_per_s, pacing), SPAN, WARMUP);
-            let totals = run((clock, engine), 1, &step, &mut |_| {});
+            let totals = run((clock, engine, SEED), 1, &step, &mut |_| {});
             rounds.push(columns(&totals.arrivals.expect("it is an open loop").start_lag));
         }
     }
@@ -185,7 +189,7 @@ fn ceiling(clock: &SteadyClock, engine: &Pinned) {
     let step = open(load(HOPELESS_OPS_PER_S, Pacing::Spin), Nanos::from_millis(200), Nanos(0));
     let served = |(clock, engine): (&SteadyClock, &dyn Engine), clients| {
         let rates =
-            (0..ROUNDS).map(|_| rate_of(&run((clock, engine), clients, &step, &mut |_| {})));
+            (0..ROUNDS).map(|_| rate_of(&run((clock, engine, SEED), clients, &step, &mut |_| {})));
         least_and_median(rates.collect()).1
     };
     let one = served((clock, engine), 1);
@@ -208,7 +212,7 @@ fn rate_of(totals: &StepTotals) -> f64 {
 fn allocations(clock: &SteadyClock, engine: &Pinned) {
     let (mut seen, mut operations) = (Vec::with_capacity(8), Vec::with_capacity(8));
     let step = open(load(1e6, Pacing::Spin), Nanos::from_secs(5), Nanos(0));
-    run((clock, engine), 1, &step, &mut |event| {
+    run((clock, engine, SEED), 1, &step, &mut |event| {
         if let Event::Interval(interval) = event {
             operations.push(interval.clients[&OpKind::Get].counts.done);
             let stats = ALLOCATOR.stats();

@@ -127,7 +127,7 @@ fn run<C: Clock, S: Schedule>(
             let Some(begun) = begin(clock, drive, &schedule, meter) else { break };
             begun
         };
-        let Begun { intended, started, is_awaited } = begun;
+        let Begun { intended, started, .. } = begun;
         let outcome = session.execute(op, &mut rows);
         let ended = clock.ticks();
 
@@ -142,11 +142,7 @@ fn run<C: Clock, S: Schedule>(
             next_mark = clock.ticks_at(meter.next_mark());
         }
         if !S::IS_CLOSED {
-            meter.note_served();
-            let lag = clock.time_of(started).since(intended);
-            if is_awaited || (intended >= free_since && lag > BETWEEN) {
-                meter.tally.record_lag(lag.0);
-            }
+            note_served(clock, &begun, free_since, meter);
             free_since = clock.time_of(ended);
         }
         match outcome {
@@ -203,6 +199,16 @@ fn begin<C: Clock, S: Schedule>(
     }
     let started = wait(drive, intended, now, meter)?;
     Some(Begun { intended, started, is_awaited: true })
+}
+
+/// Notes that an arrival was served, and how late where the client was free before it was due.
+#[inline(always)]
+fn note_served<C: Clock>(clock: &C, begun: &Begun, free_since: Nanos, meter: &mut Meter<'_>) {
+    meter.note_served();
+    let lag = clock.time_of(begun.started).since(begun.intended);
+    if begun.is_awaited || (begun.intended >= free_since && lag > BETWEEN) {
+        meter.tally.record_lag(lag.0);
+    }
 }
 
 /// Returns what an operation took.

@@ -21,6 +21,8 @@ mod team;
 #[cfg(all(test, feature = "model-check"))]
 mod model_check;
 #[cfg(all(test, not(feature = "model-check")))]
+mod open_loop;
+#[cfg(all(test, not(feature = "model-check")))]
 mod tests;
 #[cfg(all(test, not(feature = "model-check")))]
 mod truth;

@@ -1,4 +1,4 @@
-//! What the benchmarks of the client have in common.
+//! A step on the engine that does nothing.
 
 use std::collections::BTreeSet;
 
@@ -6,25 +6,7 @@ use engine::null::NullDriver;
 use engine::{Driver, Engine, OpenSpec};
 use load::{Event, GroupRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step};
 use model::{DataShape, Load, Nanos, OpKind, Options, Settings, Step, StopRule};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use workload::{Generator, Group, Presence, Request, generators};
-
-/// Seed of the arrivals of every step.
-pub(crate) const SEED: u64 = 1;
-
-/// Returns the last core this process may use.
-pub(crate) fn last_core() -> usize {
-    let allowed = sched_getaffinity(None).expect("a process may ask for its own cores");
-    let last = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core));
-    last.expect("a running process has a core")
-}
-
-/// Keeps the calling thread, and the threads it will start, on one core.
-pub(crate) fn pin(core: usize) {
-    let mut one = CpuSet::new();
-    one.set(core);
-    sched_setaffinity(None, &one).expect("a core of those allowed");
-}
 
 /// Returns a `readrandom` step, closed loop, one client.
 pub(crate) fn step(stop: StopRule) -> Step {
@@ -62,7 +44,7 @@ pub(crate) fn null() -> Box<dyn Engine> {
 
 /// Runs a step as the worker does; answers of the null engine cannot be checked.
 pub(crate) fn run(
-    (clock, engine): (&SteadyClock, &dyn Engine),
+    (clock, engine, arrival_seed): (&SteadyClock, &dyn Engine, u64),
     clients: u32,
     step: &Step,
     on_event: &mut dyn FnMut(Event<'_>),
@@ -79,14 +61,8 @@ pub(crate) fn run(
         warmup: step.warmup,
         interval: Nanos::SECOND,
         is_checking: false,
-        arrival_seed: SEED,
+        arrival_seed,
         stop_flag: StopFlag::default(),
     };
     run_step(clock, &mut run, on_event).expect("a step that can be run")
-}
-
-/// Returns the least and the median.
-pub(crate) fn least_and_median(mut values: Vec<f64>) -> (f64, f64) {
-    values.sort_by(f64::total_cmp);
-    (values[0], values[values.len() / 2])
 }
