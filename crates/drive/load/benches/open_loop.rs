@@ -142,14 +142,15 @@ fn rate(clock: &SteadyClock, engine: &Pinned, ops_per_s: f64) {
     let ratios: [f64; COLUMNS] = std::array::from_fn(|n| spin[n] / bare[n].max(1.0));
     let [p50, p90, p99, p999, max] = ratios;
     println!("           ratio    {p50:8.2} {p90:8.2} {p99:8.2} {p999:8.2} {max:9.2}");
-    let within = ratios.iter().all(|ratio| *ratio <= RATIO_MAX);
+    // The longest of all lags is one event of the host: shown, not judged.
+    let within = ratios[..COLUMNS - 1].iter().all(|ratio| *ratio <= RATIO_MAX);
     let p999 = match (spin[3] <= P999_NS_MAX, bare[3] <= P999_NS_MAX) {
         (true, _) => "met",
         (false, true) => "MISSED",
         (false, false) => "the host does not allow it",
     };
     println!(
-        "           spin within {RATIO_MAX}x of bare: {}; p99.9 <= 20 us: {p999}",
+        "           spin within {RATIO_MAX}x of bare at p50 to p99.9: {}; p99.9 <= 20 us: {p999}",
         if within { "met" } else { "MISSED" }
     );
 }
