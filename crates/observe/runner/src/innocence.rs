@@ -11,17 +11,22 @@ use std::fmt::Write as _;
 
 use model::Nanos;
 use model::honesty::{Void, VoidCause};
+use model::units::thousands;
 
 use crate::evidence::{Evidence, Outside, Setting, StartLag};
 
-/// Start lag that 99 % of the starts must stay within, where the limit asks for no more.
+/// Start lag that is no lateness yet, where the limit asks for no more.
 /// Source: the project's reference, analysis, section 5.2.
-const LAG_P99_MIN: Nanos = Nanos(100_000);
+const LAG_MIN: Nanos = Nanos(100_000);
 /// The same as a share of the limit: what the client adds must be small beside it.
 /// Source: the project's reference, analysis, section 5.2.
 const LAG_LIMIT_SHARE: f64 = 0.05;
-/// Late starts below which their share says nothing: of a hundred starts in a second, one is 1 %.
-const LATE_STARTS_MIN: u64 = 3;
+/// Share of the starts that may be late: the p99 of the start lag is what is judged.
+/// Source: the project's reference, analysis, section 5.2.
+const LATE_SHARE: f64 = 0.01;
+/// How surely more than that share must be late, in standard deviations of the count: a quiet host
+/// whose p99 lies near what is allowed is void in one second of a thousand.
+const LATE_SIGMAS: f64 = 3.0;
 /// Longest start lag that is no cause for doubt by itself: two turns of a fair scheduler (3 ms
 /// each by default, doubled by two CPUs). A limit above it allows as much as itself.
 const LAG_MAX_MIN: Nanos = Nanos::from_millis(10);
@@ -189,7 +194,7 @@ fn judge_alone(evidence: &Evidence, setting: &Setting) -> Judgement {
 
 /// Returns the start lag that most starts must stay within, when a limit is `within`.
 pub(crate) fn lag_allowed(within: Option<Nanos>) -> Nanos {
-    within.map_or(Nanos(0), |within| share_of(within, LAG_LIMIT_SHARE)).max(LAG_P99_MIN)
+    within.map_or(Nanos(0), |within| share_of(within, LAG_LIMIT_SHARE)).max(LAG_MIN)
 }
 
 /// Returns how a client was late in an open loop, if it was.
@@ -197,14 +202,27 @@ fn late(evidence: &Evidence, setting: &Setting) -> Option<Late> {
     let StartLag { starts, late, late_total, p99, max } = evidence.start_lag?;
     let allowed = lag_allowed(setting.within);
     let max_allowed = setting.within.unwrap_or_default().max(LAG_MAX_MIN);
-    let seen = if p99 > allowed && late >= LATE_STARTS_MIN {
-        format!("start lag p99 {p99} of {starts} starts, {allowed} is allowed; max {max}")
+    let seen = if is_more_than(LATE_SHARE, late, starts) {
+        format!(
+            "{:.1} % of {} starts lagged by more than {allowed}; start lag p99 {p99}, max {max}",
+            100.0 * float(late) / float(starts),
+            thousands(starts)
+        )
     } else if max > max_allowed {
         format!("longest start lag {max}, {max_allowed} is allowed")
     } else {
         return None;
     };
     Some(Late { longest_us: micros(max), total_us: micros(late_total), seen })
+}
+
+/// Returns whether surely more than a share of `all` are late.
+///
+/// Source: Box, Hunter and Hunter, 2005, Statistics for Experimenters, section 3.12 (normal
+/// approximation to the binomial distribution).
+fn is_more_than(share: f64, late: u64, all: u64) -> bool {
+    let expected = share * float(all);
+    float(late) > expected + LATE_SIGMAS * (expected * (1.0 - share)).sqrt()
 }
 
 /// Returns who outside the worker was in the way, with the figures.
@@ -306,6 +324,11 @@ fn engine_had_the_cpus(evidence: &Evidence, setting: &Setting, late_us: f64) -> 
 fn kernel_cpu(evidence: &Evidence) -> Option<f64> {
     let outside = &evidence.outside;
     Some((outside.busy? - outside.others? - evidence.own.process_cpu?).max(0.0))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an interval's operations are far below 2^53")]
+const fn float(count: u64) -> f64 {
+    count as f64
 }
 
 fn micros(span: Nanos) -> f64 {
@@ -548,25 +571,27 @@ mod tests {
         let setting = Setting { within: Some(Nanos::from_millis(20)), ..TWO };
         assert_eq!(lag_allowed(setting.within), Nanos::from_millis(1));
         let mut evidence = quiet();
-        evidence.start_lag = lag(900, 800, 18_000);
+        evidence.start_lag = lag(0, 800, 18_000);
         assert_eq!(Judge::new(setting).judge(&evidence), Judgement::InTime);
-        assert!(matches!(Judge::new(TWO).judge(&evidence), Judgement::Void(_)));
+        assert!(matches!(Judge::new(TWO).judge(&evidence), Judgement::Void(_)), "of the max");
         let strict = Setting { within: Some(Nanos(200_000)), ..TWO };
-        assert_eq!(lag_allowed(strict.within), LAG_P99_MIN);
+        assert_eq!(lag_allowed(strict.within), LAG_MIN);
     }
 
     #[test]
-    fn two_late_starts_of_few_say_nothing() {
-        let few = |late| {
+    fn more_than_one_start_of_a_hundred_must_surely_be_late() {
+        let of = |starts, late| {
             judged(quiet(), |evidence| {
                 let (p99, max) = (Nanos::from_millis(2), Nanos::from_millis(2));
                 let late_total = Nanos(late * max.0);
-                evidence.start_lag = Some(StartLag { starts: 50, late, late_total, p99, max });
+                evidence.start_lag = Some(StartLag { starts, late, late_total, p99, max });
             })
         };
-        assert_eq!(few(2), Err(Judgement::InTime));
         // The tick of steal that harms nobody explains 2 ms.
-        assert_eq!(few(3), Ok(VoidCause::Steal));
+        let steal = Ok(VoidCause::Steal);
+        assert_eq!([of(50, 2), of(50, 3)], [Err(Judgement::InTime), steal.clone()]);
+        assert_eq!([of(1_000, 19), of(1_000, 20)], [Err(Judgement::InTime), steal.clone()]);
+        assert_eq!([of(100_000, 1_090), of(100_000, 1_100)], [Err(Judgement::InTime), steal]);
     }
 
     /// Goal: a worker stopped for 2.6 s voids every second it was stopped in, although it can tell
