@@ -38,6 +38,8 @@ const BACKLOG_LIMITS: f64 = 10.0;
 const MOST_STALLED: f64 = 0.01;
 /// Growth over a window that matters, as a share of the gauge's mean.
 const RELEVANT_SHARE: f64 = 0.10;
+/// Fall over a window that shows debt being worked off: a hundred such windows end it.
+const WORKED_OFF: f64 = 0.01;
 /// Growth in the second half that is "less and less", as a share of the growth in the first.
 const LEVELLING: f64 = 0.5;
 
@@ -144,8 +146,7 @@ pub(crate) fn debts(window: &Window<'_>) -> State {
 /// Returns whether the engine worked off what the probe began with.
 pub(crate) fn is_debt_falling(window: &Window<'_>) -> bool {
     let Some(trend) = trend(&window.gauge(ENGINE_DEBT.metric)) else { return false };
-    let began_with = trend.level - trend.growth() / 2.0;
-    trend.high < 0.0 && -trend.growth() > ENGINE_DEBT.floor.max(RELEVANT_SHARE * began_with)
+    trend.high < 0.0 && -trend.growth() > ENGINE_DEBT.floor.max(WORKED_OFF * trend.level)
 }
 
 /// Returns whether a debt is so far above another that it matters.
@@ -153,7 +154,7 @@ pub(crate) fn is_debt_above(bytes: f64, rest_bytes: f64) -> bool {
     bytes - rest_bytes > ENGINE_DEBT.floor.max(RELEVANT_SHARE * rest_bytes)
 }
 
-/// Growth of a gauge that is certain.
+/// Growth of a gauge.
 struct Growth {
     /// Over the whole time.
     total: f64,
@@ -163,30 +164,36 @@ struct Growth {
     level: f64,
 }
 
-/// Returns the growth of a gauge when it is certain, along a line or from step to step.
-fn certain_growth(gauge: &[(f64, f64)]) -> Option<Growth> {
-    let (line, steps) = (trend(gauge)?, drift(gauge)?);
-    let along = [line.slope, line.low, line.high];
-    let pace = match along[1] > 0.0 {
-        true => along,
-        false => [steps.value, steps.low, steps.high],
-    };
-    let growth = Growth { total: pace[0] * line.span_s, pace, level: line.level };
-    (pace[1] > 0.0).then_some(growth)
+impl Growth {
+    /// Returns the growth along a line, or from step to step when only that is certain.
+    ///
+    /// None when there are too few values.
+    fn of(gauge: &[(f64, f64)]) -> Option<Self> {
+        let (line, steps) = (trend(gauge)?, drift(gauge)?);
+        let pace = match line.low > 0.0 {
+            true => [line.slope, line.low, line.high],
+            false => [steps.value, steps.low, steps.high],
+        };
+        Some(Self { total: pace[0] * line.span_s, pace, level: line.level })
+    }
+
+    fn is_certain(&self) -> bool {
+        self.pace[1] > 0.0
+    }
 }
 
 /// Returns whether one gauge grew: over the whole window, and still in its second half.
 fn growth(gauge: &[(f64, f64)], debt: &Debt) -> State {
-    let is_relevant =
-        |growth: &Growth| growth.total > debt.floor.max(RELEVANT_SHARE * growth.level);
-    let Some(whole) = certain_growth(gauge).filter(is_relevant) else { return State::Steady };
-    let late = second_half(gauge);
-    let Some(second) = certain_growth(late) else { return State::Steady };
-    if second.total <= RELEVANT_SHARE / 2.0 * second.level {
-        return State::Steady;
-    }
+    let matters = |growth: &Growth| {
+        growth.is_certain() && growth.total > debt.floor.max(RELEVANT_SHARE * growth.level)
+    };
+    let Some(whole) = Growth::of(gauge).filter(matters) else { return State::Steady };
     let [pace, low, high] = whole.pace.map(debt.write);
     let reason = format!("{} grew by {pace} a second ({low} to {high})", debt.words);
+    let Some(second) = Growth::of(second_half(gauge)) else { return State::Levelling(reason) };
+    if !second.is_certain() || second.total <= RELEVANT_SHARE / 2.0 * second.level {
+        return State::Steady;
+    }
     let before = rise(first_half(gauge));
     if second.total < LEVELLING * before {
         State::Levelling(reason)
@@ -281,6 +288,7 @@ mod tests {
         let is_falling = |value: fn(f64) -> f64| is_debt_falling(&Window::of(&debt(60, value)));
         assert!(is_falling(|at| (1000.0 - 10.0 * at) * MIB));
         assert!(!is_falling(|at| (1000.0 - 0.1 * at) * MIB));
+        assert!(!is_falling(|at| (1e4 - at) * MIB));
         assert!(!is_falling(|_| 1000.0 * MIB));
         assert!(is_debt_above(10.0 * MIB, 0.0) && !is_debt_above(105.0 * MIB, 100.0 * MIB));
     }

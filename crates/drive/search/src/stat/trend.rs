@@ -26,8 +26,8 @@ impl Trend {
     }
 }
 
-/// Fewest values of a trend: with fewer, the residuals cannot tell how correlated they are.
-const LEAST_VALUES: usize = 6;
+/// Fewest values of a trend: two degrees of freedom are left for its width.
+const LEAST_VALUES: usize = 4;
 
 /// Returns the trend of `(seconds, value)`; `None` when there are too few values.
 ///

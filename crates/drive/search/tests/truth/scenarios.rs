@@ -13,20 +13,22 @@ pub(crate) struct Scenario {
     pub share: f64,
     /// Highest rate that does and can be sustained, operations per second.
     pub truth: f64,
+    /// Length of a probe, seconds.
+    pub probe_s: u64,
     /// Largest errors that are accepted: below and above the truth, in percent.
     pub accepted: (f64, f64),
 }
 
 impl Scenario {
-    /// Returns what a search has to know, with probes of a minute.
+    /// Returns what a search has to know.
     pub(crate) fn rate_spec(&self) -> RateSpec {
-        let probe = Nanos::from_secs(60);
+        let probe = Nanos::from_secs(self.probe_s);
         RateSpec {
             limit: Limit { share: self.share, within: Nanos((self.spec.limit_s * 1e9) as u64) },
             clients: self.spec.clients as u32,
             ceiling_ops_per_s: 1e6,
             probe,
-            warmup: Nanos::from_secs(5),
+            warmup: Nanos::from_secs(1 + self.probe_s / 15),
             precision: RateSpec::precision_for(probe),
         }
     }
@@ -93,11 +95,12 @@ pub(crate) fn all() -> Vec<Scenario> {
         spec: with_debt(debt),
         share: 0.999,
         truth: SUSTAINED,
+        probe_s: 60,
         accepted: near,
     };
     let queue_of = |name, spec: Spec, share, accepted| {
         let truth = of_queue(&spec, share);
-        Scenario { name, spec, share, truth, accepted }
+        Scenario { name, spec, share, truth, probe_s: 60, accepted }
     };
     let noisy = Spec {
         spread: Spread::LogNormal(1.0),
@@ -108,6 +111,13 @@ pub(crate) fn all() -> Vec<Scenario> {
     let fast = queue(20_000.0, 0.8e-3);
     // Some hundred late operations in bursts cannot tell any better: what is found is safe.
     let safe = (8.0, 3.0);
+    // A confirmation of a minute or two sees a growth of some percent, and no less.
+    let short = |name, probe_s, debt| Scenario {
+        share: 0.99,
+        probe_s,
+        accepted: (5.0, 5.0),
+        ..debtor(name, debt)
+    };
     vec![
         debtor("debt, from none", DEBT),
         debtor("debt, from 10 GB", Debt { initial: 10e9, ..DEBT }),
@@ -122,8 +132,12 @@ pub(crate) fn all() -> Vec<Scenario> {
             spec: noisy,
             share: 0.999,
             truth: SUSTAINED,
+            probe_s: 60,
             accepted: near,
         },
+        short("debt, from none, 10 s", 10, DEBT),
+        short("debt, from 10 GB, 10 s", 10, Debt { initial: 10e9, ..DEBT }),
+        short("debt, from 10 GB, 5 s", 5, Debt { initial: 10e9, ..DEBT }),
         queue_of("M/M/1, 20k/s, p99", fast, 0.99, near),
         queue_of("M/M/1, 20k/s, p99, voids", Spec { void_share: 0.1, ..fast }, 0.99, near),
         Scenario {
@@ -131,6 +145,7 @@ pub(crate) fn all() -> Vec<Scenario> {
             spec: LONG_TAIL,
             share: 0.99,
             truth: LONG_TAIL_RATE,
+            probe_s: 60,
             accepted: near,
         },
         queue_of("M/M/1, 5k/s, p99.9", queue(5000.0, 4e-3), 0.999, safe),

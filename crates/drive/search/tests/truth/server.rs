@@ -147,9 +147,7 @@ impl Server {
         }
         self.advance(end_s, &mut tally);
         for (second, stall_us) in tally.seconds.iter_mut().zip(&tally.stalls_us) {
-            if *stall_us > 0.0 {
-                second.readings.insert("engine_stall_us".to_owned(), *stall_us);
-            }
+            second.readings.insert("engine_stall_us".to_owned(), *stall_us);
             second.length = Nanos::SECOND;
             second.is_void = self.noise.uniform() < self.spec.void_share;
         }
