@@ -183,6 +183,22 @@ pub enum Purpose {
     Clients,
 }
 
+impl Purpose {
+    /// Returns the purpose in a word or two.
+    #[must_use]
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Self::Capacity => "capacity",
+            Self::Bracket => "bracket",
+            Self::Bisect => "bisect",
+            Self::Recheck => "recheck",
+            Self::Confirm => "confirm",
+            Self::Above => "just above",
+            Self::Clients => "clients",
+        }
+    }
+}
+
 /// How a probe ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -195,6 +211,19 @@ pub enum Outcome {
     Undecided,
     /// The client was late, not the engine; it says nothing.
     Voided,
+}
+
+impl Outcome {
+    /// Returns the outcome in a word.
+    #[must_use]
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Undecided => "undecided",
+            Self::Voided => "void",
+        }
+    }
 }
 
 /// One probe of a search.

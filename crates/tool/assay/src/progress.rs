@@ -2,9 +2,11 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
-use model::{IntervalRecord, Manifest, Nanos, RunRecord, Step, StepRecord, StopRule, Unit};
+use model::honesty::ProbeRecord;
+use model::record::{OpSummaries, Percentiles};
+use model::{IntervalRecord, Limit, Manifest, Nanos, RunRecord, Step, StepRecord, StopRule, Unit};
 use report::figure::figure;
-use runner::Progress;
+use runner::{ProbeBegins, Progress};
 
 use crate::ui::Ui;
 
@@ -73,8 +75,10 @@ impl Screen {
                 self.live(step, 0.0, "begins");
             }
             Progress::Stage { step, stage } => self.live(step, 0.0, stage),
-            Progress::Second { step, interval, .. } => self.second(step, interval),
-            Progress::ProbeEnds { .. } => {}
+            Progress::Second { step, probe, interval } => self.second(step, *probe, interval),
+            Progress::ProbeEnds { step, probe } => {
+                self.line(&probe_line(&self.run, step, probe));
+            }
             Progress::StepEnds { step, .. } => self.line(&step_line(&self.run, step)),
             Progress::RunEnds { run } => self.run_ends(run),
         }
@@ -116,28 +120,21 @@ impl Screen {
         }
     }
 
-    fn second(&mut self, step: &Step, interval: &IntervalRecord) {
-        let done: u64 = interval.clients.values().map(|summary| summary.counts.done).sum();
-        self.done += done;
-        #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-        let rate = done as f64 / interval.length_ns.as_secs_f64().max(1e-9);
-        #[expect(clippy::cast_precision_loss, reason = "shown as a bar")]
-        let share = match step.stop {
-            StopRule::Operations(all) => self.done as f64 / all.max(1) as f64,
-            StopRule::Duration(span) => {
-                let at = interval.start_ns.after(interval.length_ns).as_secs_f64();
-                at / span.after(step.warmup).as_secs_f64()
-            }
+    fn second(&mut self, step: &Step, probe: Option<ProbeBegins>, interval: &IntervalRecord) {
+        self.done += done_of(&interval.clients);
+        let at = interval.start_ns.after(interval.length_ns);
+        let all = match (probe, step.stop) {
+            (Some(probe), _) => Some(probe.length),
+            (None, StopRule::Duration(span)) => Some(span.after(step.warmup)),
+            (None, StopRule::Operations(_)) => None,
         };
-        let p99 = interval.clients.values().map(|summary| summary.response.p99_ns).max();
-        let mut text = format!("{}/s", figure(Unit::Count, rate));
-        if let Some(p99) = p99.filter(|p99| *p99 > 0) {
-            text = format!("{text}  p99 {}", Nanos(p99));
-        }
-        if interval.is_warmup {
-            text.push_str("  (warm-up)");
-        }
-        self.live(step, share, &text);
+        #[expect(clippy::cast_precision_loss, reason = "shown as a bar")]
+        let share = match (all, step.stop) {
+            (Some(all), _) => at.as_secs_f64() / all.as_secs_f64().max(1e-9),
+            (None, StopRule::Operations(all)) => self.done as f64 / all.max(1) as f64,
+            (None, StopRule::Duration(_)) => 0.0,
+        };
+        self.live(step, share, &second_text(probe, interval));
     }
 
     fn live(&self, step: &Step, share: f64, text: &str) {
@@ -181,16 +178,98 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is a constant that is tested")
 }
 
-/// Returns a finished step in one line.
+/// Returns operations per second, `41.2 k/s`.
+fn rate(ops_per_s: f64) -> String {
+    format!("{}/s", figure(Unit::Count, ops_per_s))
+}
+
+/// Returns the operations done, all kinds together.
+fn done_of(summaries: &OpSummaries) -> u64 {
+    summaries.values().map(|summary| summary.counts.done).sum()
+}
+
+/// Returns operations per second over a span.
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+fn per_second(done: u64, span: Nanos) -> f64 {
+    done as f64 / span.as_secs_f64().max(1e-9)
+}
+
+/// Returns one interval in a line.
+fn second_text(probe: Option<ProbeBegins>, interval: &IntervalRecord) -> String {
+    let mut parts = Vec::new();
+    if let Some(probe) = probe {
+        parts.push(tried(probe.number, probe.purpose.phrase(), probe.clients));
+    }
+    if let Some(offered) = interval.readings.get("offered_ops") {
+        let seconds = interval.length_ns.as_secs_f64().max(1e-9);
+        parts.push(format!("offered {}", rate(offered / seconds)));
+    }
+    parts.push(rate(per_second(done_of(&interval.clients), interval.length_ns)));
+    let p99 = interval.clients.values().map(|summary| summary.response.p99_ns).max();
+    if let Some(p99) = p99.filter(|p99| *p99 > 0) {
+        parts.push(format!("p99 {}", Nanos(p99)));
+    }
+    if let Some(void) = &interval.void {
+        parts.push(format!("void: {}", void.cause.phrase()));
+    }
+    if interval.is_warmup {
+        parts.push("(warm-up)".to_owned());
+    }
+    parts.join("  ")
+}
+
+/// Returns what a probe tries: `probe 5 (bisect, 2 clients)`.
+fn tried(number: u32, purpose: &str, clients: u32) -> String {
+    let plural = if clients == 1 { "" } else { "s" };
+    format!("probe {number} ({purpose}, {clients} client{plural})")
+}
+
+/// Returns a finished probe in one line.
+fn probe_line(run: &str, step: &Step, probe: &ProbeRecord) -> String {
+    let asked = probe.offered_ops_per_s.unwrap_or(probe.throughput_ops_per_s);
+    let (name, time) = percentile(&probe.response, step.limit);
+    format!(
+        "{run}  {}  {}: {}, {name} {}, {}",
+        step.name,
+        tried(probe.number, probe.purpose.phrase(), probe.clients),
+        rate(asked),
+        Nanos(time),
+        probe.outcome.phrase()
+    )
+}
+
+/// Returns the percentile of a limit that records keep, or the one above it; without a limit the
+/// p99.
+fn percentile(times: &Percentiles, limit: Option<Limit>) -> (&'static str, u64) {
+    let kept = [
+        (0.5, "p50", times.p50_ns),
+        (0.9, "p90", times.p90_ns),
+        (0.99, "p99", times.p99_ns),
+        (0.999, "p99.9", times.p999_ns),
+        (0.9999, "p99.99", times.p9999_ns),
+    ];
+    let share = limit.map_or(0.99, |limit| limit.share);
+    // A hair below: 99.9 / 100 is not 0.999.
+    let found = kept.iter().find(|(kept, ..)| *kept >= share - 1e-9);
+    found.map_or(("max", times.max_ns), |(_, name, time)| (name, *time))
+}
+
+/// Returns a finished step in one line: rates and times of what counts.
 fn step_line(run: &str, step: &StepRecord) -> String {
     let name = &step.step.name;
-    let done: u64 = step.clients.values().map(|summary| summary.counts.done).sum();
+    let (clients, span) = match &step.voided {
+        Some(voided) => (&voided.valid, voided.valid_ns),
+        None => (&step.clients, step.duration_ns),
+    };
     let mut parts = vec![format!("{run}  {name}")];
+    if let Some(arrivals) = &step.arrivals {
+        let offered = per_second(arrivals.offered, step.duration_ns);
+        parts.push(format!("offered {}", rate(offered)));
+    }
+    let done = done_of(clients);
     if done > 0 {
-        #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-        let rate = done as f64 / step.duration_ns.as_secs_f64().max(1e-9);
-        parts.push(format!("{}/s", figure(Unit::Count, rate)));
-        let slowest = step.clients.values().max_by_key(|summary| summary.response.p99_ns);
+        parts.push(rate(per_second(done, span)));
+        let slowest = clients.values().max_by_key(|summary| summary.response.p99_ns);
         if let Some(summary) = slowest {
             let times = &summary.response;
             parts.push(format!(
@@ -207,6 +286,10 @@ fn step_line(run: &str, step: &StepRecord) -> String {
     if let Some(settle) = &step.settle {
         parts.push(format!("settled in {}", settle.took_ns));
     }
+    // A search that found nothing has a finding that says so.
+    if let Some(search) = step.search.as_ref().filter(|search| search.found.is_some()) {
+        parts.push(search.ended.clone());
+    }
     for finding in &step.findings {
         parts.push(format!("{} {}", finding.code, finding.seen));
     }
@@ -215,8 +298,115 @@ fn step_line(run: &str, step: &StepRecord) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use model::honesty::{Outcome, Purpose, Void, VoidCause};
+    use model::record::OpCounts;
+    use model::{Load, OpKind};
+
+    use super::*;
+
+    fn step(limit: Option<Limit>) -> Step {
+        Step {
+            name: "readrandom".to_owned(),
+            clients: 2,
+            stop: StopRule::Duration(Nanos::from_secs(5)),
+            warmup: Nanos(0),
+            load: Load::FindClients,
+            limit,
+            distribution: "uniform".to_owned(),
+            range_rows: 1,
+            batch_keys: 1,
+            writer_bytes_per_s: None,
+            settle_cap: Nanos(0),
+        }
+    }
+
+    fn interval(done: u64, p99_ns: u64) -> IntervalRecord {
+        let mut summary = model::record::OpSummary {
+            counts: OpCounts { done, ..OpCounts::default() },
+            ..model::record::OpSummary::default()
+        };
+        summary.response.p99_ns = p99_ns;
+        IntervalRecord {
+            step_index: 0,
+            step: "readrandom".to_owned(),
+            is_warmup: false,
+            start_ns: Nanos(0),
+            length_ns: Nanos::SECOND,
+            clients: [(OpKind::Get, summary)].into(),
+            writers: BTreeMap::new(),
+            probe: None,
+            void: None,
+            start_lag: None,
+            within_limit: None,
+            readings: BTreeMap::new(),
+        }
+    }
+
     #[test]
     fn the_templates_of_the_live_lines_are_valid() {
-        drop(super::Lines::new());
+        drop(Lines::new());
+    }
+
+    #[test]
+    fn a_second_tells_what_was_tried_offered_and_done() {
+        let mut second = interval(151_000, 14_100);
+        assert_eq!(second_text(None, &second), "151 k/s  p99 14.1 us");
+        second.readings.insert("offered_ops".to_owned(), 152_000.0);
+        let seen = "steal".to_owned();
+        second.void = Some(Void { cause: VoidCause::Steal, seen });
+        let probe = ProbeBegins {
+            number: 5,
+            purpose: Purpose::Bisect,
+            clients: 2,
+            offered_ops_per_s: Some(152_000.0),
+            length: Nanos::from_secs(5),
+        };
+        assert_eq!(
+            second_text(Some(probe), &second),
+            "probe 5 (bisect, 2 clients)  offered 152 k/s  151 k/s  p99 14.1 us  \
+             void: another guest took the CPU"
+        );
+    }
+
+    #[test]
+    fn a_probe_tells_its_rate_the_limit_s_percentile_and_how_it_ended() {
+        let times = Percentiles { p99_ns: 400_000, p999_ns: 1_100_000, ..Percentiles::default() };
+        let probe = ProbeRecord {
+            number: 5,
+            purpose: Purpose::Bisect,
+            clients: 1,
+            offered_ops_per_s: Some(41_200.0),
+            throughput_ops_per_s: 41_190.0,
+            goodput_ops_per_s: 41_150.0,
+            late_share: 0.000_4,
+            late_interval: (0.000_3, 0.000_5),
+            response: times,
+            service: times,
+            duration_ns: Nanos::from_secs(5),
+            debt_bytes: None,
+            drained_ns: Nanos(0),
+            outcome: Outcome::Passed,
+            reason: String::new(),
+        };
+        let limit = Limit::parse("p99.9 < 2ms").ok();
+        assert_eq!(
+            probe_line("a.c1.r1", &step(limit), &probe),
+            "a.c1.r1  readrandom  probe 5 (bisect, 1 client): 41.2 k/s, p99.9 1.10 ms, passed"
+        );
+        let closed = ProbeRecord { offered_ops_per_s: None, ..probe };
+        let line = probe_line("a.c1.r1", &step(None), &closed);
+        assert!(line.ends_with(": 41.2 k/s, p99 400 us, passed"), "{line}");
+    }
+
+    #[test]
+    fn the_percentile_shown_is_the_limit_s_or_the_next_one_kept() {
+        let times = Percentiles { p9999_ns: 7, max_ns: 9, ..Percentiles::default() };
+        let shown = |limit: &str| percentile(&times, Limit::parse(limit).ok());
+        assert_eq!(shown("p95 < 1ms").0, "p99");
+        assert_eq!(shown("p99.99 < 1ms"), ("p99.99", 7));
+        assert_eq!(shown("p99.999 < 1ms"), ("max", 9));
+        assert_eq!(percentile(&times, None).0, "p99");
     }
 }
