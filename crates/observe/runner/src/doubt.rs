@@ -47,9 +47,25 @@ pub(crate) fn doubts(step: &StepRecord) -> Vec<Finding> {
 
 /// Returns why a step makes its run invalid, if it does.
 pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
-    let voided = step.voided.as_ref()?;
-    too_many_voids(voided.intervals as usize, voided.of_intervals as usize)?;
+    let voided = step.voided.as_ref().filter(|voided| !is_usable(voided))?;
     Some(format!("{}: {}", step.step.name, seen_of(voided)))
+}
+
+/// Returns whether what is left of a step speaks for the whole.
+pub(crate) fn is_usable(voided: &Voided) -> bool {
+    too_many_voids(voided.intervals as usize, voided.of_intervals as usize).is_none()
+}
+
+/// Tells of a closed loop that was in somebody's way too often to leave it out.
+///
+/// A closed loop promises no schedule, so its client cannot have missed one: the step counts as a
+/// whole, and is doubted. An open loop in the same place is invalid.
+pub(crate) fn busy_host(voided: &Voided) -> Finding {
+    doubt(
+        "A021",
+        format!("{}; a closed loop counts them all the same", seen_of(voided)),
+        "stop the other processes of the host, and repeat: the figures are the host's as well",
+    )
 }
 
 fn doubt(code: &str, seen: String, remedy: &str) -> Finding {
@@ -173,4 +189,29 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, cpus: u32) -> Option<
     }
     let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
     Some(doubt("A009", seen, remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn voided(intervals: u32) -> Voided {
+        Voided {
+            intervals,
+            of_intervals: 10,
+            causes: vec![(VoidCause::Neighbours, intervals)],
+            valid_ns: model::Nanos::from_secs(10 - u64::from(intervals)),
+            valid: model::record::OpSummaries::new(),
+            within_limit: None,
+        }
+    }
+
+    #[test]
+    fn a_closed_loop_on_a_busy_host_is_doubted_as_a_whole() {
+        assert!(is_usable(&voided(2)) && !is_usable(&voided(3)));
+        let told = busy_host(&voided(7));
+        assert_eq!((told.code.as_str(), told.severity), ("A021", Severity::Doubt));
+        assert!(told.seen.starts_with("7 of 10 intervals are void: other processes"), "{told:?}");
+        assert!(told.seen.ends_with("counts them all the same"), "{told:?}");
+    }
 }

@@ -8,7 +8,7 @@ use model::honesty::{ArrivalsRecord, Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Readings, Step, StepRecord};
 
 use crate::account::growth;
-use crate::doubt::{busy_threads, doubts};
+use crate::doubt::{busy_host, busy_threads, doubts, is_usable};
 use crate::evidence::{Evidence, Outside, Own, Setting, StartLag};
 use crate::innocence::{Judge, lag_allowed};
 use crate::keeping::{Served, keeping};
@@ -219,6 +219,10 @@ impl<'a> Ledger<'a> {
         let keeping = arrivals.as_ref().map(|arrivals| keeping(&served(arrivals)));
         let mut counters = closed.counters;
         counters.extend(ends.growth);
+        let (voided, kept_anyway) = match part.voided() {
+            Some(voided) if arrivals.is_none() && !is_usable(&voided) => (None, Some(voided)),
+            voided => (voided, None),
+        };
         let mut record = StepRecord {
             index: ends.index,
             step: self.step.clone(),
@@ -237,11 +241,12 @@ impl<'a> Ledger<'a> {
             arrivals,
             keeping,
             within_limit: part.within_limit(),
-            voided: part.voided(),
+            voided,
             search: ends.search,
             findings: Vec::new(),
         };
         record.findings = doubts(&record);
+        record.findings.extend(kept_anyway.as_ref().map(busy_host));
         record.findings.extend(busy_threads(&record, part, self.cpus));
         Ok(record)
     }
