@@ -19,6 +19,8 @@ const BUSY_SHARE: f64 = 1.02;
 /// Share of their time that clients may wait for a CPU.
 /// Source: the project's reference, analysis, section 7, L09.
 const RUN_QUEUE_SHARE: f64 = 0.05;
+/// Shortest span of which busy threads are told: the kernel's accounts are in ticks of 4 to 10 ms.
+const TOLD_FROM: Nanos = Nanos::from_millis(500);
 
 /// Returns what should be doubted about a step, found from its record alone.
 pub(crate) fn doubts(step: &StepRecord) -> Vec<Finding> {
@@ -164,7 +166,7 @@ fn searched(step: &StepRecord) -> Option<Finding> {
 /// Tells of more busy threads than CPUs, over the intervals that count.
 pub(crate) fn busy_threads(step: &StepRecord, part: &Part, cpus: u32) -> Option<Finding> {
     let length_us = part.valid_length().as_secs_f64() * 1e6;
-    if part.valid_length() == Nanos(0) {
+    if part.valid_length() < TOLD_FROM {
         return None;
     }
     let of = |name: &str| part.readings.get(name).copied();

@@ -20,6 +20,9 @@ pub(crate) const GOODPUT: &str = "goodput_ops_per_s";
 /// What a search for a rate found.
 pub(crate) const SUSTAINABLE: &str = "sustainable_ops_per_s";
 
+/// What stands before a doubt that makes a result worthless.
+const BLOCKING: &str = "BLOCKING: ";
+
 /// From this many levels of clients on, a table has a row per level and not a column per step.
 const SWEEP_LEVELS: usize = 3;
 
@@ -170,16 +173,18 @@ pub(crate) fn incomplete_line(run: &IncompleteRun) -> String {
     format!("{} {}; {steps}", run_name(&run.run), run.how)
 }
 
-/// Returns the doubts about comparison and plan, each with what to do about it.
+/// Returns the doubts about comparison and plan, each with what to do about it: what makes a result
+/// worthless first, then the plan's, which hold for every run.
 pub(crate) fn doubt_lines(comparison: &Comparison, meta: &Meta) -> Vec<String> {
     let of_runs = comparison.doubts.iter();
     let grave = |doubt: &Doubt| match doubt.severity {
-        Severity::Blocking => "BLOCKING: ",
+        Severity::Blocking => BLOCKING,
         Severity::Note | Severity::Doubt => "",
     };
     let of_runs =
         of_runs.map(|doubt| format!("{}{} \u{2192} {}", grave(doubt), doubt.seen, doubt.remedy));
     let of_plan = meta.findings.iter();
     let of_plan = of_plan.map(|one| format!("{} {} \u{2192} {}", one.code, one.seen, one.remedy));
-    of_runs.chain(of_plan).collect()
+    let (grave, others): (Vec<_>, Vec<_>) = of_runs.partition(|line| line.starts_with(BLOCKING));
+    grave.into_iter().chain(of_plan).chain(others).collect()
 }

@@ -9,7 +9,6 @@ use model::{Load, Nanos, RunRecord, StepRecord};
 use super::list::{Doubt, doubt, graded};
 use super::place::{Place, by_place, coded_by_place, runs_of};
 use crate::metrics::{clients, primary_operations, rate_metrics};
-use crate::scaling::WAITING_SHARE;
 
 /// Operations that would have come due in the longest one, from which on they are told of.
 ///
@@ -81,30 +80,6 @@ pub(super) fn voided(runs: &[&RunRecord]) -> Vec<Doubt> {
         )
     };
     coded_by_place(runs, "A011", look).into_iter().map(tell).collect()
-}
-
-/// Tells of clients that waited for a CPU: there are more busy threads than CPUs.
-pub(super) fn waiting(runs: &[&RunRecord]) -> Vec<Doubt> {
-    let look = |step: &StepRecord| {
-        let share = rate_metrics(step).get("run_queue_share").copied()?;
-        (share > WAITING_SHARE).then_some((clients(step), share))
-    };
-    let tell = |((variant, step), seen): (Place, Vec<(u32, f64)>)| {
-        let most = seen.iter().map(|(_, share)| *share).fold(0.0, f64::max);
-        let levels: BTreeSet<u32> = seen.iter().map(|(clients, _)| *clients).collect();
-        let levels: Vec<String> = levels.iter().map(ToString::to_string).collect();
-        doubt(
-            format!(
-                "A009 clients waited for a CPU for up to {:.0} % of their time in {step} of \
-                 {variant} ({} clients; {})",
-                most * 100.0,
-                levels.join(", "),
-                runs_of(seen.len())
-            ),
-            "busy threads outnumber the CPUs, which adds noise: try fewer clients",
-        )
-    };
-    coded_by_place(runs, "A009", look).into_iter().map(tell).collect()
 }
 
 /// Tells, once for all closed loops, what these cannot see.
@@ -221,19 +196,6 @@ mod tests {
             remedy: "lower the rate".to_owned(),
         });
         let expected = "A004 readrandom of a: served 90 % (1 run)";
-        assert_eq!(told(&runs), [(Severity::Doubt, expected.to_owned())]);
-    }
-
-    #[test]
-    fn clients_that_wait_for_a_cpu_are_told_with_their_number() {
-        let mut runs = two();
-        for (run, clients) in runs.iter_mut().zip([4, 8]) {
-            run.steps[0].step.clients = clients;
-            let waited = 0.2 * 2e6 * f64::from(clients);
-            run.steps[0].counters.insert("client_run_queue_us".to_owned(), waited);
-        }
-        let expected = "A009 clients waited for a CPU for up to 20 % of their time in readrandom \
-                        of a (4, 8 clients; 2 runs)";
         assert_eq!(told(&runs), [(Severity::Doubt, expected.to_owned())]);
     }
 

@@ -1,6 +1,6 @@
 //! Doubts that the records themselves hold: runs that are missing, and what the runner found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::record::Finding;
 use model::{Experiment, RunRecord};
@@ -23,20 +23,29 @@ pub(super) fn missing(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt>
     lacking.collect()
 }
 
-/// Returns the findings written into the records: each once per variant and step, as first seen,
-/// with the number of runs that have it.
+/// Returns the findings written into the records: each once per step, as first seen, with the
+/// variants and the number of runs that have it.
 pub(super) fn findings(runs: &[&RunRecord]) -> Vec<Doubt> {
-    let mut found: BTreeMap<(&str, &str, &str), Vec<&Finding>> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, &str), Vec<(&str, &Finding)>> = BTreeMap::new();
     for (run, step) in runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step))) {
         for finding in &step.findings {
-            let place = (finding.code.as_str(), run.cell.variant.as_str(), step.step.name.as_str());
-            found.entry(place).or_default().push(finding);
+            let place = (finding.code.as_str(), step.step.name.as_str());
+            found.entry(place).or_default().push((&run.cell.variant, finding));
         }
     }
-    let tell = |((code, variant, step), seen): ((&str, &str, &str), Vec<&Finding>)| {
-        let (first, runs) = (seen.first()?, runs_of(seen.len()));
-        let seen = format!("{code} {step} of {variant}: {} ({runs})", first.seen);
-        Some(Doubt { severity: first.severity, seen, remedy: first.remedy.clone() })
+    let tell = |((code, step), seen): ((&str, &str), Vec<(&str, &Finding)>)| {
+        let worst = seen.iter().map(|(_, finding)| finding.severity).max()?;
+        let (variant, first) = seen.iter().find(|(_, finding)| finding.severity == worst)?;
+        let others: BTreeSet<&str> =
+            seen.iter().map(|(name, _)| *name).filter(|name| name != variant).collect();
+        let others = match others.len() {
+            0 => String::new(),
+            1 => ", likewise in 1 other variant".to_owned(),
+            count => format!(", likewise in {count} other variants"),
+        };
+        let runs = runs_of(seen.len());
+        let seen = format!("{code} {step} of {variant}: {}{others} ({runs})", first.seen);
+        Some(Doubt { severity: worst, seen, remedy: first.remedy.clone() })
     };
     found.into_iter().filter_map(tell).collect()
 }
@@ -66,5 +75,9 @@ mod tests {
         }
         let told = seen(&runs, &experiment(&["a", "b"], 2));
         assert_eq!(told, ["A021 readrandom of b: steal of 1.2 % (2 runs)"]);
+        runs[0].steps[0].findings = runs[2].steps[0].findings.clone();
+        let told = seen(&runs, &experiment(&["a", "b"], 2));
+        let likewise = "A021 readrandom of a: steal of 1.2 %, likewise in 1 other variant (3 runs)";
+        assert_eq!(told, [likewise]);
     }
 }
