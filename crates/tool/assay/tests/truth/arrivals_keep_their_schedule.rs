@@ -19,7 +19,8 @@ fn offer(arrivals: &str, seed: &str) -> [Run; 2] {
     let sandbox = Sandbox::reading(&format!("{SECONDS}s"), VARIANTS);
     let rate = format!("{RATE}/s");
     let mut run = sandbox.run(&["--clients", "2", "--rate", &rate, "--seed", seed]);
-    run.args(["--arrivals", arrivals]).assert().success();
+    // A warm-up would leave arrivals of its own to be served in the measured span.
+    run.args(["--arrivals", arrivals, "--warmup", "0s"]).assert().success();
     ["fast.c2.r1", "slow.c2.r1"].map(|cell| Run::of(&sandbox, cell))
 }
 
@@ -39,8 +40,10 @@ fn offered(runs: &[Run; 2]) -> f64 {
     assert_eq!(slow.reads().response.count, late.offered);
     assert!(slow.reads().response.p99_ns > Nanos::SECOND.0, "{}", slow.story());
     assert!(slow.reads().service.p50_ns < Nanos::from_millis(20).0, "{}", slow.story());
-    assert!(slow.is_overloaded(), "{}", slow.story());
     assert!(!fast.is_overloaded(), "{}", fast.story());
+    if !slow.is_disturbed() {
+        assert!(slow.is_overloaded(), "{}", slow.story());
+    }
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
     let offered = late.offered as f64;
     offered

@@ -4,7 +4,7 @@ use model::honesty::{ArrivalsRecord, Keeping, VoidCause};
 use model::record::{OpSummary, Percentiles};
 use model::{IntervalRecord, OpKind, RunRecord, StepRecord};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, say};
 
 /// The step that is offered a load in most of these tests.
 pub(crate) const STEP: &str = "readrandom";
@@ -51,6 +51,19 @@ impl Run {
     pub(crate) fn causes(&self) -> Vec<VoidCause> {
         let voided = self.step().voided.as_ref();
         voided.iter().flat_map(|voided| voided.causes.iter().map(|(cause, _)| *cause)).collect()
+    }
+
+    /// Returns whether the host kept the client from its work, and says so.
+    ///
+    /// Both must be seen: that the run was judged so, and that others used the CPUs.
+    pub(crate) fn is_disturbed(&self) -> bool {
+        let is_void = |interval: &IntervalRecord| interval.void.is_some();
+        let is_late = self.record.invalid.is_some() || self.intervals.iter().any(is_void);
+        let disturbance = self.disturbance().filter(|_| is_late);
+        if let Some(reason) = &disturbance {
+            say(&format!("skipped: {reason}"));
+        }
+        disturbance.is_some()
     }
 
     /// Returns why the host was not quiet while the step was measured, if it was not.

@@ -33,8 +33,8 @@ fn assert_not_the_engines(run: &Run, sandbox: &Sandbox) {
     let voids = run.measured().filter(|interval| interval.void.is_some()).count();
     let counted = run.step().voided.as_ref().map_or(0, |voided| voided.intervals as usize);
     assert_eq!(voids, counted, "{story}");
-    let told = sandbox.answer(&["show", crate::sandbox::NAME]);
-    let words = ["voided", "invalid", "client-bound"];
+    let told = sandbox.answer(&["show", crate::sandbox::NAME]).to_lowercase();
+    let words = ["do not count", "invalid", "client-bound"];
     assert!(words.iter().any(|word| told.contains(word)), "{told}\n{story}");
 }
 
@@ -100,15 +100,24 @@ fn a_stopped_client_is_not_the_engines_doing() {
     let run = finish(child, &sandbox);
     let story = run.story();
     assert_not_the_engines(&run, &sandbox);
-    assert!(run.causes().contains(&VoidCause::Paused), "{story}");
-    let voided = run.step().voided.as_ref().expect("told above");
-    assert!(voided.intervals < voided.of_intervals, "all is voided: {story}");
-    // What is left knows nothing of it.
-    let valid = &voided.valid[&model::OpKind::Get];
+    // Whatever else the host did, the time it was stopped does not count, and its wake neither.
+    let still = run.measured().filter(|interval| {
+        let pause_us = interval.readings.get("pause_us").copied().unwrap_or_default();
+        pause_us > interval.length_ns.as_secs_f64() * 1e6 / 2.0
+    });
+    let counts: Vec<_> = still.map(|interval| interval.void.is_some()).collect();
+    assert!(!counts.is_empty() && counts.iter().all(|is_void| *is_void), "{story}");
     let stopped_ns = u64::try_from(STOPPED.as_nanos()).expect("a short span");
     assert!(run.reads().response.max_ns > stopped_ns * 9 / 10, "{story}");
-    assert!(valid.response.max_ns < stopped_ns / 2, "{story}");
+    let voided = run.step().voided.as_ref().expect("told above");
+    let valid = voided.valid.get(&model::OpKind::Get).copied().unwrap_or_default();
+    assert!(valid.response.max_ns < stopped_ns / 4, "{story}");
     assert!(valid.counts.done < run.reads().counts.done, "{story}");
+    if run.disturbance().is_none() {
+        // What is left of a quiet host's run is a result.
+        assert!(run.causes().contains(&VoidCause::Paused), "{story}");
+        assert!(voided.intervals < voided.of_intervals, "{story}");
+    }
 }
 
 /// Goal: on a quiet host nothing is voided.
