@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::honesty::{Keeping, VoidCause, Voided};
+use model::honesty::{Keeping, Outcome, VoidCause, Voided};
 use model::record::{Finding, Severity};
 use model::{Nanos, StepRecord};
 
@@ -148,17 +148,22 @@ const fn remedy(cause: VoidCause) -> &'static str {
 fn searched(step: &StepRecord) -> Option<Finding> {
     let search = step.search.as_ref()?;
     if search.found.is_none() {
-        return Some(doubt(
-            "A033",
-            format!("nothing found in {} probes: {}", search.probes.len(), search.ended),
-            "loosen the limit, or see in the probes what broke it",
-        ));
+        let limit = search.limit.map(|limit| format!(" that keeps {limit}")).unwrap_or_default();
+        let void = search.probes.iter().filter(|probe| probe.outcome == Outcome::Voided).count();
+        let remedy = if void > search.probes.len() / 3 {
+            "repeat on a quiet host: many probes were void"
+        } else {
+            "loosen the limit, or see in the probes what broke it (assay show)"
+        };
+        let probes = search.probes.len();
+        let seen = format!("found nothing{limit} in {probes} probes: {}", search.ended);
+        return Some(doubt("A041", seen, remedy));
     }
     search.is_path_dependent.then(|| {
         doubt(
-            "A034",
+            "A003",
             "a rate that had passed failed after a probe beyond it".to_owned(),
-            "the rate depends on the engine's past: search it on fresh data, more than once",
+            "probes left debt that a drain does not remove: search on fresh data, more than once",
         )
     })
 }

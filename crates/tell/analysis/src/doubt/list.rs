@@ -31,8 +31,6 @@ pub fn all(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
     doubts.extend(record::missing(runs, experiment));
     doubts.extend(client::overloaded(&counted));
     doubts.extend(client::voided(&counted));
-    doubts.extend(search::found_nothing(&counted));
-    doubts.extend(search::path_dependent(&counted));
     doubts.extend(search::not_failed_above(&counted));
     doubts.extend(search::undecided(&counted));
     doubts.extend(engine::stalled(&counted));

@@ -1,46 +1,13 @@
-//! Doubts about searches: what was not found, and what the result depends on.
+//! Doubts about searches: what was not tried, and what stayed open.
+//!
+//! That a search found nothing, or not the same twice, is a finding of its step.
 
 use model::honesty::{Outcome, SearchRecord};
 use model::record::Severity;
 use model::{Load, RunRecord, StepRecord};
 
-use super::list::{Doubt, doubt, graded};
+use super::list::{Doubt, graded};
 use super::place::{Place, by_place, coded_by_place, runs_of};
-
-/// Tells of searches without a result.
-pub(super) fn found_nothing(runs: &[&RunRecord]) -> Vec<Doubt> {
-    let look = |step: &StepRecord| {
-        let search = step.search.as_ref().filter(|search| search.found.is_none())?;
-        let limit = search.limit.map(|limit| format!(" that keeps {limit}")).unwrap_or_default();
-        Some(format!("no {}{limit}: {}", sought(step), search.ended))
-    };
-    let tell = |((variant, step), seen): (Place, Vec<String>)| {
-        let (first, runs) = (seen.first()?, runs_of(seen.len()));
-        let seen = format!("the search in {step} of {variant} found {first} ({runs})");
-        Some(doubt(seen, "widen the limit, or look at the probes' reasons"))
-    };
-    by_place(runs, look).into_iter().filter_map(tell).collect()
-}
-
-fn sought(step: &StepRecord) -> &'static str {
-    if matches!(step.step.load, Load::FindClients) { "number of clients" } else { "rate" }
-}
-
-/// Tells of results that depend on the probes before.
-pub(super) fn path_dependent(runs: &[&RunRecord]) -> Vec<Doubt> {
-    let look = |step: &StepRecord| step.search.as_ref().filter(|it| it.is_path_dependent).map(drop);
-    let tell = |((variant, step), seen): (Place, Vec<()>)| {
-        doubt(
-            format!(
-                "A003 the search in {step} of {variant} depends on its path: a rate that had \
-                 passed failed after a higher one ({})",
-                runs_of(seen.len())
-            ),
-            "probes leave debt behind that a drain does not remove: repeat it on fresh data",
-        )
-    };
-    coded_by_place(runs, "A003", look).into_iter().map(tell).collect()
-}
 
 /// Tells of rates above which nothing was seen to fail.
 pub(super) fn not_failed_above(runs: &[&RunRecord]) -> Vec<Doubt> {
@@ -111,22 +78,6 @@ mod tests {
     #[test]
     fn a_search_with_a_clear_result_gives_no_doubt() {
         assert_eq!(searched(Some(900.0), |_| ()), []);
-    }
-
-    #[test]
-    fn a_search_that_found_nothing_says_of_what_and_why() {
-        let told = searched(None, |search| search.ended = "the lowest rate failed".to_owned());
-        let seen = "the search in readrandom of a found no rate that keeps p99 < 2.00 ms: \
-                    the lowest rate failed (1 run)";
-        assert_eq!(told, only(Severity::Doubt, seen));
-    }
-
-    #[test]
-    fn a_result_that_depends_on_its_path_is_told() {
-        let told = searched(Some(900.0), |search| search.is_path_dependent = true);
-        let seen = "A003 the search in readrandom of a depends on its path: a rate that had passed \
-                    failed after a higher one (1 run)";
-        assert_eq!(told, only(Severity::Doubt, seen));
     }
 
     #[test]
