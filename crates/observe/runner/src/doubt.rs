@@ -96,15 +96,15 @@ fn unkept(step: &StepRecord) -> Option<Finding> {
         // The void intervals are told by themselves.
         Keeping::ClientBound { .. } if invalid(step).is_some() => None,
         Keeping::Overloaded { seen } => Some(doubt(
-            "A012",
+            "A004",
             format!("overloaded: {seen}"),
             "no steady response time exists at this rate: lower it, or search one with a limit",
         )),
-        Keeping::ClientBound { seen } => Some(doubt(
-            "A011",
-            format!("client-bound: {seen}"),
-            "this says nothing of the engine: lower the rate, or give the client a quiet host",
-        )),
+        Keeping::ClientBound { seen } => {
+            let remedy = "this says nothing of the engine: lower the rate, or give the client CPUs";
+            let told = doubt("A008", format!("client-bound: {seen}"), remedy);
+            Some(Finding { severity: Severity::Blocking, ..told })
+        }
     }
 }
 

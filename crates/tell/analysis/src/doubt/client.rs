@@ -1,13 +1,14 @@
-//! Doubts about the client: was it late, was it alone to blame, and what could it not see?
+//! Doubts about the client: runs in which it was late, and what it cannot see.
+//!
+//! Who could not keep up in a step, and which of its intervals are void, are findings of the step.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use model::honesty::{Keeping, VoidCause};
 use model::record::Severity;
 use model::{Load, Nanos, RunRecord, StepRecord};
 
-use super::list::{Doubt, doubt, graded};
-use super::place::{Place, by_place, coded_by_place, runs_of};
+use super::list::{Doubt, graded};
+use super::place::by_place;
 use crate::metrics::{clients, primary_operations, rate_metrics};
 
 /// Operations that would have come due in the longest one, from which on they are told of.
@@ -24,62 +25,6 @@ pub(super) fn invalid(runs: &[RunRecord]) -> Vec<Doubt> {
         Some(graded(Severity::Blocking, seen, remedy))
     };
     runs.iter().filter_map(tell).collect()
-}
-
-/// Tells of open loops in which the client asked less than it should have.
-pub(super) fn client_bound(runs: &[&RunRecord]) -> Vec<Doubt> {
-    let look = |step: &StepRecord| match &step.keeping {
-        Some(Keeping::ClientBound { seen }) => Some(seen.clone()),
-        Some(Keeping::Kept | Keeping::Overloaded { .. }) | None => None,
-    };
-    let tell = |((variant, step), seen): (Place, Vec<String>)| {
-        let (first, runs) = (seen.first()?, runs_of(seen.len()));
-        let seen = format!("A008 {step} of {variant} is client-bound: {first} ({runs})");
-        let remedy = "it says nothing about the engine: lower the rate, or give the clients CPUs";
-        Some(graded(Severity::Blocking, seen, remedy))
-    };
-    coded_by_place(runs, "A008", look).into_iter().filter_map(tell).collect()
-}
-
-/// Tells of open loops with which the engine could not keep up.
-pub(super) fn overloaded(runs: &[&RunRecord]) -> Vec<Doubt> {
-    let look = |step: &StepRecord| match &step.keeping {
-        Some(Keeping::Overloaded { seen }) => Some(seen.clone()),
-        Some(Keeping::Kept | Keeping::ClientBound { .. }) | None => None,
-    };
-    let tell = |((variant, step), seen): (Place, Vec<String>)| {
-        let (first, runs) = (seen.first()?, runs_of(seen.len()));
-        Some(doubt(
-            format!("A004 {step} of {variant} is overloaded: {first} ({runs})"),
-            "no steady response time exists at this rate: lower it, or search with a limit",
-        ))
-    };
-    coded_by_place(runs, "A004", look).into_iter().filter_map(tell).collect()
-}
-
-/// Tells of intervals that do not count.
-pub(super) fn voided(runs: &[&RunRecord]) -> Vec<Doubt> {
-    let look = |step: &StepRecord| step.voided.clone();
-    let tell = |((variant, step), voided): (Place, Vec<model::honesty::Voided>)| {
-        let void: u32 = voided.iter().map(|one| one.intervals).sum();
-        let all: u32 = voided.iter().map(|one| one.of_intervals).sum();
-        let mut causes: BTreeMap<VoidCause, u32> = BTreeMap::new();
-        for (cause, intervals) in voided.iter().flat_map(|one| &one.causes) {
-            *causes.entry(*cause).or_default() += intervals;
-        }
-        let cause =
-            |(cause, intervals): (&VoidCause, &u32)| format!("{} ({intervals})", cause.phrase());
-        let causes: Vec<String> = causes.iter().map(cause).collect();
-        doubt(
-            format!(
-                "A011 {void} of {all} intervals of {step} of {variant} are void: {} ({})",
-                causes.join(", "),
-                runs_of(voided.len())
-            ),
-            "rates and times are those of the other intervals; keep the host to the run",
-        )
-    };
-    coded_by_place(runs, "A011", look).into_iter().map(tell).collect()
 }
 
 /// Tells, once for all closed loops, what these cannot see.
@@ -125,7 +70,7 @@ fn omitted(step: &StepRecord) -> Option<(f64, Nanos)> {
 #[cfg(test)]
 mod tests {
     use model::OpKind;
-    use model::honesty::Voided;
+    use model::honesty::Keeping;
 
     use super::*;
     use crate::doubt::all;
@@ -149,54 +94,6 @@ mod tests {
         let expected = "A011 run sample/a.c1.r2 is invalid and not counted: 20 of 60 intervals \
                         are void";
         assert_eq!(told(&runs), [(Severity::Blocking, expected.to_owned())]);
-    }
-
-    #[test]
-    fn who_could_not_keep_up_is_told_apart_and_the_graver_first() {
-        let mut runs = two();
-        let seen = "9,000 of 10,000 arrivals were served".to_owned();
-        runs[0].steps[0].keeping = Some(Keeping::Overloaded { seen });
-        let seen = "p99 of the start lag is 3 ms".to_owned();
-        runs[1].steps[0].keeping = Some(Keeping::ClientBound { seen });
-        let client = "A008 readrandom of a is client-bound: p99 of the start lag is 3 ms (1 run)";
-        let engine =
-            "A004 readrandom of a is overloaded: 9,000 of 10,000 arrivals were served (1 run)";
-        let expected =
-            [(Severity::Blocking, client.to_owned()), (Severity::Doubt, engine.to_owned())];
-        assert_eq!(told(&runs), expected);
-    }
-
-    #[test]
-    fn void_intervals_are_summed_with_their_causes() {
-        let mut runs = two();
-        for run in &mut runs {
-            run.steps[0].voided = Some(Voided {
-                intervals: 3,
-                of_intervals: 60,
-                causes: vec![(VoidCause::Steal, 2), (VoidCause::Paused, 1)],
-                valid_ns: Nanos::from_secs(57),
-                valid: [(OpKind::Get, summary(5, 5))].into(),
-                within_limit: None,
-            });
-        }
-        let expected = "A011 6 of 120 intervals of readrandom of a are void: the worker was \
-                        stopped (2), another guest took the CPU (4) (2 runs)";
-        assert_eq!(told(&runs), [(Severity::Doubt, expected.to_owned())]);
-    }
-
-    #[test]
-    fn what_the_record_tells_under_the_same_code_is_not_told_twice() {
-        let mut runs = two();
-        let seen = "served 90 %".to_owned();
-        runs[0].steps[0].keeping = Some(Keeping::Overloaded { seen: seen.clone() });
-        runs[0].steps[0].findings.push(model::record::Finding {
-            code: "A004".to_owned(),
-            severity: Severity::Doubt,
-            seen,
-            remedy: "lower the rate".to_owned(),
-        });
-        let expected = "A004 readrandom of a: served 90 % (1 run)";
-        assert_eq!(told(&runs), [(Severity::Doubt, expected.to_owned())]);
     }
 
     #[test]

@@ -26,11 +26,8 @@ pub struct Doubt {
 pub fn all(runs: &[RunRecord], experiment: &Experiment) -> Vec<Doubt> {
     let counted: Vec<&RunRecord> = runs.iter().filter(|run| run.invalid.is_none()).collect();
     let mut doubts = client::invalid(runs);
-    doubts.extend(client::client_bound(&counted));
     doubts.extend(engine::failures(&counted));
     doubts.extend(record::missing(runs, experiment));
-    doubts.extend(client::overloaded(&counted));
-    doubts.extend(client::voided(&counted));
     doubts.extend(search::not_failed_above(&counted));
     doubts.extend(search::undecided(&counted));
     doubts.extend(engine::stalled(&counted));

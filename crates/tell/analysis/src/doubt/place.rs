@@ -22,19 +22,6 @@ pub(super) fn by_place<T>(
     found
 }
 
-/// As [`by_place`], for a doubt with a code: steps whose record has a finding of that code are
-/// left to it.
-pub(super) fn coded_by_place<T>(
-    runs: &[&RunRecord],
-    code: &str,
-    look: impl Fn(&StepRecord) -> Option<T>,
-) -> BTreeMap<Place, Vec<T>> {
-    by_place(runs, |step| {
-        let is_told = step.findings.iter().any(|finding| finding.code == code);
-        if is_told { None } else { look(step) }
-    })
-}
-
 /// Returns a number of runs in words.
 pub(super) fn runs_of(count: usize) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }

@@ -7,7 +7,7 @@ use model::record::Severity;
 use model::{Load, RunRecord, StepRecord};
 
 use super::list::{Doubt, graded};
-use super::place::{Place, by_place, coded_by_place, runs_of};
+use super::place::{Place, by_place, runs_of};
 
 /// Tells of rates above which nothing was seen to fail.
 pub(super) fn not_failed_above(runs: &[&RunRecord]) -> Vec<Doubt> {
@@ -46,7 +46,7 @@ pub(super) fn undecided(runs: &[&RunRecord]) -> Vec<Doubt> {
         let seen = format!("A027 of {all} probes in {step} of {variant} {parts} ({runs})");
         graded(Severity::Note, seen, "the result may be too low: probe longer on a quiet host")
     };
-    coded_by_place(runs, "A027", look).into_iter().map(tell).collect()
+    by_place(runs, look).into_iter().map(tell).collect()
 }
 
 fn count(search: &SearchRecord, outcome: Outcome) -> usize {
