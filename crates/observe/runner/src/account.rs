@@ -12,7 +12,8 @@ pub(crate) struct Account {
     last: Readings,
     gauges_max: Readings,
     gauges_last: Readings,
-    seconds_done: Vec<f64>,
+    /// Operations of each whole second, and whether it is void.
+    seconds_done: Vec<(f64, bool)>,
 }
 
 impl Account {
@@ -37,8 +38,8 @@ impl Account {
     }
 
     /// Notes a whole second's operations.
-    pub(crate) fn second(&mut self, done: f64) {
-        self.seconds_done.push(done);
+    pub(crate) fn second(&mut self, done: f64, is_void: bool) {
+        self.seconds_done.push((done, is_void));
     }
 
     /// Returns the counters' growth since the beginning.
@@ -56,9 +57,10 @@ impl Account {
         self.gauges_last.clone()
     }
 
-    /// Returns the throughput over the whole seconds noted.
-    pub(crate) fn seconds(&self) -> SecondStats {
-        let mut done = self.seconds_done.clone();
+    /// Returns the throughput over the whole seconds noted, void ones left out unless asked for.
+    pub(crate) fn seconds(&self, has_void: bool) -> SecondStats {
+        let counted = self.seconds_done.iter().filter(|(_, is_void)| has_void || !is_void);
+        let mut done: Vec<f64> = counted.map(|(done, _)| *done).collect();
         done.sort_by(f64::total_cmp);
         let Some(&max_ops) = done.last() else { return SecondStats::default() };
         SecondStats {
@@ -120,6 +122,18 @@ mod tests {
         assert_eq!(account.growth(&last), readings(&[("device_reads", 35.0)]));
         assert_eq!(account.gauges_max(), readings(&[("rss_bytes", 90.0)]));
         assert_eq!(account.gauges_last(), readings(&[("rss_bytes", 60.0)]));
+    }
+
+    #[test]
+    fn void_seconds_are_left_out_unless_asked_for() {
+        let mut account = Account::default();
+        for (done, is_void) in [(50.0, false), (0.0, true), (70.0, false)] {
+            account.second(done, is_void);
+        }
+        let valid = account.seconds(false);
+        assert_eq!((valid.seconds, valid.stalled_seconds), (2, 0));
+        let all = account.seconds(true);
+        assert_eq!((all.seconds, all.stalled_seconds), (3, 1));
     }
 
     #[test]

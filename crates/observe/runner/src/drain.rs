@@ -131,3 +131,86 @@ impl Owed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use load::ManualClock;
+
+    use super::*;
+    use crate::scripted::{Look, Scripted};
+
+    const CAP: Nanos = Nanos::from_secs(60);
+
+    /// An engine that owes `bytes`; jobs run for as long as it says so.
+    const fn owing(bytes: f64, jobs: f64) -> Look {
+        (None, jobs, bytes)
+    }
+
+    /// Drains an engine that says `looks`, while the host's dirty pages are what `dirty` returns.
+    fn wait(drain: &mut Drain, looks: &[Look], dirty: &dyn Fn() -> Option<f64>) -> Nanos {
+        let engine = Scripted::new(looks);
+        let clock = ManualClock::new(Nanos(0));
+        let pond = Pond { engine: &engine, clock: &clock, cap: CAP, dirty_bytes: dirty };
+        drain.wait(&pond, &mut || true).unwrap()
+    }
+
+    #[test]
+    fn what_owes_nothing_is_not_waited_for() {
+        let took = wait(&mut Drain::new(), &[owing(0.0, 0.0)], &|| Some(3e6));
+        assert_eq!(took, Nanos::from_millis(100));
+    }
+
+    #[test]
+    fn the_first_drain_ends_when_debt_falls_no_more() {
+        let looks: Vec<Look> =
+            (0..100).map(|look| owing(1e9 - f64::from(look) * 9e6, 1.0)).collect();
+        let rest = [owing(1e8, 0.0)];
+        let took = wait(&mut Drain::new(), &[&looks[..], &rest].concat(), &|| None);
+        let fallen = Nanos(POLL.0 * 98);
+        assert!(took >= fallen.after(STUCK), "{took}");
+        assert!(took < fallen.after(STUCK).after(Nanos::SECOND), "{took}");
+    }
+
+    #[test]
+    fn a_further_drain_ends_where_the_first_came_to_rest() {
+        let mut drain = Drain::new();
+        wait(&mut drain, &[owing(1e8, 0.0)], &|| Some(2e8));
+        let looks: Vec<Look> =
+            (0..20).map(|look| owing(4e8 - f64::from(look) * 1e7, 1.0)).collect();
+        let rest = [owing(1.005e8, 0.0)];
+        let took = wait(&mut drain, &[&looks[..], &rest].concat(), &|| Some(2.1e8));
+        assert!(took > Nanos::from_millis(900) && took < Nanos::from_millis(1_300), "{took}");
+    }
+
+    #[test]
+    fn dirty_pages_are_waited_for_while_they_fall() {
+        let mut drain = Drain::new();
+        wait(&mut drain, &[owing(0.0, 0.0)], &|| Some(0.0));
+        let left = Cell::new(4e8);
+        let took = wait(&mut drain, &[owing(0.0, 0.0)], &|| Some(left.replace(left.get() * 0.95)));
+        assert!(left.get() <= 2e7 && took < Nanos::from_secs(10), "{took}");
+        // Others keep the host's pages dirty: they are not ours to wait for.
+        let took = wait(&mut drain, &[owing(0.0, 0.0)], &|| Some(4e8));
+        assert!(took >= STUCK && took < STUCK.after(Nanos::SECOND), "{took}");
+    }
+
+    #[test]
+    fn a_drain_has_a_cap_and_can_be_stopped() {
+        let took = wait(&mut Drain::new(), &[owing(1e9, 1.0)], &|| None);
+        assert_eq!(took, CAP);
+        let engine = Scripted::new(&[owing(1e9, 1.0)]);
+        let clock = ManualClock::new(Nanos(0));
+        let pond = Pond { engine: &engine, clock: &clock, cap: CAP, dirty_bytes: &|| None };
+        let mut looks = 0;
+        let took = Drain::new().wait(&pond, &mut || {
+            looks += 1;
+            looks < 4
+        });
+        assert!(took.unwrap() < Nanos::SECOND);
+        let broken = Scripted::new(&[]);
+        let pond = Pond { engine: &broken, ..pond };
+        assert!(Drain::new().wait(&pond, &mut || true).is_err());
+    }
+}

@@ -219,9 +219,10 @@ impl<'a> Ledger<'a> {
         let keeping = arrivals.as_ref().map(|arrivals| keeping(&served(arrivals)));
         let mut counters = closed.counters;
         counters.extend(ends.growth);
-        let (voided, kept_anyway) = match part.voided() {
-            Some(voided) if arrivals.is_none() && !is_usable(&voided) => (None, Some(voided)),
-            voided => (voided, None),
+        let is_closed = arrivals.is_none();
+        let (kept_anyway, voided) = match part.voided() {
+            Some(voided) if is_closed && !is_usable(&voided) => (Some(voided), None),
+            voided => (None, voided),
         };
         let mut record = StepRecord {
             index: ends.index,
@@ -231,7 +232,7 @@ impl<'a> Ledger<'a> {
             writer_bytes_per_s: (!writers.is_empty()).then(|| bytes_per_s(&writers, ends.duration)),
             clients,
             writers,
-            seconds: account.seconds(),
+            seconds: account.seconds(kept_anyway.is_some()),
             counters,
             gauges_max: account.gauges_max(),
             gauges_end: account.gauges_last(),

@@ -24,6 +24,8 @@ mod message;
 mod preflight;
 mod probing;
 mod process;
+#[cfg(test)]
+mod scripted;
 mod settle;
 mod span;
 mod stamp;

@@ -243,3 +243,141 @@ impl Watcher {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use load::{ArrivalTotals, KindTally};
+    use model::honesty::Purpose;
+    use model::{DataShape, Limit, OpKind, Pacing};
+    use workload::Presence;
+
+    use super::*;
+    use crate::scripted::Scripted;
+
+    const DATA: DataShape =
+        DataShape { rows: 10, key_bytes: 20, value_bytes: 1, compressible_to: 1.0 };
+
+    fn step(load: Load) -> Step {
+        Step {
+            name: "readrandom".to_owned(),
+            clients: 6,
+            stop: StopRule::Duration(Nanos::SECOND),
+            warmup: Nanos(0),
+            load,
+            limit: Limit::parse("p99 < 2ms").ok(),
+            distribution: "uniform".to_owned(),
+            range_rows: 1,
+            batch_keys: 1,
+            writer_bytes_per_s: None,
+            settle_cap: Nanos(0),
+        }
+    }
+
+    /// Gets that took `ns` each; as many failed.
+    fn gets(counts: &[(u64, u64)], failed: u64) -> KindTally {
+        let mut tally = KindTally::default();
+        for (ns, count) in counts {
+            tally.response.record_n(*ns, *count).unwrap();
+            tally.service.record_n(*ns, *count).unwrap();
+            tally.counts.done += count;
+        }
+        tally.counts.failed = failed;
+        tally
+    }
+
+    fn interval(counts: &[(u64, u64)], failed: u64, is_warmup: bool) -> Interval {
+        let clients = [(OpKind::Get, gets(counts, failed))].into();
+        Interval { is_warmup, length: Nanos::SECOND, clients, ..Interval::default() }
+    }
+
+    fn state(debt: f64, stall_us: f64) -> EngineState {
+        let readings = [("engine_debt_bytes", debt), ("engine_stall_us", stall_us)];
+        let readings = readings.map(|(name, value)| (name.to_owned(), value)).into();
+        EngineState { readings, ..EngineState::default() }
+    }
+
+    #[test]
+    fn a_probe_offers_its_own_rate_to_all_clients_or_closes_the_loop() {
+        let engine = Scripted::new(&[]);
+        let pace = Pace { pacing: Pacing::Spin, ..Pace::default() };
+        let step = step(Load::FindRate(pace));
+        let at = At {
+            engine: &engine,
+            data: &DATA,
+            index: 0,
+            step: &step,
+            presence: Presence::All,
+            is_checking: false,
+            kinds: std::collections::BTreeSet::new(),
+            seed: 7,
+        };
+        let probe = |number, load| Probe {
+            number,
+            purpose: Purpose::Bracket,
+            load,
+            is_drained_before: false,
+            warmup: Nanos(5),
+            measure: Nanos(9),
+        };
+        let open = trial_of(&at, &probe(3, ProbeLoad::Rate { ops_per_s: 50.0 }));
+        let rate = Rate::constant(50.0);
+        assert_eq!((open.load, open.clients), (Load::Open(OpenLoad { rate, pace }), 6));
+        assert_eq!(
+            (open.stop, open.warmup, open.probe),
+            (StopRule::Duration(Nanos(9)), Nanos(5), Some(3))
+        );
+        let closed = trial_of(&at, &probe(4, ProbeLoad::Closed { clients: 2 }));
+        assert_eq!((closed.load, closed.clients), (Load::Closed, 2));
+        assert_ne!(open.seed, closed.seed, "keys of its own");
+        assert_eq!(closed.seed, trial_of(&at, &probe(4, ProbeLoad::Closed { clients: 1 })).seed);
+    }
+
+    #[test]
+    fn failed_operations_and_those_over_the_limit_are_late() {
+        let mut watcher = Watcher::new(&step(Load::FindClients), state(5.0, 100.0));
+        watcher.see(&interval(&[(9_000_000, 90)], 9, true), &state(5.0, 400.0).readings);
+        watcher.see(
+            &interval(&[(1_000_000, 90), (3_000_000, 7)], 2, false),
+            &state(8.0, 450.0).readings,
+        );
+        watcher.see(&interval(&[(1_000_000, 50)], 0, false), &state(6.0, 450.0).readings);
+        let clients = [(OpKind::Get, gets(&[(1_000_000, 140), (3_000_000, 7)], 2))].into();
+        let mut censored = load::empty_histogram();
+        censored.record_n(1_500_000, 4).unwrap();
+        censored.record_n(2_500_000, 3).unwrap();
+        let totals = StepTotals {
+            started_after: Nanos(0),
+            duration: Nanos::from_secs(2),
+            clients,
+            writers: load::GroupTally::new(),
+            readings: Readings::new(),
+            arrivals: Some(ArrivalTotals {
+                pace: Pace::default(),
+                offered: 156,
+                censored,
+                start_lag: load::empty_histogram(),
+                backlog: Nanos(0),
+            }),
+            end: load::StepEnd::Finished,
+        };
+        let seen = watcher.seen(Some(&totals), &state(7.0, 450.0), &[true, false]);
+        let seconds: Vec<_> =
+            seen.seconds.iter().map(|second| (second.ended, second.late, second.is_void)).collect();
+        assert_eq!(seconds, [(99, 9, true), (50, 0, false)], "the warm-up is left out");
+        let stalls: Vec<_> =
+            seen.seconds.iter().map(|second| second.readings["engine_stall_us"]).collect();
+        assert_eq!(stalls, [50.0, 0.0], "growth, not totals");
+        assert!((seen.seconds[0].readings["engine_debt_bytes"] - 8.0).abs() < 1e-9, "a gauge");
+        assert_eq!((seen.censored, seen.censored_late), (7, 3));
+        assert_eq!((seen.response.count, seen.duration), (147, Nanos::from_secs(2)));
+        assert_eq!(seen.debt_bytes, Some((5.0, 7.0)));
+    }
+
+    #[test]
+    fn a_load_that_could_not_be_run_shows_nothing() {
+        let watcher = Watcher::new(&step(Load::FindClients), EngineState::default());
+        let seen = watcher.seen(None, &EngineState::default(), &[]);
+        assert_eq!((seen.seconds.len(), seen.censored, seen.debt_bytes), (0, 0, None));
+        assert_eq!(seen.response.count, 0);
+    }
+}

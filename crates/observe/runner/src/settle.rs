@@ -90,79 +90,26 @@ fn debt(state: &EngineState) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
-    use engine::{Maintenance, Session};
+    use engine::Maintenance;
     use load::ManualClock;
-    use model::{Identity, Options, Readings};
 
     use super::*;
+    use crate::scripted::{Look, Scripted};
 
     const CAP: Nanos = Nanos::from_secs(60);
-
-    /// What an engine says at one look: idle or not, jobs that run, debt in bytes.
-    type Look = (Option<bool>, f64, f64);
 
     const IDLE: Look = (Some(true), 0.0, 0.0);
     const BUSY: Look = (Some(false), 1.0, 1e6);
     /// Work is pending for ever, and nothing runs.
     const STUCK_DEBT: Look = (Some(false), 0.0, 7e6);
 
-    /// An engine that only answers looks: those given in turn, the last for ever.
-    struct Scripted {
-        looks: Mutex<Vec<Look>>,
-        done: Mutex<Vec<Maintenance>>,
-    }
-
     impl Scripted {
-        fn new(looks: &[Look]) -> Self {
-            let looks = looks.iter().rev().copied().collect();
-            Self { looks: Mutex::new(looks), done: Mutex::default() }
-        }
-
         fn settle(
             &self,
             stages: &[Stage],
             on_look: &mut dyn FnMut(Option<&str>) -> bool,
         ) -> Result<SettleRecord, EngineError> {
             settle(self, stages, CAP, &ManualClock::new(Nanos(0)), on_look)
-        }
-    }
-
-    impl Engine for Scripted {
-        fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-            Err(EngineError::Unsupported("no clients here".to_owned()))
-        }
-
-        fn identity(&self) -> Identity {
-            Identity::default()
-        }
-
-        fn effective_options(&self) -> Result<Options, EngineError> {
-            Ok(Options::new())
-        }
-
-        fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
-            self.done.lock().unwrap().push(work);
-            Ok(true)
-        }
-
-        fn state(&self) -> Result<EngineState, EngineError> {
-            let mut looks = self.looks.lock().unwrap();
-            let Some(&(is_idle, jobs, debt)) = looks.last() else {
-                return Err(EngineError::Fatal("out of looks".to_owned()));
-            };
-            if looks.len() > 1 {
-                looks.pop();
-            }
-            let named = [("engine_background_jobs", jobs), ("engine_debt_bytes", debt)];
-            let readings: Readings =
-                named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-            Ok(EngineState { readings, is_idle, ..EngineState::default() })
-        }
-
-        fn close(self: Box<Self>) -> Result<(), EngineError> {
-            Ok(())
         }
     }
 
@@ -223,7 +170,7 @@ mod tests {
         assert_eq!(names, ["flush", "wait_idle", "compact_level0", "wait_idle"]);
         assert_eq!(told, names);
         assert_eq!(record.took_ns.0, record.stages.iter().map(|(_, took)| took.0).sum::<u64>());
-        let done = engine.done.into_inner().unwrap();
+        let done = engine.done();
         assert_eq!(done, [Maintenance::Flush, Maintenance::CompactLevel0]);
     }
 
@@ -237,7 +184,7 @@ mod tests {
             looks < 5
         });
         assert!(record.unwrap().took_ns < Nanos::SECOND);
-        assert!(engine.done.lock().unwrap().is_empty());
+        assert!(engine.done().is_empty());
     }
 
     #[test]

@@ -33,13 +33,13 @@ impl Span {
     pub(crate) fn add(&mut self, judged: &Judged<'_>) {
         let record = judged.record;
         let is_whole = record.length_ns.0 >= Nanos::SECOND.0 * 9 / 10;
-        if is_whole && record.void.is_none() {
+        if is_whole {
             #[expect(
                 clippy::cast_precision_loss,
                 reason = "a second's operations are far below 2^53"
             )]
             let done = done_of(&record.clients) as f64;
-            self.account.second(done / record.length_ns.as_secs_f64());
+            self.account.second(done / record.length_ns.as_secs_f64(), record.void.is_some());
         }
         self.part.add(judged);
     }
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!((part.within_limit(), voided.within_limit), (Some(85), Some(50)));
         let cpu = "process_cpu_user_us".to_owned();
         assert_eq!(part.readings, [(cpu, 14.0)].into(), "a gauge has no growth");
-        assert_eq!(span.account.seconds().seconds, 2);
+        assert_eq!(span.account.seconds(false).seconds, 2);
         assert_eq!(part.is_void, [false, true, false, true]);
     }
 
