@@ -32,9 +32,9 @@ impl Run {
         found.unwrap_or_else(|| panic!("no {STEP}: {:?}", self.record.end))
     }
 
-    /// Returns what its reads came to.
-    pub(crate) fn reads(&self) -> &OpSummary {
-        &self.step().clients[&OpKind::Get]
+    /// Returns what its reads came to; nothing when a search found nothing.
+    pub(crate) fn reads(&self) -> OpSummary {
+        self.step().clients.get(&OpKind::Get).copied().unwrap_or_default()
     }
 
     /// Returns how its arrivals were served.

@@ -74,7 +74,9 @@ fn a_limit_leaves_a_curve_of_rates_and_response_times() {
     let _turn = alone();
     let variants = [("nothing", "null", ""), ("slow", "faulty", "slow 2ms from 2001")];
     let sandbox = sandbox(&variants);
-    sandbox.run(&["--clients", "2", "--sla", "p90 < 20ms"]).assert().success();
+    // The shortest probes there are.
+    let load = ["--clients", "2", "--sla", "p90 < 20ms", "--duration", "200ms"];
+    sandbox.run(&load).assert().success();
     let page = page(&sandbox);
     assert!(page.contains("p90 &lt; 20"), "the page does not tell the limit");
     for cell in ["nothing.c2.r1", "slow.c2.r1"] {

@@ -21,7 +21,7 @@ const STOPPED: Duration = Duration::from_millis(1_200);
 /// Hogs on each CPU: the client gets a fifth.
 const HOGS: usize = 4;
 /// Tries to find a quiet host.
-const TRIES: usize = 4;
+const TRIES: usize = 3;
 
 /// Checks that the client, and not the engine, is said to have been late.
 fn assert_not_the_engines(run: &Run, sandbox: &Sandbox) {
@@ -49,7 +49,7 @@ fn finish(mut child: Child, sandbox: &Sandbox) -> Run {
 #[test]
 fn a_cpu_hog_beside_the_client_is_not_the_engines_doing() {
     let _turn = alone();
-    let sandbox = Sandbox::reading("5s", INNOCENT);
+    let sandbox = Sandbox::reading("3s", INNOCENT);
     let hogs = Hogs::on_each_cpu(HOGS);
     let child = sandbox.run(&["--rate", "5k/s"]).spawn().expect("it runs");
     let run = finish(child, &sandbox);
@@ -66,7 +66,7 @@ fn a_cpu_hog_beside_the_client_is_not_the_engines_doing() {
 #[test]
 fn a_cap_on_the_cpu_is_not_the_engines_doing() {
     let _turn = alone();
-    let sandbox = Sandbox::reading("5s", INNOCENT);
+    let sandbox = Sandbox::reading("3s", INNOCENT);
     let group = match Group::of_cpu(0.4) {
         Ok(group) => group,
         Err(lack) => return say(&format!("skipped: {lack}")),
@@ -82,7 +82,7 @@ fn a_cap_on_the_cpu_is_not_the_engines_doing() {
 #[test]
 fn a_stopped_client_is_not_the_engines_doing() {
     let _turn = alone();
-    let sandbox = Sandbox::reading("8s", INNOCENT);
+    let sandbox = Sandbox::reading("7s", INNOCENT);
     let mut run = sandbox.run(&["--rate", "5k/s"]);
     run.stdout(Stdio::null()).stderr(Stdio::null());
     let child = run.spawn().expect("it runs");
@@ -127,7 +127,7 @@ fn a_quiet_host_voids_nothing() {
     let _turn = alone();
     let mut reasons = Vec::new();
     for _ in 0..TRIES {
-        let sandbox = Sandbox::reading("3s", INNOCENT);
+        let sandbox = Sandbox::reading("2s", INNOCENT);
         sandbox.run(&["--rate", "10k/s"]).assert().success();
         let run = Run::of(&sandbox, CELL);
         if let Some(reason) = run.disturbance() {

@@ -11,65 +11,70 @@ use crate::host::alone;
 use crate::measured::Run;
 use crate::sandbox::{Sandbox, say};
 
-/// Four servers of 2 ms: bursts of 2,000/s.
-const SERVER: &str = "\"server.work\" = \"2ms\", \"server.parallel\" = 4";
-const BURST_OPS_PER_S: f64 = 2_000.0;
-/// Background work for 1,500/s: what can be sustained. Too much debt slows it down.
-const DEBT: &str = "\"server.debt_per_op\" = \"1MiB\", \"server.pays\" = \"1500MiB/s\", \
-                    \"server.debt_limit\" = \"4GiB\", \"server.slowdown\" = 8";
-const SUSTAINED_OPS_PER_S: f64 = 1_500.0;
-/// How far from the truth a result may be.
+/// Four servers of 2 ms: bursts of 2,000/s. Each operation leaves work behind, and what is worked
+/// off pays for 1,540/s: only these can be sustained. Too much debt slows the server down, as it
+/// does engines; no short probe gets so far.
+const SERVER: &str = "\"server.work\" = \"2ms\", \"server.parallel\" = 4, \
+                      \"server.debt_per_op\" = \"1MiB\", \"server.pays\" = \"1540MiB/s\", \
+                      \"server.debt_limit\" = \"1GiB\", \"server.slowdown\" = 8";
+const TRUTH_OPS_PER_S: f64 = 1_540.0;
+/// How far from the truth the middle between the rate found and the lowest that failed may be.
 const ERROR: f64 = 0.03;
+/// How far a rate may be on the wrong side of the truth: no probe sees debt grow by less.
+const SLACK: f64 = 0.01;
 
-/// Searches and returns the run.
-fn search(options: &str) -> Run {
+/// Searches from that debt on and checks what is found.
+fn check_from(initial_debt: &str) {
+    let _turn = alone();
+    // The shortest probes there are: the confirmations, ten times as long, see the debt grow.
     let benchmark = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"500\"\n\
-                     duration = \"1s\"\nwarmup = \"200ms\"";
-    let sandbox = Sandbox::with_options(benchmark, &[("server", "faulty", options.to_owned())]);
+                     duration = \"500ms\"\nwarmup = \"100ms\"";
+    let options = format!("{SERVER}, \"server.initial_debt\" = \"{initial_debt}\"");
+    let sandbox = Sandbox::with_options(benchmark, &[("server", "faulty", options)]);
     // Twice as many clients as servers: somebody always waits in the queue of a busy server.
-    let mut run = sandbox.run(&["--clients", "8", "--sla", "p90 < 30ms"]);
+    let mut run = sandbox.run(&["--clients", "8", "--sla", "p75 < 30ms"]);
     run.args(["--arrivals", "constant"]).assert().success();
-    Run::of(&sandbox, "server.c8.r1")
+    check(&Run::of(&sandbox, "server.c8.r1"));
 }
 
 /// Checks that the truth was found, and that the record says how.
-fn check(run: &Run, truth: f64) {
-    if run.is_disturbed() {
-        return;
-    }
+fn check(run: &Run) {
     let search = run.step().search.as_ref().expect("a search keeps its probes");
     let story = format!("{search:#?}\n{}", run.story());
-    let found = search.found.as_ref().unwrap_or_else(|| panic!("nothing was found: {story}"));
-    let error = found.ops_per_s / truth - 1.0;
-    say(&format!("found {:.0}/s of {truth}/s: {:+.1} %", found.ops_per_s, error * 100.0));
-    assert!(error.abs() <= ERROR, "{story}");
-    assert!(found.failed_ops_per_s.is_some_and(|failed| failed > found.ops_per_s), "{story}");
-    let is_confirmed = search.probes.iter().any(|probe| {
-        probe.purpose == Purpose::Confirm
-            && probe.outcome == Outcome::Passed
-            && probe.offered_ops_per_s == Some(found.ops_per_s)
-    });
-    assert!(is_confirmed, "{story}");
-    // Every probe is in the intervals too, but the last one, which is the step's own span.
-    let probed = run.intervals.iter().filter_map(|interval| interval.probe);
-    assert!(probed.max().is_some_and(|last| last > 2), "{story}");
-}
-
-#[test]
-fn without_debt_it_is_the_capacity() {
-    let _turn = alone();
-    check(&search(SERVER), BURST_OPS_PER_S);
+    let Some(found) = &search.found else {
+        assert!(run.is_disturbed(), "nothing was found: {story}");
+        return;
+    };
+    let passed = found.ops_per_s;
+    let failed = found.failed_ops_per_s.unwrap_or_else(|| panic!("nothing failed: {story}"));
+    let error = (passed * failed).sqrt() / TRUTH_OPS_PER_S - 1.0;
+    say(&format!(
+        "{passed:.0}/s sustained, {failed:.0}/s not; the truth is {TRUTH_OPS_PER_S}/s, {:+.1} % off \
+         their middle; {} probes",
+        error * 100.0,
+        search.probes.len()
+    ));
+    let is_right = passed <= TRUTH_OPS_PER_S * (1.0 + SLACK)
+        && failed >= TRUTH_OPS_PER_S * (1.0 - SLACK)
+        && error.abs() <= ERROR;
+    assert!(is_right || run.is_disturbed(), "{story}");
+    let confirmed = search.confirmed().unwrap_or_else(|| panic!("nothing is confirmed: {story}"));
+    assert_eq!(confirmed.purpose, Purpose::Confirm, "{story}");
+    assert_eq!(confirmed.outcome, Outcome::Passed, "{story}");
+    assert_eq!(confirmed.offered_ops_per_s, Some(passed), "{story}");
+    // Every probe has its intervals; the confirmation's are the step's own.
+    let probes = run.intervals.iter().filter_map(|interval| interval.probe);
+    let last = search.probes.last().map(|probe| probe.number);
+    assert_eq!(probes.max(), last, "{story}");
+    assert!(run.reads().counts.done > 0, "{story}");
 }
 
 #[test]
 fn from_no_debt_it_is_what_the_background_work_allows() {
-    let _turn = alone();
-    check(&search(&format!("{SERVER}, {DEBT}")), SUSTAINED_OPS_PER_S);
+    check_from("0");
 }
 
 #[test]
 fn from_a_large_debt_it_is_the_same() {
-    let _turn = alone();
-    let options = format!("{SERVER}, {DEBT}, \"server.initial_debt\" = \"12GiB\"");
-    check(&search(&options), SUSTAINED_OPS_PER_S);
+    check_from("16GiB");
 }
