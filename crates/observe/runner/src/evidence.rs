@@ -1,9 +1,16 @@
 //! What an interval's judgement rests on: the client's own accounts and the host's.
 
 use hdrhistogram::Histogram;
-use model::{Nanos, Readings};
+use model::{Limit, Nanos, Readings};
 
 use crate::tally::count_within;
+
+/// Response time from which an operation counts as harmed where no limit says so: what a client
+/// waits for a CPU on a busy host, two turns of a fair scheduler on two CPUs.
+const HARMED_FROM: Nanos = Nanos::from_millis(10);
+/// Share of the operations that must not be harmed where no limit says so: the highest percentile
+/// that most steps have the operations for.
+const UNHARMED_SHARE: f64 = 0.999;
 
 /// What does not change while a step's intervals are judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,8 +19,15 @@ pub(crate) struct Setting {
     pub(crate) clients: u32,
     /// CPUs of the host.
     pub(crate) cpus: u32,
-    /// Longest response time that keeps the step's limit, when it has one.
-    pub(crate) within: Option<Nanos>,
+    /// What the operations must keep, when it is said.
+    pub(crate) limit: Option<Limit>,
+}
+
+impl Setting {
+    /// Returns the limit against which a client's lateness is held: the step's, or a common one.
+    pub(crate) fn limit(&self) -> Limit {
+        self.limit.unwrap_or(Limit { share: UNHARMED_SHARE, within: HARMED_FROM })
+    }
 }
 
 /// How late free clients began what was due; open loop only.
@@ -23,23 +37,32 @@ pub(crate) struct StartLag {
     pub(crate) starts: u64,
     /// Of these, those later than was allowed.
     pub(crate) late: u64,
-    /// Lateness of these, all together.
+    /// Lag of these, all together.
     pub(crate) late_total: Nanos,
+    /// Lag beyond the limit, of all starts together.
+    pub(crate) over_limit: Nanos,
     pub(crate) p99: Nanos,
     pub(crate) max: Nanos,
 }
 
 impl StartLag {
-    /// Returns what a histogram of start lag shows when `allowed` is no lateness yet.
-    pub(crate) fn of(histogram: &Histogram<u64>, allowed: Nanos) -> Self {
+    /// Returns what a histogram of start lag shows, when `allowed` is no lateness yet.
+    pub(crate) fn of(histogram: &Histogram<u64>, allowed: Nanos, limit: &Limit) -> Self {
         let starts = histogram.len();
-        let late = histogram.iter_recorded().filter(|step| step.value_iterated_to() > allowed.0);
-        let totals =
-            late.map(|step| step.value_iterated_to().saturating_mul(step.count_at_value()));
+        let (mut late_total, mut over_limit) = (0_u64, 0_u64);
+        for step in histogram.iter_recorded() {
+            let (lag, count) = (step.value_iterated_to(), step.count_at_value());
+            if lag > allowed.0 {
+                late_total = late_total.saturating_add(lag.saturating_mul(count));
+            }
+            let over = lag.saturating_sub(limit.within.0);
+            over_limit = over_limit.saturating_add(over.saturating_mul(count));
+        }
         Self {
             starts,
             late: starts - count_within(histogram, allowed),
-            late_total: Nanos(totals.fold(0, u64::saturating_add)),
+            late_total: Nanos(late_total),
+            over_limit: Nanos(over_limit),
             p99: Nanos(histogram.value_at_quantile(0.99)),
             max: Nanos(histogram.max()),
         }
@@ -58,6 +81,10 @@ pub(crate) struct Evidence {
     pub(crate) backlog: Nanos,
     /// Longest response time of an operation that ended in it.
     pub(crate) response_max: Nanos,
+    /// Operations that were done in it.
+    pub(crate) done: u64,
+    /// Of these, those that broke the limit.
+    pub(crate) over_limit: u64,
     /// The worker's own accounts of this very interval.
     pub(crate) own: Own,
     /// What the parent saw of the host meanwhile.
@@ -170,11 +197,13 @@ mod tests {
         let mut histogram = load::empty_histogram();
         histogram.record_n(1_000, 97).unwrap();
         histogram.record_n(400_000, 3).unwrap();
-        let lag = StartLag::of(&histogram, Nanos(100_000));
+        let limit = Limit { share: 0.99, within: Nanos(300_000) };
+        let lag = StartLag::of(&histogram, Nanos(100_000), &limit);
         assert_eq!((lag.starts, lag.late), (100, 3));
         assert!(lag.late_total.0.abs_diff(1_200_000) < 2_000, "{lag:?}");
+        assert!(lag.over_limit.0.abs_diff(300_000) < 2_000, "{lag:?}");
         assert!(lag.p99 >= Nanos(400_000) && lag.max >= Nanos(400_000), "{lag:?}");
-        assert_eq!(StartLag::of(&load::empty_histogram(), Nanos(1)), StartLag::default());
+        assert_eq!(StartLag::of(&load::empty_histogram(), Nanos(1), &limit), StartLag::default());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::keeping::{Served, keeping};
 use crate::message::{ArrivalsTold, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
 use crate::span::{Judged, Span, void_of};
 use crate::stamp::now_utc;
-use crate::tally::{self, Told, bytes_per_s, ended_of, longest_of};
+use crate::tally::{self, Told, bytes_per_s, done_of, ended_of, longest_of};
 
 /// The step in hand.
 pub(crate) struct Ledger<'a> {
@@ -26,6 +26,7 @@ pub(crate) struct Ledger<'a> {
     pub(crate) step: Step,
     /// The probe in hand, in a search.
     pub(crate) probe: Option<ProbeBegins>,
+    setting: Setting,
     judge: Judge,
     span: Span,
     /// What the parent read when the last interval was told, and when that was.
@@ -65,7 +66,7 @@ impl<'a> Ledger<'a> {
     ) -> Self {
         let cpus = std::thread::available_parallelism();
         let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
-        let setting = Setting { clients: step.clients, cpus, within: None };
+        let setting = Setting { clients: step.clients, cpus, limit: step.limit };
         Self {
             clock,
             samplers,
@@ -73,6 +74,7 @@ impl<'a> Ledger<'a> {
             index: 0,
             step,
             probe: None,
+            setting,
             judge: Judge::new(setting),
             span: Span::default(),
             seen: (Readings::new(), clock.now()),
@@ -95,8 +97,8 @@ impl<'a> Ledger<'a> {
     }
 
     fn begin(&mut self, clients: u32) {
-        let within = self.step.limit.map(|limit| limit.within);
-        self.judge = Judge::new(Setting { clients, cpus: self.cpus, within });
+        self.setting = Setting { clients, cpus: self.cpus, limit: self.step.limit };
+        self.judge = Judge::new(self.setting);
         self.begin_span(EngineState::default());
         self.seen = (self.span.account.last().clone(), self.clock.now());
     }
@@ -142,13 +144,17 @@ impl<'a> Ledger<'a> {
             #[expect(clippy::cast_precision_loss, reason = "ages stay far below 2^53 us")]
             record.readings.insert("backlog_us".to_owned(), (backlog.0 / 1000) as f64);
         }
-        let allowed = lag_allowed(limit.map(|limit| limit.within));
+        let held = self.setting.limit();
+        let allowed = lag_allowed(&self.setting);
+        let done = done_of(&record.clients);
         let evidence = Evidence {
             start: told.start,
             length: told.length,
-            start_lag: start_lag.as_ref().map(|lag| StartLag::of(lag, allowed)),
+            start_lag: start_lag.as_ref().map(|lag| StartLag::of(lag, allowed, &held)),
             backlog,
             response_max: longest_of(&record.clients),
+            done,
+            over_limit: done.saturating_sub(tally::within(&clients, held.within)),
             own: Own::of(&told.growth),
             outside,
         };
