@@ -114,7 +114,10 @@ impl Owed {
 
     /// Returns whether any of it is clearly less than `least`.
     fn has_fallen_below(&self, least: &Self) -> bool {
-        let fell = |now: Option<f64>, then: Option<f64>, slack: f64| matches!((now, then), (Some(now), Some(then)) if now < then * (1.0 - SAME_SHARE) - slack);
+        let is_less = |(now, then): (f64, f64), slack| now < then * (1.0 - SAME_SHARE) - slack;
+        let fell = |now: Option<f64>, then: Option<f64>, slack: f64| {
+            now.zip(then).is_some_and(|pair| is_less(pair, slack))
+        };
         fell(self.debt_bytes, least.debt_bytes, 0.0)
             || fell(self.l0_files, least.l0_files, 0.0)
             || fell(self.dirty_bytes, least.dirty_bytes, 0.0)

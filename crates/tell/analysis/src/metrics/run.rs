@@ -14,7 +14,7 @@ use super::operations::bytes_put;
 /// most. Here all bytes written in all steps are divided by all bytes put. Space amplification is
 /// that at the end of the last step, peak memory the largest of the steps'.
 ///
-/// Source: as [`step_metrics`], over the run.
+/// Source: as [`crate::step_metrics`], over the run.
 #[must_use]
 pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     let mut metrics = Derived::default();
