@@ -68,7 +68,7 @@ fn compare_generators(dir: &Path, ours: &Assay) -> Result<(), String> {
             responses.push(response(&step.clients)?);
         }
         let rows = [
-            ("sysbench, its latency", theirs),
+            ("sysbench, what it reports", theirs),
             ("ours, response time on null", responses),
             ("ours, start lag", lags),
         ];

@@ -51,7 +51,7 @@ pub(super) fn stalls_note() -> &'static str {
 fn figures(times: &Times) -> String {
     let Times { p50, p99, p999, max } = times;
     let text = |us: f64| match us {
-        us if us < 10.0 => format!("{us:.1}"),
+        us if us < 10.0 => format!("{us:.2}"),
         us => format!("{us:.0}"),
     };
     [p50, p99, p999, max].map(|us| text(*us)).join(" | ")
@@ -62,9 +62,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_keeps_a_digit_below_ten_only() {
+    fn a_row_keeps_two_digits_below_ten_only() {
         let times = Times { p50: 0.04, p99: 9.26, p999: 10.2, max: 1_000_000.4 };
         let row = generators_row(10_000, "ours", &times);
-        assert_eq!(row, "| 10000/s | ours | 0.0 | 9.3 | 10 | 1000000 |\n");
+        assert_eq!(row, "| 10000/s | ours | 0.04 | 9.26 | 10 | 1000000 |\n");
     }
 }
