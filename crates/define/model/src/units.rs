@@ -116,6 +116,12 @@ impl fmt::Display for Nanos {
     }
 }
 
+/// Returns a number of clients in words: `1 client`, `8 clients`.
+#[must_use]
+pub fn clients(number: u32) -> String {
+    format!("{number} client{}", if number == 1 { "" } else { "s" })
+}
+
 /// Parses a span: a number with `ns`, `us`, `ms`, `s`, `m` or `h`.
 ///
 /// # Errors

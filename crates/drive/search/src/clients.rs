@@ -202,7 +202,8 @@ impl ClientSearch {
         let ops_per_s = throughput.value;
         self.record.found = Some(Found { ops_per_s, failed_ops_per_s: None, clients });
         let rate = per_second(ops_per_s);
-        self.end(format!("{clients} clients do {rate}, within 5 % of the best; {}", self.stopped));
+        let with = model::units::clients(clients);
+        self.end(format!("{rate} with {with}, within 5 % of the best; {}", self.stopped));
     }
 
     /// Takes a probe that is settled.
@@ -325,7 +326,7 @@ mod tests {
         assert_eq!(record.confirmed().unwrap().number, 7);
         assert_eq!(
             record.ended,
-            "6 clients do 6,000/s, within 5 % of the best; more than 12 were not tried: no gain"
+            "6,000/s with 6 clients, within 5 % of the best; more than 12 were not tried: no gain"
         );
     }
 

@@ -54,7 +54,8 @@ fn beyond(step_index: usize, clients: u32, (ceiling, asked): (f64, f64)) -> Runn
     let digits = 10_f64.powf(ceiling.log10().floor() - 1.0);
     let ceiling = per_second((ceiling / digits).floor() * digits);
     let message = format!(
-        "client ceiling: {ceiling} with {clients} clients on this host; asked {}",
+        "client ceiling: {ceiling} with {} on this host; asked {}",
+        model::units::clients(clients),
         per_second(asked)
     );
     let remedy = format!("ask for less than {ceiling}");

@@ -4,6 +4,7 @@
 
 use analysis::Time;
 use model::honesty::{Calibration, Keeping, Outcome, Purpose, SearchRecord, Voided};
+use model::units::clients;
 use model::{Limit, Unit};
 
 use crate::figure::{MISSING, count, figure};
@@ -100,11 +101,6 @@ pub(crate) fn answer(search: &SearchRecord) -> String {
         |failed| format!("{} did not", rate(failed)),
     );
     format!("{best} is the highest rate found that {limit}; {failed}.")
-}
-
-/// Returns a number of clients with its noun.
-pub(crate) fn clients(number: u32) -> String {
-    format!("{number} client{}", if number == 1 { "" } else { "s" })
 }
 
 /// Returns what the client costs and can do, in one line.

@@ -85,7 +85,7 @@ pub(crate) fn step_heading(comparison: &Comparison, step: &StepComparison) -> St
 
 /// Returns what tells one level of clients from another in a heading.
 pub(crate) fn level_suffix(clients: u32) -> String {
-    format!(", {clients} client{}", if clients == 1 { "" } else { "s" })
+    format!(", {}", model::units::clients(clients))
 }
 
 /// Returns a variant's name, marked when it is the base.

@@ -220,8 +220,7 @@ fn second_text(probe: Option<ProbeBegins>, interval: &IntervalRecord) -> String 
 
 /// Returns what a probe tries: `probe 5 (bisect, 2 clients)`.
 fn tried(number: u32, purpose: &str, clients: u32) -> String {
-    let plural = if clients == 1 { "" } else { "s" };
-    format!("probe {number} ({purpose}, {clients} client{plural})")
+    format!("probe {number} ({purpose}, {})", model::units::clients(clients))
 }
 
 /// Returns a finished probe in one line.

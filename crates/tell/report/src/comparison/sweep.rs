@@ -10,10 +10,11 @@ use model::Unit;
 use super::part::Part;
 use super::tables::{find, ratio_cell, spread_cell};
 use crate::figure::{self, MISSING, digits, figure};
-use crate::honesty::{clients, rate};
+use crate::honesty::rate;
 use crate::input::Compared;
 use crate::label::{Loading, THROUGHPUT, is_sweep, loading, measured_steps, variant_label};
 use crate::table::{Cell, Table};
+use model::units::clients;
 
 /// A gain beyond this share contradicts the rule of thumb.
 ///

@@ -13,7 +13,8 @@ use super::picture::{Picture, Words, line, px, text};
 use super::plane::{LEFT, Plane, Stroke, Up, apart, path, sample};
 use super::subject::Subject;
 use crate::figure::figure;
-use crate::honesty::{clients, outcome, purpose, rate};
+use crate::honesty::{outcome, purpose, rate};
+use model::units::clients;
 
 const ROW: f64 = 214.0;
 /// Room above the axis for points that have no time.

@@ -11,7 +11,7 @@ use super::picture::{Picture, Words, line, px, text};
 use super::plane::{LEFT, Plane, Stroke, Up, path, sample};
 use super::subject::Subject;
 use crate::figure::figure;
-use crate::honesty::clients;
+use model::units::clients;
 
 const ROW: f64 = 200.0;
 /// Room above the axis for the name of the line at the CPUs.

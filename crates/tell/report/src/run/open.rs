@@ -8,8 +8,9 @@ use model::{Nanos, OpKind, RunRecord, StepRecord};
 use crate::comparison::fill;
 use crate::figure::MISSING;
 use crate::format::Style;
-use crate::honesty::{censored, clients, kept, rate, span, time, voids};
+use crate::honesty::{censored, kept, rate, span, time, voids};
 use crate::table::{Cell, Table};
+use model::units::clients;
 
 /// Returns the step's part: what was offered, who kept up, times, what does not count.
 pub(super) fn open_loop(
