@@ -2,6 +2,8 @@
 //!
 //! `data/schema-N` holds a real experiment (engine `memory`) as the Assay of that schema wrote it.
 //! When the schema is raised, the directory of the old one stays and a new one is added.
+//! `data/open-loop` holds an experiment of schema 1 with what was added to it for open loops: a
+//! step at a fixed rate whose worker was stopped for a moment, and the search for a rate.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,9 +15,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use model::honesty::{Keeping, SearchRecord, VoidCause};
 use model::record::{OpSummaries, SCHEMA};
+use model::{IntervalRecord, RunRecord};
 
 const CELL: &str = "memory.c1.r1";
+const OPEN_CELL: &str = "server.c4.r1";
 
 /// Returns the fixture of a schema.
 fn fixture(schema: u32) -> PathBuf {
@@ -97,27 +102,95 @@ fn intervals_add_up_to_the_record() {
 fn histogram_logs_are_standard_and_count_the_same_operations() {
     let dir = Results::at(&fixture(1)).find("quick").unwrap();
     let intervals = dir.intervals(CELL).unwrap();
-    for log in ["response.hlog", "service.hlog"] {
-        let text = fs::read(dir.run_dir(CELL).join(log)).unwrap();
-        let mut sums = BTreeMap::new();
-        for entry in IntervalLogIterator::new(&text) {
-            let LogEntry::Interval(line) = entry.unwrap() else { continue };
-            let payload = STANDARD.decode(line.encoded_histogram()).unwrap();
-            let histogram: hdrhistogram::Histogram<u64> =
-                Deserializer::new().deserialize(&mut payload.as_slice()).unwrap();
-            *sums.entry(line.tag().unwrap().to_string()).or_insert(0) += histogram.len();
-        }
-        let mut wanted = BTreeMap::new();
-        for interval in &intervals {
-            for (group, summaries) in [("", &interval.clients), ("writer.", &interval.writers)] {
-                for (kind, count) in done(summaries) {
-                    let tag = format!("{}.{}.{group}{kind}", interval.step_index, interval.step);
-                    *wanted.entry(tag).or_insert(0) += count;
-                }
+    let mut wanted = BTreeMap::new();
+    for interval in &intervals {
+        for (group, summaries) in [("", &interval.clients), ("writer.", &interval.writers)] {
+            for (kind, count) in done(summaries) {
+                let tag = format!("{}.{}.{group}{kind}", interval.step_index, interval.step);
+                *wanted.entry(tag).or_insert(0) += count;
             }
         }
-        assert_eq!(sums, wanted, "{log}");
     }
+    for log in ["response.hlog", "service.hlog"] {
+        assert_eq!(counts_of(&dir.run_dir(CELL).join(log)), wanted, "{log}");
+    }
+}
+
+/// Returns the values in a histogram log, by tag.
+fn counts_of(log: &Path) -> BTreeMap<String, u64> {
+    let text = fs::read(log).expect("a log of the fixture");
+    let mut counts = BTreeMap::new();
+    for entry in IntervalLogIterator::new(&text) {
+        let LogEntry::Interval(line) = entry.expect("a whole line") else { continue };
+        let payload = STANDARD.decode(line.encoded_histogram()).expect("base64");
+        let histogram: hdrhistogram::Histogram<u64> =
+            Deserializer::new().deserialize(&mut payload.as_slice()).expect("a histogram");
+        let tag = line.tag().expect("every line has a tag").to_string();
+        *counts.entry(tag).or_insert(0) += histogram.len();
+    }
+    counts
+}
+
+/// Returns the experiment with open loops and its one record.
+fn open_loop() -> (ExperimentDir, RunRecord) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/open-loop");
+    let dir = Results::at(&root).find("honest").expect("the fixture holds it");
+    let record = dir.run(OPEN_CELL).expect("a record").expect("a record");
+    (dir, record)
+}
+
+/// Goal: the seconds of a step add up to its summary in open loops and searches too; those that
+/// are not void add up to the part that counts.
+#[test]
+fn the_intervals_of_open_loops_and_of_searches_add_up_to_the_record() {
+    let (dir, record) = open_loop();
+    let intervals = dir.intervals(OPEN_CELL).unwrap();
+    for step in &record.steps {
+        let own: Vec<_> = intervals.iter().filter(|one| step.has_measured(one)).collect();
+        let sum = |intervals: &[&IntervalRecord]| {
+            let all = intervals.iter().flat_map(|interval| done(&interval.clients));
+            all.map(|(_, count)| count).sum::<u64>()
+        };
+        let of = |summaries: &OpSummaries| done(summaries).map(|(_, count)| count).sum::<u64>();
+        assert_eq!(sum(&own), of(&step.clients), "{}", step.step.name);
+        let Some(voided) = &step.voided else { continue };
+        let valid: Vec<_> = own.iter().filter(|one| one.void.is_none()).copied().collect();
+        assert_eq!(sum(&valid), of(&voided.valid));
+        assert_eq!(own.len() - valid.len(), voided.intervals as usize);
+        let within: u64 = valid.iter().filter_map(|one| one.within_limit).sum();
+        assert_eq!(voided.within_limit, Some(within));
+    }
+}
+
+#[test]
+fn what_was_judged_and_searched_is_read_again() {
+    let (dir, record) = open_loop();
+    assert!(record.calibration.is_some() && record.invalid.is_none());
+    let [_, open, searched] = &record.steps[..] else { panic!("three steps") };
+    assert_eq!(open.keeping, Some(Keeping::Kept));
+    let causes = &open.voided.as_ref().expect("a second was void").causes;
+    assert_eq!(causes[..], [(VoidCause::Paused, 1)]);
+    let search = searched.search.as_ref().expect("a search");
+    assert!(search.found.is_some() && search.confirmed().is_some());
+    let file = dir.run_dir(OPEN_CELL).join("2.readrandom.search.json");
+    let kept: SearchRecord = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    assert_eq!(&kept, search);
+}
+
+#[test]
+fn the_log_of_the_start_lag_holds_every_start_of_a_waiting_client() {
+    let (dir, record) = open_loop();
+    let counts = counts_of(&dir.run_dir(OPEN_CELL).join("start_lag.hlog"));
+    let mut wanted = BTreeMap::new();
+    for interval in dir.intervals(OPEN_CELL).unwrap() {
+        let Some(start_lag) = interval.start_lag else { continue };
+        let probe = interval.probe.map_or(String::new(), |number| format!(".probe{number}"));
+        let tag = format!("{}.{}{probe}", interval.step_index, interval.step);
+        *wanted.entry(tag).or_insert(0) += start_lag.count;
+    }
+    assert_eq!(counts, wanted);
+    let arrivals = record.steps[1].arrivals.as_ref().expect("an open loop");
+    assert!(counts["1.readrandom"] >= arrivals.start_lag.count, "the warm-up is in the log too");
 }
 
 /// Goal: wherever a kill tears the last line, the lines before it are read.
