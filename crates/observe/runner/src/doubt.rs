@@ -200,15 +200,20 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, cpus: u32) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use model::record::{OpSummaries, SecondStats};
+    use model::{EngineState, IntervalRecord, Load, Readings, Step, StopRule};
+
     use super::*;
+    use crate::innocence::Judgement;
+    use crate::span::{Judged, Span};
 
     fn voided(intervals: u32) -> Voided {
         Voided {
             intervals,
             of_intervals: 10,
             causes: vec![(VoidCause::Neighbours, intervals)],
-            valid_ns: model::Nanos::from_secs(10 - u64::from(intervals)),
-            valid: model::record::OpSummaries::new(),
+            valid_ns: Nanos::from_secs(10 - u64::from(intervals)),
+            valid: OpSummaries::new(),
             within_limit: None,
         }
     }
@@ -220,5 +225,100 @@ mod tests {
         assert_eq!((told.code.as_str(), told.severity), ("A021", Severity::Doubt));
         assert!(told.seen.starts_with("7 of 10 intervals are void: other processes"), "{told:?}");
         assert!(told.seen.ends_with("counts them all the same"), "{told:?}");
+    }
+
+    /// Ten seconds by two clients on two CPUs, of which so much was used and waited for.
+    fn busy(used_s: f64, waited_s: f64, step: &StepRecord) -> Option<Finding> {
+        let mut span = Span::default();
+        let readings = [
+            ("process_cpu_user_us", used_s * 1e6),
+            ("process_cpu_kernel_us", 0.0),
+            ("client_run_queue_us", waited_s * 1e6),
+        ];
+        let record = IntervalRecord {
+            step_index: 0,
+            step: "readrandom".to_owned(),
+            is_warmup: false,
+            start_ns: Nanos(0),
+            length_ns: Nanos::from_secs(10),
+            clients: OpSummaries::new(),
+            writers: OpSummaries::new(),
+            probe: None,
+            void: None,
+            start_lag: None,
+            within_limit: None,
+            readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
+        };
+        let judgement = &Judgement::InTime;
+        span.add(&Judged { record: &record, clients: &[], backlog: Nanos(0), judgement });
+        busy_threads(step, &span.part, 2)
+    }
+
+    #[test]
+    fn busy_threads_are_those_that_run_and_those_that_wait() {
+        let step = closed();
+        assert_eq!(busy(19.9, 0.2, &step), None, "two clients fill two CPUs and nobody waits");
+        let told = busy(19.8, 0.9, &step).unwrap();
+        assert_eq!(told.code, "A009");
+        let seen = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited 4.5 % of \
+                    their time for one";
+        assert_eq!(told.seen, seen);
+        assert!(busy(9.0, 1.1, &step).is_some(), "they wait although CPUs are free: pinned");
+    }
+
+    #[test]
+    fn what_is_void_is_a_doubt_and_too_much_of_it_is_blocking() {
+        let mut step = closed();
+        for (intervals, severity) in [(2, Severity::Doubt), (3, Severity::Blocking)] {
+            step.voided = Some(voided(intervals));
+            let [told] = &doubts(&step)[..] else { panic!("one finding") };
+            assert_eq!((told.code.as_str(), told.severity), ("A011", severity));
+            assert_eq!(invalid(&step).is_some(), severity == Severity::Blocking);
+        }
+        // The client's part is told once.
+        step.keeping = Some(Keeping::ClientBound { seen: String::new() });
+        assert_eq!(doubts(&step).len(), 1);
+        step.voided = None;
+        assert_eq!(doubts(&step)[0].code, "A008");
+        step.keeping = Some(Keeping::Overloaded { seen: "88.0 % served".to_owned() });
+        assert_eq!(doubts(&step)[0].seen, "overloaded: 88.0 % served");
+    }
+
+    fn closed() -> StepRecord {
+        let step = Step {
+            name: "readrandom".to_owned(),
+            clients: 2,
+            stop: StopRule::Duration(Nanos::from_secs(10)),
+            warmup: Nanos(0),
+            load: Load::Closed,
+            limit: None,
+            distribution: "uniform".to_owned(),
+            range_rows: 1,
+            batch_keys: 1,
+            writer_bytes_per_s: None,
+            settle_cap: Nanos(0),
+        };
+        StepRecord {
+            index: 0,
+            step,
+            started_at: String::new(),
+            duration_ns: Nanos::from_secs(10),
+            clients: OpSummaries::new(),
+            writers: OpSummaries::new(),
+            writer_bytes_per_s: None,
+            seconds: SecondStats::default(),
+            counters: Readings::new(),
+            gauges_max: Readings::new(),
+            gauges_end: Readings::new(),
+            before: EngineState::default(),
+            after: EngineState::default(),
+            settle: None,
+            arrivals: None,
+            keeping: None,
+            within_limit: None,
+            voided: None,
+            search: None,
+            findings: Vec::new(),
+        }
     }
 }

@@ -170,9 +170,9 @@ impl Outside {
         }
     }
 
-    /// Returns the part of it that falls to a span of this length.
+    /// Returns the part of it that falls to a span of this length: all of it to a longer one.
     pub(crate) fn scaled_to(&self, length: Nanos) -> Self {
-        let factor = length.as_secs_f64() / self.span.as_secs_f64().max(1e-9);
+        let factor = (length.as_secs_f64() / self.span.as_secs_f64().max(1e-9)).min(1.0);
         let part = |us: Option<f64>| us.map(|us| us * factor);
         Self {
             span: length,

@@ -66,7 +66,7 @@ const EXPLAINS_SHARE: f64 = 0.5;
 pub(crate) struct Judge {
     setting: Setting,
     /// What the parent saw before, for an interval that is told at once after another.
-    before: Outside,
+    before: Option<Outside>,
     /// Time the worker stood still that has not been shared out yet, us.
     pause_left_us: f64,
     /// The longest backlog at the end of an interval without trouble.
@@ -111,7 +111,7 @@ impl Judge {
     pub(crate) fn new(setting: Setting) -> Self {
         Self {
             setting,
-            before: Outside::default(),
+            before: None,
             pause_left_us: 0.0,
             usual_backlog: Nanos(0),
             backlog: Nanos(0),
@@ -125,8 +125,9 @@ impl Judge {
         let mut evidence = *told;
         // Told in the wake of another: most of what was seen meanwhile was seen with that one.
         let is_burst = told.outside.span.0 < told.length.0 / 2;
-        let outside = if is_burst { told.outside.and(&self.before) } else { told.outside };
-        self.before = outside;
+        let before = self.before.filter(|_| is_burst);
+        let outside = before.map_or(told.outside, |before| told.outside.and(&before));
+        self.before = Some(outside);
         evidence.outside = outside.scaled_to(told.length);
         let pause_us = told.own.pause.unwrap_or(0.0) + self.pause_left_us;
         self.pause_left_us = (pause_us - length_us).max(0.0);

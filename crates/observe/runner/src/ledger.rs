@@ -3,7 +3,7 @@
 //! Nothing is written here, and nobody is told: the supervisor does both.
 
 use hdrhistogram::Histogram;
-use load::{Clock, SteadyClock};
+use load::Clock;
 use model::honesty::{ArrivalsRecord, Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Readings, Step, StepRecord};
 
@@ -19,7 +19,7 @@ use crate::tally::{self, Told, bytes_per_s, done_of, ended_of, longest_of};
 
 /// The step in hand.
 pub(crate) struct Ledger<'a> {
-    clock: &'a SteadyClock,
+    clock: &'a dyn Clock,
     samplers: Vec<Box<dyn sampler::Sampler>>,
     cpus: u32,
     pub(crate) index: usize,
@@ -60,7 +60,7 @@ pub(crate) struct Kept {
 impl<'a> Ledger<'a> {
     /// Opens the ledger of a run; `step` is its first.
     pub(crate) fn open(
-        clock: &'a SteadyClock,
+        clock: &'a dyn Clock,
         samplers: Vec<Box<dyn sampler::Sampler>>,
         step: Step,
     ) -> Self {
@@ -287,4 +287,192 @@ fn arrivals_record(told: &ArrivalsTold) -> Result<ArrivalsRecord, String> {
         start_lag: load::percentiles(&tally::decode(&told.start_lag)?),
         backlog_ns: told.backlog,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use load::{GroupTally, Interval, KindTally, ManualClock};
+    use model::honesty::{Found, Outcome, ProbeRecord, Purpose, VoidCause};
+    use model::record::Percentiles;
+    use model::{Limit, Load, OpKind, Pace, StopRule};
+
+    use super::*;
+    use crate::message::StepEnd;
+
+    fn step(load: Load) -> Step {
+        Step {
+            name: "readrandom".to_owned(),
+            clients: 2,
+            stop: StopRule::Duration(Nanos::SECOND),
+            warmup: Nanos(0),
+            load,
+            limit: Limit::parse("p99 < 2ms").ok(),
+            distribution: "uniform".to_owned(),
+            range_rows: 1,
+            batch_keys: 1,
+            writer_bytes_per_s: None,
+            settle_cap: Nanos(0),
+        }
+    }
+
+    /// Gets that took a millisecond each.
+    fn gets(done: u64) -> GroupTally {
+        let mut tally = KindTally::default();
+        tally.response.record_n(1_000_000, done).unwrap();
+        tally.service.record_n(900_000, done).unwrap();
+        tally.counts.done = done;
+        [(OpKind::Get, tally)].into()
+    }
+
+    /// The second `start` of a closed loop, or of one of a probe's.
+    fn second(start: u64, done: u64, probe: Option<u32>) -> IntervalMessage {
+        let interval = Interval { clients: gets(done), ..Interval::default() };
+        IntervalMessage {
+            probe,
+            is_warmup: false,
+            start: Nanos::from_secs(start),
+            length: Nanos::SECOND,
+            clients: tally::times(&interval.clients),
+            writers: Vec::new(),
+            open: None,
+            growth: Readings::new(),
+            engine: Readings::new(),
+        }
+    }
+
+    fn probe_begins(number: u32) -> ProbeBegins {
+        let length = Nanos::SECOND;
+        let offered_ops_per_s = None;
+        ProbeBegins { number, purpose: Purpose::Confirm, clients: 3, offered_ops_per_s, length }
+    }
+
+    /// A search whose probes all were confirmations that ended like this.
+    fn searched(outcomes: &[Outcome]) -> SearchRecord {
+        let probe = |(number, outcome): (u32, &Outcome)| ProbeRecord {
+            number,
+            purpose: Purpose::Confirm,
+            clients: 3,
+            offered_ops_per_s: None,
+            throughput_ops_per_s: 5.0,
+            goodput_ops_per_s: 5.0,
+            late_share: 0.0,
+            late_interval: (0.0, 0.0),
+            response: Percentiles::default(),
+            service: Percentiles::default(),
+            duration_ns: Nanos::SECOND,
+            debt_bytes: None,
+            drained_ns: Nanos(0),
+            outcome: *outcome,
+            reason: String::new(),
+        };
+        SearchRecord {
+            limit: None,
+            probes: (0..).zip(outcomes).map(probe).collect(),
+            found: Some(Found { ops_per_s: 5.0, failed_ops_per_s: None, clients: 3 }),
+            ended: "found".to_owned(),
+            is_path_dependent: false,
+        }
+    }
+
+    fn ends(clients: &GroupTally, search: Option<SearchRecord>) -> StepEnds {
+        StepEnds {
+            duration: Nanos::from_secs(2),
+            clients: tally::times(clients),
+            search,
+            end: StepEnd::Finished,
+            ..StepEnds::default()
+        }
+    }
+
+    fn with_ledger(load: Load, test: impl FnOnce(&mut Ledger<'_>)) {
+        let clock = ManualClock::new(Nanos(0));
+        let step = step(load);
+        let mut ledger = Ledger::open(&clock, Vec::new(), step.clone());
+        ledger.begin_step(0, step);
+        test(&mut ledger);
+    }
+
+    #[test]
+    fn seconds_add_up_to_the_step() {
+        with_ledger(Load::Closed, |ledger| {
+            ledger.begin_span(EngineState::default());
+            for start in 0..2 {
+                let kept = ledger.interval(&second(start, 50, None)).unwrap();
+                assert_eq!((kept.record.within_limit, kept.record.probe), (Some(50), None));
+            }
+            let record = ledger.end_step(ends(&gets(100), None), None).unwrap();
+            assert_eq!((record.seconds.seconds, record.within_limit), (2, Some(100)));
+            assert_eq!((record.voided, record.keeping, record.arrivals), (None, None, None));
+        });
+    }
+
+    #[test]
+    fn a_search_s_own_span_is_that_of_the_last_confirmation_that_passed() {
+        with_ledger(Load::FindRate(Pace::default()), |ledger| {
+            let outcomes = [Outcome::Passed, Outcome::Passed, Outcome::Failed];
+            for (number, done) in (0..3).zip([10, 20, 30]) {
+                ledger.begin_probe(probe_begins(number));
+                ledger.begin_span(EngineState::default());
+                let kept = ledger.interval(&second(0, done, Some(number))).unwrap();
+                assert_eq!(kept.record.probe, Some(number));
+                assert_eq!(ledger.end_probe(EngineState::default()), [false]);
+                ledger.take_search(&searched(&outcomes[..=number as usize]));
+            }
+            let search = Some(searched(&outcomes));
+            let record = ledger.end_step(ends(&gets(20), search), None).unwrap();
+            assert_eq!(record.within_limit, Some(20));
+            assert!((record.seconds.max_ops - 20.0).abs() < 1e-9, "{:?}", record.seconds);
+        });
+    }
+
+    #[test]
+    fn a_search_that_confirmed_nothing_has_no_span_of_its_own() {
+        with_ledger(Load::FindRate(Pace::default()), |ledger| {
+            ledger.begin_probe(probe_begins(0));
+            ledger.begin_span(EngineState::default());
+            ledger.interval(&second(0, 10, Some(0))).unwrap();
+            ledger.end_probe(EngineState::default());
+            let search = SearchRecord { found: None, ..searched(&[Outcome::Failed]) };
+            ledger.take_search(&search);
+            let ends = StepEnds { search: Some(search), ..StepEnds::default() };
+            let record = ledger.end_step(ends, None).unwrap();
+            assert!(record.clients.is_empty() && record.counters.is_empty());
+            assert_eq!((record.duration_ns, record.within_limit), (Nanos(0), None));
+            assert_eq!(record.findings.len(), 1, "{:?}", record.findings);
+        });
+    }
+
+    /// Goal: what the parent reads of the host between two intervals is held against the second,
+    /// and only what counts is in the part that counts.
+    #[test]
+    fn a_second_under_a_cap_is_void_and_left_out() {
+        struct Cap(f64);
+        impl sampler::Sampler for Cap {
+            fn metrics(&self) -> &'static [&'static str] {
+                &["cgroup_throttled_us"]
+            }
+
+            fn sample(&mut self) -> Result<Readings, sampler::SampleError> {
+                Ok([("cgroup_throttled_us".to_owned(), self.0)].into())
+            }
+        }
+        let clock = ManualClock::new(Nanos(0));
+        let mut ledger = Ledger::open(&clock, vec![Box::new(Cap(0.0))], step(Load::Closed));
+        ledger.begin_step(0, step(Load::Closed));
+        ledger.begin_span(EngineState::default());
+        let mut next = |start, done, throttled_us| {
+            clock.rest_until(Nanos::from_secs(start + 1));
+            ledger.samplers = vec![Box::new(Cap(throttled_us))];
+            ledger.interval(&second(start, done, None)).unwrap().record.void
+        };
+        assert_eq!(next(0, 50, 0.0), None);
+        assert_eq!(next(1, 9, 3e5).unwrap().cause, VoidCause::Throttled);
+        assert_eq!([next(2, 50, 3e5), next(3, 50, 3e5), next(4, 50, 3e5)], [None, None, None]);
+        assert_eq!(next(5, 50, 3e5), None);
+        let record = ledger.end_step(ends(&gets(259), None), None).unwrap();
+        let voided = record.voided.unwrap();
+        assert_eq!((voided.intervals, voided.valid[&OpKind::Get].counts.done), (1, 250));
+        assert_eq!((record.within_limit, voided.within_limit), (Some(259), Some(250)));
+        assert_eq!(record.seconds.seconds, 5);
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use archive::{ExperimentDir, Results};
+use model::honesty::SearchRecord;
 use model::{Bytes, Manifest, Nanos, RunEnd, RunRecord};
 use runner::{DataRoot, Interrupt, Workbench, WorkerProgram, run_cells};
 use tempfile::TempDir;
@@ -25,6 +26,18 @@ const BROKEN: &str = concat!(
     r#"{"done":1,"not_found":0,"failed":0,"rows":1,"bytes":9,"verified":0},"#,
     r#""response":"AAAA","service":"AAAA"}],"writers":[],"growth":{},"#,
     r#""after":{},"settle":null,"end":{"how":"finished"}}"#
+);
+
+/// A probe that has ended, in a search that has not.
+const PROBE_ENDS: &str = concat!(
+    r#"{"say":"probe_ends","search":{"limit":null,"found":null,"ended":"","#,
+    r#""is_path_dependent":false,"probes":[{"number":0,"purpose":"capacity","clients":1,"#,
+    r#""offered_ops_per_s":null,"throughput_ops_per_s":5.0,"goodput_ops_per_s":5.0,"#,
+    r#""late_share":0.0,"late_interval":[0.0,0.1],"response":{"count":5,"mean_ns":9.0,"p50_ns":9,"#,
+    r#""p90_ns":9,"p99_ns":9,"p999_ns":9,"p9999_ns":9,"max_ns":9},"service":{"count":5,"#,
+    r#""mean_ns":9.0,"p50_ns":9,"p90_ns":9,"p99_ns":9,"p999_ns":9,"p9999_ns":9,"max_ns":9},"#,
+    r#""duration_ns":1000000000,"debt_bytes":null,"drained_ns":0,"outcome":"passed","#,
+    r#""reason":"a hint"}]}}"#
 );
 
 /// A scratch directory with the fixture's experiment begun anew.
@@ -116,4 +129,16 @@ fn a_histogram_that_does_not_decode_ends_the_run() {
     let end = end_of(&[OPENED, STEP_BEGINS, BROKEN], "exec sleep 100");
     let RunEnd::Crashed { reason, .. } = end else { panic!("{end:?}") };
     assert!(reason.starts_with("a broken histogram"), "{reason}");
+}
+
+/// Goal: of a search that is killed, what its probes have shown is kept.
+#[test]
+fn the_probes_of_a_search_that_never_ended_are_kept() {
+    let bench = Bench::new();
+    let record = bench.run(&[OPENED, STEP_BEGINS, PROBE_ENDS], "exit 7");
+    assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
+    let dir = bench.experiment.run_dir(&bench.manifest.plan.cells[0].id);
+    let text = std::fs::read(dir.join("0.filluniquerandom.search.json")).expect("it is kept");
+    let search: SearchRecord = serde_json::from_slice(&text).expect("a search");
+    assert_eq!((search.probes.len(), search.probes[0].reason.as_str()), (1, "a hint"));
 }
