@@ -23,9 +23,8 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
         ("ROUNDS: usize = 10;", "in 10 rounds of"),
         ("OPERATIONS: u64 = 10_000_000", "of 10 million operations"),
     ]),
-    ("tell/analysis/src/metrics.rs", &[
-        ("resolved(1_000, only.response.p999_ns)", "from 1,000 operations on"),
-        ("resolved(10_000, only.response.p9999_ns)", "from 10,000 on"),
+    ("tell/analysis/src/metrics/times.rs", &[
+        ("LEAST_BEYOND: u64 = 10", "at least ten operations lie beyond it"),
     ]),
     ("tell/analysis/src/comparison.rs", &[
         ("RATIO_LOW: f64 = 0.95", "A ratio below 0.95"),
@@ -59,6 +58,36 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
     ]),
     ("observe/runner/src/doubt.rs", &[
         ("SUSTAINED_SHARE: f64 = 0.95", "less than 95 % of its rate"),
+    ]),
+    ("observe/runner/src/innocence.rs", &[
+        ("LATE_SHARE: f64 = 0.01", "more than 1 % of the starts"),
+        ("LAG_MIN: Nanos = Nanos(100_000)", "later than 100 us or"),
+        ("LAG_LIMIT_SHARE: f64 = 0.05", "5 % of the limit"),
+        ("HARM_SHARE: f64 = 0.25", "a quarter of what the limit allows"),
+        ("PAUSE_MIN_US: f64 = 30_000.0", "stood still for more than 30 ms"),
+        ("THROTTLED_SHARE: f64 = 0.005", "for 0.5 % of the interval"),
+        ("STEAL_SHARE: f64 = 0.05", "another guest took 5 % of the interval"),
+        ("RUN_QUEUE_SHARE: f64 = 0.05", "for more than 5 % of their working time"),
+    ]),
+    ("observe/runner/src/keeping.rs", &[
+        ("SERVED_SHARE: f64 = 0.99", "less than 99 % of what was offered"),
+        ("BACKLOG_MAX: Nanos = Nanos::SECOND", "longer than a second"),
+        ("CLIENT_SHARE: f64 = 0.85", "explains 85 % of its working time"),
+        ("VOID_SHARE_MAX: f64 = 0.2", "more than a fifth of its intervals void"),
+        ("VOID_MIN: usize = 2", "at least two"),
+    ]),
+    ("drive/search/src/rate/course.rs", &[
+        ("BEGIN: f64 = 0.25", "From a quarter of it"),
+        ("FACTOR: f64 = 1.5", "rates rise by half"),
+        ("ABOVE: f64 = 1.05", "Then 5 % more must fail"),
+    ]),
+    ("drive/search/src/rate/spec.rs", &[
+        ("LONGER: u64 = 4", "if four times the length"),
+        ("CONFIRM: u64 = 10", "ten times as long as a probe"),
+    ]),
+    ("drive/search/src/steady.rs", &[
+        ("LEAST_COMPLETED: f64 = 0.99", "less than 99 % of the arrivals served"),
+        ("MOST_STALLED: f64 = 0.01", "stalled for more than 1 % of the time"),
     ]),
 ];
 const METHOD: &str = "METHODOLOGY.md";
