@@ -28,7 +28,7 @@ fn page(sandbox: &Sandbox) -> String {
 #[test]
 fn a_sweep_has_a_cell_for_each_level_and_goes_beyond_the_cpus() {
     let _turn = alone();
-    let sandbox = sandbox(&[("map", "memory", "")]);
+    let sandbox = sandbox(&[("nothing", "null", "")]);
     sandbox.run(&["--clients", "sweep"]).assert().success();
     let records = sandbox.records();
     let mut levels: Vec<u32> = records.values().map(|record| record.cell.clients).collect();
@@ -68,32 +68,26 @@ fn adaptive_clients_keep_what_each_number_of_them_came_to() {
     assert!(tried.contains(&found.clients), "{search:#?}");
 }
 
-/// Goal: a limit gives a curve of rates and response times, for engines of any speed.
 #[test]
 fn a_limit_leaves_a_curve_of_rates_and_response_times() {
     let _turn = alone();
-    let variants = [("nothing", "null", ""), ("slow", "faulty", "slow 2ms from 2001")];
-    let sandbox = sandbox(&variants);
-    // The shortest probes there are.
-    let load = ["--clients", "2", "--sla", "p90 < 20ms", "--duration", "200ms"];
-    sandbox.run(&load).assert().success();
+    // The shortest probes there are; other processes may dirty pages faster than they are written.
+    let benchmark = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"2k\"\n\
+                     duration = \"200ms\"\nsettle_cap = \"1s\"";
+    let sandbox = Sandbox::of(benchmark, &[("slow", "faulty", "slow 2ms from 2001")]);
+    sandbox.run(&["--clients", "2", "--sla", "p75 < 20ms"]).assert().success();
     let page = page(&sandbox);
-    assert!(page.contains("p90 &lt; 20"), "the page does not tell the limit");
-    for cell in ["nothing.c2.r1", "slow.c2.r1"] {
-        let run = Run::of(&sandbox, cell);
-        if run.is_disturbed() {
-            continue;
-        }
-        let search = run.step().search.as_ref().expect("a search keeps its probes");
-        let offered = search.probes.iter().filter_map(|probe| probe.offered_ops_per_s);
-        assert!(offered.count() >= 2, "{search:#?}");
-        assert!(!search.ended.is_empty(), "{search:#?}");
-        let goodput = search
-            .probes
-            .iter()
-            .all(|probe| probe.goodput_ops_per_s <= probe.throughput_ops_per_s * 1.000_001);
-        assert!(goodput, "{search:#?}");
-    }
+    assert!(page.contains("p75 &lt; 20"), "the page does not tell the limit");
+    let run = Run::of(&sandbox, "slow.c2.r1");
+    let search = run.step().search.as_ref().expect("a search keeps its probes");
+    assert!(!search.ended.is_empty(), "{search:#?}");
+    let goodput = search
+        .probes
+        .iter()
+        .all(|probe| probe.goodput_ops_per_s <= probe.throughput_ops_per_s * 1.000_001);
+    assert!(goodput, "{search:#?}");
+    let offered = search.probes.iter().filter_map(|probe| probe.offered_ops_per_s);
+    assert!(offered.count() >= 2 || run.is_disturbed(), "{search:#?}");
 }
 
 /// Goal: a rate and a limit together tell the share of operations that kept it.
