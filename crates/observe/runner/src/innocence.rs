@@ -36,6 +36,10 @@ const HARM_SHARE: f64 = 0.25;
 /// reach 10 ms, and an interval has ten such waits.
 const PAUSE_MIN_US: f64 = 30_000.0;
 
+/// Share of an interval that a wait for a CPU does not reach: a fair scheduler keeps nobody away for
+/// half a second, unless there are some hundred hogs on each CPU (at 3 ms a turn).
+const STOPPED_SHARE: f64 = 0.5;
+
 /// Throttling that counts although no client was seen late, as a share of the interval: in half a
 /// percent of the time, a percentile of 99.5 and above is the cap's.
 /// Source: the project's reference, analysis, section 7, L22, which doubts any.
@@ -278,10 +282,16 @@ fn outside_cause(
 
 /// Returns the time the whole worker stood still, us: no more than the CPUs were unused.
 ///
-/// A coordinator that waits for a CPU is late too, but then the CPUs are in use.
+/// A coordinator that waits for a CPU is late too, but then the CPUs are in use. One that waited
+/// for most of the interval was stopped, whoever had the CPUs: the worker did nothing meanwhile.
 fn stood_still(evidence: &Evidence, setting: &Setting) -> f64 {
     let Some(pause) = evidence.own.pause else { return 0.0 };
     let cpus = f64::from(setting.cpus.max(1));
+    let rest = micros(evidence.length) - pause;
+    let is_idle = evidence.own.process_cpu.is_some_and(|cpu| cpu <= rest * cpus + TICK_US);
+    if is_idle && pause >= STOPPED_SHARE * micros(evidence.length) {
+        return pause;
+    }
     let known = evidence.own.process_cpu.unwrap_or(0.0) + evidence.outside.others.unwrap_or(0.0);
     let used = known.max(evidence.outside.busy.unwrap_or(0.0));
     pause.min(micros(evidence.length) - used / cpus).max(0.0)
@@ -572,6 +582,28 @@ mod tests {
         };
         assert_eq!(with(beside_a_hog), Ok(VoidCause::Neighbours));
         assert_eq!(with(stopped), Ok(VoidCause::Paused));
+    }
+
+    /// Goal: a second in which the worker was stopped is void though others left no CPU unused, and
+    /// no client was seen late: none began anything.
+    #[test]
+    fn a_worker_stopped_on_a_busy_host_is_seen() {
+        let stopped = |it: &mut Evidence| {
+            it.start_lag = Some(StartLag::default());
+            it.own.pause = Some(1_195_000.0);
+            it.own.process_cpu = Some(4_000.0);
+            it.own.run_queue = Some(1_600.0);
+            (it.outside.others, it.outside.busy) = (Some(2_000_000.0), Some(2_000_000.0));
+        };
+        assert_eq!(judged(quiet(), stopped), Ok(VoidCause::Paused));
+        // An engine that had the CPUs itself, and let nobody else run.
+        let crowded = |it: &mut Evidence| {
+            stopped(it);
+            it.own.pause = Some(600_000.0);
+            it.own.process_cpu = Some(1_950_000.0);
+            it.outside.others = Some(20_000.0);
+        };
+        assert_eq!(judged(quiet(), crowded), Err(Judgement::InTime));
     }
 
     #[test]
