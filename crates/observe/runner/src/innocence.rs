@@ -36,8 +36,8 @@ const HARM_SHARE: f64 = 0.25;
 /// reach 10 ms, and an interval has ten such waits.
 const PAUSE_MIN_US: f64 = 30_000.0;
 
-/// Share of an interval that a wait for a CPU does not reach: a fair scheduler keeps nobody away for
-/// half a second, unless there are some hundred hogs on each CPU (at 3 ms a turn).
+/// Share of an interval that a wait for a CPU does not reach: a fair scheduler keeps nobody away
+/// for half a second, unless there are some hundred hogs on each CPU (at 3 ms a turn).
 const STOPPED_SHARE: f64 = 0.5;
 
 /// Throttling that counts although no client was seen late, as a share of the interval: in half a
