@@ -55,10 +55,8 @@ fn a_cpu_hog_beside_the_client_is_not_the_engines_doing() {
     let run = finish(child, &sandbox);
     drop(hogs);
     assert_not_the_engines(&run, &sandbox);
-    let causes = run.causes();
-    let is_seen = causes.iter().any(|cause| *cause != VoidCause::Client);
-    assert!(is_seen || run.record.invalid.is_some(), "nobody saw the hogs: {}", run.story());
-    assert!(!causes.contains(&VoidCause::Paused), "{}", run.story());
+    // A worker that gets a tenth of a CPU may look stopped in some of its seconds.
+    assert!(run.causes().contains(&VoidCause::Neighbours), "nobody saw the hogs: {}", run.story());
 }
 
 /// Goal: a cap on the CPU, as containers have, is seen and named.
