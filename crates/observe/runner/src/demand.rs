@@ -10,6 +10,9 @@ use crate::error::RunnerError;
 /// Threads of a run beside its measured clients: background writer, collector and listener, the
 /// threads of the parent, and some of the engine's own.
 const OTHER_THREADS: u64 = 16;
+/// Rate whose start lag stands for a search's, which has no rate of its own before it has found
+/// one: gaps of 100 us and more, in which clients sleep where they may.
+const SEARCHED_OPS_PER_S: f64 = 10_000.0;
 
 /// Returns what must be calibrated for a run of these steps; `None` when they have no clients.
 ///
@@ -23,7 +26,8 @@ pub(crate) fn calibration_of(steps: &[Step]) -> Option<CalibrationRequest> {
         Load::Closed | Load::Open(_) | Load::FindClients => None,
     });
     let pace = highest.map(|open| open.pace).or(searched).unwrap_or_else(Pace::default);
-    Some(CalibrationRequest { clients, highest_ops_per_s: highest.map(peak), pace })
+    let highest = highest.map(peak).or(searched.map(|_| SEARCHED_OPS_PER_S));
+    Some(CalibrationRequest { clients, highest_ops_per_s: highest, pace })
 }
 
 /// Checks that the client can offer what is asked for on this host, and may have its threads.
@@ -165,6 +169,8 @@ mod tests {
         let request = calibration_of(&steps).unwrap();
         assert_eq!((request.clients, request.highest_ops_per_s), (8, Some(7e3)));
         assert_eq!(request.pace.pacing, Pacing::Hybrid);
+        let searched = calibration_of(&steps[3..]).unwrap();
+        assert_eq!(searched.highest_ops_per_s, Some(SEARCHED_OPS_PER_S));
         let closed = calibration_of(&steps[..1]).unwrap();
         assert_eq!((closed.clients, closed.highest_ops_per_s), (8, None));
         let settle = Step { stop: StopRule::Operations(0), ..step(1, Load::Closed) };

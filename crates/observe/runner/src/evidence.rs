@@ -21,6 +21,8 @@ pub(crate) struct Setting {
     pub(crate) cpus: u32,
     /// What the operations must keep, when it is said.
     pub(crate) limit: Option<Limit>,
+    /// Start lag that 99 % of the starts stayed within when the client was calibrated.
+    pub(crate) calibrated_lag: Option<Nanos>,
 }
 
 impl Setting {

@@ -21,12 +21,12 @@ use crate::tally::{self, Told, bytes_per_s, done_of, ended_of, longest_of};
 pub(crate) struct Ledger<'a> {
     clock: &'a dyn Clock,
     samplers: Vec<Box<dyn sampler::Sampler>>,
-    cpus: u32,
     pub(crate) index: usize,
     pub(crate) step: Step,
     /// The probe in hand, in a search.
     pub(crate) probe: Option<ProbeBegins>,
     setting: Setting,
+    calibration: Option<Calibration>,
     judge: Judge,
     span: Span,
     /// What the parent read when the last interval was told, and when that was.
@@ -66,21 +66,28 @@ impl<'a> Ledger<'a> {
     ) -> Self {
         let cpus = std::thread::available_parallelism();
         let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
-        let setting = Setting { clients: step.clients, cpus, limit: step.limit };
+        let (clients, limit) = (step.clients, step.limit);
+        let setting = Setting { clients, cpus, limit, calibrated_lag: None };
         Self {
             clock,
             samplers,
-            cpus,
             index: 0,
             step,
             probe: None,
             setting,
+            calibration: None,
             judge: Judge::new(setting),
             span: Span::default(),
             seen: (Readings::new(), clock.now()),
             last: None,
             confirmed: None,
         }
+    }
+
+    /// Takes what the client costs and can do on this host.
+    pub(crate) fn calibrate(&mut self, calibration: &Calibration) {
+        self.setting.calibrated_lag = calibration.start_lag.map(|lag| Nanos(lag.p99_ns));
+        self.calibration = Some(calibration.clone());
     }
 
     /// Begins a step.
@@ -97,7 +104,7 @@ impl<'a> Ledger<'a> {
     }
 
     fn begin(&mut self, clients: u32) {
-        self.setting = Setting { clients, cpus: self.cpus, limit: self.step.limit };
+        (self.setting.clients, self.setting.limit) = (clients, self.step.limit);
         self.judge = Judge::new(self.setting);
         self.begin_span(EngineState::default());
         self.seen = (self.span.account.last().clone(), self.clock.now());
@@ -193,11 +200,7 @@ impl<'a> Ledger<'a> {
     ///
     /// # Errors
     /// A text when a histogram does not decode.
-    pub(crate) fn end_step(
-        &mut self,
-        ends: StepEnds,
-        calibration: Option<&Calibration>,
-    ) -> Result<StepRecord, String> {
+    pub(crate) fn end_step(&mut self, ends: StepEnds) -> Result<StepRecord, String> {
         let (clients, writers) = (tally::told(&ends.clients)?, tally::told(&ends.writers)?);
         let mut closed = match &ends.search {
             Some(_) => self.confirmed.take().unwrap_or_default(),
@@ -220,7 +223,7 @@ impl<'a> Ledger<'a> {
             idle_us: ends.growth.get("client_idle_us").copied(),
             backlogs: &part.backlogs,
             is_void: &part.is_void,
-            calibration,
+            calibration: self.calibration.as_ref(),
         };
         let keeping = arrivals.as_ref().map(|arrivals| keeping(&served(arrivals)));
         let mut counters = closed.counters;
@@ -254,7 +257,7 @@ impl<'a> Ledger<'a> {
         };
         record.findings = doubts(&record);
         record.findings.extend(kept_anyway.as_ref().map(busy_host));
-        record.findings.extend(busy_threads(&record, part, self.cpus));
+        record.findings.extend(busy_threads(&record, part, self.setting.cpus));
         Ok(record)
     }
 
@@ -400,7 +403,7 @@ mod tests {
                 let kept = ledger.interval(&second(start, 50, None)).unwrap();
                 assert_eq!((kept.record.within_limit, kept.record.probe), (Some(50), None));
             }
-            let record = ledger.end_step(ends(&gets(100), None), None).unwrap();
+            let record = ledger.end_step(ends(&gets(100), None)).unwrap();
             assert_eq!((record.seconds.seconds, record.within_limit), (2, Some(100)));
             assert_eq!((record.voided, record.keeping, record.arrivals), (None, None, None));
         });
@@ -419,7 +422,7 @@ mod tests {
                 ledger.take_search(&searched(&outcomes[..=number as usize]));
             }
             let search = Some(searched(&outcomes));
-            let record = ledger.end_step(ends(&gets(20), search), None).unwrap();
+            let record = ledger.end_step(ends(&gets(20), search)).unwrap();
             assert_eq!(record.within_limit, Some(20));
             assert!((record.seconds.max_ops - 20.0).abs() < 1e-9, "{:?}", record.seconds);
         });
@@ -435,7 +438,7 @@ mod tests {
             let search = SearchRecord { found: None, ..searched(&[Outcome::Failed]) };
             ledger.take_search(&search);
             let ends = StepEnds { search: Some(search), ..StepEnds::default() };
-            let record = ledger.end_step(ends, None).unwrap();
+            let record = ledger.end_step(ends).unwrap();
             assert!(record.clients.is_empty() && record.counters.is_empty());
             assert_eq!((record.duration_ns, record.within_limit), (Nanos(0), None));
             assert_eq!(record.findings.len(), 1, "{:?}", record.findings);
@@ -469,7 +472,7 @@ mod tests {
         assert_eq!(next(1, 9, 3e5).unwrap().cause, VoidCause::Throttled);
         assert_eq!([next(2, 50, 3e5), next(3, 50, 3e5), next(4, 50, 3e5)], [None, None, None]);
         assert_eq!(next(5, 50, 3e5), None);
-        let record = ledger.end_step(ends(&gets(259), None), None).unwrap();
+        let record = ledger.end_step(ends(&gets(259), None)).unwrap();
         let voided = record.voided.unwrap();
         assert_eq!((voided.intervals, voided.valid[&OpKind::Get].counts.done), (1, 250));
         assert_eq!((record.within_limit, voided.within_limit), (Some(259), Some(250)));

@@ -98,6 +98,7 @@ impl<'a> Supervisor<'a> {
         match message {
             Message::Calibrated { calibration } => {
                 self.alive();
+                self.ledger.calibrate(&calibration);
                 self.record.calibration = Some(calibration);
             }
             Message::Opened { identity, effective_options, keep } => {
@@ -248,7 +249,7 @@ impl<'a> Supervisor<'a> {
                 return Ok(());
             }
         }
-        match self.ledger.end_step(ends, self.record.calibration.as_ref()) {
+        match self.ledger.end_step(ends) {
             Ok(record) => {
                 // The first step that was disturbed too much is reason enough.
                 self.record.invalid = self.record.invalid.take().or_else(|| invalid(&record));
