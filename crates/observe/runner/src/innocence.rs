@@ -302,9 +302,9 @@ fn outside_cause(
 fn stood_still(evidence: &Evidence, setting: &Setting) -> f64 {
     let Some(pause) = evidence.own.pause else { return 0.0 };
     let cpus = f64::from(setting.cpus.max(1));
-    let rest = micros(evidence.length) - pause;
-    let is_idle = evidence.own.process_cpu.is_some_and(|cpu| cpu <= rest * cpus + TICK_US);
-    if is_idle && pause >= STOPPED_SHARE * micros(evidence.length) {
+    let half_us = STOPPED_SHARE * micros(evidence.length);
+    // An engine that keeps the coordinator waiting uses all CPUs.
+    if pause >= half_us && evidence.own.process_cpu.is_some_and(|cpu| cpu < half_us) {
         return pause;
     }
     let known = evidence.own.process_cpu.unwrap_or(0.0) + evidence.outside.others.unwrap_or(0.0);
@@ -620,7 +620,7 @@ mod tests {
         let stopped = |it: &mut Evidence| {
             it.start_lag = Some(StartLag::default());
             it.own.pause = Some(1_195_000.0);
-            it.own.process_cpu = Some(4_000.0);
+            it.own.process_cpu = Some(60_000.0);
             it.own.run_queue = Some(1_600.0);
             (it.outside.others, it.outside.busy) = (Some(2_000_000.0), Some(2_000_000.0));
         };
