@@ -138,9 +138,10 @@ impl ClientSearch {
     fn ruling(&self, window: &Window<'_>) -> (Ruling, Mean) {
         let mut ruling = ruling::at_clients(window, self.spec.limit.as_ref());
         let throughput = throughput(window);
-        let [value, low, high] =
-            [throughput.value, throughput.low.max(0.0), throughput.high].map(per_second);
-        ruling.reason = format!("{value} ({low} to {high}); {}", ruling.reason);
+        if ruling.verdict == Verdict::Voided {
+            return (ruling, throughput);
+        }
+        ruling.reason = format!("{}; {}", words(&throughput), ruling.reason);
         let is_level = self.ask.purpose == Purpose::Clients && ruling.verdict == Verdict::Passed;
         if let Some(best) = self.best().filter(|_| is_level && !self.ask.is_longest) {
             let least = throughput.low / best.throughput.high - 1.0;
@@ -274,6 +275,16 @@ fn throughput(window: &Window<'_>) -> Mean {
     seconds.map_or(unknown, |seconds| Mean { value, ..seconds })
 }
 
+/// Writes a throughput, with its interval when there were seconds enough to know it.
+fn words(throughput: &Mean) -> String {
+    let value = per_second(throughput.value);
+    if throughput.high.is_infinite() {
+        return value;
+    }
+    let [low, high] = [throughput.low.max(0.0), throughput.high].map(per_second);
+    format!("{value} ({low} to {high})")
+}
+
 /// Returns the number of clients after this one: powers of two, and half-way between.
 fn level_after(clients: u32) -> u32 {
     match clients {
@@ -366,6 +377,19 @@ mod tests {
         });
         assert_eq!(tried(&search), [1, 2, 2, 1]);
         assert!(search.record().ended.ends_with("2 do not keep the limit"));
+    }
+
+    #[test]
+    fn a_throughput_is_told_as_far_as_it_is_known() {
+        let reason = |probe: Seen| {
+            let mut search = search(None, 1);
+            search.tell(&probe);
+            search.record().probes[0].reason.clone()
+        };
+        assert_eq!(reason(seen(1, 1000, 0)), "1,000/s; no limit was asked for");
+        assert!(reason(seen(10, 1000, 0)).starts_with("1,000/s (1,000/s to 1,000/s); "));
+        let late = reason(with_voids(seen(1, 1000, 0), 1));
+        assert_eq!(late, "the client was late: 1 intervals are void");
     }
 
     #[test]

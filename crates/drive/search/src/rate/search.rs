@@ -173,6 +173,9 @@ impl RateSearch {
     fn proceed(&mut self, answer: Answer, throughput_ops_per_s: f64) {
         let is_late = self.record.probes.len() >= MOST_SEARCHING;
         let (Some(course), Some(rate)) = (&mut self.course, self.ask.rate) else {
+            if answer == Answer::Late && throughput_ops_per_s <= 0.0 {
+                return self.end(&Ending::ClientLate);
+            }
             return self.begin(throughput_ops_per_s);
         };
         let mut next = course.answer(self.ask.purpose, rate, answer);

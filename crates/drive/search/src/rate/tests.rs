@@ -149,6 +149,16 @@ fn a_probe_in_which_the_client_was_late_is_repeated_and_then_left() {
 }
 
 #[test]
+fn a_client_that_is_late_in_every_closed_loop_is_named() {
+    let mut search = RateSearch::new(spec());
+    while let Next::Probe(probe) = search.next() {
+        search.tell(&with_voids(answer(&probe, 1000.0), 60));
+    }
+    assert_eq!(search.record().ended, "the client was late too often");
+    assert_eq!(search.record().probes.len(), 3);
+}
+
+#[test]
 fn a_rate_that_fails_under_inherited_debt_gets_a_second_chance() {
     let mut search = RateSearch::new(spec());
     let first = until(&mut search, Purpose::Bracket, 1000.0);
