@@ -2,11 +2,14 @@
 //!
 //! It decides nothing about what is run (that is `plan`) and computes nothing from it (that is
 //! `analysis`). The parent half (`supervise`) and the child half ([`work`]) speak the few message
-//! types of `message` over stdin and stdout.
+//! types of `message` over stdin and stdout. The child runs loads (`trial`) and searches
+//! (`probing`); the parent keeps what is known of the step in hand (`ledger`) and judges from the
+//! client's and the host's accounts which intervals count (`innocence`).
 //!
 //! Invariants: whatever the engine does to its process is a recorded outcome, never the end of
 //! the experiment; what was measured is in the archive within a second; a data directory that is
-//! not ours is never touched.
+//! not ours is never touched; an interval is void only when the client was late, or held up, for
+//! a reason outside the engine.
 
 mod account;
 mod data;
