@@ -61,7 +61,7 @@ impl Run {
         let is_late = self.record.invalid.is_some() || self.intervals.iter().any(is_void);
         let disturbance = self.disturbance().filter(|_| is_late);
         if let Some(reason) = &disturbance {
-            say(&format!("skipped: {reason}"));
+            say(&format!("skipped in part: {reason}"));
         }
         disturbance.is_some()
     }

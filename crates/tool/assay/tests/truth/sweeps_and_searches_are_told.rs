@@ -11,7 +11,7 @@ use crate::sandbox::{NAME, Sandbox};
 const LEVELS_MIN: usize = 6;
 
 fn sandbox(variants: &[(&str, &str, &str)]) -> Sandbox {
-    Sandbox::reading("1s", variants)
+    Sandbox::reading("500ms", variants)
 }
 
 /// Checks that `show`, `compare` and `report` have something to say, and returns the page.
@@ -95,7 +95,7 @@ fn a_limit_leaves_a_curve_of_rates_and_response_times() {
 fn goodput_is_told_beside_throughput_where_a_limit_is_given() {
     let _turn = alone();
     let sandbox = sandbox(&[("stalls", "faulty", "stall 300ms at 4k")]);
-    let load = ["--clients", "2", "--rate", "4k/s", "--sla", "p90 < 10ms"];
+    let load = ["--clients", "2", "--rate", "4k/s", "--sla", "p90 < 10ms", "--duration", "1s"];
     sandbox.run(&load).assert().success();
     let run = Run::of(&sandbox, "stalls.c2.r1");
     let (within, done) = (run.step().within_limit, run.reads().counts.done);
