@@ -2,7 +2,7 @@
 
 use model::honesty::{ArrivalsRecord, Keeping, VoidCause};
 use model::record::{OpSummary, Percentiles};
-use model::{IntervalRecord, OpKind, RunRecord, StepRecord};
+use model::{IntervalRecord, Nanos, OpKind, RunRecord, StepRecord};
 
 use crate::sandbox::{Sandbox, say};
 
@@ -10,6 +10,9 @@ use crate::sandbox::{Sandbox, say};
 pub(crate) const STEP: &str = "readrandom";
 /// CPU of others in an interval, as a share of one CPU, from which a host is not quiet.
 const BUSY: f64 = 0.03;
+
+/// Start lag that no quiet host causes.
+const LONG_SLEEP: Nanos = Nanos::from_millis(10);
 
 /// A run of one cell, for looking at.
 pub(crate) struct Run {
@@ -55,15 +58,23 @@ impl Run {
 
     /// Returns whether the host kept the client from its work, and says so.
     ///
-    /// Both must be seen: that the run was judged so, and that others used the CPUs.
+    /// Both must be seen: that the run was judged so, and that others used the CPUs, or that a
+    /// client was put to sleep for long: a virtual machine may stand still unseen.
     pub(crate) fn is_disturbed(&self) -> bool {
         let is_void = |interval: &IntervalRecord| interval.void.is_some();
         let is_late = self.record.invalid.is_some() || self.intervals.iter().any(is_void);
-        let disturbance = self.disturbance().filter(|_| is_late);
-        if let Some(reason) = &disturbance {
+        let reason = self.disturbance().or_else(|| self.long_sleep()).filter(|_| is_late);
+        if let Some(reason) = &reason {
             say(&format!("skipped in part: {reason}"));
         }
-        disturbance.is_some()
+        reason.is_some()
+    }
+
+    /// Returns in words how late a waiting client woke up, if that was very late.
+    fn long_sleep(&self) -> Option<String> {
+        let lags = self.measured().filter_map(|interval| interval.start_lag.as_ref());
+        let longest = Nanos(lags.map(|lag| lag.max_ns).max()?);
+        (longest >= LONG_SLEEP).then(|| format!("host asleep (a client woke up {longest} late)"))
     }
 
     /// Returns why the host was not quiet while the step was measured, if it was not.

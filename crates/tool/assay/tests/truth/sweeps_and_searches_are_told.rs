@@ -107,6 +107,6 @@ fn goodput_is_told_beside_throughput_where_a_limit_is_given() {
     page(&sandbox);
     if !run.is_disturbed() {
         let told = sandbox.answer(&["show", NAME]).to_lowercase();
-        assert!(told.contains("goodput"), "{told}");
+        assert!(told.contains("goodput"), "{told}{}", run.story());
     }
 }
