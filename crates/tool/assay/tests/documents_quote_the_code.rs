@@ -59,7 +59,7 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
     ("observe/runner/src/doubt.rs", &[
         ("SUSTAINED_SHARE: f64 = 0.95", "less than 95 % of its rate"),
     ]),
-    ("observe/runner/src/innocence.rs", &[
+    ("observe/runner/src/innocence/judge.rs", &[
         ("LATE_SHARE: f64 = 0.01", "more than 1 % of the starts"),
         ("LAG_MIN: Nanos = Nanos(100_000)", "later than 100 us or"),
         ("LAG_LIMIT_SHARE: f64 = 0.05", "5 % of the limit"),

@@ -396,4 +396,5 @@ fn share_of(span: Nanos, share: f64) -> Nanos {
 }
 
 #[cfg(test)]
+#[path = "tests.rs"]
 mod tests;
