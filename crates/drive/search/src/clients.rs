@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(reason(seen(1, 1000, 0)), "1,000/s; no limit was asked for");
         assert!(reason(seen(10, 1000, 0)).starts_with("1,000/s (1,000/s to 1,000/s); "));
         let late = reason(with_voids(seen(1, 1000, 0), 1));
-        assert_eq!(late, "the client was late: 1 intervals are void");
+        assert_eq!(late, "the client was late: 1 interval is void");
     }
 
     #[test]

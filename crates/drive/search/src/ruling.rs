@@ -106,7 +106,11 @@ pub(crate) fn at_clients(window: &Window<'_>, limit: Option<&Limit>) -> Ruling {
 }
 
 fn voided(window: &Window<'_>, late: Share) -> Ruling {
-    let reason = format!("the client was late: {} intervals are void", window.voids());
+    let void = match window.voids() {
+        1 => "1 interval is void".to_owned(),
+        count => format!("{count} intervals are void"),
+    };
+    let reason = format!("the client was late: {void}");
     Ruling { verdict: Verdict::Voided, reason, late }
 }
 

@@ -3,7 +3,7 @@
 //! Not a judge: verdicts and their evidence come from the records, this module says them.
 
 use analysis::Time;
-use model::honesty::{Calibration, Keeping, Outcome, Purpose, SearchRecord, Voided};
+use model::honesty::{Calibration, Keeping, Purpose, SearchRecord, Voided};
 use model::units::clients;
 use model::{Limit, Unit};
 
@@ -128,29 +128,6 @@ pub(crate) fn calibration(calibration: &Calibration) -> String {
 /// Returns how many arrivals were not served, of how many.
 pub(crate) fn censored(censored: u64, offered: u64) -> String {
     format!("{} of {} arrivals", count(censored), count(offered))
-}
-
-/// Returns what a probe was for, in a word or two.
-pub(crate) const fn purpose(purpose: Purpose) -> &'static str {
-    match purpose {
-        Purpose::Capacity => "capacity",
-        Purpose::Bracket => "bracket",
-        Purpose::Bisect => "bisect",
-        Purpose::Recheck => "recheck",
-        Purpose::Confirm => "confirm",
-        Purpose::Above => "just above",
-        Purpose::Clients => "clients",
-    }
-}
-
-/// Returns how a probe ended, in a word.
-pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Passed => "passed",
-        Outcome::Failed => "failed",
-        Outcome::Undecided => "undecided",
-        Outcome::Voided => "void",
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::picture::{Picture, Words, line, px, text};
 use super::plane::{LEFT, Plane, Stroke, Up, apart, path, sample};
 use super::subject::Subject;
 use crate::figure::figure;
-use crate::honesty::{outcome, purpose, rate};
+use crate::honesty::rate;
 use model::units::clients;
 
 const ROW: f64 = 214.0;
@@ -243,9 +243,9 @@ fn about(point: &RatePoint) -> String {
     let run = crate::label::run_name(&point.run);
     let what = point.probe.map_or_else(
         || "step at a fixed rate".to_owned(),
-        |probe| format!("probe #{}, {}", probe.number, purpose(probe.purpose)),
+        |probe| format!("probe #{}, {}", probe.number, probe.purpose.phrase()),
     );
-    let ended = point.outcome.map_or("", outcome);
+    let ended = point.outcome.map_or("", Outcome::phrase);
     let times = LINES.iter().filter_map(|(name, _, of)| {
         of(point).map(|time| format!("{name} {}", figure(Unit::Nanos, float(time.0))))
     });

@@ -14,7 +14,6 @@ use super::picture::{Picture, Words, line, px, text};
 use super::plane::{LEFT, Stroke, path, round, sample};
 use super::subject::Subject;
 use crate::figure::figure;
-use crate::honesty::{outcome, purpose};
 use crate::label::run_name;
 
 const ROW: f64 = 156.0;
@@ -349,8 +348,8 @@ impl Frame {
                 text x=(px(self.x(from) + 2.0)) y=(px(self.top - 4.0)) class="tiny" {
                     (probe.number)
                     title {
-                        "#" (probe.number) " " (purpose(probe.purpose)) ", "
-                        (outcome(probe.outcome)) ": " (probe.reason)
+                        "#" (probe.number) " " (probe.purpose.phrase()) ", "
+                        (probe.outcome.phrase()) ": " (probe.reason)
                     }
                 }
             }

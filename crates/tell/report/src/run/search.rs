@@ -6,7 +6,7 @@ use model::{RunRecord, StepRecord, Unit};
 use crate::comparison::fill;
 use crate::figure::{MISSING, digits, figure};
 use crate::format::Style;
-use crate::honesty::{answer, is_of_clients, outcome, purpose, span};
+use crate::honesty::{answer, is_of_clients, span};
 use crate::label::run_name;
 use crate::table::{Cell, Table};
 
@@ -26,7 +26,7 @@ pub(super) fn searched(step: &StepRecord, search: &SearchRecord, style: Style) -
     let mut parts: Vec<String> = lines.iter().map(|line| fill(line, style.width)).collect();
     parts.push(table(search).text(style.width, style.has_colour));
     let reason = |probe: &ProbeRecord| {
-        let line = format!("  #{} {}: {}", probe.number, outcome(probe.outcome), probe.reason);
+        let line = format!("  #{} {}: {}", probe.number, probe.outcome.phrase(), probe.reason);
         fill(&line, style.width)
     };
     parts.extend(search.probes.iter().map(reason));
@@ -72,8 +72,8 @@ fn table(search: &SearchRecord) -> Table {
         let times = if of_clients { &probe.service } else { &probe.response };
         table.push(
             [
-                format!("#{} {}", probe.number, outcome(probe.outcome)),
-                purpose(probe.purpose).to_owned(),
+                format!("#{} {}", probe.number, probe.outcome.phrase()),
+                probe.purpose.phrase().to_owned(),
                 asked,
                 ops(probe.throughput_ops_per_s),
                 ops(probe.goodput_ops_per_s),
