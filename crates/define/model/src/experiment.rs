@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::build::BuildRef;
 use crate::capability::Durability;
+use crate::label::Waiver;
 use crate::options::Options;
 use crate::record::Finding;
 use crate::step::Step;
@@ -64,6 +65,10 @@ pub struct Variant {
     pub options: Options,
     /// Settings common to all engines.
     pub settings: Settings,
+    /// Whether it is the base once more under another name: what is found between the two is
+    /// noise, and any verdict on it is false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_control: bool,
 }
 
 /// A question with everything needed to answer it; checked, nothing left to look up.
@@ -89,8 +94,23 @@ pub struct Experiment {
     pub repetitions: u32,
     /// The steps, in order; `clients` of a step that follows the factor is filled in per cell.
     pub steps: Vec<Step>,
+    /// Smallest difference that matters, as a share; declared before anything is run.
+    #[serde(default = "default_margin")]
+    pub margin: f64,
+    /// Rules set aside by the author.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
     /// What is compared, in the file's order.
     pub variants: Vec<Variant>,
+}
+
+/// Smallest difference that matters when nobody says otherwise.
+///
+/// Source: the project's reference, analysis, section 0, rule 4.
+pub const MARGIN_DEFAULT: f64 = 0.02;
+
+const fn default_margin() -> f64 {
+    MARGIN_DEFAULT
 }
 
 /// One combination of variant, factor levels and repetition: what one run executes.

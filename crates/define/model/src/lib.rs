@@ -10,9 +10,11 @@
 
 pub mod build;
 pub mod capability;
+pub mod course;
 pub mod experiment;
 pub mod honesty;
 pub mod host;
+pub mod label;
 pub mod load;
 pub mod metric;
 pub mod operation;
@@ -24,8 +26,10 @@ pub mod units;
 
 pub use build::{BuildRef, Identity};
 pub use capability::{Capabilities, Durability, OpKind};
+pub use course::{Course, CourseClass, Cycle, Drift, Stalls};
 pub use experiment::{Cell, DataShape, Experiment, Plan, Settings, Variant};
 pub use host::Host;
+pub use label::{Label, Waiver};
 pub use load::{Arrivals, Limit, Load, OpenLoad, Pace, Pacing, Rate, RatePiece};
 pub use metric::{Better, Kind, Metric, Readings, Unit};
 pub use operation::{Direction, EntryRef, Op, Outcome};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::build::Identity;
 use crate::capability::OpKind;
+use crate::course::Course;
 use crate::experiment::{Cell, Plan, Variant};
 use crate::honesty::{ArrivalsRecord, Calibration, Keeping, SearchRecord, Void, Voided};
 use crate::host::Host;
@@ -241,12 +242,48 @@ pub struct StepRecord {
     /// How the rate or the number of clients was searched, for a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
+    /// How it went over time; absent for steps without operations and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Course>,
+    /// What was left out of the start of the measured span, when the step was read so that all
+    /// runs begin steady; never written into a record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_ns: Option<Nanos>,
     /// Doubts about the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
 impl StepRecord {
+    /// Returns the record of a step of which nothing is known yet.
+    #[must_use]
+    pub fn new(index: u32, step: Step) -> Self {
+        Self {
+            index,
+            step,
+            started_at: String::new(),
+            duration_ns: Nanos(0),
+            clients: OpSummaries::new(),
+            writers: OpSummaries::new(),
+            writer_bytes_per_s: None,
+            seconds: SecondStats::default(),
+            counters: Readings::new(),
+            gauges_max: Readings::new(),
+            gauges_end: Readings::new(),
+            before: EngineState::default(),
+            after: EngineState::default(),
+            settle: None,
+            arrivals: None,
+            keeping: None,
+            within_limit: None,
+            voided: None,
+            search: None,
+            course: None,
+            cut_ns: None,
+            findings: Vec::new(),
+        }
+    }
+
     /// Returns whether an interval belongs to the step's own measured span.
     ///
     /// Every interval of a search belongs to a probe; the step's own are those of the probe that

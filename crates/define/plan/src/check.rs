@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use model::experiment::MARGIN_DEFAULT;
 use model::units::{parse_count, parse_size};
 use model::{DataShape, Experiment, Options, Settings, Variant};
 use toml::Spanned;
@@ -87,6 +88,8 @@ impl Checker<'_> {
                 None => 1,
             },
             steps,
+            margin: MARGIN_DEFAULT,
+            waivers: Vec::new(),
             variants,
         };
         let places = file.variant.iter().map(|v| (v.name.get_ref().clone(), v.name.span()));
@@ -235,6 +238,7 @@ impl Checker<'_> {
                 compression: compression.or(preset.map(|preset| preset.compression.to_owned())),
                 background_jobs: jobs.or(derived.map(|derived| derived.background_jobs)),
             },
+            is_control: false,
         })
     }
 

@@ -1,8 +1,5 @@
 //! An experiment to its runs, in order, with what they will cost.
 
-use std::collections::BTreeSet;
-
-use model::record::{Finding, Severity};
 use model::{Bytes, Cell, Experiment, Load, Nanos, Plan, Step, StopRule};
 
 use crate::clients::levels_up_to;
@@ -28,7 +25,8 @@ const DISK_PER_LIVE: u64 = 3;
 /// Expands an experiment into its runs, block-randomised from the seed.
 ///
 /// A block is one repetition: every cell once, in an order of its own, so that slow drift of the
-/// machine falls on all variants alike. All runs of a block share their seed.
+/// machine falls on all variants alike. All runs of a block share their seed. What doubts the plan
+/// is for whoever lints it to fill in.
 ///
 /// # Errors
 /// When the runs cannot fit the disk, or are too many.
@@ -54,8 +52,7 @@ pub fn expand(experiment: Experiment, disk_free: Bytes) -> Result<Plan, PlanErro
     let estimated_ns =
         cells.iter().map(|cell| run_time(&experiment, cell).0).fold(0, u64::saturating_add);
     let estimated_ns = Nanos(estimated_ns);
-    let findings = findings(&experiment);
-    Ok(Plan { experiment, cells, estimated_ns, estimated_disk_bytes: disk, findings })
+    Ok(Plan { experiment, cells, estimated_ns, estimated_disk_bytes: disk, findings: Vec::new() })
 }
 
 /// Returns one block's cells in their random order.
@@ -123,51 +120,9 @@ fn step_time(step: &Step) -> u64 {
     }
 }
 
-/// Returns what should be doubted about an experiment before machine time is spent.
-#[must_use]
-pub fn findings(experiment: &Experiment) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let classes: BTreeSet<_> =
-        experiment.variants.iter().map(|variant| variant.settings.durability).collect();
-    if classes.len() > 1 {
-        let names: Vec<_> = classes.iter().map(|class| class.name()).collect();
-        findings.push(Finding {
-            code: "A001".to_owned(),
-            severity: Severity::Doubt,
-            seen: format!("the variants' durability classes differ: {}", names.join(", ")),
-            remedy: "give all variants one class, or make durability the question".to_owned(),
-        });
-    }
-    findings.extend(experiment.steps.iter().filter_map(unfinished_rate));
-    if experiment.repetitions < 3 {
-        findings.push(Finding {
-            code: "A039".to_owned(),
-            severity: Severity::Doubt,
-            seen: match experiment.repetitions {
-                1 => "every cell is run once: no difference can be told from noise".to_owned(),
-                n => format!("{n} repetitions: run-to-run noise is poorly known"),
-            },
-            remedy: "set `repetitions` to 3 or more (--repetitions 3)".to_owned(),
-        });
-    }
-    findings
-}
-
-/// Returns the doubt about a step that ends before its rate has been through all it has to show.
-fn unfinished_rate(step: &Step) -> Option<Finding> {
-    let (Load::Open(open), StopRule::Duration(span)) = (&step.load, step.stop) else { return None };
-    let needed = open.rate.changes_for();
-    (span < needed).then(|| Finding {
-        code: "A027".to_owned(),
-        severity: Severity::Doubt,
-        seen: format!("{} measures {span} of a rate that changes for {needed}", step.name),
-        remedy: "measure for longer, or let the rate change faster".to_owned(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use proptest::prelude::*;
 
@@ -264,32 +219,5 @@ mod tests {
         // 1, 2, 3, 4, 6, 8, 12, 16, 24 and 32 clients, and the best of them again.
         let adaptive = seconds(limit, "clients = \"adaptive\"");
         assert!((adaptive - 0.7 - 11.0 * 65.0).abs() < 1.0, "{adaptive}");
-    }
-
-    #[test]
-    fn a_rate_that_does_not_come_to_its_end_is_a_doubt() {
-        let told = |rate: &str| {
-            let words =
-                format!("10k\"\nload = {{ rate = \"{rate}\" }}\n[factors]\nrepetitions = 3");
-            let told = findings(&experiment("10k\"", &words));
-            told.into_iter().map(|one| format!("{} {}", one.code, one.seen)).collect::<Vec<_>>()
-        };
-        assert_eq!(
-            told("ramp 1k/s..2k/s over 2m"),
-            ["A027 readwhilewriting measures 1m00s of a rate that changes for 2m00s"]
-        );
-        assert_eq!(told("ramp 1k/s..2k/s over 1m"), [""; 0]);
-    }
-
-    #[test]
-    fn few_repetitions_and_mixed_durability_are_doubts() {
-        let codes = |asked: &Experiment| {
-            findings(asked).into_iter().map(|finding| finding.code).collect::<Vec<_>>()
-        };
-        assert_eq!(codes(&asked(2, 1, 3, 1)), [""; 0]);
-        assert_eq!(codes(&asked(2, 1, 2, 1)), ["A039"]);
-        let mut mixed = asked(2, 1, 1, 1);
-        mixed.variants[1].settings.durability = model::Durability::Sync;
-        assert_eq!(codes(&mixed), ["A001", "A039"]);
     }
 }

@@ -200,8 +200,8 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, cpus: u32) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use model::record::{OpSummaries, SecondStats};
-    use model::{EngineState, IntervalRecord, Load, Readings, Step, StopRule};
+    use model::record::OpSummaries;
+    use model::{IntervalRecord, Load, Step, StopRule};
 
     use super::*;
     use crate::innocence::Judgement;
@@ -298,27 +298,6 @@ mod tests {
             writer_bytes_per_s: None,
             settle_cap: Nanos(0),
         };
-        StepRecord {
-            index: 0,
-            step,
-            started_at: String::new(),
-            duration_ns: Nanos::from_secs(10),
-            clients: OpSummaries::new(),
-            writers: OpSummaries::new(),
-            writer_bytes_per_s: None,
-            seconds: SecondStats::default(),
-            counters: Readings::new(),
-            gauges_max: Readings::new(),
-            gauges_end: Readings::new(),
-            before: EngineState::default(),
-            after: EngineState::default(),
-            settle: None,
-            arrivals: None,
-            keeping: None,
-            within_limit: None,
-            voided: None,
-            search: None,
-            findings: Vec::new(),
-        }
+        StepRecord { duration_ns: Nanos::from_secs(10), ..StepRecord::new(0, step) }
     }
 }

@@ -234,8 +234,6 @@ impl<'a> Ledger<'a> {
             voided => (None, voided),
         };
         let mut record = StepRecord {
-            index: ends.index,
-            step: self.step.clone(),
             started_at: closed.span.since.clone(),
             duration_ns: ends.duration,
             writer_bytes_per_s: (!writers.is_empty()).then(|| bytes_per_s(&writers, ends.duration)),
@@ -253,7 +251,7 @@ impl<'a> Ledger<'a> {
             within_limit: part.within_limit(),
             voided,
             search: ends.search,
-            findings: Vec::new(),
+            ..StepRecord::new(ends.index, self.step.clone())
         };
         record.findings = doubts(&record);
         record.findings.extend(kept_anyway.as_ref().map(busy_host));

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::metric::Readings;
 use model::record::RunEnd;
 use model::{Experiment, Load, RunRecord};
+use stats::{Design, judge};
 
 use crate::comparison::{
     CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
-    StepComparison, VariantRuns, Versus, is_given,
+    StepComparison, VariantRuns, is_given,
 };
 use crate::doubt;
 use crate::error::AnalysisError;
@@ -27,7 +28,7 @@ use crate::stat::Spread;
 /// When there are no runs, the base or a run's variant is not in the experiment, or the records
 /// are of different schema versions.
 ///
-/// Source: [`Spread::of`] and [`Versus::of`].
+/// Source: [`Spread::of`] and [`judge`].
 pub fn compare(
     runs: &[RunRecord],
     experiment: &Experiment,
@@ -35,7 +36,13 @@ pub fn compare(
 ) -> Result<Comparison, AnalysisError> {
     check(runs, experiment, base)?;
     let names: Vec<&str> = experiment.variants.iter().map(|one| one.name.as_str()).collect();
-    let table = Table { names: &names, base };
+    let design = Design {
+        margin: experiment.margin,
+        prior: None,
+        is_paired: false,
+        assumed_cov: ASSUMED_COV,
+    };
+    let table = Table { names: &names, base, design };
     let mut by_step = Samples::new();
     let mut by_run = Samples::new();
     let mut given = BTreeSet::new();
@@ -76,6 +83,11 @@ pub fn compare(
     })
 }
 
+/// Run-to-run coefficient of variation to assume where nothing is known of the noise.
+///
+/// Source: the project's reference, analysis, section 1.5.
+const ASSUMED_COV: f64 = 0.025;
+
 /// Level of clients, index and name of a step.
 type Key = (u32, u32, String);
 
@@ -96,6 +108,7 @@ impl Samples {
 struct Table<'a> {
     names: &'a [&'a str],
     base: &'a str,
+    design: Design<'a>,
 }
 
 impl Table<'_> {
@@ -104,18 +117,19 @@ impl Table<'_> {
         of_variant: &BTreeMap<String, Vec<Readings>>,
         has_ratio: &dyn Fn(&str) -> bool,
     ) -> Vec<CellComparison> {
-        let spreads_of =
-            |name: &str| spreads(of_variant.get(name).map(Vec::as_slice).unwrap_or_default());
-        let base = spreads_of(self.base);
+        let values_of =
+            |name: &str| values(of_variant.get(name).map(Vec::as_slice).unwrap_or_default());
+        let base = values_of(self.base);
         let cell = |name: &&str| {
             let is_base = *name == self.base;
-            let versus = |metric: &str, spread: &Spread| {
+            let versus = |metric: &str, own: &[f64]| {
                 let base = base.get(metric).filter(|_| !is_base && has_ratio(metric));
-                base.and_then(|base| Versus::of(spread, base))
+                base.and_then(|base| judge(base, own, &self.design))
             };
-            let measured = spreads_of(name).into_iter().map(|(metric, spread)| {
-                let versus_base = versus(&metric, &spread);
-                (metric, Measured { spread, versus_base })
+            let measured = values_of(name).into_iter().filter_map(|(metric, own)| {
+                let versus_base = versus(metric, &own);
+                let spread = Spread::of(&own)?;
+                Some((metric.to_owned(), Measured { spread, versus_base }))
             });
             CellComparison {
                 variant: (*name).to_owned(),
@@ -127,16 +141,13 @@ impl Table<'_> {
     }
 }
 
-/// Returns the spread of each metric over the runs that know it.
-fn spreads(runs: &[Readings]) -> BTreeMap<String, Spread> {
+/// Returns the values of each metric, one for each run that knows it.
+fn values(runs: &[Readings]) -> BTreeMap<&str, Vec<f64>> {
     let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (metric, value) in runs.iter().flatten() {
         values.entry(metric).or_default().push(*value);
     }
-    let spread = |(metric, values): (&str, Vec<f64>)| {
-        Spread::of(&values).map(|spread| (metric.to_owned(), spread))
-    };
-    values.into_iter().filter_map(spread).collect()
+    values
 }
 
 fn check(runs: &[RunRecord], experiment: &Experiment, base: &str) -> Result<(), AnalysisError> {

@@ -4,82 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::Durability;
 use serde::Serialize;
+use stats::Effect;
 
 use crate::doubt::Doubt;
 use crate::stat::Spread;
-
-/// Ratios below this are marked.
-///
-/// Source: M. Callaghan, insert benchmark reports: relative tables flag < 0.95 and > 1.05.
-pub const RATIO_LOW: f64 = 0.95;
-/// Ratios above this are marked.
-///
-/// Source: as [`RATIO_LOW`].
-pub const RATIO_HIGH: f64 = 1.05;
-
-/// Where a ratio to the base case lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Marker {
-    /// Below [`RATIO_LOW`].
-    Lower,
-    /// In between.
-    Near,
-    /// Above [`RATIO_HIGH`].
-    Higher,
-}
-
-impl Marker {
-    /// Returns the marker of `ratio`.
-    ///
-    /// Source: [`RATIO_LOW`] and [`RATIO_HIGH`].
-    #[must_use]
-    pub fn of(ratio: f64) -> Self {
-        if ratio < RATIO_LOW {
-            Self::Lower
-        } else if ratio > RATIO_HIGH {
-            Self::Higher
-        } else {
-            Self::Near
-        }
-    }
-}
-
-/// A metric of one variant relative to the base case.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Versus {
-    /// Ratio of the medians, variant to base.
-    pub ratio: f64,
-    /// Smallest ratio of any run of the variant to any run of the base.
-    pub low: f64,
-    /// Largest ratio of any run of the variant to any run of the base.
-    pub high: f64,
-    /// Where the ratio lies.
-    pub marker: Marker,
-    /// Whether both have two or more runs and their ranges have no value in common.
-    pub is_separated: bool,
-}
-
-impl Versus {
-    /// Returns `spread` relative to `base`; `None` when a value of the base is not positive.
-    ///
-    /// Source: ratio of medians; the limits are the quotients of opposite extremes, which hold
-    /// every pairing of runs. This is no confidence interval.
-    #[must_use]
-    pub fn of(spread: &Spread, base: &Spread) -> Option<Self> {
-        if base.min <= 0.0 {
-            return None;
-        }
-        let ratio = spread.median / base.median;
-        Some(Self {
-            ratio,
-            low: spread.min / base.max,
-            high: spread.max / base.min,
-            marker: Marker::of(ratio),
-            is_separated: spread.n > 1 && base.n > 1 && !spread.overlaps(base),
-        })
-    }
-}
 
 /// One metric of one variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -88,7 +16,7 @@ pub struct Measured {
     #[serde(flatten)]
     pub spread: Spread,
     /// The same relative to the base; `None` for the base itself and where there is no quotient.
-    pub versus_base: Option<Versus>,
+    pub versus_base: Option<Effect>,
 }
 
 /// One variant's metrics in one step, or over whole runs.

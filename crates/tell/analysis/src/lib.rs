@@ -30,8 +30,8 @@ mod sample;
 
 pub use compare::compare;
 pub use comparison::{
-    CellComparison, Comparison, IncompleteRun, InvalidRun, Marker, Measured, RunsComparison,
-    StepComparison, VariantRuns, Versus, is_given,
+    CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
+    StepComparison, VariantRuns, is_given,
 };
 pub use doubt::Doubt;
 pub use error::AnalysisError;

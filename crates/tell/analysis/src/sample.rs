@@ -34,39 +34,24 @@ pub(crate) fn summary(done: u64, rows: u64) -> OpSummary {
 
 /// A step of two seconds in which two clients read 10,000 rows and nothing else is known.
 pub(crate) fn step(index: u32, name: &str) -> StepRecord {
+    let step = Step {
+        name: name.to_owned(),
+        clients: 2,
+        stop: StopRule::Operations(10_000),
+        warmup: Nanos(0),
+        load: Load::Closed,
+        limit: None,
+        distribution: "uniform".to_owned(),
+        range_rows: 10,
+        batch_keys: 10,
+        writer_bytes_per_s: None,
+        settle_cap: Nanos::from_secs(60),
+    };
     StepRecord {
-        index,
-        step: Step {
-            name: name.to_owned(),
-            clients: 2,
-            stop: StopRule::Operations(10_000),
-            warmup: Nanos(0),
-            load: Load::Closed,
-            limit: None,
-            distribution: "uniform".to_owned(),
-            range_rows: 10,
-            batch_keys: 10,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos::from_secs(60),
-        },
         started_at: "2026-11-20T20:15:00Z".to_owned(),
         duration_ns: Nanos::from_secs(2),
         clients: BTreeMap::from([(OpKind::Get, summary(10_000, 10_000))]),
-        writers: BTreeMap::new(),
-        writer_bytes_per_s: None,
-        seconds: SecondStats::default(),
-        counters: Readings::new(),
-        gauges_max: Readings::new(),
-        gauges_end: Readings::new(),
-        before: EngineState::default(),
-        after: EngineState::default(),
-        settle: None,
-        arrivals: None,
-        keeping: None,
-        within_limit: None,
-        voided: None,
-        search: None,
-        findings: Vec::new(),
+        ..StepRecord::new(index, step)
     }
 }
 
@@ -88,6 +73,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
         profile: None,
         options: Options::new(),
         settings: Settings { durability: Durability::Os, ..Settings::default() },
+        is_control: false,
     };
     Experiment {
         name: "sample".to_owned(),
@@ -100,6 +86,8 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
         clients: vec![1],
         repetitions,
         steps: vec![step(0, "readrandom").step],
+        margin: model::experiment::MARGIN_DEFAULT,
+        waivers: Vec::new(),
         variants: variants.iter().map(variant).collect(),
     }
 }

@@ -3,8 +3,9 @@
 //! Not here: which number is shown. Every table, plot and sentence writes its numbers through
 //! this module, so they look the same everywhere.
 
-use analysis::{Marker, Spread};
+use analysis::Spread;
 use model::Unit;
+use stats::Verdict;
 
 /// What stands where a value is not known.
 pub const MISSING: &str = "NA";
@@ -67,13 +68,14 @@ pub fn ratio(value: f64) -> String {
     digits(value)
 }
 
-/// Returns the sign of a marker; it says direction, not whether that is good.
+/// Returns the sign of a verdict; it says direction, not whether that is good.
 #[must_use]
-pub const fn sign(marker: Marker) -> &'static str {
-    match marker {
-        Marker::Lower => "\u{25bc}",
-        Marker::Near => "\u{2248}",
-        Marker::Higher => "\u{25b2}",
+pub const fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Below => "\u{25bc}",
+        Verdict::Above => "\u{25b2}",
+        Verdict::Equivalent | Verdict::SmallButReal => "\u{2248}",
+        Verdict::Inconclusive => "?",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Everything a report is made from.
 
 use analysis::{Comparison, RateCurve, Scaling, StepComparison, rate_curves, scalability};
+use lint::Found;
 use model::record::IntervalRecord;
 use model::{Host, Load, Manifest, RunRecord, StepRecord};
 
@@ -17,6 +18,8 @@ pub struct ReportInput<'a> {
     pub intervals: &'a [Vec<IntervalRecord>],
     /// The comparison of these runs.
     pub comparison: &'a Comparison,
+    /// What doubts it, the gravest first.
+    pub findings: &'a [Found],
 }
 
 /// A comparison with what only the runs behind it can tell.
@@ -24,6 +27,8 @@ pub struct ReportInput<'a> {
 pub struct Compared<'a> {
     pub(crate) comparison: &'a Comparison,
     pub(crate) meta: &'a Meta,
+    /// What doubts it, the gravest first.
+    pub(crate) findings: &'a [Found],
     /// The runs that count.
     runs: Vec<&'a RunRecord>,
     /// How response times grow with the rate.
@@ -33,17 +38,19 @@ pub struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// Returns the comparison of `runs`, all of `host`, with their curves.
+    /// Returns the comparison of `runs`, all of `host`, with their curves and what doubts them.
     #[must_use]
     pub fn of(
         comparison: &'a Comparison,
         meta: &'a Meta,
         runs: &'a [RunRecord],
         host: &Host,
+        findings: &'a [Found],
     ) -> Self {
         Self {
             comparison,
             meta,
+            findings,
             runs: runs.iter().filter(|run| run.invalid.is_none()).collect(),
             curves: rate_curves(runs),
             scalings: scalability(runs, host),

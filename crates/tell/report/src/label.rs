@@ -1,14 +1,12 @@
 //! Short texts that several outputs share: headings, legends, names of rows.
 
-use analysis::comparison::{RATIO_HIGH, RATIO_LOW};
-use analysis::{
-    Comparison, Doubt, IncompleteRun, Measured, StepComparison, Versus, range_coverage,
-};
+use analysis::{Comparison, IncompleteRun, Measured, StepComparison, range_coverage};
+use lint::Found;
 use model::Better;
 use model::record::Severity;
+use stats::{Effect, Verdict};
 
 use crate::figure;
-use crate::meta::Meta;
 use crate::table::{Cell, Tone};
 
 /// The metric that answers most questions.
@@ -93,27 +91,17 @@ pub(crate) fn variant_label(comparison: &Comparison, variant: &str) -> String {
     if variant == comparison.base { format!("{variant} (base)") } else { variant.to_owned() }
 }
 
-/// Returns a ratio with its sign; `?` when noise alone might explain it.
-pub(crate) fn versus_text(versus: &Versus) -> String {
-    let doubt = if is_doubtful(versus) { "?" } else { "" };
-    format!("{} {}{doubt}", figure::ratio(versus.ratio), figure::sign(versus.marker))
+/// Returns a ratio with the sign of its verdict.
+pub(crate) fn versus_text(versus: &Effect) -> String {
+    format!("{} {}", figure::ratio(versus.ratio), figure::sign(versus.verdict))
 }
 
-/// Returns whether a ratio is beyond the thresholds and yet may be noise.
-pub(crate) fn is_doubtful(versus: &Versus) -> bool {
-    versus.marker != analysis::Marker::Near && !versus.is_separated
-}
-
-/// Returns whether a ratio is good or bad news; plain when it may be noise.
-pub(crate) fn tone(better: Better, versus: &Versus) -> Tone {
-    use analysis::Marker::{Higher, Lower, Near};
-    if !versus.is_separated {
-        return Tone::Plain;
-    }
-    match (better, versus.marker) {
-        (Better::Higher, Higher) | (Better::Lower, Lower) => Tone::Better,
-        (Better::Higher, Lower) | (Better::Lower, Higher) => Tone::Worse,
-        (Better::Neither, _) | (_, Near) => Tone::Plain,
+/// Returns whether a ratio is good or bad news; plain when it may be noise or does not matter.
+pub(crate) fn tone(better: Better, versus: &Effect) -> Tone {
+    match (better, versus.verdict) {
+        (Better::Higher, Verdict::Above) | (Better::Lower, Verdict::Below) => Tone::Better,
+        (Better::Higher, Verdict::Below) | (Better::Lower, Verdict::Above) => Tone::Worse,
+        _ => Tone::Plain,
     }
 }
 
@@ -128,11 +116,11 @@ pub(crate) fn versus_cell(better: Better, measured: Option<&Measured>) -> Cell {
 
 /// Returns what the signs mean.
 pub(crate) fn sign_legend() -> String {
-    use analysis::Marker::{Higher, Lower, Near};
-    let [above, below, near] = [Higher, Lower, Near].map(figure::sign);
+    use Verdict::{Above, Below, Equivalent, Inconclusive};
+    let [above, below, near, unknown] = [Above, Below, Equivalent, Inconclusive].map(figure::sign);
     format!(
-        "{above} above {RATIO_HIGH}   {below} below {RATIO_LOW}   {near} in between   \
-         ? ranges overlap or there are fewer than 2 runs: it may be noise"
+        "{above} above, {below} below: the 95 % interval excludes 1   {near} within the margin   \
+         {unknown} inconclusive"
     )
 }
 
@@ -173,18 +161,13 @@ pub(crate) fn incomplete_line(run: &IncompleteRun) -> String {
     format!("{} {}; {steps}", run_name(&run.run), run.how)
 }
 
-/// Returns the doubts about comparison and plan, each with what to do about it: what makes a result
-/// worthless first, then the plan's, which hold for every run.
-pub(crate) fn doubt_lines(comparison: &Comparison, meta: &Meta) -> Vec<String> {
-    let of_runs = comparison.doubts.iter();
-    let grave = |doubt: &Doubt| match doubt.severity {
+/// Returns the findings, each with what to do about it.
+pub(crate) fn doubt_lines(findings: &[Found]) -> Vec<String> {
+    let grave = |one: &Found| match one.weight() {
         Severity::Blocking => BLOCKING,
         Severity::Note | Severity::Doubt => "",
     };
-    let of_runs =
-        of_runs.map(|doubt| format!("{}{} \u{2192} {}", grave(doubt), doubt.seen, doubt.remedy));
-    let of_plan = meta.findings.iter();
-    let of_plan = of_plan.map(|one| format!("{} {} \u{2192} {}", one.code, one.seen, one.remedy));
-    let (grave, others): (Vec<_>, Vec<_>) = of_runs.partition(|line| line.starts_with(BLOCKING));
-    grave.into_iter().chain(of_plan).chain(others).collect()
+    let tell =
+        |one: &Found| format!("{}{} {} \u{2192} {}", grave(one), one.code, one.seen, one.remedy);
+    findings.iter().map(tell).collect()
 }

@@ -1,6 +1,5 @@
 //! What a table's caption says about the experiment behind it.
 
-use model::record::Finding;
 use model::{Durability, Experiment, Host, Manifest};
 use serde::Serialize;
 
@@ -17,8 +16,6 @@ pub struct Meta {
     pub host: String,
     /// The durability class and its promise, or the classes when they differ.
     pub durability: String,
-    /// Doubts about the plan.
-    pub findings: Vec<Finding>,
 }
 
 impl Meta {
@@ -32,7 +29,6 @@ impl Meta {
             question: experiment.question.clone(),
             host: host_line(&manifest.host),
             durability: durability_line(experiment),
-            findings: manifest.plan.findings.clone(),
         }
     }
 }

@@ -15,7 +15,8 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let meta = Meta::of(input.manifest);
     let comparison = input.comparison;
     let style = Style { has_costs: true, ..Style::default() };
-    let compared = Compared::of(comparison, &meta, input.runs, &input.manifest.host);
+    let compared =
+        Compared::of(comparison, &meta, input.runs, &input.manifest.host, input.findings);
     let pictures = gallery(&Subject::of(*input, &compared));
     let tables = render_comparison(&compared, Format::Markdown, style);
     // The tables' own title and machine line become the post's; sentences come between.

@@ -3,7 +3,8 @@
 //! Not a verdict: "more" and "less" are said of runs that were made, and where the ranges of two
 //! variants overlap, that is said instead.
 
-use analysis::{CellComparison, Comparison, Measured, StepComparison, Versus};
+use analysis::{CellComparison, Comparison, Measured, StepComparison};
+use stats::{Effect, Verdict};
 
 use crate::figure;
 use crate::label::{THROUGHPUT, step_heading};
@@ -67,11 +68,11 @@ impl<'a> Known<'a> {
         let Some(versus) = &self.measured.versus_base else { return alone(self.measured) };
         let n = self.measured.spread.n;
         let ratio = figure::ratio(versus.ratio);
-        if n < 2 {
-            return format!("{ratio} times {base} (n=1)");
-        }
-        let (low, high) = (figure::ratio(versus.low), figure::ratio(versus.high));
-        format!("{ratio} times {base} (range {low} to {high}, n={n})")
+        let Some(interval) = versus.interval else {
+            return format!("{ratio} times {base} (n={n})");
+        };
+        let (low, high) = (figure::ratio(interval.low), figure::ratio(interval.high));
+        format!("{ratio} times {base} (95 % interval {low} to {high}, n={n})")
     }
 
     /// Returns whether the runs of both tell them apart.
@@ -101,7 +102,7 @@ fn pair(heading: &str, only: &Known<'_>, base: &str) -> String {
     let times = only.times("the operations per second");
     let (times, of) = times.split_once(" (").unwrap_or((&times, ""));
     let said = format!("{heading}: {name} did {times} of {base} ({of}");
-    if versus.is_separated {
+    if versus.verdict != Verdict::Inconclusive {
         format!("{said}.")
     } else if is_overlap(&versus) {
         format!("{said}; the ranges overlap: these runs do not tell the two apart.")
@@ -111,8 +112,8 @@ fn pair(heading: &str, only: &Known<'_>, base: &str) -> String {
 }
 
 /// Returns whether the ranges behind a ratio have a value in common, where there are ranges.
-fn is_overlap(versus: &Versus) -> bool {
-    versus.low < versus.high && versus.low <= 1.0 && versus.high >= 1.0
+fn is_overlap(versus: &Effect) -> bool {
+    versus.interval.is_some_and(|interval| interval.low <= 1.0 && interval.high >= 1.0)
 }
 
 /// Returns the sentence about the highest and the lowest of several variants.
@@ -149,9 +150,11 @@ fn extremes(heading: &str, descending: &[Known<'_>], base: &str) -> String {
 
 /// Returns which variants the runs do not tell from the base, and why not.
 fn not_apart(others: &[&Known<'_>]) -> Vec<String> {
-    let names = |is: fn(&Versus) -> bool| {
+    let names = |is: fn(&Effect) -> bool| {
         let is = |one: &&&Known<'_>| {
-            one.measured.versus_base.is_some_and(|versus| !versus.is_separated && is(&versus))
+            one.measured
+                .versus_base
+                .is_some_and(|versus| versus.verdict == Verdict::Inconclusive && is(&versus))
         };
         others.iter().filter(is).map(|one| one.name()).collect::<Vec<_>>()
     };
@@ -205,9 +208,25 @@ mod tests {
     fn comparison(cells: &[(&str, u32, [f64; 3])]) -> Comparison {
         let spread = |n: u32, [median, min, max]: [f64; 3]| Spread { n, median, min, max };
         let base = spread(cells[0].1, cells[0].2);
+        let runs_of = |spread: &Spread| match spread.n {
+            0 | 1 => vec![spread.median],
+            _ => vec![spread.min, spread.median, spread.max],
+        };
         let cell = |(name, n, values): &(&str, u32, [f64; 3])| {
             let spread = spread(*n, *values);
-            let versus_base = (*name != cells[0].0).then(|| Versus::of(&spread, &base).unwrap());
+            let versus_base = (*name != cells[0].0).then(|| {
+                stats::judge(
+                    &runs_of(&base),
+                    &runs_of(&spread),
+                    &stats::Design {
+                        margin: 0.02,
+                        prior: None,
+                        is_paired: false,
+                        assumed_cov: 0.02,
+                    },
+                )
+                .unwrap()
+            });
             let measured = Measured { spread, versus_base };
             CellComparison {
                 variant: (*name).to_owned(),

@@ -34,6 +34,6 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
         legend.insert(0, sign_legend());
     }
     parts.push(legend.iter().map(words).collect::<Vec<_>>().join("\n"));
-    parts.extend(trouble(comparison, meta, style.width));
+    parts.extend(trouble(compared, style.width));
     parts.join("\n\n") + "\n"
 }

@@ -6,7 +6,7 @@ use model::metric;
 use crate::figure::unit_name;
 
 const HEADER: &str = "scope,clients,step_index,step,variant,metric,unit,runs_planned,n,median,min,\
-                      max,ratio,ratio_low,ratio_high,marker,is_separated";
+                      max,ratio,ratio_low,ratio_high,p,q,verdict";
 
 /// Returns every metric of every step and of whole runs; an unknown ratio is an empty field.
 pub(super) fn render(comparison: &Comparison) -> String {
@@ -28,11 +28,13 @@ fn metrics(scope: &str, cell: &CellComparison, planned: u32) -> Vec<String> {
         let unit = metric::find(name).map_or("", |metric| unit_name(metric.unit));
         let spread = &measured.spread;
         let versus = measured.versus_base.map_or_else(
-            || ",,,,".to_owned(),
+            || ",,,,,".to_owned(),
             |versus| {
-                let marker = format!("{:?}", versus.marker).to_lowercase();
-                let (ratio, low, high) = (versus.ratio, versus.low, versus.high);
-                format!("{ratio},{low},{high},{marker},{}", versus.is_separated)
+                let of = |value: Option<f64>| value.map(|one| one.to_string()).unwrap_or_default();
+                let low = of(versus.interval.map(|one| one.low));
+                let high = of(versus.interval.map(|one| one.high));
+                let verdict = format!("{:?}", versus.verdict).to_lowercase();
+                format!("{},{low},{high},{},{},{verdict}", versus.ratio, of(versus.p), of(versus.q))
             },
         );
         let numbers = format!("{},{},{},{}", spread.n, spread.median, spread.min, spread.max);

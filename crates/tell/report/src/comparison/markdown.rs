@@ -1,13 +1,10 @@
 //! The comparison as Markdown tables, to be pasted.
 
-use analysis::Comparison;
-
 use super::tables::{absolute, costs, relative};
 use crate::input::Compared;
 use crate::label::{
     doubt_lines, incomplete_line, measured_steps, plain_steps, range_legend, sign_legend,
 };
-use crate::meta::Meta;
 use crate::table::Table;
 
 /// Returns the same parts as the text format, as Markdown.
@@ -50,19 +47,20 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
         let tables = steps.iter().filter_map(|step| costs(comparison, step));
         parts.extend(tables.map(|table| table.markdown()));
     }
-    parts.extend(trouble(comparison, meta));
+    parts.extend(trouble(compared));
     parts.join("\n\n") + "\n"
 }
 
 /// Returns incomplete runs and doubts as lists; nothing when there are none.
-pub(crate) fn trouble(comparison: &Comparison, meta: &Meta) -> Vec<String> {
+pub(crate) fn trouble(compared: &Compared<'_>) -> Vec<String> {
+    let comparison = compared.comparison;
     let mut parts = Vec::new();
     if !comparison.incomplete.is_empty() {
         let lines: Vec<String> =
             comparison.incomplete.iter().map(|run| format!("- {}", incomplete_line(run))).collect();
         parts.push(format!("## Incomplete runs\n\n{}", lines.join("\n")));
     }
-    let lines = doubt_lines(comparison, meta);
+    let lines = doubt_lines(compared.findings);
     if !lines.is_empty() {
         parts.push(format!("## Doubts\n\n- {}", lines.join("\n- ")));
     }

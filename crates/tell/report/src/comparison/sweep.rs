@@ -18,8 +18,8 @@ use model::units::clients;
 
 /// A gain beyond this share contradicts the rule of thumb.
 ///
-/// Source: as [`analysis::comparison::RATIO_HIGH`].
-const GAIN: f64 = analysis::comparison::RATIO_HIGH - 1.0;
+/// Source: M. Callaghan, insert benchmark reports: relative tables flag < 0.95 and > 1.05.
+const GAIN: f64 = 0.05;
 /// Chance of lack of fit below which the law is said not to describe the runs.
 const MISFIT: f64 = 0.01;
 

@@ -1,7 +1,8 @@
 //! The tables of a comparison, before they are given a format.
 
-use analysis::{CellComparison, Comparison, Marker, Measured, StepComparison};
+use analysis::{CellComparison, Comparison, Measured, StepComparison};
 use model::{Better, Metric, metric};
+use stats::Verdict;
 
 use crate::figure;
 use crate::label::{
@@ -176,12 +177,9 @@ pub(super) fn spread_cell(name: &str, cell: &CellComparison) -> Cell {
 /// Returns a ratio to the base with its range.
 pub(super) fn ratio_cell(better: Better, measured: Option<&Measured>) -> Cell {
     let mut cell = versus_cell(better, measured);
-    if let Some(versus) = measured.and_then(|one| one.versus_base) {
-        let (low, high) = (figure::ratio(versus.low), figure::ratio(versus.high));
-        // Without a second run on either side there is no range, only the same number twice.
-        if versus.low < versus.high {
-            cell.text.push_str(&format!(" [{low}..{high}]"));
-        }
+    if let Some(interval) = measured.and_then(|one| one.versus_base?.interval) {
+        let (low, high) = (figure::ratio(interval.low), figure::ratio(interval.high));
+        cell.text.push_str(&format!(" [{low}..{high}]"));
     }
     cell
 }
@@ -191,10 +189,10 @@ fn cost_cell(name: &str, cell: &CellComparison) -> Cell {
     let measured = cell.metric(name);
     let mut shown = median_cell(name, measured);
     let versus = measured.and_then(|one| one.versus_base);
-    let versus = versus.filter(|versus| versus.marker != Marker::Near && versus.is_separated);
+    let versus = versus.filter(|versus| matches!(versus.verdict, Verdict::Above | Verdict::Below));
     match versus {
         Some(versus) => {
-            shown.text.push_str(&format!(" {}", figure::sign(versus.marker)));
+            shown.text.push_str(&format!(" {}", figure::sign(versus.verdict)));
             shown.tone = tone(find(name).better, &versus);
         }
         // Keeps the figures of a column under one another.

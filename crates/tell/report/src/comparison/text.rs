@@ -1,7 +1,5 @@
 //! The comparison as text for a terminal.
 
-use analysis::Comparison;
-
 use super::tables::{absolute, costs, relative};
 use crate::format::Style;
 use crate::input::Compared;
@@ -53,7 +51,7 @@ pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
         parts
             .extend(steps.iter().filter_map(|step| costs(comparison, step)).map(|one| table(&one)));
     }
-    parts.extend(trouble(comparison, meta, width));
+    parts.extend(trouble(compared, width));
     parts.join("\n\n") + "\n"
 }
 
@@ -64,11 +62,11 @@ fn heading(meta: &Meta, width: usize) -> String {
 }
 
 /// Returns incomplete runs and doubts, each as one part; nothing when there are none.
-pub(super) fn trouble(comparison: &Comparison, meta: &Meta, width: usize) -> Vec<String> {
-    let incomplete = comparison.incomplete.iter().map(incomplete_line).collect();
+pub(super) fn trouble(compared: &Compared<'_>, width: usize) -> Vec<String> {
+    let incomplete = compared.comparison.incomplete.iter().map(incomplete_line).collect();
     [
         list("Incomplete runs", incomplete, width),
-        list("Doubts", doubt_lines(comparison, meta), width),
+        list("Doubts", doubt_lines(compared.findings), width),
     ]
     .into_iter()
     .flatten()

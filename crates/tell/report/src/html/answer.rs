@@ -137,8 +137,8 @@ fn pair(measured: Option<&Measured>) -> Markup {
             };
             td class=(class) {
                 (versus_text(versus))
-                @if versus.low < versus.high {
-                    small { (figure::ratio(versus.low)) ".." (figure::ratio(versus.high)) }
+                @if let Some(interval) = versus.interval {
+                    small { (figure::ratio(interval.low)) ".." (figure::ratio(interval.high)) }
                 }
             }
         } @else {

@@ -5,21 +5,20 @@ use model::record::Severity;
 
 use crate::input::ReportInput;
 use crate::label::incomplete_line;
-use crate::meta::Meta;
 
 /// Returns how many entries the section has.
-pub(super) fn count(input: &ReportInput<'_>, meta: &Meta) -> usize {
+pub(super) fn count(input: &ReportInput<'_>) -> usize {
     let comparison = input.comparison;
-    comparison.incomplete.len() + comparison.doubts.len() + meta.findings.len()
+    comparison.incomplete.len() + input.findings.len()
 }
 
 /// Returns the section; it is there even when it is empty, so that silence is not mistaken.
-pub(super) fn section(input: &ReportInput<'_>, meta: &Meta) -> Markup {
+pub(super) fn section(input: &ReportInput<'_>) -> Markup {
     let comparison = input.comparison;
     html! {
         section id="doubts" {
             h2 { "Doubts" }
-            @if count(input, meta) == 0 {
+            @if count(input) == 0 {
                 p { "None was found. Not looked for yet: everything that a lint of results would \
                      look for." }
             }
@@ -27,14 +26,11 @@ pub(super) fn section(input: &ReportInput<'_>, meta: &Meta) -> Markup {
                 h3 { "Incomplete runs" }
                 ul { @for run in &comparison.incomplete { li { (incomplete_line(run)) "." } } }
             }
-            @if !comparison.doubts.is_empty() || !meta.findings.is_empty() {
+            @if !input.findings.is_empty() {
                 h3 { "Seen, and what to do about it" }
                 dl.doubts {
-                    @for doubt in &comparison.doubts {
-                        (entry(None, (doubt.severity, &doubt.seen), &doubt.remedy))
-                    }
-                    @for one in &meta.findings {
-                        (entry(Some(&one.code), (one.severity, &one.seen), &one.remedy))
+                    @for one in input.findings {
+                        (entry(Some(one.code), (one.severity, &one.seen), &one.remedy))
                     }
                 }
             }

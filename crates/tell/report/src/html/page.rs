@@ -13,7 +13,8 @@ const PAGE_STYLE: &str = include_str!("page.css");
 #[must_use]
 pub fn render_html(input: &ReportInput<'_>) -> String {
     let meta = Meta::of(input.manifest);
-    let compared = Compared::of(input.comparison, &meta, input.runs, &input.manifest.host);
+    let compared =
+        Compared::of(input.comparison, &meta, input.runs, &input.manifest.host, input.findings);
     let pictures = gallery(&Subject::of(*input, &compared));
     let page = html! {
         (DOCTYPE)
@@ -31,7 +32,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
                     (figures("pictures", "The evidence", &pictures.answer))
                     (figures("costs", "What it costs", &pictures.costs))
                     (shape::section(input))
-                    (doubts::section(input, &meta))
+                    (doubts::section(input))
                     (how::section(input, &meta))
                     (fold::section(input))
                 }
@@ -56,7 +57,7 @@ fn header(input: &ReportInput<'_>, meta: &Meta) -> Markup {
         many(experiment.repetitions as usize, "interleaved repetition")
     );
     let invalid = input.comparison.invalid.len();
-    let troubles = doubts::count(input, meta);
+    let troubles = doubts::count(input);
     html! {
         header {
             p.kicker { "Assay \u{b7} " (meta.name) " \u{b7} " (day(&input.manifest.created_at)) }

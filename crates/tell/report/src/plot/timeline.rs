@@ -419,40 +419,20 @@ mod tests {
     }
 
     fn step() -> StepRecord {
-        StepRecord {
-            index: 1,
-            step: Step {
-                name: "readrandom".to_owned(),
-                clients: 1,
-                stop: StopRule::Duration(Nanos::SECOND),
-                warmup: Nanos(0),
-                load: Load::FindClients,
-                limit: None,
-                distribution: "uniform".to_owned(),
-                range_rows: 10,
-                batch_keys: 10,
-                writer_bytes_per_s: None,
-                settle_cap: Nanos::SECOND,
-            },
-            started_at: String::new(),
-            duration_ns: Nanos::SECOND,
-            clients: model::record::OpSummaries::new(),
-            writers: model::record::OpSummaries::new(),
+        let step = Step {
+            name: "readrandom".to_owned(),
+            clients: 1,
+            stop: StopRule::Duration(Nanos::SECOND),
+            warmup: Nanos(0),
+            load: Load::FindClients,
+            limit: None,
+            distribution: "uniform".to_owned(),
+            range_rows: 10,
+            batch_keys: 10,
             writer_bytes_per_s: None,
-            seconds: model::record::SecondStats::default(),
-            counters: model::Readings::new(),
-            gauges_max: model::Readings::new(),
-            gauges_end: model::Readings::new(),
-            before: model::EngineState::default(),
-            after: model::EngineState::default(),
-            settle: None,
-            arrivals: None,
-            keeping: None,
-            within_limit: None,
-            voided: None,
-            search: None,
-            findings: Vec::new(),
-        }
+            settle_cap: Nanos::SECOND,
+        };
+        StepRecord { duration_ns: Nanos::SECOND, search: None, ..StepRecord::new(1, step) }
     }
 
     #[test]

@@ -13,12 +13,15 @@ fn rendered(format: Format, style: Style) -> String {
 
 fn answer(fixture: &Fixture, style: Style) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
-    render_answer(&Compared::of(&fixture.comparison, &meta, &fixture.runs, host), style)
+    render_answer(
+        &Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings),
+        style,
+    )
 }
 
 fn compared(fixture: &Fixture, format: Format, style: Style) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
-    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
     render_comparison(&compared, format, style)
 }
 

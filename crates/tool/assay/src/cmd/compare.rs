@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use analysis::{compare, join};
+use analysis::join;
 use archive::Results;
 use miette::Result;
 use model::{Experiment, RunRecord};
 use report::{Compared, Format, Meta, Style, render_comparison};
 
+use super::judged::judge;
 use super::selected::select;
 use crate::environment::Environment;
 use crate::told::Told as _;
@@ -51,11 +52,12 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         keep_variants_of(&mut experiment, &runs);
     }
     let base = args.base.as_deref().unwrap_or(&experiment.base);
-    let comparison = compare(&runs, &experiment, base).told()?;
-    // Joined experiments are one in the reader's eyes: what is doubtful about them is found anew.
-    let meta = Meta { findings: plan::findings(&experiment), ..Meta::of(&manifests[0]) };
+    let hosts: Vec<_> = manifests.iter().map(|one| &one.host).collect();
+    let judged = judge(&experiment, &hosts, &runs, base)?;
+    let meta = Meta::of(&manifests[0]);
     let style = Style { has_costs: args.costs, ..ui.style() };
-    let compared = Compared::of(&comparison, &meta, &runs, &manifests[0].host);
+    let (comparison, findings) = (&judged.comparison, &judged.findings);
+    let compared = Compared::of(comparison, &meta, &runs, hosts[0], findings);
     ui.answer(render_comparison(&compared, args.format, style));
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod dispatch;
 mod engine;
+mod judged;
 mod list;
 mod plan;
 mod report;

@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
+use lint::{PlanContext, check_plan};
 use miette::Result;
-use model::{Bytes, Load, Plan, Settings, Step, StopRule};
+use model::record::Finding;
+use model::{Bytes, Experiment, Load, Plan, Settings, Step, StopRule};
 use plan::Machine;
 
 use super::asked::{Asked, rates};
@@ -24,11 +26,21 @@ pub(crate) struct Args {
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let checked = args.asked.check(machine(environment))?;
-    let plan = plan::expand(checked.experiment, disk_free(environment))?;
+    let plan = expand(checked.experiment, environment)?;
     for line in lines(&plan) {
         ui.answer(line);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the runs of an experiment in their order, and what doubts them.
+pub(crate) fn expand(experiment: Experiment, environment: &Environment) -> Result<Plan> {
+    let mut plan = plan::expand(experiment, disk_free(environment))?;
+    let host = sampler::host_facts(nearest_dir(environment));
+    let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
+    let found = check_plan(&PlanContext { experiment, cells, host: Some(&host) });
+    plan.findings = found.iter().map(Finding::from).collect();
+    Ok(plan)
 }
 
 /// Returns the machine's size.
@@ -38,7 +50,7 @@ pub(crate) fn machine(environment: &Environment) -> Machine {
 }
 
 /// Returns the free space where data will be put.
-pub(crate) fn disk_free(environment: &Environment) -> Bytes {
+fn disk_free(environment: &Environment) -> Bytes {
     runner::free_space(nearest_dir(environment)).unwrap_or(Bytes(u64::MAX))
 }
 

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use analysis::compare;
 use archive::{ExperimentDir, Results};
 use miette::{IntoDiagnostic, Result, WrapErr};
 use report::{ReportInput, render_html, render_markdown_post};
 
+use super::judged::judge;
 use crate::environment::Environment;
 use crate::told::Told as _;
 use crate::ui::Ui;
@@ -67,12 +67,13 @@ fn with_input<T>(dir: &ExperimentDir, render: impl Fn(&ReportInput<'_>) -> T) ->
         intervals.push(dir.intervals(&run.cell.id).told()?);
     }
     let experiment = &manifest.plan.experiment;
-    let comparison = compare(&runs, experiment, &experiment.base).told()?;
+    let judged = judge(experiment, &[&manifest.host], &runs, &experiment.base)?;
     Ok(render(&ReportInput {
         manifest: &manifest,
         runs: &runs,
         intervals: &intervals,
-        comparison: &comparison,
+        comparison: &judged.comparison,
+        findings: &judged.findings,
     }))
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use analysis::compare;
 use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
@@ -14,6 +13,7 @@ use report::{Compared, Meta, render_answer};
 use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
 
 use super::asked::{Asked, rates};
+use super::judged::judge;
 use super::{engine, plan as planning, report as page};
 use crate::environment::Environment;
 use crate::progress::Screen;
@@ -116,7 +116,7 @@ fn begin(
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
     results.check_writable().told()?;
-    let plan = plan::expand(checked.experiment.clone(), planning::disk_free(environment))?;
+    let plan = planning::expand(checked.experiment.clone(), environment)?;
     for variant in &plan.experiment.variants {
         let found = engine::library(&variant.build, environment, ui);
         let found =
@@ -197,9 +197,10 @@ fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Resul
     let runs = dir.runs(manifest).told()?;
     let experiment = &manifest.plan.experiment;
     if runs.iter().any(|run| !run.steps.is_empty()) {
-        let comparison = compare(&runs, experiment, &experiment.base).told()?;
+        let judged = judge(experiment, &[&manifest.host], &runs, &experiment.base)?;
         let meta = Meta::of(manifest);
-        let compared = Compared::of(&comparison, &meta, &runs, &manifest.host);
+        let (comparison, findings) = (&judged.comparison, &judged.findings);
+        let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
         ui.answer(render_answer(&compared, ui.style()));
     }
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
