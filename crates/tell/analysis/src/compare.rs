@@ -214,8 +214,9 @@ fn count(len: usize) -> u32 {
 mod tests {
     use model::{OpenLoad, Pace, Rate};
 
+    use stats::Verdict;
+
     use super::*;
-    use crate::comparison::Marker;
     use crate::sample::{experiment, run, step};
 
     const METRIC: &str = "throughput_ops_per_s";
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_of_medians_and_flagged_beyond_five_percent() {
+    fn ratios_have_intervals_and_verdicts() {
         let mut runs = three("base", [1_000, 1_040, 980]);
         runs.extend(three("slow", [900, 890, 940]));
         runs.extend(three("same", [1_010, 1_030, 970]));
@@ -235,12 +236,8 @@ mod tests {
         let cells = &comparison.steps[0].cells;
         let versus = |index: usize| cells[index].metrics[METRIC].versus_base;
         assert_eq!(versus(0), None);
-        let markers: Vec<_> = (1..4).map(|index| versus(index).unwrap().marker).collect();
-        assert_eq!(markers, [Marker::Lower, Marker::Near, Marker::Higher]);
-        assert_eq!(versus(1).unwrap().ratio, 0.9);
-        assert!(versus(1).unwrap().is_separated && !versus(2).unwrap().is_separated);
-        let fast = versus(3).unwrap();
-        assert_eq!((fast.low, fast.high), (1_700.0 / 520.0, 1_800.0 / 490.0));
+        let verdicts: Vec<_> = (1..4).map(|index| versus(index).unwrap().verdict).collect();
+        assert_eq!(verdicts, [Verdict::Below, Verdict::Inconclusive, Verdict::Above]);
         assert_eq!(comparison.runs_per_cell(), Some((3, 3)));
     }
 
@@ -265,7 +262,7 @@ mod tests {
         let runs = [run("base", 1, 1_000), run("fast", 1, 2_000)];
         let comparison = compare(&runs, &experiment(&["base", "fast"], 1), "base").unwrap();
         let versus = comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap();
-        assert_eq!((versus.ratio, versus.is_separated), (2.0, false));
+        assert_eq!((versus.interval, versus.verdict), (None, Verdict::Inconclusive));
     }
 
     #[test]

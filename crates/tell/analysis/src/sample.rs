@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use model::honesty::{Found, Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::metric::Readings;
-use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, SecondStats};
+use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA};
 use model::{
-    Bytes, Cell, DataShape, Durability, EngineState, Experiment, Limit, Load, Nanos, OpKind,
-    Options, RunRecord, Settings, Step, StepRecord, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, Experiment, Limit, Load, Nanos, OpKind, Options, RunRecord,
+    Settings, Step, StepRecord, StopRule, Variant,
 };
 
 pub(crate) const DATA: DataShape =
