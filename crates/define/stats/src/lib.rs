@@ -12,6 +12,7 @@
 //! To add a statistic, add a file for its subject, with its source and its worked example.
 
 pub mod effect;
+pub mod pelt;
 pub mod prior;
 
 pub use effect::{Beside, Design, Effect, Interval, Method, Verdict, Why, judge};
