@@ -4,6 +4,8 @@ use model::{Bytes, Cell, Experiment, Load, Nanos, Plan, Step, StopRule};
 
 use crate::clients::levels_up_to;
 use crate::error::PlanError;
+use crate::layout::{orders, phrase};
+use crate::random::mix;
 use crate::window::span_of;
 
 /// Free space that is never used up: below it a run is refused or stopped.
@@ -22,11 +24,12 @@ const CELLS_MAX: usize = 100_000;
 /// copies of a compaction each take up to as much again.
 const DISK_PER_LIVE: u64 = 3;
 
-/// Expands an experiment into its runs, block-randomised from the seed.
+/// Expands an experiment into its runs, laid out from the seed.
 ///
-/// A block is one repetition: every cell once, in an order of its own, so that slow drift of the
-/// machine falls on all variants alike. All runs of a block share their seed. What doubts the plan
-/// is for whoever lints it to fill in.
+/// A block is one repetition: every cell once, in the order of a [layout] that lets slow drift of
+/// the machine, and what a run leaves to the next one, fall on all variants alike. All runs of a
+/// block share their seed. The plan for more repetitions begins with the plan for fewer. What
+/// doubts the plan is for whoever lints it to fill in.
 ///
 /// # Errors
 /// When the runs cannot fit the disk, or are too many.
@@ -45,53 +48,49 @@ pub fn expand(experiment: Experiment, disk_free: Bytes) -> Result<Plan, PlanErro
         ))
         .remedy("fewer rows, or a data directory on a larger file system (--data-dir)"));
     }
-    let mut cells = Vec::new();
-    for repetition in 1..=experiment.repetitions {
-        cells.extend(block(&experiment, repetition));
-    }
+    let cells = cells(&experiment);
     let estimated_ns =
         cells.iter().map(|cell| run_time(&experiment, cell).0).fold(0, u64::saturating_add);
     let estimated_ns = Nanos(estimated_ns);
     Ok(Plan { experiment, cells, estimated_ns, estimated_disk_bytes: disk, findings: Vec::new() })
 }
 
-/// Returns one block's cells in their random order.
-fn block(experiment: &Experiment, repetition: u32) -> Vec<Cell> {
-    let block_seed = mix(experiment.seed ^ mix(u64::from(repetition)));
+/// Returns the runs of every repetition, in order.
+///
+/// Levels stand in a layout of their own, and within each level the variants in theirs: those that
+/// are compared with each other run next to each other.
+fn cells(experiment: &Experiment) -> Vec<Cell> {
+    let Experiment { clients, variants, repetitions, seed, .. } = experiment;
+    let by_level = orders(clients.len(), *repetitions, mix(*seed));
+    let of_variants =
+        |level: &u32| orders(variants.len(), *repetitions, mix(*seed ^ mix(u64::from(*level))));
+    let by_variant: Vec<_> = clients.iter().map(of_variants).collect();
     let mut cells = Vec::new();
-    for &clients in &experiment.clients {
-        for variant in &experiment.variants {
-            cells.push(Cell {
-                id: format!("{}.c{clients}.r{repetition}", variant.name),
-                variant: variant.name.clone(),
-                clients,
-                repetition,
-                seed: block_seed,
-            });
+    for (repetition, levels) in (1..).zip(by_level) {
+        // All runs of a repetition see the same keys and the same arrivals.
+        let seed = mix(seed ^ mix(u64::from(repetition)));
+        for level in levels {
+            let order = &by_variant[level][repetition as usize - 1];
+            cells.extend(order.iter().map(|variant| {
+                let (variant, clients) = (&variants[*variant].name, clients[level]);
+                let id = format!("{variant}.c{clients}.r{repetition}");
+                Cell { id, variant: variant.clone(), clients, repetition, seed }
+            }));
         }
     }
-    shuffle(&mut cells, mix(block_seed));
     cells
 }
 
-/// Shuffles in place. Source: Fisher & Yates 1938; Durstenfeld 1964, Algorithm 235.
-fn shuffle<T>(items: &mut [T], seed: u64) {
-    let mut state = seed;
-    for last in (1..items.len()).rev() {
-        state = mix(state);
-        let bound = last as u64 + 1;
-        // The bias of the remainder is below 2^-40 for any plan that passes CELLS_MAX.
-        let pick = usize::try_from(state % bound).expect("below the length of a slice");
-        items.swap(last, pick);
-    }
-}
-
-/// Mixes 64 bits. Source: Steele, Lea & Flood 2014, `SplitMix64`.
-const fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+/// Returns in a few words how the runs of an experiment are laid out.
+#[must_use]
+pub fn layout(experiment: &Experiment) -> String {
+    let phrase = phrase(experiment.variants.len(), experiment.repetitions);
+    let within = if experiment.clients.len() > 1 && experiment.variants.len() > 1 {
+        " within each number of clients"
+    } else {
+        ""
+    };
+    format!("{phrase}{within}")
 }
 
 /// Estimates one run's machine time.
@@ -160,6 +159,32 @@ mod tests {
                 seeds.insert(block[0].seed, repetition);
             }
             prop_assert_eq!(seeds.len(), repetitions as usize, "each block has its own seed");
+        }
+
+        #[test]
+        fn a_plan_for_more_repetitions_begins_with_the_plan_for_fewer(
+            (variants, levels) in (1_usize..6, 1_u32..4), seed: u64
+        ) {
+            let all = expand(asked(variants, levels, 7, seed), DISK).unwrap().cells;
+            for few in 1..7 {
+                let few = expand(asked(variants, levels, few, seed), DISK).unwrap().cells;
+                prop_assert_eq!(&all[..few.len()], &few[..]);
+            }
+        }
+
+        #[test]
+        fn linear_drift_falls_on_all_variants_of_a_level_alike(
+            (variants, levels) in (1_usize..6, 1_u32..4), seed: u64
+        ) {
+            let cells = expand(asked(variants, levels, 6, seed), DISK).unwrap().cells;
+            let mut slots = BTreeMap::<u32, BTreeMap<&str, usize>>::new();
+            for (slot, cell) in cells.iter().enumerate() {
+                *slots.entry(cell.clients).or_default().entry(&cell.variant).or_default() += slot;
+            }
+            for sums in slots.values() {
+                let sums: BTreeSet<_> = sums.values().collect();
+                prop_assert_eq!(sums.len(), 1, "{:?}", slots);
+            }
         }
 
         #[test]

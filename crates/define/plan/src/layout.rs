@@ -1,0 +1,173 @@
+//! The order of what is compared: squares in which no one has a better place.
+
+use crate::random::{mix, shuffle};
+
+/// Returns the order of `items` things in each of `repetitions` repetitions.
+///
+/// Two things stand as ABBA or BAAB over each pair of repetitions. More of them follow the rows of
+/// a Williams square: over a whole square each stands once in every position and once right after
+/// every other; an odd number of things needs two squares for that, and each then does so twice.
+/// Each row is followed by its mirror image, so that over every pair of repetitions a linear drift
+/// of the machine falls on all alike, as it does in ABBA, which is the square of two. Which thing
+/// has which place in the square, and which pair of rows comes when, is drawn anew for each square.
+///
+/// The first repetitions are the same however many follow, so a plan can be extended.
+///
+/// Source: Williams 1949, "Experimental designs balanced for the estimation of residual effects of
+/// treatments"; the pairs are the project's reference, analysis, section 1.1.
+pub(crate) fn orders(items: usize, repetitions: u32, seed: u64) -> Vec<Vec<usize>> {
+    let rows = |square: u64| square_of(items, mix(seed ^ mix(square)));
+    (0_u64..).flat_map(rows).take(repetitions as usize).collect()
+}
+
+/// Returns how many repetitions make a layout of that many things whole.
+pub(crate) const fn whole_after(items: usize) -> usize {
+    match items {
+        0 | 1 => 1,
+        even if even % 2 == 0 => even,
+        odd => 2 * odd,
+    }
+}
+
+/// Returns a layout in a few words, for so many things and repetitions.
+pub(crate) fn phrase(items: usize, repetitions: u32) -> String {
+    match items {
+        0 | 1 => "one after the other".to_owned(),
+        2 => "interleaved as ABBA or BAAB".to_owned(),
+        _ => {
+            let whole = whole_after(items);
+            let rest = repetitions as usize % whole;
+            let squares = if items % 2 == 0 { "a Williams square" } else { "two Williams squares" };
+            let part = if rest == 0 { String::new() } else { format!(", whole after {whole}") };
+            format!("interleaved by rows of {squares}{part}")
+        }
+    }
+}
+
+/// Returns the rows of one square, mirror images together, places and pairs drawn from the seed.
+fn square_of(items: usize, seed: u64) -> Vec<Vec<usize>> {
+    if items < 2 {
+        return vec![(0..items).collect()];
+    }
+    let mut labels: Vec<usize> = (0..items).collect();
+    shuffle(&mut labels, mix(seed ^ 1));
+    // A row's mirror image is the row half a square further when there is an even number of
+    // things. Otherwise it is in no square of its own, and makes up the second one.
+    let pairs = if items.is_multiple_of(2) { items / 2 } else { items };
+    let mut shifts: Vec<usize> = (0..pairs).collect();
+    shuffle(&mut shifts, mix(seed ^ 2));
+    let row = |shift: usize| -> Vec<usize> {
+        (0..items).map(|position| labels[(zigzag(items, position) + shift) % items]).collect()
+    };
+    let mirrored = |(nth, shift): (u64, usize)| {
+        let mut pair = [row(shift), row(shift).into_iter().rev().collect()];
+        shuffle(&mut pair, mix(seed ^ (3 + nth)));
+        pair
+    };
+    (0..).zip(shifts).flat_map(mirrored).collect()
+}
+
+/// Returns 0, 1, n - 1, 2, n - 2 ...: neighbours differ by every amount once, if n is even.
+const fn zigzag(items: usize, position: usize) -> usize {
+    match position {
+        0 => 0,
+        odd if odd % 2 == 1 => odd.div_ceil(2),
+        even => items - even / 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns how often each thing stands in each place, and right after each other.
+    fn counted(
+        rows: &[Vec<usize>],
+    ) -> (BTreeMap<(usize, usize), u32>, BTreeMap<(usize, usize), u32>) {
+        let (mut places, mut neighbours) = (BTreeMap::new(), BTreeMap::new());
+        for row in rows {
+            for (place, thing) in row.iter().enumerate() {
+                *places.entry((place, *thing)).or_default() += 1;
+            }
+            for pair in row.windows(2) {
+                *neighbours.entry((pair[0], pair[1])).or_default() += 1;
+            }
+        }
+        (places, neighbours)
+    }
+
+    proptest! {
+        #[test]
+        fn whole_squares_balance_places_and_neighbours(items in 2_usize..12, seed: u64) {
+            let whole = whole_after(items);
+            let rows = orders(items, 3 * u32::try_from(whole).unwrap(), seed);
+            for square in rows.chunks(whole) {
+                let (places, neighbours) = counted(square);
+                let each = u32::try_from(whole / items).unwrap();
+                prop_assert_eq!(places.len(), items * items);
+                prop_assert!(places.values().all(|count| *count == each), "{:?}", places);
+                prop_assert_eq!(neighbours.len(), items * (items - 1));
+                prop_assert!(neighbours.values().all(|count| *count == each), "{:?}", neighbours);
+            }
+        }
+
+        #[test]
+        fn every_pair_of_repetitions_cancels_linear_drift(items in 1_usize..12, seed: u64) {
+            for pair in orders(items, 12, seed).chunks(2) {
+                let mut sums = vec![0; items];
+                for (slot, thing) in pair.concat().into_iter().enumerate() {
+                    sums[thing] += slot;
+                }
+                prop_assert!(sums.iter().all(|sum| *sum == 2 * items - 1), "{:?}", pair);
+            }
+        }
+
+        #[test]
+        fn more_repetitions_leave_the_first_as_they_are(
+            items in 1_usize..12, few in 0_u32..30, more in 0_u32..30, seed: u64
+        ) {
+            let all = orders(items, few + more, seed);
+            prop_assert_eq!(&all[..few as usize], &orders(items, few, seed)[..]);
+            prop_assert_eq!(all.len(), (few + more) as usize);
+        }
+    }
+
+    #[test]
+    fn two_things_stand_as_abba_or_baab_each_as_often() {
+        let mut seen = BTreeMap::<Vec<usize>, u32>::new();
+        for seed in 0..1000 {
+            *seen.entry(orders(2, 2, seed).concat()).or_default() += 1;
+        }
+        let kinds: BTreeSet<_> = seen.keys().cloned().collect();
+        assert_eq!(kinds, BTreeSet::from([vec![0, 1, 1, 0], vec![1, 0, 0, 1]]));
+        // 500 expected, standard deviation 15.8: five of them.
+        assert!(seen.values().all(|count| (421..580).contains(count)), "{seen:?}");
+    }
+
+    #[test]
+    fn the_square_of_four_is_that_of_williams() {
+        let rows: Vec<Vec<usize>> =
+            (0..4).map(|shift| (0..4).map(|at| (zigzag(4, at) + shift) % 4).collect()).collect();
+        // A B D C, B C A D, C D B A, D A C B: every textbook's example of the design.
+        assert_eq!(rows, [[0, 1, 3, 2], [1, 2, 0, 3], [2, 3, 1, 0], [3, 0, 2, 1]]);
+    }
+
+    #[test]
+    fn squares_differ_from_each_other() {
+        let rows = orders(4, 80, 7);
+        let squares: BTreeSet<_> = rows.chunks(4).collect();
+        assert!(squares.len() > 8, "{}", squares.len());
+    }
+
+    #[test]
+    fn a_layout_is_told_in_words() {
+        assert_eq!(phrase(1, 3), "one after the other");
+        assert_eq!(phrase(2, 3), "interleaved as ABBA or BAAB");
+        assert_eq!(phrase(8, 3), "interleaved by rows of a Williams square, whole after 8");
+        assert_eq!(phrase(3, 12), "interleaved by rows of two Williams squares");
+    }
+}
