@@ -13,6 +13,7 @@ use crate::comparison::{
 };
 use crate::doubt;
 use crate::error::AnalysisError;
+use crate::ledger::Ledger;
 use crate::metrics::{run_metrics, step_metrics};
 use crate::stat::Spread;
 
@@ -33,6 +34,7 @@ pub fn compare(
     runs: &[RunRecord],
     experiment: &Experiment,
     base: &str,
+    _ledger: &Ledger,
 ) -> Result<Comparison, AnalysisError> {
     check(runs, experiment, base)?;
     let names: Vec<&str> = experiment.variants.iter().map(|one| one.name.as_str()).collect();
@@ -65,7 +67,7 @@ pub fn compare(
         let has_ratio = |metric: &str| !(is_rate_given && is_given(metric));
         let cells = table.cells(&of_variant, &has_ratio);
         let (clients, index, name) = key;
-        StepComparison { index, name, clients, is_rate_given, cells }
+        StepComparison { index, name, clients, is_rate_given, primary: None, cells }
     };
     let whole = |((clients, _, _), of_variant): (Key, _)| RunsComparison {
         clients,
@@ -73,6 +75,7 @@ pub fn compare(
     };
     Ok(Comparison {
         base: base.to_owned(),
+        margin: experiment.margin,
         repetitions: experiment.repetitions,
         variants: variant_runs(runs, experiment),
         steps: by_step.0.into_iter().map(step).collect(),
@@ -80,6 +83,7 @@ pub fn compare(
         incomplete: runs.iter().filter_map(incomplete).collect(),
         invalid: runs.iter().filter_map(invalid).collect(),
         doubts: doubt::all(runs, experiment),
+        ..Comparison::default()
     })
 }
 
@@ -219,6 +223,7 @@ mod tests {
     use super::*;
     use crate::sample::{experiment, run, step};
 
+    const NONE: Ledger = Ledger { experiments: Vec::new() };
     const METRIC: &str = "throughput_ops_per_s";
 
     fn three(variant: &str, ops: [u64; 3]) -> Vec<RunRecord> {
@@ -232,7 +237,7 @@ mod tests {
         runs.extend(three("same", [1_010, 1_030, 970]));
         runs.extend(three("fast", [3_500, 3_600, 3_400]));
         let asked = experiment(&["base", "slow", "same", "fast"], 3);
-        let comparison = compare(&runs, &asked, "base").unwrap();
+        let comparison = compare(&runs, &asked, "base", &NONE).unwrap();
         let cells = &comparison.steps[0].cells;
         let versus = |index: usize| cells[index].metrics[METRIC].versus_base;
         assert_eq!(versus(0), None);
@@ -246,7 +251,7 @@ mod tests {
         let mut runs = three("base", [1_000, 1_000, 1_000]);
         runs[1].end = RunEnd::Crashed { step: "overwrite".into(), reason: "signal 11".into() };
         runs[2].steps.push(step(1, "overwrite"));
-        let comparison = compare(&runs, &experiment(&["base"], 3), "base").unwrap();
+        let comparison = compare(&runs, &experiment(&["base"], 3), "base", &NONE).unwrap();
         let counted: Vec<_> =
             comparison.steps.iter().map(|one| (one.name.as_str(), one.cells[0].runs)).collect();
         assert_eq!(counted, [("readrandom", 3), ("overwrite", 1)]);
@@ -260,7 +265,7 @@ mod tests {
     #[test]
     fn one_run_each_separates_nothing() {
         let runs = [run("base", 1, 1_000), run("fast", 1, 2_000)];
-        let comparison = compare(&runs, &experiment(&["base", "fast"], 1), "base").unwrap();
+        let comparison = compare(&runs, &experiment(&["base", "fast"], 1), "base", &NONE).unwrap();
         let versus = comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap();
         assert_eq!((versus.interval, versus.verdict), (None, Verdict::Inconclusive));
     }
@@ -268,14 +273,14 @@ mod tests {
     #[test]
     fn a_base_of_zero_gives_no_ratio() {
         let runs = [run("base", 1, 0), run("fast", 1, 2_000)];
-        let comparison = compare(&runs, &experiment(&["base", "fast"], 1), "base").unwrap();
+        let comparison = compare(&runs, &experiment(&["base", "fast"], 1), "base", &NONE).unwrap();
         assert_eq!(comparison.steps[0].cells[1].metrics[METRIC].versus_base, None);
     }
 
     #[test]
     fn a_variant_without_runs_keeps_its_row() {
         let runs = three("base", [1, 2, 3]);
-        let comparison = compare(&runs, &experiment(&["base", "late"], 3), "base").unwrap();
+        let comparison = compare(&runs, &experiment(&["base", "late"], 3), "base", &NONE).unwrap();
         assert_eq!(comparison.steps[0].cells[1].runs, 0);
         assert!(comparison.steps[0].cells[1].metrics.is_empty());
         let seen = &comparison.doubts[0].seen;
@@ -286,7 +291,7 @@ mod tests {
     fn levels_of_clients_are_compared_apart() {
         let mut runs = three("base", [1, 2, 3]);
         runs[2].cell.clients = 4;
-        let comparison = compare(&runs, &experiment(&["base"], 3), "base").unwrap();
+        let comparison = compare(&runs, &experiment(&["base"], 3), "base", &NONE).unwrap();
         assert_eq!(comparison.levels(), BTreeSet::from([1, 4]));
         assert_eq!(comparison.steps[0].cells[0].metrics[METRIC].spread.n, 2);
     }
@@ -297,7 +302,7 @@ mod tests {
         runs.extend(three("other", [2_000, 2_000, 2_000]));
         runs[2].invalid = Some("20 of 60 intervals are void".to_owned());
         runs[2].end = RunEnd::Interrupted { step: "overwrite".to_owned() };
-        let comparison = compare(&runs, &experiment(&["base", "other"], 3), "base").unwrap();
+        let comparison = compare(&runs, &experiment(&["base", "other"], 3), "base", &NONE).unwrap();
         let base = &comparison.steps[0].cells[0];
         assert_eq!((base.runs, base.metrics[METRIC].spread.max), (2, 500.0));
         assert_eq!(comparison.runs[0].cells[0].runs, 2);
@@ -316,7 +321,7 @@ mod tests {
             step.step.load = Load::Open(OpenLoad { rate, pace: Pace::default() });
             step.within_limit = Some(900);
         }
-        let comparison = compare(&runs, &experiment(&["base", "other"], 1), "base").unwrap();
+        let comparison = compare(&runs, &experiment(&["base", "other"], 1), "base", &NONE).unwrap();
         let step = &comparison.steps[0];
         let other = &step.cells[1].metrics;
         assert!(step.is_given(METRIC) && !step.is_given("goodput_ops_per_s"));
@@ -324,22 +329,22 @@ mod tests {
         assert!(other["goodput_ops_per_s"].versus_base.is_some());
         assert!(other["response_ns_p50"].versus_base.is_some());
         let closed = three("base", [1, 2, 3]);
-        let comparison = compare(&closed, &experiment(&["base"], 3), "base").unwrap();
+        let comparison = compare(&closed, &experiment(&["base"], 3), "base", &NONE).unwrap();
         assert!(!comparison.steps[0].is_given(METRIC));
     }
 
     #[test]
     fn errors_name_the_thing_and_the_remedy() {
         let asked = experiment(&["a", "b"], 1);
-        assert_eq!(compare(&[], &asked, "a"), Err(AnalysisError::NoRuns));
+        assert_eq!(compare(&[], &asked, "a", &NONE), Err(AnalysisError::NoRuns));
         let mut runs = [run("a", 1, 1), run("b", 1, 1)];
-        let said = compare(&runs, &asked, "c").unwrap_err().to_string();
+        let said = compare(&runs, &asked, "c", &NONE).unwrap_err().to_string();
         assert_eq!(said, "no variant is named `c`; the variants are a, b");
         runs[1].schema += 1;
-        let said = compare(&runs, &asked, "a").unwrap_err().to_string();
+        let said = compare(&runs, &asked, "a", &NONE).unwrap_err().to_string();
         assert!(said.starts_with("run sample/b.c1.r1 has schema 2 and the others 1"), "{said}");
         let stranger = [run("z", 1, 1)];
-        let said = compare(&stranger, &asked, "a").unwrap_err().to_string();
+        let said = compare(&stranger, &asked, "a", &NONE).unwrap_err().to_string();
         assert!(said.contains("variant `z`"), "{said}");
     }
 }

@@ -7,6 +7,8 @@ use serde::Serialize;
 use stats::Effect;
 
 use crate::doubt::Doubt;
+use crate::family::Families;
+use crate::noise::Noise;
 use crate::stat::Spread;
 
 /// One metric of one variant.
@@ -39,7 +41,7 @@ impl CellComparison {
 }
 
 /// One step at one level of the clients factor, over all variants.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StepComparison {
     /// Position of the step in the run, 0-based.
     pub index: u32,
@@ -49,6 +51,8 @@ pub struct StepComparison {
     pub clients: u32,
     /// Whether operations arrived at rates the experiment gives.
     pub is_rate_given: bool,
+    /// The metric that the step's verdict is about; `None` when no variant knows one.
+    pub primary: Option<&'static str>,
     /// One entry per variant, in the order of [`Comparison::variants`].
     pub cells: Vec<CellComparison>,
 }
@@ -121,10 +125,14 @@ pub struct InvalidRun {
 }
 
 /// The variants of one experiment, compared.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// Name of the base case.
     pub base: String,
+    /// Name of the variant that is the base once more, if there is one.
+    pub control: Option<String>,
+    /// Smallest difference that matters, as a share; declared before anything was run.
+    pub margin: f64,
     /// Repetitions the experiment asks for.
     pub repetitions: u32,
     /// The variants, in the experiment's order.
@@ -133,6 +141,11 @@ pub struct Comparison {
     pub steps: Vec<StepComparison>,
     /// What only whole runs can tell, by level of clients.
     pub runs: Vec<RunsComparison>,
+    /// How many comparisons there are, and what their number does to them.
+    pub families: Families,
+    /// What is known of each metric's noise, by name; one that is absent is judged by the runs of
+    /// its own cells alone.
+    pub noise: BTreeMap<String, Noise>,
     /// Runs that did not execute every step.
     pub incomplete: Vec<IncompleteRun>,
     /// Runs that must not be used, and are not counted.

@@ -18,8 +18,11 @@ pub mod compare;
 pub mod comparison;
 pub mod doubt;
 pub mod error;
+pub mod family;
 pub mod join;
+pub mod ledger;
 pub mod metrics;
+pub mod noise;
 pub mod rate_curve;
 pub mod scaling;
 pub mod stat;
@@ -35,11 +38,14 @@ pub use comparison::{
 };
 pub use doubt::Doubt;
 pub use error::AnalysisError;
+pub use family::{Families, Family};
 pub use join::join;
+pub use ledger::{Ledger, LedgerCell};
 pub use metrics::{
     Percentile, Time, Withheld, bytes_put, primary_operations, response_time, run_metrics,
     service_time, step_metrics,
 };
+pub use noise::Noise;
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
 pub use stat::{Spread, median, range_coverage};

@@ -244,19 +244,10 @@ mod tests {
             index: 0,
             name: "readrandom".to_owned(),
             clients: 1,
-            is_rate_given: false,
             cells,
+            ..StepComparison::default()
         };
-        Comparison {
-            base,
-            repetitions: 3,
-            variants: Vec::new(),
-            steps: vec![step],
-            runs: Vec::new(),
-            incomplete: Vec::new(),
-            invalid: Vec::new(),
-            doubts: Vec::new(),
-        }
+        Comparison { base, repetitions: 3, steps: vec![step], ..Comparison::default() }
     }
 
     fn said(cells: &[(&str, u32, [f64; 3])]) -> String {

@@ -137,7 +137,13 @@ fn an_experiment_whose_runs_all_died_still_has_a_page() {
     }
     fixture.intervals.clear();
     let experiment = &fixture.manifest.plan.experiment;
-    let comparison = analysis::compare(&fixture.runs, experiment, &experiment.base).unwrap();
+    let comparison = analysis::compare(
+        &fixture.runs,
+        experiment,
+        &experiment.base,
+        &analysis::Ledger::default(),
+    )
+    .unwrap();
     let page = render_html(&ReportInput { comparison: &comparison, ..fixture.input() });
     assert_well_nested(&page);
     assert!(page.contains("No run finished a step"));
@@ -165,7 +171,13 @@ fn levels_of_clients_have_their_own_columns() {
     fixture.manifest.plan.experiment.clients.push(4);
     fixture.runs.extend(more);
     let experiment = &fixture.manifest.plan.experiment;
-    let comparison = analysis::compare(&fixture.runs, experiment, &experiment.base).unwrap();
+    let comparison = analysis::compare(
+        &fixture.runs,
+        experiment,
+        &experiment.base,
+        &analysis::Ledger::default(),
+    )
+    .unwrap();
     let page = render_html(&ReportInput { comparison: &comparison, ..fixture.input() });
     keep("levels.html", page.as_bytes());
     assert!(page.contains("readrandom, 1 client<") && page.contains("readrandom, 4 clients<"));

@@ -1,6 +1,6 @@
 //! Runs with everything that is concluded of them: what `compare`, `run` and `report` begin with.
 
-use analysis::{Comparison, compare};
+use analysis::{Comparison, Ledger, compare};
 use lint::{ComparisonContext, Found, check_comparison};
 use miette::Result;
 use model::{Experiment, Host, RunRecord};
@@ -21,7 +21,7 @@ pub(crate) fn judge(
     runs: &[RunRecord],
     base: &str,
 ) -> Result<Judged> {
-    let comparison = compare(runs, experiment, base).told()?;
+    let comparison = compare(runs, experiment, base, &Ledger::default()).told()?;
     let context = ComparisonContext { experiment, hosts, runs, comparison: &comparison };
     let findings = check_comparison(&context);
     Ok(Judged { comparison, findings })
