@@ -210,6 +210,22 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
 /// Highest rate of operations, one each nanosecond: stamps tell no two apart beyond it.
 const RATE_MAX: f64 = 1e9;
 
+/// Parses a share written in per cent: `2%`, `0.5 %`.
+///
+/// # Errors
+/// Says what is expected when the text is no percentage, is not above zero, or is above 100.
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let Some(number) = text.strip_suffix('%') else {
+        return Err(format!("`{text}` is not a percentage: write 2% or 0.5%"));
+    };
+    match split(number) {
+        Ok((percent, "")) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
+        Ok((_, "")) => Err(format!("`{text}` is not above 0% and at most 100%")),
+        Ok(_) | Err(_) => Err(format!("`{text}` is not a percentage: write 2% or 0.5%")),
+    }
+}
+
 /// Writes a rate of operations: `50,000/s`, `0.5/s`.
 #[must_use]
 pub fn per_second(ops_per_s: f64) -> String {
@@ -288,6 +304,16 @@ mod tests {
         assert!(refused("50k/min").contains("not a rate"));
         assert!(refused("2000M/s").contains("nanosecond"));
         assert!(refused("").contains("such as 50k/s"));
+    }
+
+    #[test]
+    fn a_share_is_written_in_per_cent() {
+        assert_eq!((parse_share("2%"), parse_share(" 0.5 % ")), (Ok(0.02), Ok(0.005)));
+        let refused = |text: &str| parse_share(text).unwrap_err();
+        assert_eq!(refused("0.02"), "`0.02` is not a percentage: write 2% or 0.5%");
+        assert_eq!(refused("0%"), "`0%` is not above 0% and at most 100%");
+        assert!(refused("101%").contains("at most 100%"));
+        assert!(refused("2 p%").contains("write 2%") && refused("-2%").contains("write 2%"));
     }
 
     #[test]

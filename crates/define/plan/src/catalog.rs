@@ -23,6 +23,8 @@ pub trait Catalog {
     fn profile(&self, name: &str) -> Option<String>;
     /// Returns the names of all profiles.
     fn profile_names(&self) -> Vec<String>;
+    /// Returns the codes of the rules that doubt benchmarks (`A001`), which a waiver may name.
+    fn rule_codes(&self) -> Vec<&'static str>;
     /// Returns the text of a rate file.
     ///
     /// # Errors

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::experiment::MARGIN_DEFAULT;
 use model::units::{parse_count, parse_size};
 use model::{DataShape, Experiment, Options, Settings, Variant};
 use toml::Spanned;
@@ -73,11 +72,26 @@ impl Checker<'_> {
         let (data, derived) = self.data(&file.benchmark, preset, machine)?;
         let factor = self.words.clients_factor(file.factors.clients.as_ref(), self.machine)?;
         let (steps, loads) = self.words.steps(&file.benchmark, &data, &factor)?;
-        let (variants, words) = self.variants(&file, preset, derived.as_ref())?;
+        let (mut variants, mut words) = self.variants(&file, preset, derived.as_ref())?;
+        let base = self.base(file.experiment.base.as_ref(), &variants)?;
+        let mut places: BTreeMap<_, _> =
+            file.variant.iter().map(|v| (v.name.get_ref().clone(), v.name.span())).collect();
+        if file.experiment.control == Some(true) {
+            let control = self.words.add_control(&mut variants, &base, &places)?;
+            let inherited: Vec<_> = words
+                .iter()
+                .filter(|((variant, _), _)| *variant == base)
+                .map(|((_, word), place)| ((control.clone(), word.clone()), place.clone()))
+                .collect();
+            words.extend(inherited);
+            places.extend(places.get(&base).cloned().map(|place| (control, place)));
+        }
         let experiment = Experiment {
             name: self.file_name(&file.experiment.name, "the experiment's name")?,
+            margin: self.words.margin(file.experiment.margin.as_ref())?,
+            waivers: self.words.waivers(&file.waive)?,
             question: file.experiment.question,
-            base: self.base(file.experiment.base.as_ref(), &variants)?,
+            base,
             workload: preset.map(|preset| preset.name.to_owned()),
             data,
             memory_bytes,
@@ -88,16 +102,13 @@ impl Checker<'_> {
                 None => 1,
             },
             steps,
-            margin: MARGIN_DEFAULT,
-            waivers: Vec::new(),
             variants,
         };
-        let places = file.variant.iter().map(|v| (v.name.get_ref().clone(), v.name.span()));
         Ok(Checked {
             experiment,
             source: self.words.source.clone(),
             words,
-            variants: places.collect(),
+            variants: places,
             loads,
             clients: factor.place,
         })

@@ -12,8 +12,10 @@ mod catalog;
 mod check;
 mod checked;
 mod clients;
+mod declared;
 mod error;
 mod expand;
+
 mod layout;
 mod nearest;
 mod overrides;

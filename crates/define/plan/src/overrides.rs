@@ -1,9 +1,9 @@
 //! What the command line may say in place of an experiment file.
 
-use model::{BuildRef, Options};
+use model::{BuildRef, Options, Waiver};
 use toml::Spanned;
 
-use crate::spec::{ClientsEntry, File, LoadEntry, Text, WordOr};
+use crate::spec::{ClientsEntry, File, LoadEntry, Text, WaiveTable, WordOr};
 
 /// Values that replace those of the file; texts are parsed like the file's own.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,6 +50,12 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// Base case.
     pub base: Option<String>,
+    /// Smallest difference that matters, in per cent.
+    pub margin: Option<String>,
+    /// Whether the base is run once more as a control.
+    pub control: Option<bool>,
+    /// Rules set aside, each with its reason; they come to those of the file.
+    pub waivers: Vec<Waiver>,
 }
 
 /// A variant typed on the command line.
@@ -88,6 +94,13 @@ pub(crate) fn apply(file: &mut File, overrides: &Overrides) {
     apply_load(&mut file.benchmark.load, overrides);
     replace(&mut file.experiment.base, word(&overrides.base));
     replace(&mut file.experiment.seed, overrides.seed);
+    replace(&mut file.experiment.margin, text(&overrides.margin));
+    replace(&mut file.experiment.control, overrides.control);
+    let spanned = |word: &String| Spanned::new(0..0, word.clone());
+    for Waiver { code, reason } in &overrides.waivers {
+        file.waive.retain(|waiver| !waiver.code.get_ref().eq_ignore_ascii_case(code));
+        file.waive.push(WaiveTable { code: spanned(code), reason: spanned(reason) });
+    }
 }
 
 /// Replaces words of the benchmark's load; what the command line leaves open stays.

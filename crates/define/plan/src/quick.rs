@@ -38,6 +38,8 @@ pub fn quick(
             question: format!("How do the engines compare on {}?", steps.join(", ")),
             base: None,
             seed: None,
+            margin: None,
+            control: None,
         },
         benchmark: BenchmarkTable {
             steps: names.iter().map(spanned).collect(),
@@ -45,6 +47,7 @@ pub fn quick(
         },
         factors: spec::FactorsTable::default(),
         variant: name_variants(variants),
+        waive: Vec::new(),
     };
     check(&Source::default(), file, overrides, catalog, machine)
 }

@@ -23,6 +23,8 @@ pub(crate) struct File {
     pub(crate) factors: FactorsTable,
     #[serde(default)]
     pub(crate) variant: Vec<VariantTable>,
+    #[serde(default)]
+    pub(crate) waive: Vec<WaiveTable>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -32,6 +34,8 @@ pub(crate) struct ExperimentTable {
     pub(crate) question: String,
     pub(crate) base: Option<Spanned<String>>,
     pub(crate) seed: Option<u64>,
+    pub(crate) margin: Option<Spanned<Text>>,
+    pub(crate) control: Option<bool>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -137,6 +141,13 @@ pub(crate) struct LoadTable {
 pub(crate) struct FactorsTable {
     pub(crate) clients: Option<Spanned<ClientsEntry>>,
     pub(crate) repetitions: Option<Spanned<u32>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WaiveTable {
+    pub(crate) code: Spanned<String>,
+    pub(crate) reason: Spanned<String>,
 }
 
 /// The levels of the client factor as written: a list, or a word that stands for one.
@@ -257,6 +268,7 @@ const TABLES: &[(&str, &str)] = &[
     ("`repetitions`", "[factors]"),
     ("`operations`", "a step's table"),
     ("`arrivals`", "a load's table"),
+    ("`reason`", "[[waive]]"),
 ];
 
 /// Keys of a load, which people look for beside it.

@@ -53,6 +53,10 @@ impl Catalog for Program {
         PROFILES.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
+    fn rule_codes(&self) -> Vec<&'static str> {
+        lint::rules().iter().map(|rule| rule.code).collect()
+    }
+
     fn rate_file(&self, path: &Path) -> Result<String, String> {
         let mut text = String::new();
         let file = File::open(path).map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use model::{BuildRef, Options};
+use model::{BuildRef, Options, Waiver};
 use plan::{Checked, Machine, Overrides, QuickVariant};
 
 use crate::catalog::Program;
@@ -112,6 +112,23 @@ struct Words {
     /// Base case of the relative tables
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
+    /// Smallest difference that matters, such as 2%
+    #[arg(long, value_name = "PERCENT")]
+    margin: Option<String>,
+    /// Run the base once more under another name: a difference found there is noise
+    #[arg(long)]
+    control: bool,
+    /// Set a rule aside, such as 'A001=durability is the question'; repeat for more
+    #[arg(long, value_name = "CODE=REASON", value_parser = waiver)]
+    waive: Vec<Waiver>,
+}
+
+/// Reads a waiver as typed.
+fn waiver(text: &str) -> std::result::Result<Waiver, String> {
+    let (code, reason) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`{text}` has no reason: write '{text}=why it does not matter'"))?;
+    Ok(Waiver { code: code.trim().to_owned(), reason: reason.trim().to_owned() })
 }
 
 impl Words {
@@ -138,6 +155,9 @@ impl Words {
             workload: self.workload.clone(),
             seed: self.seed,
             base: self.base.clone(),
+            margin: self.margin.clone(),
+            control: self.control.then_some(true),
+            waivers: self.waive.clone(),
         }
     }
 }

@@ -1,0 +1,180 @@
+//! What an author declares before anything is run: the margin, a control, and waivers.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use model::experiment::MARGIN_DEFAULT;
+use model::units::parse_share;
+use model::{Variant, Waiver};
+use toml::Spanned;
+
+use crate::error::PlanError;
+use crate::nearest::nearest;
+use crate::resolve::Words;
+use crate::spec::{Text, WaiveTable};
+
+impl Words<'_> {
+    /// Checks the smallest difference that matters.
+    pub(crate) fn margin(&self, margin: Option<&Spanned<Text>>) -> Result<f64, PlanError> {
+        Ok(self.quantity(margin, parse_share)?.unwrap_or(MARGIN_DEFAULT))
+    }
+
+    /// Checks what is set aside: each rule is known, and each has its reason once.
+    pub(crate) fn waivers(&self, tables: &[WaiveTable]) -> Result<Vec<Waiver>, PlanError> {
+        let mut waivers: Vec<Waiver> = Vec::new();
+        for table in tables {
+            let code = self.rule_code(&table.code)?;
+            let reason = table.reason.get_ref().trim().to_owned();
+            if reason.is_empty() {
+                return Err(PlanError::new(format!("why does {code} not matter here?"))
+                    .at(self.source, table.reason.span(), "no reason")
+                    .remedy("give the reason: it stands in the first line of every result"));
+            }
+            if waivers.iter().any(|waiver| waiver.code == code) {
+                return Err(PlanError::new(format!("{code} is waived twice"))
+                    .at(self.source, table.code.span(), "the second time")
+                    .remedy("keep one of them, with the whole reason"));
+            }
+            waivers.push(Waiver { code: code.to_owned(), reason });
+        }
+        Ok(waivers)
+    }
+
+    fn rule_code(&self, code: &Spanned<String>) -> Result<&'static str, PlanError> {
+        let (word, codes) = (code.get_ref().trim(), self.catalog.rule_codes());
+        if let Some(code) = codes.iter().find(|known| known.eq_ignore_ascii_case(word)) {
+            return Ok(code);
+        }
+        let error = PlanError::new(format!("no rule has the code `{word}`"));
+        let error = error.at(self.source, code.span(), "unknown code");
+        Err(match nearest(&word.to_ascii_uppercase(), codes.iter().copied()) {
+            Some(near) => error.remedy(format!("did you mean {near}?")),
+            None => error.remedy(format!("rules: {}", codes.join(", "))),
+        })
+    }
+
+    /// Adds the base once more under another name, right after it; returns that name.
+    pub(crate) fn add_control(
+        &self,
+        variants: &mut Vec<Variant>,
+        base: &str,
+        places: &BTreeMap<String, Range<usize>>,
+    ) -> Result<String, PlanError> {
+        let name = format!("{base}-control");
+        if variants.iter().any(|variant| variant.name == name) {
+            let place = places.get(&name).cloned().unwrap_or(0..0);
+            return Err(PlanError::new(format!("the control would be named `{name}` too"))
+                .at(self.source, place, "has the control's name")
+                .remedy("give this variant another name, or leave the control out"));
+        }
+        let at = variants.iter().position(|variant| variant.name == base).unwrap_or(0);
+        let control = Variant { name: name.clone(), is_control: true, ..variants[at].clone() };
+        variants.insert(at + 1, control);
+        Ok(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Waiver;
+
+    use crate::catalog::Machine;
+    use crate::check::load;
+    use crate::overrides::Overrides;
+    use crate::sample::{FILE, Knowledge, MACHINE, checked, experiment};
+
+    const QUESTION: &str = "question = \"?\"";
+
+    fn refused(old: &str, new: &str) -> (String, String) {
+        use miette::Diagnostic as _;
+        let error = checked(old, new).unwrap_err();
+        let help = error.help().map_or(String::new(), |help| help.to_string());
+        (error.to_string(), help)
+    }
+
+    #[test]
+    fn the_margin_is_a_percentage_and_two_when_nobody_says_otherwise() {
+        let margin = |words: &str| experiment(QUESTION, &format!("{QUESTION}\n{words}")).margin;
+        assert!((margin("") - 0.02).abs() < 1e-12);
+        assert!((margin("margin = \"5 %\"") - 0.05).abs() < 1e-12);
+        let (said, _) = refused(QUESTION, &format!("{QUESTION}\nmargin = 0.02"));
+        assert_eq!(said, "`0.02` is not a percentage: write 2% or 0.5%");
+    }
+
+    #[test]
+    fn a_control_is_the_base_once_more_right_after_it() {
+        let two = "\"tree\"\n[[variant]]\nname = \"b\"\nengine = \"tree\"\ncache = \"1GiB\"\n\
+                   [[variant]]\nname = \"c\"\nengine = \"tree\"";
+        let text = FILE.replacen("\"tree\"", two, 1).replacen(
+            QUESTION,
+            "question = \"?\"\nbase = \"b\"\ncontrol = true",
+            1,
+        );
+        let found =
+            load("f.toml", &text, &Overrides::default(), &Knowledge::default(), MACHINE).unwrap();
+        let variants = &found.experiment.variants;
+        let names: Vec<_> = variants.iter().map(|variant| variant.name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "b-control", "c"]);
+        assert!(variants[2].is_control && !variants[1].is_control);
+        assert_eq!(variants[2].settings, variants[1].settings);
+        // A refusal of the control points at the words of the base.
+        let [base, control] =
+            ["b", "b-control"].map(|name| found.refusal(name, Some("cache"), "too small"));
+        let place = |error: &crate::error::PlanError| {
+            use miette::Diagnostic as _;
+            error.labels().and_then(|mut labels| labels.next()).map(|label| label.offset())
+        };
+        assert!(place(&base).is_some());
+        assert_eq!(place(&base), place(&control));
+    }
+
+    #[test]
+    fn a_control_needs_its_name_for_itself() {
+        let clash = "\"tree\"\n[[variant]]\nname = \"a-control\"\nengine = \"tree\"";
+        let overrides = Overrides { control: Some(true), ..Overrides::default() };
+        let text = FILE.replacen("\"tree\"", clash, 1);
+        let known = Knowledge::default();
+        let machine: Machine = MACHINE;
+        let said = load("f.toml", &text, &overrides, &known, machine).unwrap_err().to_string();
+        assert_eq!(said, "the control would be named `a-control` too");
+    }
+
+    #[test]
+    fn a_waiver_names_a_rule_and_has_a_reason() {
+        let waive = |words: &str| format!("\"tree\"\n[[waive]]\n{words}");
+        let waived = experiment("\"tree\"", &waive("code = \"a001\"\nreason = \" it is asked \""));
+        let expected = Waiver { code: "A001".to_owned(), reason: "it is asked".to_owned() };
+        assert_eq!(waived.waivers, [expected]);
+        let refused = |words: &str| refused("\"tree\"", &waive(words));
+        let (said, help) = refused("code = \"A01\"\nreason = \"x\"");
+        assert_eq!((&*said, &*help), ("no rule has the code `A01`", "did you mean A001?"));
+        let (_, help) = refused("code = \"frequency\"\nreason = \"x\"");
+        assert_eq!(help, "rules: A001, A008, A039");
+        let (said, help) = refused("code = \"A008\"\nreason = \" \"");
+        assert_eq!(said, "why does A008 not matter here?");
+        assert!(help.starts_with("give the reason"), "{help}");
+        let (said, _) =
+            refused("code = \"A008\"\nreason = \"x\"\n[[waive]]\ncode = \"a008\"\nreason = \"y\"");
+        assert_eq!(said, "A008 is waived twice");
+        let (said, help) = refused("code = \"A008\"\nreasons = \"x\"");
+        assert_eq!(
+            (&*said, &*help),
+            ("unknown key `reasons` in [[waive]]", "did you mean `reason`?")
+        );
+    }
+
+    #[test]
+    fn a_typed_waiver_stands_in_place_of_the_file_s() {
+        let file =
+            FILE.replacen("\"tree\"", "\"tree\"\n[[waive]]\ncode = \"A001\"\nreason = \"old\"", 1);
+        let typed = |code: &str, reason: &str| Waiver { code: code.into(), reason: reason.into() };
+        let overrides = Overrides {
+            waivers: vec![typed("a001", "new"), typed("A039", "quick")],
+            margin: Some("1%".to_owned()),
+            ..Overrides::default()
+        };
+        let found = load("f.toml", &file, &overrides, &Knowledge::default(), MACHINE).unwrap();
+        assert_eq!(found.experiment.waivers, [typed("A001", "new"), typed("A039", "quick")]);
+        assert!((found.experiment.margin - 0.01).abs() < 1e-12);
+    }
+}
