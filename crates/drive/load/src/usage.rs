@@ -62,6 +62,12 @@ impl Usage {
         add(readings, "client_context_switches_voluntary", self.voluntary);
         add(readings, "client_context_switches_involuntary", self.involuntary);
     }
+
+    /// Adds what one background writer used, beside its part in what all client threads used.
+    pub(crate) fn add_as_writer(&self, readings: &mut Readings) {
+        add(readings, "writer_cpu_user_us", self.user_us);
+        add(readings, "writer_cpu_kernel_us", self.kernel_us);
+    }
 }
 
 /// Returns the process's accounts so far, cumulative, under the names of the metrics.
@@ -170,6 +176,11 @@ pub(crate) fn add_signed(readings: &mut Readings, name: &str, count: i64) {
     sum(readings, name, count as f64);
 }
 
+/// Adds a count to a reading.
+pub(crate) fn add_count(readings: &mut Readings, name: &str, count: u64) {
+    add(readings, name, count);
+}
+
 /// Adds every reading of `from` to `into`.
 pub(crate) fn merge(into: &mut Readings, from: &Readings) {
     for (name, value) in from {
@@ -197,12 +208,16 @@ mod tests {
     fn every_reading_has_its_line_in_the_table_of_metrics() {
         let mut readings = Readings::new();
         Usage::default().add_as_client(&mut readings);
+        Usage::default().add_as_writer(&mut readings);
         ProcessUsage::default().add_to(&mut readings);
         for name in ["pause_us", "client_run_queue_us", "client_idle_us"] {
             add_span(&mut readings, name, Nanos(1500));
         }
+        for name in ["client_storage_wait_us", "client_sleep_us", "client_looks"] {
+            add_count(&mut readings, name, 3);
+        }
         add_signed(&mut readings, "offered_ops", -3);
-        assert_eq!(readings.len(), 15);
+        assert_eq!(readings.len(), 20);
         for name in readings.keys() {
             assert!(model::metric::find(name).is_some(), "{name}");
         }

@@ -84,6 +84,9 @@ impl Collector {
             absorb(group, &tally);
             absorb_lags(&mut interval.start_lag, &tally);
             usage.add_as_client(&mut interval.readings);
+            if is_writer {
+                usage.add_as_writer(&mut interval.readings);
+            }
             if let Some(idle) = idle {
                 usage::add_span(&mut interval.readings, "client_idle_us", idle);
             }

@@ -87,8 +87,12 @@ impl<'r, C: Clock> Conductor<'r, C> {
         if has_begun {
             on_event(Event::MeasuringBegins);
         }
-        let evidence = Evidence::begin(&threads[..team.clients]);
+        let mut evidence = Evidence::begin(&threads[..team.clients]);
         let start = clock.now().after(LEAD);
+        // Who waits for an arrival waits for nothing of the engine's.
+        if team.client_arrivals.is_none() {
+            evidence.look_from(start, &threads[..team.clients]);
+        }
         let measured_from = start.after(span.warmup);
         let deadline = match span.stop {
             StopRule::Operations(_) => None,
@@ -133,9 +137,7 @@ impl<'r, C: Clock> Conductor<'r, C> {
             let cut = self.timeline.cut_of(self.open);
             let wake = if self.clients_running > 0 { cut } else { now.after(POLL) };
             let wake = wake.min(self.next_heartbeat).min(now.after(POLL));
-            let message = receive_within(&self.inlet.messages, wake.since(now));
-            self.evidence.note_wait(wake, self.clock.now());
-            if let Some(message) = message {
+            if let Some(message) = self.listen(now, wake) {
                 self.hear(message);
             }
         }
@@ -154,6 +156,24 @@ impl<'r, C: Clock> Conductor<'r, C> {
             readings: totals.readings,
             arrivals,
             end,
+        }
+    }
+
+    /// Waits for a message until `wake`, and looks at the clients meanwhile.
+    ///
+    /// The looks are no waits of their own: how late they are says nothing of the process.
+    fn listen(&mut self, mut now: Nanos, wake: Nanos) -> Option<Message> {
+        loop {
+            let until = wake.min(self.evidence.next_look());
+            let message = receive_within(&self.inlet.messages, until.since(now));
+            now = self.clock.now();
+            if message.is_none() {
+                self.evidence.look(now);
+            }
+            if message.is_some() || until == wake {
+                self.evidence.note_wait(wake, now);
+                return message;
+            }
         }
     }
 

@@ -2,12 +2,13 @@
 //!
 //! Not a judgement: whether an interval counts is decided where records are made.
 
-use model::Nanos;
+use model::{Nanos, Readings};
 use nix::unistd::Pid;
 
+use super::looks::Looks;
 use super::step::Interval;
 use crate::schedule::Due;
-use crate::usage::{ProcessUsage, RunQueue, add_signed, add_span};
+use crate::usage::{ProcessUsage, RunQueue, add_signed, add_span, merge};
 
 /// Lateness that a timed wait may have on a busy host without anything having stood still.
 const LATE: Nanos = Nanos::from_millis(1);
@@ -19,6 +20,7 @@ pub(super) struct Evidence {
     queues: Vec<Option<RunQueue>>,
     queued: Nanos,
     paused: Nanos,
+    looks: Looks,
 }
 
 /// What is known of an interval beside its operations.
@@ -27,6 +29,8 @@ pub(super) struct Cut {
     usage: ProcessUsage,
     queued: Option<Nanos>,
     paused: Nanos,
+    /// What the clients were seen to wait for.
+    waits: Readings,
     /// The measured clients' arrivals; `None` in a closed loop.
     pub(super) due: Option<Due>,
 }
@@ -39,7 +43,23 @@ impl Evidence {
             queues: threads.iter().map(|thread| RunQueue::of_thread(*thread)).collect(),
             queued: Nanos(0),
             paused: Nanos(0),
+            looks: Looks::default(),
         }
+    }
+
+    /// Looks at what the measured clients wait for, from `start` on.
+    pub(super) fn look_from(&mut self, start: Nanos, threads: &[Pid]) {
+        self.looks = Looks::begin(threads, start);
+    }
+
+    /// Returns when the next look is due.
+    pub(super) fn next_look(&self) -> Nanos {
+        self.looks.next_at()
+    }
+
+    /// Looks, if it is time to.
+    pub(super) fn look(&mut self, now: Nanos) {
+        self.looks.look(now);
     }
 
     /// Notes a timed wait of this process that should have ended at `wake`, and did at `now`.
@@ -69,7 +89,9 @@ impl Evidence {
         }
         let is_told = self.queues.iter().any(Option::is_some);
         let (queued, paused) = (std::mem::take(&mut self.queued), std::mem::take(&mut self.paused));
-        Cut { usage: growth, queued: is_told.then_some(queued), paused, due }
+        let mut waits = Readings::new();
+        self.looks.add_to(&mut waits);
+        Cut { usage: growth, queued: is_told.then_some(queued), paused, waits, due }
     }
 }
 
@@ -82,6 +104,7 @@ impl Cut {
         if let Some(queued) = self.queued {
             add_span(readings, "client_run_queue_us", queued);
         }
+        merge(readings, &self.waits);
         if let Some(due) = self.due {
             add_signed(readings, "offered_ops", due.offered);
             interval.backlog = due.backlog;

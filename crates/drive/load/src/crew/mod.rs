@@ -13,6 +13,7 @@ mod collector;
 mod conduct;
 mod evidence;
 mod gate;
+mod looks;
 mod pace;
 mod seat;
 mod step;
