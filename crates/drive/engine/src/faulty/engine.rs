@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome};
 use rustix::process::{Signal, getpid, kill_process};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::lie::{Lie, Row, read, tell};
 use super::rules;
@@ -103,6 +104,7 @@ impl FaultyEngine {
                 wait(span);
             }
             Action::Slow(span) => wait(span),
+            Action::Burn(span) => burn(span),
             Action::Hang => {
                 let _shut = self.gate.write().unwrap_or_else(PoisonError::into_inner);
                 loop {
@@ -145,6 +147,16 @@ impl FaultyEngine {
 #[expect(clippy::disallowed_methods, reason = "the stall is the fault it plays")]
 fn wait(span: Duration) {
     std::thread::sleep(span);
+}
+
+/// Uses that much CPU of the calling thread.
+fn burn(span: Duration) {
+    let used = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::try_from(time).unwrap_or_default()
+    };
+    let end = used() + span;
+    while used() < end {}
 }
 
 fn fail(failure: Failure) -> EngineError {

@@ -10,6 +10,7 @@
 //! | `refuse open` | does not open |
 //! | `stall SPAN` | no client's operation starts for that long |
 //! | `slow SPAN` | this operation takes that much longer |
+//! | `burn SPAN` | this operation uses that much more CPU |
 //! | `hang` | no operation ends any more |
 //! | `fail [conflict\|timeout\|fatal]` | the operation is not done and says so (`timeout`) |
 //! | `lie [value\|truncate\|drop\|reverse]` | a wrong answer to a read (`value`: another key's) |
@@ -37,8 +38,8 @@
 //! Its burst capacity is parallel / work, with more clients than servers; it sustains the lesser
 //! of that and pays / `debt_per_op`. The debt is in its state, as an engine's own would be.
 //!
-//! Invariants: the script alone decides, so a run repeats; only the server reads a clock, the
-//! kernel's monotonic one, to know how far its work is.
+//! Invariants: the script alone decides, so a run repeats; the server reads the kernel's monotonic
+//! clock to know how far its work is, and `burn` that of its thread's CPU.
 //!
 //! To add a fault: a variant of `Action` and its words in `script.rs`, and what it does in
 //! `engine.rs` (or in `lie.rs` when it lies). To add an option of the server: its words in

@@ -13,7 +13,7 @@ use crate::error::EngineError;
 const FAULT: &str = "fault";
 
 /// What a user may write, for the text of a refusal.
-const FORMS: &str = "`refuse open`, `stall SPAN`, `slow SPAN`, `hang`, \
+const FORMS: &str = "`refuse open`, `stall SPAN`, `slow SPAN`, `burn SPAN`, `hang`, \
     `fail [conflict|timeout|fatal]`, `lie [value|truncate|drop|reverse|ignore|forget]`, \
     `die [abort|segv|kill]` or `eat SIZE`, then `at N`, `every N` or `from N`";
 
@@ -23,6 +23,7 @@ pub(super) enum Action {
     RefuseOpen,
     Stall(Duration),
     Slow(Duration),
+    Burn(Duration),
     Hang,
     Fail(Failure),
     Lie(Lie),
@@ -146,6 +147,7 @@ fn action(words: &[&str]) -> Result<Action, String> {
         ["refuse", "open"] => Action::RefuseOpen,
         ["stall", text] => Action::Stall(span(text)?),
         ["slow", text] => Action::Slow(span(text)?),
+        ["burn", text] => Action::Burn(span(text)?),
         ["hang"] => Action::Hang,
         ["fail", "conflict"] => Action::Fail(Failure::Conflict),
         ["fail"] | ["fail", "timeout"] => Action::Fail(Failure::Timeout),
@@ -177,6 +179,7 @@ mod tests {
             ("stall 1s at 5000", Action::Stall(span(1_000)), At(5_000)),
             ("stall 3ms every 2k", Action::Stall(span(3)), Every(2_000)),
             ("slow 20us", Action::Slow(Duration::from_micros(20)), From(1)),
+            ("burn 20us every 2", Action::Burn(Duration::from_micros(20)), Every(2)),
             ("hang at 7", Action::Hang, At(7)),
             ("fail every 1000", Action::Fail(Failure::Timeout), Every(1_000)),
             ("fail conflict from 9", Action::Fail(Failure::Conflict), From(9)),
