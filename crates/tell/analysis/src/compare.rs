@@ -1,21 +1,22 @@
 //! Compares variants step by step, each with the base case.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use model::metric::Readings;
 use model::record::RunEnd;
-use model::{Experiment, Load, RunRecord};
-use stats::{Design, judge};
+use model::{Experiment, RunRecord, Variant};
+use stats::{Design, Effect, judge};
 
+use crate::arms::{Arm, Arms, Block, Counted, Key};
 use crate::comparison::{
     CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
     StepComparison, VariantRuns, is_given,
 };
 use crate::doubt;
 use crate::error::AnalysisError;
+use crate::family::{self, Families};
 use crate::ledger::Ledger;
-use crate::metrics::{run_metrics, step_metrics};
-use crate::stat::Spread;
+use crate::noise::{self, Noise};
+use crate::stat::{Spread, median};
 
 /// Compares the variants of `experiment` with `base`, step by step.
 ///
@@ -23,68 +24,55 @@ use crate::stat::Spread;
 /// time: what was measured is not thrown away. Such a run is listed in
 /// [`Comparison::incomplete`], and is left out where only whole runs can tell. A run that is
 /// invalid is listed in [`Comparison::invalid`], and nothing of it counts. A metric that the
-/// experiment gives ([`is_given`]) has no ratio to the base.
+/// experiment gives ([`is_given`]) has no ratio to the base. `ledger` must not hold the runs
+/// themselves: they would count twice.
 ///
 /// # Errors
 /// When there are no runs, the base or a run's variant is not in the experiment, or the records
 /// are of different schema versions.
 ///
-/// Source: [`Spread::of`] and [`judge`].
+/// Source: [`judge`]; the project's reference, analysis, section 1.
 pub fn compare(
     runs: &[RunRecord],
     experiment: &Experiment,
     base: &str,
-    _ledger: &Ledger,
+    ledger: &Ledger,
 ) -> Result<Comparison, AnalysisError> {
     check(runs, experiment, base)?;
-    let names: Vec<&str> = experiment.variants.iter().map(|one| one.name.as_str()).collect();
-    let design = Design {
-        margin: experiment.margin,
-        prior: None,
-        is_paired: false,
-        assumed_cov: ASSUMED_COV,
+    let counted = Counted::of(runs, &experiment.data);
+    let noise = noise::known(&counted.steps, ledger);
+    let question = Question { experiment, base, noise: &noise };
+    let step = |(key, arms): (&Key, &Arms<'_>)| StepComparison {
+        index: key.index,
+        name: key.name.clone(),
+        clients: key.clients,
+        is_rate_given: arms.is_rate_given,
+        primary: primary(arms),
+        cells: question.cells(arms),
     };
-    let table = Table { names: &names, base, design };
-    let mut by_step = Samples::new();
-    let mut by_run = Samples::new();
-    let mut given = BTreeSet::new();
-    for run in runs.iter().filter(|run| run.invalid.is_none()) {
-        let level = run.cell.clients;
-        for step in &run.steps {
-            let key = (level, step.index, step.step.name.clone());
-            if matches!(step.step.load, Load::Open(_)) {
-                given.insert(key.clone());
-            }
-            by_step.add(key, &run.cell.variant, step_metrics(step, &experiment.data));
-        }
-        if run.end.is_complete() {
-            let key = (level, 0, String::new());
-            by_run.add(key, &run.cell.variant, run_metrics(run, &experiment.data));
-        }
-    }
-    let step = |(key, of_variant): (Key, _)| {
-        let is_rate_given = given.contains(&key);
-        let has_ratio = |metric: &str| !(is_rate_given && is_given(metric));
-        let cells = table.cells(&of_variant, &has_ratio);
-        let (clients, index, name) = key;
-        StepComparison { index, name, clients, is_rate_given, primary: None, cells }
+    let whole = |(clients, arms): (&u32, &Arms<'_>)| RunsComparison {
+        clients: *clients,
+        cells: question.cells(arms),
     };
-    let whole = |((clients, _, _), of_variant): (Key, _)| RunsComparison {
-        clients,
-        cells: table.cells(&of_variant, &|_| true),
-    };
-    Ok(Comparison {
+    let mut executed: Vec<&RunRecord> = runs.iter().collect();
+    executed.sort_by_key(|run| (&run.started_at, &run.id));
+    let controls = experiment.variants.iter().filter(|variant| variant.is_control);
+    let mut comparison = Comparison {
         base: base.to_owned(),
+        control: controls.map(|variant| variant.name.clone()).next(),
         margin: experiment.margin,
         repetitions: experiment.repetitions,
         variants: variant_runs(runs, experiment),
-        steps: by_step.0.into_iter().map(step).collect(),
-        runs: by_run.0.into_iter().map(whole).collect(),
-        incomplete: runs.iter().filter_map(incomplete).collect(),
-        invalid: runs.iter().filter_map(invalid).collect(),
+        steps: counted.steps.iter().map(step).collect(),
+        runs: counted.runs.iter().map(whole).collect(),
+        families: Families::default(),
+        incomplete: executed.iter().filter_map(|run| incomplete(run)).collect(),
+        invalid: executed.iter().filter_map(|run| invalid(run)).collect(),
         doubts: doubt::all(runs, experiment),
-        ..Comparison::default()
-    })
+        noise,
+    };
+    comparison.families = family::adjust(&mut comparison, experiment);
+    Ok(comparison)
 }
 
 /// Run-to-run coefficient of variation to assume where nothing is known of the noise.
@@ -92,66 +80,107 @@ pub fn compare(
 /// Source: the project's reference, analysis, section 1.5.
 const ASSUMED_COV: f64 = 0.025;
 
-/// Level of clients, index and name of a step.
-type Key = (u32, u32, String);
+/// The same where operations wait for storage, which hides the noise of CPU and memory.
+///
+/// Source: as [`ASSUMED_COV`].
+const ASSUMED_COV_IO_BOUND: f64 = 0.015;
 
-/// Metrics of each counted run, by step and variant.
-struct Samples(BTreeMap<Key, BTreeMap<String, Vec<Readings>>>);
+/// Device reads per operation from which a step counts as bound by storage.
+const IO_BOUND_READS_PER_OP: f64 = 0.5;
 
-impl Samples {
-    const fn new() -> Self {
-        Self(BTreeMap::new())
-    }
+/// Repetitions from which a comparison is paired.
+///
+/// Source: the project's reference, analysis, section 1.1.
+const PAIRED_FROM: u32 = 5;
 
-    fn add(&mut self, key: Key, variant: &str, metrics: Readings) {
-        self.0.entry(key).or_default().entry(variant.to_owned()).or_default().push(metrics);
-    }
+/// Returns the metric that answers for a step: the rate found, kept or reached; where the rate is
+/// given without a limit, how long operations took; where there are none, how long settling took.
+///
+/// Source: the project's reference, analysis, section 1.6.
+fn primary(arms: &Arms<'_>) -> Option<&'static str> {
+    let candidates: &[&'static str] = if arms.is_rate_given {
+        &["goodput_ops_per_s", "response_ns_p99"]
+    } else {
+        &["sustainable_ops_per_s", "throughput_ops_per_s", "settle_s"]
+    };
+    let is_known =
+        |metric: &&&str| arms.of_variant.values().any(|arm| arm.metrics.contains_key(**metric));
+    candidates.iter().find(is_known).copied()
 }
 
-/// The variants in order, and which of them is the base.
-struct Table<'a> {
-    names: &'a [&'a str],
+/// What is compared with what, and what is known beforehand.
+struct Question<'a> {
+    experiment: &'a Experiment,
     base: &'a str,
-    design: Design<'a>,
+    noise: &'a BTreeMap<String, Noise>,
 }
 
-impl Table<'_> {
-    fn cells(
-        &self,
-        of_variant: &BTreeMap<String, Vec<Readings>>,
-        has_ratio: &dyn Fn(&str) -> bool,
-    ) -> Vec<CellComparison> {
-        let values_of =
-            |name: &str| values(of_variant.get(name).map(Vec::as_slice).unwrap_or_default());
-        let base = values_of(self.base);
-        let cell = |name: &&str| {
-            let is_base = *name == self.base;
-            let versus = |metric: &str, own: &[f64]| {
-                let base = base.get(metric).filter(|_| !is_base && has_ratio(metric));
-                base.and_then(|base| judge(base, own, &self.design))
-            };
-            let measured = values_of(name).into_iter().filter_map(|(metric, own)| {
-                let versus_base = versus(metric, &own);
-                let spread = Spread::of(&own)?;
-                Some((metric.to_owned(), Measured { spread, versus_base }))
+impl Question<'_> {
+    /// Returns every variant's cell, in the experiment's order.
+    fn cells(&self, arms: &Arms<'_>) -> Vec<CellComparison> {
+        let none = Arm::default();
+        let of = |name: &str| arms.of_variant.get(name).unwrap_or(&none);
+        let base = of(self.base);
+        let assumed_cov = self.assumed_cov(arms);
+        let cell = |variant: &Variant| {
+            let arm = of(&variant.name);
+            let is_base = variant.name == self.base;
+            let measured = arm.metrics.iter().filter_map(|(metric, own)| {
+                let has_ratio = !(is_base || arms.is_rate_given && is_given(metric));
+                let versus = || self.versus(metric, base.values(metric), own, assumed_cov);
+                let spread = Spread::of(&numbers(own))?;
+                let versus_base = has_ratio.then(versus).flatten();
+                Some((metric.clone(), Measured { spread, versus_base }))
             });
-            CellComparison {
-                variant: (*name).to_owned(),
-                runs: of_variant.get(*name).map_or(0, |runs| count(runs.len())),
-                metrics: measured.collect(),
-            }
+            let metrics = measured.collect();
+            CellComparison { variant: variant.name.clone(), runs: arm.runs, metrics }
         };
-        self.names.iter().map(cell).collect()
+        self.experiment.variants.iter().map(cell).collect()
+    }
+
+    fn versus(
+        &self,
+        metric: &str,
+        base: &[(Block<'_>, f64)],
+        own: &[(Block<'_>, f64)],
+        assumed_cov: f64,
+    ) -> Option<Effect> {
+        let design = Design {
+            margin: self.experiment.margin,
+            prior: self.noise.get(metric).map(|noise| &noise.prior),
+            is_paired: self.experiment.repetitions >= PAIRED_FROM && is_block_by_block(base, own),
+            assumed_cov,
+        };
+        judge(&numbers(base), &numbers(own), &design)
+    }
+
+    /// Returns the noise to assume in a step, by the workload or by what the device did.
+    fn assumed_cov(&self, arms: &Arms<'_>) -> f64 {
+        let reads = || {
+            let arms = arms.of_variant.values();
+            let all = arms.flat_map(|arm| numbers(arm.values("device_reads_per_op")));
+            median(&all.collect::<Vec<_>>()).is_some_and(|reads| reads >= IO_BOUND_READS_PER_OP)
+        };
+        let is_io_bound = match self.experiment.workload.as_deref() {
+            Some("iobuf" | "iodir") => true,
+            Some("byrx" | "byos") => false,
+            Some(_) | None => reads(),
+        };
+        if is_io_bound { ASSUMED_COV_IO_BOUND } else { ASSUMED_COV }
     }
 }
 
-/// Returns the values of each metric, one for each run that knows it.
-fn values(runs: &[Readings]) -> BTreeMap<&str, Vec<f64>> {
-    let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for (metric, value) in runs.iter().flatten() {
-        values.entry(metric).or_default().push(*value);
-    }
-    values
+/// Returns whether both arms have the same blocks, one value each, and enough of them.
+fn is_block_by_block(one: &[(Block<'_>, f64)], other: &[(Block<'_>, f64)]) -> bool {
+    let is_once = |(a, b): (&(Block<'_>, f64), &(Block<'_>, f64))| a.0 != b.0;
+    one.len() == other.len()
+        && one.len() >= PAIRED_FROM as usize
+        && one.iter().zip(other).all(|(a, b)| a.0 == b.0)
+        && one.iter().zip(one.iter().skip(1)).all(is_once)
+}
+
+fn numbers(values: &[(Block<'_>, f64)]) -> Vec<f64> {
+    values.iter().map(|(_, value)| *value).collect()
 }
 
 fn check(runs: &[RunRecord], experiment: &Experiment, base: &str) -> Result<(), AnalysisError> {
@@ -214,9 +243,10 @@ fn count(len: usize) -> u32 {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
-    use model::{OpenLoad, Pace, Rate};
+    use std::collections::BTreeSet;
+
+    use model::{Load, OpenLoad, Pace, Rate};
 
     use stats::Verdict;
 

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use model::{DataShape, RunRecord};
 use serde::{Deserialize, Serialize};
 use stats::CellVariance;
+
+use crate::arms::{Counted, variance};
+use crate::stat::median;
 
 /// What earlier experiments on a machine tell of its noise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// One entry for each earlier experiment.
+    /// The cells of each earlier experiment.
     pub experiments: Vec<Vec<LedgerCell>>,
 }
 
@@ -21,4 +25,25 @@ pub struct LedgerCell {
     pub seconds: f64,
     /// Variance of the logarithm, by metric.
     pub metrics: BTreeMap<String, CellVariance>,
+}
+
+/// Returns what an experiment tells of the noise; nothing when no cell was repeated.
+///
+/// Metrics of whole runs are not here: they are those of the steps once more.
+#[must_use]
+pub fn ledger(runs: &[RunRecord], data: &DataShape) -> Vec<LedgerCell> {
+    let counted = Counted::of(runs, data);
+    let mut cells = Vec::new();
+    for (key, arms) in &counted.steps {
+        for arm in arms.of_variant.values() {
+            let variances = arm.metrics.iter();
+            let metrics: BTreeMap<_, _> = variances
+                .filter_map(|(metric, values)| Some((metric.clone(), variance(values)?)))
+                .collect();
+            if let Some(seconds) = median(&arm.seconds).filter(|_| !metrics.is_empty()) {
+                cells.push(LedgerCell { step: key.name.clone(), seconds, metrics });
+            }
+        }
+    }
+    cells
 }

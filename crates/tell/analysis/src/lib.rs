@@ -14,6 +14,7 @@
 //! of its subject in [`metrics`]; to add a statistic, add it to [`stat`] with its source; to add a
 //! doubt, add a function to [`doubt`].
 
+mod arms;
 pub mod compare;
 pub mod comparison;
 pub mod doubt;
@@ -40,7 +41,7 @@ pub use doubt::Doubt;
 pub use error::AnalysisError;
 pub use family::{Families, Family};
 pub use join::join;
-pub use ledger::{Ledger, LedgerCell};
+pub use ledger::{Ledger, LedgerCell, ledger};
 pub use metrics::{
     Percentile, Time, Withheld, bytes_put, primary_operations, response_time, run_metrics,
     service_time, step_metrics,

@@ -1,0 +1,118 @@
+//! The values that are compared: by step, variant and metric, one for each run that counts.
+
+use std::collections::BTreeMap;
+
+use model::{DataShape, Load, Readings, RunRecord};
+use stats::CellVariance;
+
+use crate::metrics::{run_metrics, step_metrics};
+
+/// A step at one level of the clients factor.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) clients: u32,
+    pub(crate) index: u32,
+    pub(crate) name: String,
+}
+
+/// Experiment and repetition: the runs of one block were made in the same stretch of time, with
+/// the same seed.
+pub(crate) type Block<'a> = (&'a str, u32);
+
+/// The runs of every variant in one step, or as a whole.
+#[derive(Debug, Default)]
+pub(crate) struct Arms<'a> {
+    pub(crate) of_variant: BTreeMap<&'a str, Arm<'a>>,
+    /// Whether operations arrived at rates the experiment gives.
+    pub(crate) is_rate_given: bool,
+}
+
+/// The runs of one variant.
+#[derive(Debug, Default)]
+pub(crate) struct Arm<'a> {
+    /// Runs that were counted.
+    pub(crate) runs: u32,
+    /// Length of each run's measured span, in seconds; none for whole runs.
+    pub(crate) seconds: Vec<f64>,
+    /// Each metric's values in the runs that know it, in the order of their blocks.
+    pub(crate) metrics: BTreeMap<String, Vec<(Block<'a>, f64)>>,
+}
+
+impl<'a> Arm<'a> {
+    fn add(&mut self, block: Block<'a>, metrics: Readings) {
+        self.runs += 1;
+        for (metric, value) in metrics {
+            self.metrics.entry(metric).or_default().push((block, value));
+        }
+    }
+
+    /// Returns a metric's values with their blocks; none when no run knows it.
+    pub(crate) fn values(&self, metric: &str) -> &[(Block<'a>, f64)] {
+        self.metrics.get(metric).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// Everything that is compared.
+#[derive(Debug, Default)]
+pub(crate) struct Counted<'a> {
+    /// By step.
+    pub(crate) steps: BTreeMap<Key, Arms<'a>>,
+    /// What only whole runs can tell, by level of clients.
+    pub(crate) runs: BTreeMap<u32, Arms<'a>>,
+}
+
+impl<'a> Counted<'a> {
+    /// Gathers what counts of `runs`, which may be in any order.
+    ///
+    /// Nothing of an invalid run counts. Of a run that came to an end before time the finished
+    /// steps do; as a whole it does not.
+    pub(crate) fn of(runs: impl IntoIterator<Item = &'a RunRecord>, data: &DataShape) -> Self {
+        let mut counted = Self::default();
+        let mut runs: Vec<&RunRecord> =
+            runs.into_iter().filter(|run| run.invalid.is_none()).collect();
+        // Sums of the same values in another order may differ in the last digit.
+        runs.sort_by_key(|run| (block(run), &run.id));
+        for run in runs {
+            let (block, level) = (block(run), run.cell.clients);
+            let variant = run.cell.variant.as_str();
+            for step in &run.steps {
+                let name = step.step.name.clone();
+                let arms = counted
+                    .steps
+                    .entry(Key { clients: level, index: step.index, name })
+                    .or_default();
+                arms.is_rate_given |= matches!(step.step.load, Load::Open(_));
+                let arm = arms.of_variant.entry(variant).or_default();
+                arm.seconds.push(step.duration_ns.as_secs_f64());
+                arm.add(block, step_metrics(step, data));
+            }
+            if run.end.is_complete() {
+                let arms = counted.runs.entry(level).or_default();
+                arms.of_variant.entry(variant).or_default().add(block, run_metrics(run, data));
+            }
+        }
+        counted
+    }
+}
+
+/// Returns the block a run belongs to.
+fn block(run: &RunRecord) -> Block<'_> {
+    let experiment = run.id.rsplit_once('/').map_or("", |(experiment, _)| experiment);
+    (experiment, run.cell.repetition)
+}
+
+/// Returns the variance of the values' logarithms; `None` for fewer than two, or one that is not
+/// positive.
+///
+/// Source: the project's reference, analysis, section 0, rule 2.
+#[expect(clippy::cast_precision_loss, reason = "runs are few")]
+pub(crate) fn variance(values: &[(Block<'_>, f64)]) -> Option<CellVariance> {
+    if values.len() < 2 || values.iter().any(|(_, value)| *value <= 0.0) {
+        return None;
+    }
+    let logs: Vec<f64> = values.iter().map(|(_, value)| value.ln()).collect();
+    let (n, df) = (logs.len() as f64, (logs.len() - 1) as f64);
+    let mean = logs.iter().sum::<f64>() / n;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / df;
+    Some(CellVariance { variance, df })
+}
