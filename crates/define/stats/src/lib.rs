@@ -11,9 +11,12 @@
 //!
 //! To add a statistic, add a file for its subject, with its source and its worked example.
 
+pub mod course;
 pub mod effect;
+pub mod means;
 pub mod pelt;
 pub mod prior;
 
 pub use effect::{Beside, Design, Effect, Interval, Method, Verdict, Why, judge};
+pub use means::{MeanDifference, difference};
 pub use prior::{CellVariance, Prior};
