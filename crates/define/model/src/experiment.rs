@@ -133,12 +133,16 @@ pub struct Cell {
 pub struct Plan {
     /// The experiment.
     pub experiment: Experiment,
-    /// The runs, in the order they are executed (block-randomised from the seed).
+    /// The runs, in the order they are executed (laid out from the seed).
     pub cells: Vec<Cell>,
     /// Estimated machine time of all runs.
     pub estimated_ns: Nanos,
     /// Estimated largest space one run takes on storage.
     pub estimated_disk_bytes: Bytes,
+    /// Repetitions of the pilot, when the plan was then extended to reach a precision; what
+    /// follows them was decided by what they showed, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pilot_repetitions: Option<u32>,
     /// Doubts about the plan.
     pub findings: Vec<Finding>,
 }

@@ -97,12 +97,15 @@ impl fmt::Display for Bytes {
 }
 
 impl fmt::Display for Nanos {
-    /// Writes the span with the unit that keeps three digits: `14.1 us`, `2.00 s`, `2m10s`.
+    /// Writes the span with the unit that keeps three digits: `14.1 us`, `2.00 s`, `2m10s`, `6h05m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
         let ns = self.0 as f64;
         if self.0 >= 60_000_000_000 {
             let seconds = self.0 / 1_000_000_000;
+            if seconds >= 3600 {
+                return write!(f, "{}h{:02}m", seconds / 3600, seconds / 60 % 60);
+            }
             return write!(f, "{}m{:02}s", seconds / 60, seconds % 60);
         }
         let (value, unit) = match self.0 {
@@ -330,5 +333,6 @@ mod tests {
         assert_eq!(Bytes(1536 << 20).to_string(), "1.50 GiB");
         assert_eq!(Nanos(14_120).to_string(), "14.1 us");
         assert_eq!(Nanos::from_secs(130).to_string(), "2m10s");
+        assert_eq!(Nanos::from_secs(6 * 3600 + 301).to_string(), "6h05m");
     }
 }

@@ -52,7 +52,14 @@ pub fn expand(experiment: Experiment, disk_free: Bytes) -> Result<Plan, PlanErro
     let estimated_ns =
         cells.iter().map(|cell| run_time(&experiment, cell).0).fold(0, u64::saturating_add);
     let estimated_ns = Nanos(estimated_ns);
-    Ok(Plan { experiment, cells, estimated_ns, estimated_disk_bytes: disk, findings: Vec::new() })
+    Ok(Plan {
+        experiment,
+        cells,
+        estimated_ns,
+        estimated_disk_bytes: disk,
+        pilot_repetitions: None,
+        findings: Vec::new(),
+    })
 }
 
 /// Returns the runs of every repetition, in order.
