@@ -1,0 +1,206 @@
+//! Cycles that repeat: flushes, compactions, checkpoints.
+
+use std::f64::consts::{LN_2, TAU};
+
+use super::means::{float, mean, means, rolling_median};
+
+/// Most values that are looked at; longer series are averaged first.
+///
+/// 4,096 seconds are 68 minutes; of a longer step, cycles of two means or less are not seen.
+const MOST_VALUES: usize = 4_096;
+/// Fewest values.
+const LEAST_VALUES: usize = 32;
+/// Chance of a peak this high in noise without a cycle, all frequencies together.
+/// Source: the project's reference, analysis, section 3, cycles.
+const CHANCE: f64 = 0.01;
+/// Fewest periods in the series.
+/// Source: as above.
+const LEAST_PERIODS: usize = 4;
+/// Least autocorrelation at the period.
+/// Source: as above.
+const LEAST_CORRELATION: f64 = 0.2;
+/// Least share of the variance, harmonics included.
+/// Source: as above.
+const LEAST_SHARE: f64 = 0.1;
+/// Frequencies around each whose median is the background.
+const AROUND: usize = 25;
+
+/// A cycle that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// Its period, in values.
+    pub period: f64,
+    /// Share of the variance that it explains, harmonics included.
+    pub variance_share: f64,
+}
+
+/// Returns the strongest cycle of evenly spaced values; `None` when none is told from noise.
+///
+/// A peak of the periodogram that red noise would not have, with at least four periods in the
+/// series, that is also seen in the autocorrelation. Cost: the square of the length, 4,096 at most.
+///
+/// Source: the project's reference, analysis, section 3, cycles; M. E. Mann and J. M. Lees, 1996,
+/// "Robust Estimation of Background Noise and Signal Detection in Climatic Time Series", Climatic
+/// Change 33 (red noise fitted to the median-smoothed spectrum).
+#[must_use]
+pub fn cycle(values: &[f64]) -> Option<Found> {
+    let width = values.len().div_ceil(MOST_VALUES).max(1);
+    let values = detrended(&means(values, width));
+    if values.len() < LEAST_VALUES || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let powers = periodogram(&values);
+    let background = Background::of(&powers, values.len());
+    let (mut best, mut height) = (0, 0.0);
+    for (index, power) in powers.iter().enumerate().skip(LEAST_PERIODS - 1) {
+        let ratio = power / background.at(index + 1);
+        if ratio > height {
+            (best, height) = (index + 1, ratio);
+        }
+    }
+    let is_noise = (-height).exp() * float(powers.len()) >= CHANCE;
+    if best == 0 || is_noise {
+        return None;
+    }
+    let (period, correlation) = refined(&values, float(values.len()) / float(best));
+    let share = share(&powers, best);
+    (correlation > LEAST_CORRELATION && share >= LEAST_SHARE)
+        .then_some(Found { period: period * float(width), variance_share: share })
+}
+
+/// Returns the values less their least-squares line.
+fn detrended(values: &[f64]) -> Vec<f64> {
+    let (level, middle) = (mean(values), (float(values.len()) - 1.0) / 2.0);
+    let away = |at: usize| float(at) - middle;
+    let spread: f64 = (0..values.len()).map(|at| away(at).powi(2)).sum();
+    let products: f64 = values.iter().enumerate().map(|(at, value)| value * away(at)).sum();
+    let slope = if spread > 0.0 { products / spread } else { 0.0 };
+    values.iter().enumerate().map(|(at, value)| value - level - slope * away(at)).collect()
+}
+
+/// Returns the power at 1, 2, ... periods a series, below half its values.
+///
+/// The values are tapered by Hann's window. Source of the recurrence: G. Goertzel, 1958, "An
+/// Algorithm for the Evaluation of Finite Trigonometric Series", American Mathematical Monthly 65.
+fn periodogram(values: &[f64]) -> Vec<f64> {
+    let n = float(values.len());
+    let tapered: Vec<f64> = values
+        .iter()
+        .enumerate()
+        .map(|(at, value)| value * 0.5 * (1.0 - (TAU * (float(at) + 0.5) / n).cos()))
+        .collect();
+    let power = |periods: usize| {
+        let twice = 2.0 * (TAU * float(periods) / n).cos();
+        let (mut last, mut before) = (0.0, 0.0);
+        for value in &tapered {
+            (last, before) = (value + twice * last - before, last);
+        }
+        (last * last + before * before - twice * last * before).max(0.0)
+    };
+    (1..values.len().div_ceil(2)).map(power).collect()
+}
+
+/// The spectrum of an autoregression of order one.
+struct Background {
+    level: f64,
+    r: f64,
+    n: f64,
+}
+
+impl Background {
+    /// Fits it to the median-smoothed powers, by Whittle's likelihood.
+    ///
+    /// Source: P. Whittle, 1953, "Estimation and Information in Stationary Time Series", Arkiv foer
+    /// Matematik 2; the median of an exponential distribution is its mean times ln 2.
+    fn of(powers: &[f64], length: usize) -> Self {
+        let smooth: Vec<f64> =
+            rolling_median(powers, AROUND).iter().map(|power| power / LN_2).collect();
+        let fitted = |step: u32| {
+            let mut one = Self { level: 1.0, r: f64::from(step) * 0.01, n: float(length) };
+            let ratios = smooth.iter().enumerate().map(|(at, power)| power / one.at(at + 1));
+            one.level = ratios.sum::<f64>() / float(smooth.len());
+            let logs: f64 = (1..=smooth.len()).map(|at| one.at(at).max(f64::MIN_POSITIVE).ln()).sum();
+            (logs, one)
+        };
+        let best = (0..99).map(fitted).min_by(|a, b| a.0.total_cmp(&b.0));
+        best.expect("there are 99").1
+    }
+
+    fn at(&self, periods: usize) -> f64 {
+        let angle = TAU * float(periods) / self.n;
+        let r = self.r;
+        (self.level * (1.0 - r * r) / (1.0 + r * r - 2.0 * r * angle.cos())).max(f64::MIN_POSITIVE)
+    }
+}
+
+/// Returns the period near `about` with the largest autocorrelation, and the correlation.
+fn refined(values: &[f64], about: f64) -> (f64, f64) {
+    let plain: f64 = values.iter().map(|value| value * value).sum();
+    let correlation = |lag: usize| {
+        let later = values.get(lag..).unwrap_or_default();
+        let products: f64 = values.iter().zip(later).map(|(a, b)| a * b).sum();
+        products / plain * float(values.len()) / float(later.len().max(1))
+    };
+    let reach = (about * 0.1).ceil();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a lag is a small positive number"
+    )]
+    let (low, high) = ((about - reach).floor().max(1.0) as usize, (about + reach).ceil() as usize);
+    let lags = (low..=high.min(values.len() / 2)).map(|lag| (correlation(lag), lag));
+    let best = lags.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, 1));
+    (float(best.1), best.0)
+}
+
+/// Harmonics that are counted as the cycle's, the first included.
+const HARMONICS: usize = 4;
+
+/// Returns the share of all power at the peak and its harmonics, with the neighbours over which
+/// the taper and an inexact period spread them.
+fn share(powers: &[f64], peak: usize) -> f64 {
+    let around = |harmonic: usize| {
+        let reach = harmonic.div_ceil(2);
+        let (first, end) = (harmonic * peak - 1 - reach, harmonic * peak + reach);
+        powers.get(first.min(powers.len())..end.min(powers.len())).unwrap_or_default()
+    };
+    let own: f64 = (1..=HARMONICS).flat_map(around).sum();
+    own / powers.iter().sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sawtooth of `period` seconds on `length`, with a little of everything else.
+    fn sawtooth(length: u32, period: u32) -> Vec<f64> {
+        let wobble = |at: u32| f64::from(at.wrapping_mul(2_654_435_769) >> 16) / 65_536.0;
+        (0..length).map(|at| f64::from(at % period) / f64::from(period) + wobble(at)).collect()
+    }
+
+    #[test]
+    fn a_sawtooth_s_period_is_found_whether_or_not_it_divides_the_length() {
+        for (length, period) in [(1800, 90), (1800, 77), (300, 60), (20_000, 600)] {
+            let found = cycle(&sawtooth(length, period)).unwrap();
+            assert!((found.period / f64::from(period) - 1.0).abs() < 0.03, "{period}: {found:?}");
+            assert!((0.3..0.9).contains(&found.variance_share), "{period}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_sine_s_share_is_that_of_its_variance() {
+        // Variances 1/2 and 1/12: 0.857.
+        let wobble = |at: u32| f64::from(at.wrapping_mul(2_654_435_769) >> 16) / 65_536.0;
+        let sine = |at: u32| (TAU * f64::from(at) / 40.0).sin() + wobble(at);
+        let found = cycle(&(0..1000).map(sine).collect::<Vec<_>>()).unwrap();
+        assert!((found.variance_share - 0.857).abs() < 0.03, "{found:?}");
+    }
+
+    #[test]
+    fn fewer_than_four_periods_and_constant_values_have_no_cycle() {
+        assert_eq!(cycle(&sawtooth(300, 100)), None);
+        assert_eq!(cycle(&[5.0; 300]), None);
+        assert_eq!(cycle(&sawtooth(31, 5)), None);
+        assert_eq!(cycle(&[f64::NAN; 300]), None);
+    }
+}
