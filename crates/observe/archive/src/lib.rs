@@ -1,6 +1,7 @@
 //! Records to files and back: the only writer of results.
 //!
-//! It keeps what it is given and computes nothing. It imports `model` alone and is used by the
+//! It keeps what it is given and computes nothing; what others computed of an experiment's records
+//! it caches beside them, and the cache may be deleted at any time. It imports `model` alone and is used by the
 //! runner (to write) and by the programs (to read).
 //!
 //! Invariants: files are appended or replaced by rename, never rewritten in place, so a kill at
@@ -9,12 +10,14 @@
 //!
 //! To change a shape: see `model::record`.
 
+mod derived;
 mod error;
 mod experiment;
+mod parallel;
 mod results;
 mod run;
 
 pub use error::ArchiveError;
-pub use experiment::ExperimentDir;
-pub use results::{ExperimentSummary, Results};
+pub use experiment::{ExperimentDir, ExperimentSummary};
+pub use results::{Listing, Results};
 pub use run::{HistogramPlace, RunWriter, Times, read_intervals, read_record};

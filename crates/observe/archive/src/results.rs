@@ -1,12 +1,14 @@
 //! The results directory: every experiment ever run there.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::Manifest;
 
 use crate::error::ArchiveError;
-use crate::experiment::ExperimentDir;
+use crate::experiment::{ExperimentDir, ExperimentSummary};
+use crate::parallel;
 
 /// The root of an archive.
 #[derive(Debug, Clone)]
@@ -14,15 +16,13 @@ pub struct Results {
     root: PathBuf,
 }
 
-/// One experiment in a listing.
-#[derive(Debug, Clone)]
-pub struct ExperimentSummary {
-    /// The experiment's directory.
-    pub path: PathBuf,
-    /// Its manifest.
-    pub manifest: Manifest,
-    /// Cells whose run is complete.
-    pub complete: usize,
+/// What there is in an archive.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The experiments, oldest first.
+    pub experiments: Vec<ExperimentSummary>,
+    /// The manifests and records that cannot be read, and why.
+    pub damaged: Vec<ArchiveError>,
 }
 
 impl Results {
@@ -74,21 +74,40 @@ impl Results {
         }
     }
 
-    /// Lists every experiment, oldest first.
-    ///
-    /// # Errors
-    /// When a manifest or record is damaged.
-    pub fn list(&self) -> Result<Vec<ExperimentSummary>, ArchiveError> {
-        let mut found = Vec::new();
-        for dir in directories(&self.root).iter().flat_map(|dir| experiments(dir)) {
-            let experiment = ExperimentDir::open(&dir)?;
-            let manifest = experiment.manifest()?;
-            let runs = experiment.runs(&manifest)?;
-            let complete = runs.iter().filter(|run| run.end.is_complete()).count();
-            found.push(ExperimentSummary { path: dir, manifest, complete });
+    /// Lists every experiment, oldest first, and every file that cannot be read.
+    #[must_use]
+    pub fn list(&self) -> Listing {
+        let dirs = self.all();
+        let kept = parallel::map(&dirs, ExperimentDir::kept_summary);
+        let mut listing = Listing::default();
+        for (dir, kept) in dirs.iter().zip(kept) {
+            match kept.map_or_else(|| dir.summary(), Ok) {
+                Ok(summary) => {
+                    // Told anew: the path may be another one today.
+                    let damaged = summary.damaged.iter();
+                    listing.damaged.extend(damaged.filter_map(|cell| dir.run(cell).err()));
+                    listing.experiments.push(summary);
+                }
+                Err(error) => listing.damaged.push(error),
+            }
         }
-        found.sort_by(|a, b| a.manifest.created_at.cmp(&b.manifest.created_at));
-        Ok(found)
+        let order = |one: &ExperimentSummary| (one.created_at.clone(), one.id.clone());
+        listing.experiments.sort_by_cached_key(order);
+        listing
+    }
+
+    /// Returns every experiment, the newest first by its identifier.
+    #[must_use]
+    pub fn newest(&self) -> Vec<ExperimentDir> {
+        let mut dirs = self.all();
+        let id = |dir: &ExperimentDir| dir.path().file_name().map(ToOwned::to_owned);
+        dirs.sort_by_cached_key(|dir| Reverse(id(dir)));
+        dirs
+    }
+
+    fn all(&self) -> Vec<ExperimentDir> {
+        let paths = directories(&self.root).into_iter().flat_map(|dir| experiments(&dir));
+        paths.filter_map(|path| ExperimentDir::open(&path).ok()).collect()
     }
 }
 

@@ -9,14 +9,14 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use model::honesty::SearchRecord;
-use model::record::SCHEMA;
-use model::{IntervalRecord, Nanos, RunRecord};
+use model::record::{RunEnd, SCHEMA};
+use model::{IntervalRecord, Manifest, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
 
 use crate::error::ArchiveError;
 
 /// File of the run's record.
-const RECORD: &str = "record.json";
+pub(crate) const RECORD: &str = "record.json";
 /// File of the intervals, one line each.
 const INTERVALS: &str = "intervals.jsonl";
 
@@ -244,22 +244,60 @@ pub(crate) fn replace_json<T: serde::Serialize>(
     write().map_err(ArchiveError::write(path))
 }
 
-/// Reads a JSON file whose `schema` this program knows.
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ArchiveError> {
-    let text = fs::read(path).map_err(ArchiveError::read(path))?;
-    let damaged = |error: serde_json::Error| ArchiveError::Damaged {
-        path: path.into(),
-        reason: error.to_string(),
-    };
-    let shape: Shape = serde_json::from_slice(&text).map_err(damaged)?;
-    if shape.schema > u64::from(SCHEMA) {
-        return Err(ArchiveError::Schema { path: path.into(), found: shape.schema, known: SCHEMA });
+/// A JSON file of the archive, which says what schema it is of.
+pub(crate) trait Versioned: DeserializeOwned {
+    /// Returns the schema it was written with.
+    fn schema(&self) -> u32;
+}
+
+impl Versioned for RunRecord {
+    fn schema(&self) -> u32 {
+        self.schema
     }
-    serde_json::from_slice(&text).map_err(damaged)
+}
+
+impl Versioned for Manifest {
+    fn schema(&self) -> u32 {
+        self.schema
+    }
+}
+
+/// What a listing needs of a record; the rest is passed over unread.
+#[derive(serde::Deserialize)]
+pub(crate) struct RecordEnd {
+    schema: u32,
+    pub(crate) end: RunEnd,
+}
+
+impl Versioned for RecordEnd {
+    fn schema(&self) -> u32 {
+        self.schema
+    }
 }
 
 /// What every JSON file of the archive says of itself, whatever else is in it.
 #[derive(serde::Deserialize)]
 struct Shape {
-    schema: u64,
+    schema: u32,
+}
+
+/// Reads how a run ended from its directory.
+pub(crate) fn read_end(dir: &Path) -> Result<RunEnd, ArchiveError> {
+    read_json::<RecordEnd>(&dir.join(RECORD)).map(|record| record.end)
+}
+
+/// Reads a JSON file whose `schema` this program knows.
+pub(crate) fn read_json<T: Versioned>(path: &Path) -> Result<T, ArchiveError> {
+    let text = fs::read(path).map_err(ArchiveError::read(path))?;
+    let read: Result<T, _> = serde_json::from_slice(&text);
+    // A newer file may not be readable at all; its schema says why.
+    let schema = match &read {
+        Ok(value) => value.schema(),
+        Err(_) => serde_json::from_slice::<Shape>(&text).map_or(SCHEMA, |shape| shape.schema),
+    };
+    if schema > SCHEMA {
+        let found = u64::from(schema);
+        return Err(ArchiveError::Schema { path: path.into(), found, known: SCHEMA });
+    }
+    read.map_err(|error| ArchiveError::Damaged { path: path.into(), reason: error.to_string() })
 }

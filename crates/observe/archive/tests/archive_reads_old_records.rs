@@ -5,6 +5,7 @@
 //! `data/open-loop` holds an experiment of schema 1 with what was added to it for open loops: a
 //! step at a fixed rate whose worker was stopped for a moment, and the search for a rate.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
@@ -16,7 +17,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use model::honesty::{Keeping, SearchRecord, VoidCause};
-use model::record::{OpSummaries, SCHEMA};
+use model::record::{OpSummaries, RunEnd, SCHEMA};
 use model::{IntervalRecord, RunRecord};
 
 const CELL: &str = "memory.c1.r1";
@@ -65,8 +66,6 @@ fn done(of: &OpSummaries) -> impl Iterator<Item = (String, u64)> {
 fn every_schema_has_a_fixture_that_loads() {
     for schema in 1..=SCHEMA {
         let results = Results::at(&fixture(schema));
-        let list = results.list().unwrap();
-        assert_eq!((list.len(), list[0].complete), (1, 1), "schema {schema}");
         let dir = results.find("quick").unwrap();
         let manifest = dir.manifest().unwrap();
         assert_eq!(manifest.schema, schema);
@@ -235,7 +234,9 @@ fn a_newer_schema_is_refused_and_says_so() {
     assert!(error.to_string().ends_with("use a newer one"), "{error}");
     replace(&dir.path().join("manifest.json"), &format!("\"schema\": {SCHEMA}"), &newer);
     assert!(matches!(dir.manifest(), Err(ArchiveError::Schema { .. })));
-    assert!(matches!(Results::at(root.path()).list(), Err(ArchiveError::Schema { .. })));
+    let listing = Results::at(root.path()).list();
+    assert!(matches!(&listing.damaged[..], [ArchiveError::Schema { .. }]), "{listing:?}");
+    assert_eq!(listing.experiments, []);
 }
 
 #[test]
@@ -252,11 +253,51 @@ fn a_damaged_record_is_named_and_never_passed_over() {
     ];
     for damaged in cases {
         fs::write(&record, damaged).unwrap();
-        for error in [dir.run(CELL).unwrap_err(), Results::at(root.path()).list().unwrap_err()] {
+        let mut listing = Results::at(root.path()).list();
+        let listed = listing.damaged.pop().expect("the damaged record");
+        for error in [dir.run(CELL).unwrap_err(), listed] {
             let is_it = matches!(&error, ArchiveError::Damaged { path, .. } if *path == record);
             assert!(is_it, "{error}");
         }
+        // It hides neither its experiment nor the others.
+        let [only] = &listing.experiments[..] else { panic!("one experiment: {listing:?}") };
+        assert_eq!((only.cells, only.complete, &only.damaged[..]), (1, 0, &[CELL.to_owned()][..]));
     }
+}
+
+#[test]
+fn what_is_derived_is_kept_until_a_record_changes_and_never_trusted_when_damaged() {
+    let (root, dir) = copy();
+    let results = Results::at(root.path());
+    let complete = || results.list().experiments[0].complete;
+    let count = Cell::new(0);
+    let compute = || {
+        count.set(count.get() + 1);
+        Ok(count.get())
+    };
+    assert_eq!(complete(), 1);
+    assert_eq!([dir.cached("n", compute).unwrap(), dir.cached("n", compute).unwrap()], [1, 1]);
+    let mut record = dir.run(CELL).unwrap().unwrap();
+    record.end = RunEnd::OutOfMemory { step: "settle".to_owned() };
+    dir.begin_run(CELL).unwrap().write_record(&record).unwrap();
+    assert_eq!((complete(), dir.cached("n", compute).unwrap()), (0, 2));
+    // A run without a record, a cache that is damaged, a cache that cannot be written.
+    fs::create_dir_all(dir.run_dir("memory.c1.r2")).unwrap();
+    assert_eq!(dir.cached("n", compute).unwrap(), 3);
+    fs::write(dir.path().join("derived/n.json"), "{\"key\"").unwrap();
+    assert_eq!(dir.cached("n", compute).unwrap(), 4);
+    fs::remove_dir_all(dir.path().join("derived")).unwrap();
+    fs::write(dir.path().join("derived"), "in the way").unwrap();
+    assert_eq!([dir.cached("n", compute).unwrap(), dir.cached("n", compute).unwrap()], [5, 6]);
+    assert_eq!(complete(), 0);
+}
+
+#[test]
+fn a_failure_to_compute_is_told_and_not_kept() {
+    let (_root, dir) = copy();
+    let unknown = ArchiveError::Unknown { name: "n".to_owned(), root: PathBuf::new() };
+    assert!(dir.cached("n", || Err::<u32, _>(unknown)).is_err());
+    assert_eq!(dir.cached("n", || Ok(7)).unwrap(), 7);
 }
 
 #[test]
@@ -275,7 +316,7 @@ fn an_experiment_killed_at_its_birth_hides_no_older_one() {
     let results = Results::at(root.path());
     fs::create_dir(root.path().join("quick/99991231T000000Z-0000")).unwrap();
     assert_eq!(results.find("quick").unwrap().path(), dir.path());
-    assert_eq!(results.list().unwrap().len(), 1);
+    assert_eq!(results.list().experiments.len(), 1);
 }
 
 #[test]

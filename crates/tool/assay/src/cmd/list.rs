@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use archive::Results;
+use archive::{ArchiveError, ExperimentDir, Results};
 use miette::Result;
 use report::{RunSummary, render_list};
 
@@ -23,32 +23,47 @@ pub(crate) struct Args {
 /// Lists experiments, or the runs of one.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
-    match &args.experiment {
-        Some(name) => {
-            let dir = results.find(name).told()?;
-            let manifest = dir.manifest().told()?;
-            let runs = dir.runs(&manifest).told()?;
-            let runs: Vec<_> = runs.iter().map(RunSummary::of).collect();
-            ui.answer(render_list(&runs, ui.style()));
-        }
-        None => {
-            let experiments = results.list().told()?;
-            if experiments.is_empty() {
-                let place = environment.results.display();
-                ui.remark(format_args!("nothing has been run yet (looked in {place})"));
-            }
-            for one in experiments {
-                let plan = &one.manifest.plan;
-                ui.answer(format_args!(
-                    "{}/{}  {} of {} runs complete  {}",
-                    plan.experiment.name,
-                    one.manifest.id,
-                    one.complete,
-                    plan.cells.len(),
-                    plan.experiment.question,
-                ));
-            }
-        }
+    let damaged = match &args.experiment {
+        Some(name) => list_runs(&results.find(name).told()?, ui)?,
+        None => list_experiments(&results, environment, ui),
+    };
+    for error in damaged {
+        ui.remark(error);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lists the runs of one experiment; returns what cannot be read of it.
+fn list_runs(dir: &ExperimentDir, ui: &Ui) -> Result<Vec<ArchiveError>> {
+    let manifest = dir.manifest().told()?;
+    let (mut runs, mut damaged) = (Vec::new(), Vec::new());
+    for run in dir.each_run(&manifest) {
+        match run {
+            Ok(run) => runs.push(RunSummary::of(&run)),
+            Err(error) => damaged.push(error),
+        }
+    }
+    ui.answer(render_list(&runs, ui.style()));
+    Ok(damaged)
+}
+
+/// Lists every experiment; returns what cannot be read of them.
+fn list_experiments(results: &Results, environment: &Environment, ui: &Ui) -> Vec<ArchiveError> {
+    let listing = results.list();
+    if listing.experiments.is_empty() && listing.damaged.is_empty() {
+        let place = environment.results.display();
+        ui.remark(format_args!("nothing has been run yet (looked in {place})"));
+    }
+    for one in listing.experiments {
+        let damaged = match one.damaged.len() {
+            0 => String::new(),
+            1 => ", 1 record is damaged".to_owned(),
+            several => format!(", {several} records are damaged"),
+        };
+        ui.answer(format_args!(
+            "{}/{}  {} of {} runs complete{damaged}  {}",
+            one.name, one.id, one.complete, one.cells, one.question,
+        ));
+    }
+    listing.damaged
 }
