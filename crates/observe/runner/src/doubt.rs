@@ -9,9 +9,6 @@ use model::{Nanos, StepRecord};
 use crate::keeping::too_many_voids;
 use crate::span::Part;
 
-/// Share of the wanted rate below which a background writer counts as not sustained.
-/// Source: Callaghan, insert benchmark reports (the 95 % rule).
-const SUSTAINED_SHARE: f64 = 0.95;
 /// Busy threads per CPU from which there are more than CPUs: CPUs used, and clients that wait for
 /// one. The last 2 % are what any scheduler takes to share them.
 /// Source: Callaghan, "busy threads <= cores".
@@ -22,27 +19,13 @@ const RUN_QUEUE_SHARE: f64 = 0.05;
 /// Shortest span of which busy threads are told: the kernel's accounts are in ticks of 4 to 10 ms.
 const TOLD_FROM: Nanos = Nanos::from_millis(500);
 
-/// Returns what should be doubted about a step, found from its record alone.
+/// Returns who could not keep up with a step, what of it is void, and what a search did not find.
+///
+/// What else a record shows, the rules of `lint` see.
 pub(crate) fn doubts(step: &StepRecord) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(unkept(step));
     findings.extend(voids(step));
-    findings.extend(writer(step));
-    if step.settle.as_ref().is_some_and(|settle| settle.is_capped) {
-        findings.push(doubt(
-            "A031",
-            "the engine was not idle when the settle's cap was reached".to_owned(),
-            "raise settle_cap; the following steps pay for the debt left",
-        ));
-    }
-    let failed: u64 = step.clients.values().map(|summary| summary.counts.failed).sum();
-    if failed > 0 {
-        findings.push(doubt(
-            "A032",
-            format!("{failed} operations failed; they are not counted as done"),
-            "look into the run's engine/ directory for the engine's own log",
-        ));
-    }
     findings.extend(searched(step));
     findings
 }
@@ -73,20 +56,6 @@ pub(crate) fn busy_host(voided: &Voided) -> Finding {
 fn doubt(code: &str, seen: String, remedy: &str) -> Finding {
     let (code, remedy) = (code.to_owned(), remedy.to_owned());
     Finding { code, severity: Severity::Doubt, seen, remedy }
-}
-
-/// Tells of a background writer that fell behind.
-fn writer(step: &StepRecord) -> Option<Finding> {
-    let (reached, wanted) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
-    #[expect(clippy::cast_precision_loss, reason = "rates stay far below 2^53")]
-    let share = reached / wanted.0 as f64;
-    (share < SUSTAINED_SHARE).then(|| {
-        doubt(
-            "A030",
-            format!("writer not sustained: it reached {:.0} % of its rate", share * 100.0),
-            "lower the writer's rate, or read the step as overloaded",
-        )
-    })
 }
 
 /// Tells of an open loop that was not kept up with.
