@@ -11,7 +11,6 @@ use crate::comparison::{
     CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
     StepComparison, VariantRuns, is_given,
 };
-use crate::doubt;
 use crate::error::AnalysisError;
 use crate::family::{self, Families};
 use crate::ledger::Ledger;
@@ -68,7 +67,6 @@ pub fn compare(
         families: Families::default(),
         incomplete: executed.iter().filter_map(|run| incomplete(run)).collect(),
         invalid: executed.iter().filter_map(|run| invalid(run)).collect(),
-        doubts: doubt::all(runs, experiment),
         noise,
     };
     comparison.families = family::adjust(&mut comparison, experiment);
@@ -313,8 +311,7 @@ mod tests {
         let comparison = compare(&runs, &experiment(&["base", "late"], 3), "base", &NONE).unwrap();
         assert_eq!(comparison.steps[0].cells[1].runs, 0);
         assert!(comparison.steps[0].cells[1].metrics.is_empty());
-        let seen = &comparison.doubts[0].seen;
-        assert_eq!(seen, "late has 0 of 3 planned runs");
+        assert_eq!(comparison.variants[1].recorded, 0);
     }
 
     #[test]

@@ -6,7 +6,6 @@ use model::Durability;
 use serde::Serialize;
 use stats::Effect;
 
-use crate::doubt::Doubt;
 use crate::family::Families;
 use crate::noise::Noise;
 use crate::stat::Spread;
@@ -150,8 +149,6 @@ pub struct Comparison {
     pub incomplete: Vec<IncompleteRun>,
     /// Runs that must not be used, and are not counted.
     pub invalid: Vec<InvalidRun>,
-    /// What a reader must know before using the numbers.
-    pub doubts: Vec<Doubt>,
 }
 
 impl Comparison {

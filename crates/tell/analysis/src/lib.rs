@@ -11,13 +11,12 @@
 //! it is labelled so; the law of [`usl`] has intervals.
 //!
 //! To add a derived metric, add its line to `model::metric::METRICS` and its formula to the file
-//! of its subject in [`metrics`]; to add a statistic, add it to [`stat`] with its source; to add a
-//! doubt, add a function to [`doubt`].
+//! of its subject in [`metrics`]; to add a statistic, add it to [`stat`] with its source; what
+//! makes a result doubtful stands in `lint`.
 
 mod arms;
 pub mod compare;
 pub mod comparison;
-pub mod doubt;
 pub mod error;
 pub mod family;
 pub mod join;
@@ -37,7 +36,6 @@ pub use comparison::{
     CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
     StepComparison, VariantRuns, is_given,
 };
-pub use doubt::Doubt;
 pub use error::AnalysisError;
 pub use family::{Families, Family};
 pub use join::join;

@@ -8,10 +8,17 @@ use model::{Cell, Experiment, Host, RunRecord};
 pub struct PlanContext<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
-    /// Its runs in their order.
+    /// Its runs in their order; empty once they were executed and speak for themselves.
     pub cells: &'a [Cell],
     /// The machine; `None` when the plan is read elsewhere.
     pub host: Option<&'a Host>,
+}
+
+impl PlanContext<'_> {
+    /// Returns whether nothing was run yet, so that what runs would show must be guessed.
+    pub(crate) const fn is_ahead(&self) -> bool {
+        !self.cells.is_empty()
+    }
 }
 
 /// One run, after it ended.

@@ -9,12 +9,19 @@
 //!
 //! To add a rule, add a file under `rule/` and its line in [`registry::RULES`].
 
+pub mod check;
 pub mod context;
 pub mod found;
+mod gather;
+mod look;
 pub mod registry;
 pub mod rule;
 
+#[cfg(test)]
+mod testing;
+
+pub use check::{check_comparison, check_plan, check_run};
 pub use context::{ComparisonContext, PlanContext, RunContext};
 pub use found::{Found, Place, label};
-pub use registry::{check_comparison, check_plan, find, rules};
+pub use registry::{find, rules};
 pub use rule::Rule;

@@ -56,7 +56,7 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
         ("IDLE_LOOKS: u32 = 3", "three looks in a row"),
         ("STUCK: Nanos = Nanos::from_secs(5)", "has not moved for 5 s"),
     ]),
-    ("observe/runner/src/doubt.rs", &[
+    ("tell/lint/src/rule/a031_writer_rate.rs", &[
         ("SUSTAINED_SHARE: f64 = 0.95", "less than 95 % of its rate"),
     ]),
     ("observe/runner/src/innocence/judge.rs", &[

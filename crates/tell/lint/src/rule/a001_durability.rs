@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "give all variants one durability class, or waive A001 when the class is the question",
     source: "reference, analysis, section 7, L01",
     plan: Some(plan),
-    run: None,
-    comparison: None,
+    ..Rule::SILENT
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
