@@ -1,11 +1,8 @@
-//! What two samples of runs tell of the difference between them, and the verdict.
+//! What is told of the difference between two samples of runs: an interval and a verdict.
 //!
 //! All values are positive and are compared as logarithms: an effect is a ratio.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
-use crate::prior::Prior;
 
 /// An interval of ratios.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -62,6 +59,8 @@ pub enum Why {
     ShapeDependent,
     /// Among so many comparisons one such difference is expected by chance.
     Family,
+    /// All runs gave the same value, and nothing is known of the noise from elsewhere.
+    NoSpread,
 }
 
 /// The estimate that stands beside the primary one: Hodges and Lehmann's, by ranks.
@@ -102,90 +101,175 @@ pub struct Effect {
     pub why: Option<Why>,
 }
 
-/// How two samples are to be compared; declared before the samples are seen.
-#[derive(Debug, Clone, Copy)]
-pub struct Design<'a> {
-    /// Smallest difference that matters, as a share.
-    pub margin: f64,
-    /// What is known of the noise from elsewhere.
-    pub prior: Option<&'a Prior>,
-    /// Whether the n-th values of both samples are of one block and are compared as pairs.
-    pub is_paired: bool,
-    /// Run-to-run coefficient of variation to assume, as a share, where nothing is known: for the
-    /// detectable difference alone, never for an interval.
-    pub assumed_cov: f64,
+/// Largest adjusted chance at which a difference is told.
+///
+/// Source: Y. Benjamini and Y. Hochberg, 1995, "Controlling the False Discovery Rate", Journal of
+/// the Royal Statistical Society B 57(1); the level: the project's reference, analysis, section 1.6.
+const MOST_CHANCE: f64 = 0.05;
+
+/// What one interval tells of 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Below,
+    Around,
+    Above,
 }
 
-/// Compares two samples; `None` when one is empty or has a value that is not positive.
-///
-/// Source: the project's reference, analysis, sections 0, 1.2, 1.3 and 1.5.
-#[must_use]
-pub fn judge(base: &[f64], variant: &[f64], design: &Design<'_>) -> Option<Effect> {
-    let logs = |values: &[f64]| -> Option<Vec<f64>> {
-        values.iter().map(|value| (*value > 0.0).then(|| value.ln())).collect()
-    };
-    let (base, variant) = (logs(base)?, logs(variant)?);
-    let (n_base, n_variant) = (base.len() as f64, variant.len() as f64);
-    if base.is_empty() || variant.is_empty() {
-        return None;
+impl Interval {
+    fn side(&self) -> Side {
+        if self.low > 1.0 {
+            Side::Above
+        } else if self.high < 1.0 {
+            Side::Below
+        } else {
+            Side::Around
+        }
     }
-    let mean = |logs: &[f64]| logs.iter().sum::<f64>() / logs.len() as f64;
-    let squares = |logs: &[f64]| {
-        let mean = mean(logs);
-        logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
-    };
-    let shift = mean(&variant) - mean(&base);
-    let df = n_base + n_variant - 2.0;
-    let mut effect = Effect {
-        ratio: shift.exp(),
-        interval: None,
-        interval90: None,
-        method: Method::None,
-        df: None,
-        p: None,
-        q: None,
-        beside: None,
-        detectable: 4.0 * design.assumed_cov,
-        run_cov: design.assumed_cov,
-        verdict: Verdict::Inconclusive,
-        why: Some(Why::OneRun),
-    };
-    if base.len() < 2 || variant.len() < 2 {
-        return Some(effect);
-    }
-    let variance = (squares(&base) + squares(&variant)) / df;
-    let error = (variance * (1.0 / n_base + 1.0 / n_variant)).sqrt();
-    let student = StudentsT::new(0.0, 1.0, df).ok()?;
-    let interval = |level: f64| {
-        let half = student.inverse_cdf(0.5 + level / 2.0) * error;
-        Interval { low: (shift - half).exp(), high: (shift + half).exp() }
-    };
-    effect.interval = Some(interval(0.95));
-    effect.interval90 = Some(interval(0.90));
-    effect.method = Method::Pooled;
-    effect.df = Some(df);
-    let p = if error > 0.0 { 2.0 * student.cdf(-(shift / error).abs()) } else { 1.0 };
-    effect.p = Some(p);
-    effect.q = Some(p);
-    effect.run_cov = variance.sqrt();
-    effect.decide(design.margin);
-    Some(effect)
 }
 
 impl Effect {
-    /// Sets the verdict by the intervals and the margin.
+    /// Sets the verdict by the intervals, the adjusted chance and the margin, a share.
+    ///
+    /// The margin is taken on logarithms: a ratio is within it from 1 / (1 + margin) to 1 + margin,
+    /// so that both variants can change places. A difference is told when the 95 % interval leaves
+    /// out 1, the family allows it and the interval by ranks, where there is one, leaves out 1 on
+    /// the same side. Equivalence is told when the 90 % interval is within the margin. What has no
+    /// interval stays as it is.
+    ///
+    /// Source: D. J. Schuirmann, 1987, "A Comparison of the Two One-Sided Tests Procedure and the
+    /// Power Approach for Assessing the Equivalence of Average Bioavailability", Journal of
+    /// Pharmacokinetics and Biopharmaceutics 15(6); the rule: the project's reference, analysis,
+    /// sections 0, 1.2 and 1.6.
     pub fn decide(&mut self, margin: f64) {
         let (Some(wide), Some(narrow)) = (self.interval, self.interval90) else { return };
-        let is_apart = wide.low > 1.0 || wide.high < 1.0;
-        let beyond = (self.ratio - 1.0).abs() >= margin;
-        let within = narrow.low > 1.0 / (1.0 + margin) && narrow.high < 1.0 + margin;
-        self.verdict = match (is_apart, beyond) {
-            (true, true) if self.ratio > 1.0 => Verdict::Above,
-            (true, true) => Verdict::Below,
-            (true, false) => Verdict::SmallButReal,
-            (false, _) if within => Verdict::Equivalent,
-            (false, _) => Verdict::Inconclusive,
+        let most = 1.0 + margin.max(0.0);
+        let is_within = |ratio: f64| ratio > 1.0 / most && ratio < most;
+        let side = wide.side();
+        let is_alike = self.beside.is_none_or(|beside| beside.interval.side() == side);
+        let is_told = self.q.is_none_or(|q| q <= MOST_CHANCE);
+        let doubt = match side {
+            Side::Around if !is_alike => Why::ShapeDependent,
+            Side::Around => Why::Wide,
+            Side::Above | Side::Below if !is_told => Why::Family,
+            Side::Above | Side::Below => Why::ShapeDependent,
         };
-        self.why = (self.verdict == Verdict::Inconclusive).then_some(Why::Wide);
+        let is_apart = side != Side::Around && is_told && is_alike;
+        self.verdict = if is_apart && is_within(self.ratio) {
+            Verdict::SmallButReal
+        } else if is_apart {
+            if side == Side::Above { Verdict::Above } else { Verdict::Below }
+        } else if is_within(narrow.low) && is_within(narrow.high) {
+            Verdict::Equivalent
+        } else {
+            Verdict::Inconclusive
+        };
+        self.why = (self.verdict == Verdict::Inconclusive).then_some(doubt);
+    }
+
+    /// Sets the chance adjusted for the family of comparisons, and decides again.
+    ///
+    /// A difference that the family does not allow becomes equivalent where any difference is
+    /// within the margin all the same, and inconclusive elsewhere.
+    ///
+    /// Source: [`benjamini_hochberg`](crate::family::benjamini_hochberg); the project's reference,
+    /// analysis, section 1.6.
+    pub fn adjust(&mut self, q: f64, margin: f64) {
+        self.q = Some(q);
+        self.decide(margin);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(low: f64, high: f64) -> Interval {
+        Interval { low, high }
+    }
+
+    /// An effect with its 95 % and its 90 % interval, decided at a margin of 2 %.
+    fn effect(ratio: f64, wide: Interval, narrow: Interval) -> Effect {
+        let mut effect = Effect {
+            ratio,
+            interval: Some(wide),
+            interval90: Some(narrow),
+            method: Method::Pooled,
+            df: Some(8.0),
+            p: Some(0.01),
+            q: Some(0.01),
+            beside: None,
+            detectable: 0.03,
+            run_cov: 0.01,
+            verdict: Verdict::Inconclusive,
+            why: None,
+        };
+        effect.decide(0.02);
+        effect
+    }
+
+    fn told(effect: &Effect) -> (Verdict, Option<Why>) {
+        (effect.verdict, effect.why)
+    }
+
+    #[test]
+    fn the_intervals_and_the_margin_make_the_verdict() {
+        let told = |ratio, wide, narrow| told(&effect(ratio, wide, narrow));
+        let beyond = told(1.05, interval(1.01, 1.09), interval(1.02, 1.08));
+        assert_eq!(beyond, (Verdict::Above, None));
+        let beyond = told(0.95, interval(0.91, 0.99), interval(0.92, 0.98));
+        assert_eq!(beyond, (Verdict::Below, None));
+        let small = told(1.01, interval(1.005, 1.015), interval(1.006, 1.014));
+        assert_eq!(small, (Verdict::SmallButReal, None));
+        let same = told(1.001, interval(0.98, 1.021), interval(0.985, 1.019));
+        assert_eq!(same, (Verdict::Equivalent, None));
+        let wide = told(1.001, interval(0.97, 1.03), interval(0.975, 1.025));
+        assert_eq!(wide, (Verdict::Inconclusive, Some(Why::Wide)));
+    }
+
+    #[test]
+    fn the_margin_is_one_of_logarithms() {
+        // 1 / 1.02 = 0.98039: 0.9805 is within the margin and 0.9803 is beyond it.
+        let near = |ratio: f64| interval(ratio - 1e-5, ratio + 1e-5);
+        let of = |ratio: f64| effect(ratio, near(ratio), near(ratio)).verdict;
+        assert_eq!((of(0.9803), of(0.9805)), (Verdict::Below, Verdict::SmallButReal));
+        assert_eq!((of(1.0201), of(1.0199)), (Verdict::Above, Verdict::SmallButReal));
+    }
+
+    #[test]
+    fn ranks_that_say_otherwise_leave_it_open() {
+        let ranks = |low, high| Some(Beside { ratio: 1.0, interval: interval(low, high) });
+        let mut found = effect(1.05, interval(1.01, 1.09), interval(1.02, 1.08));
+        found.beside = ranks(0.99, 1.10);
+        found.decide(0.02);
+        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
+        found.beside = ranks(1.001, 1.10);
+        found.decide(0.02);
+        assert_eq!(told(&found), (Verdict::Above, None));
+        let mut found = effect(1.05, interval(0.99, 1.11), interval(0.995, 1.10));
+        found.beside = ranks(1.01, 1.10);
+        found.decide(0.02);
+        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
+    }
+
+    #[test]
+    fn a_difference_must_hold_in_its_family() {
+        let mut found = effect(1.05, interval(1.01, 1.09), interval(1.02, 1.08));
+        found.adjust(0.051, 0.02);
+        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::Family)));
+        assert_eq!((found.p, found.q), (Some(0.01), Some(0.051)));
+        found.adjust(0.05, 0.02);
+        assert_eq!(told(&found), (Verdict::Above, None));
+        let mut found = effect(1.01, interval(1.005, 1.015), interval(1.006, 1.014));
+        found.adjust(0.2, 0.02);
+        assert_eq!(told(&found), (Verdict::Equivalent, None));
+    }
+
+    #[test]
+    fn without_an_interval_nothing_is_decided() {
+        let mut found = effect(1.5, interval(1.4, 1.6), interval(1.4, 1.6));
+        (found.interval, found.verdict) = (None, Verdict::Inconclusive);
+        found.why = Some(Why::OneRun);
+        found.adjust(0.001, 0.02);
+        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::OneRun)));
     }
 }

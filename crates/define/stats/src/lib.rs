@@ -11,12 +11,30 @@
 //!
 //! To add a statistic, add a file for its subject, with its source and its worked example.
 
+pub mod change;
 pub mod course;
+pub mod detectable;
+pub mod distribution;
 pub mod effect;
+pub mod family;
+pub mod judge;
 pub mod means;
+pub mod noise;
 pub mod pelt;
 pub mod prior;
+pub mod proportion;
+pub mod rank;
+pub mod sample;
+pub mod series;
 
-pub use effect::{Beside, Design, Effect, Interval, Method, Verdict, Why, judge};
+pub use effect::{Beside, Effect, Interval, Method, Verdict, Why};
+pub use judge::{Design, judge};
 pub use means::{MeanDifference, difference};
 pub use prior::{CellVariance, Prior};
+pub use sample::{Spread, Variation, geometric_mean, median, range_coverage};
+
+/// Returns a length as a number.
+#[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
+pub(crate) fn length_of<T>(values: &[T]) -> f64 {
+    values.len() as f64
+}

@@ -1,6 +1,11 @@
 //! What other cells tell of the noise of one: the prior of a moderated variance.
 
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+use statrs::function::gamma::digamma;
+
+use crate::distribution::gamma::{trigamma, trigamma_inverse};
+use crate::length_of;
 
 /// The variance of ln(metric) over the runs of one cell (a variant's step), within its arm.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -9,6 +14,47 @@ pub struct CellVariance {
     pub variance: f64,
     /// Its degrees of freedom: runs less one.
     pub df: f64,
+}
+
+/// Below this a variance is rounding: the values agree to nine digits.
+pub(crate) const NO_SPREAD: f64 = 1e-18;
+
+impl CellVariance {
+    /// Returns the variance of the logarithms of `values`; `None` below two or if one is not > 0.
+    ///
+    /// Source: the sample variance, divisor n - 1; logarithms: the project's reference, analysis,
+    /// section 0.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
+        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        (is_positive && values.len() > 1).then(|| Self::of_logs(&logs))
+    }
+
+    /// Returns the sample variance of logarithms; 0 degrees of freedom below two.
+    pub(crate) fn of_logs(logs: &[f64]) -> Self {
+        let n = length_of(logs);
+        let mean = logs.iter().sum::<f64>() / n.max(1.0);
+        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+        let df = (n - 1.0).max(0.0);
+        Self { variance: if df > 0.0 { squares / df } else { 0.0 }, df }
+    }
+
+    /// Returns the variance of two cells together, weighted by their degrees of freedom.
+    ///
+    /// Source: the pooled variance of Student's two-sample t: W. G. Cochran and G. W. Snedecor,
+    /// 1989, "Statistical Methods", 8th edition, section 6.7.
+    #[must_use]
+    pub fn pooled(self, other: Self) -> Self {
+        let df = self.df + other.df;
+        let squares = self.variance * self.df + other.variance * other.df;
+        Self { variance: if df > 0.0 { squares / df } else { 0.0 }, df }
+    }
+
+    /// Returns whether the runs differ at all, beyond rounding.
+    pub(crate) fn has_spread(&self) -> bool {
+        self.variance > NO_SPREAD
+    }
 }
 
 /// What the noise of a cell is expected to be before it is measured.
@@ -20,4 +66,158 @@ pub struct Prior {
     pub df: f64,
     /// Cells it was fitted to.
     pub cells: u32,
+}
+
+/// Fewest cells that tell how noise differs from cell to cell.
+///
+/// Source: the project's reference, analysis, section 1.3.
+pub const LEAST_CELLS: usize = 8;
+
+/// Most degrees of freedom that the other cells may be worth, however alike they are.
+///
+/// Source: the project's reference, analysis, section 1.3.
+pub const MOST_DF: f64 = 50.0;
+
+/// Returns the prior that the cells' variances tell; `None` below [`LEAST_CELLS`].
+///
+/// The cells must be alike in kind: one metric's, of one class of machines. A cell whose runs gave
+/// the same value each time has no noise of this kind, and is left out.
+///
+/// Source: G. K. Smyth, 2004, "Linear Models and Empirical Bayes Methods for Assessing Differential
+/// Expression in Microarray Experiments", Statistical Applications in Genetics and Molecular
+/// Biology 3(1), section 6.2.
+#[must_use]
+pub fn fit(cells: &[CellVariance]) -> Option<Prior> {
+    let is_usable = |cell: &&CellVariance| {
+        cell.df >= 1.0 && cell.has_spread() && (cell.variance * cell.df).is_finite()
+    };
+    let used: Vec<&CellVariance> = cells.iter().filter(is_usable).collect();
+    if used.len() < LEAST_CELLS {
+        return None;
+    }
+    let n = length_of(&used);
+    let half = |cell: &&CellVariance| cell.df / 2.0;
+    let logs: Vec<f64> = used
+        .iter()
+        .map(|cell| cell.variance.ln() - digamma(half(cell)) + half(cell).ln())
+        .collect();
+    let mean = logs.iter().sum::<f64>() / n;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let expected = used.iter().map(|cell| trigamma(half(cell))).sum::<f64>() / n;
+    let beyond = variance - expected;
+    let cells = u32::try_from(used.len()).unwrap_or(u32::MAX);
+    if beyond <= 0.0 {
+        return Some(Prior { variance: mean.exp(), df: MOST_DF, cells });
+    }
+    let half = trigamma_inverse(beyond);
+    let variance = (mean + digamma(half) - half.ln()).exp();
+    Some(Prior { variance, df: (2.0 * half).min(MOST_DF), cells })
+}
+
+/// Chance below which a cell is none of those that the prior was fitted to.
+///
+/// Source: the project's reference, analysis, section 1.3, pitfall.
+const STRANGE: f64 = 0.001;
+
+impl Prior {
+    /// Returns whether a cell's variance may be one of those the prior describes.
+    ///
+    /// Where it may not, the cell's own variance must be used alone. A cell without runs to tell, or
+    /// without any spread, is taken to be one of them.
+    ///
+    /// Source: G. K. Smyth, 2004, section 4: a variance over the prior's follows the F distribution;
+    /// the limit: the project's reference, analysis, section 1.3.
+    #[must_use]
+    pub fn applies_to(&self, cell: &CellVariance) -> bool {
+        if !cell.has_spread() || cell.df <= 0.0 {
+            return true;
+        }
+        let Ok(ratios) = FisherSnedecor::new(cell.df, self.df) else { return true };
+        let ratio = cell.variance / self.variance;
+        let tail = if ratio < 1.0 { ratios.cdf(ratio) } else { ratios.sf(ratio) };
+        2.0 * tail >= STRANGE
+    }
+
+    /// Returns whether the prior says enough to stand alone: a degree of freedom at least.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.df >= 1.0 && self.variance > NO_SPREAD && self.variance.is_finite()
+    }
+
+    /// Returns the moderated variance of a cell and its degrees of freedom.
+    ///
+    /// Source: G. K. Smyth, 2004, section 4: the posterior variance.
+    #[must_use]
+    pub fn moderate(&self, cell: &CellVariance) -> CellVariance {
+        cell.pooled(CellVariance { variance: self.variance, df: self.df })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CELLS: [(f64, f64); 10] = [
+        (4.1e-4, 4.0),
+        (1.2e-4, 4.0),
+        (2.9e-4, 4.0),
+        (9.5e-4, 4.0),
+        (0.4e-4, 4.0),
+        (6.6e-4, 4.0),
+        (2.2e-4, 2.0),
+        (15e-4, 2.0),
+        (0.9e-4, 8.0),
+        (3.3e-4, 8.0),
+    ];
+
+    fn cells(of: &[(f64, f64)]) -> Vec<CellVariance> {
+        of.iter().map(|&(variance, df)| CellVariance { variance, df }).collect()
+    }
+
+    #[test]
+    fn the_prior_is_that_of_an_independent_implementation() {
+        // numpy and scipy 1.17.1: moments of e_g, special.polygamma, optimize.brentq.
+        let prior = fit(&cells(&CELLS)).unwrap();
+        assert!((prior.variance / 0.000_298_384_488_072 - 1.0).abs() < 1e-9, "{prior:?}");
+        assert!((prior.df / 4.193_916_485_692 - 1.0).abs() < 1e-8 && prior.cells == 10);
+        // Cells more alike than chance makes them: the mean of the logarithms, and the cap.
+        let alike = [1e-4, 8e-5, 1.2e-4, 1.1e-4, 0.9e-4, 1.05e-4, 0.95e-4, 1e-4];
+        let prior = fit(&cells(&alike.map(|variance| (variance, 4.0)))).unwrap();
+        assert!((prior.variance / 0.000_130_172_578_745 - 1.0).abs() < 1e-9, "{prior:?}");
+        assert!((prior.df - MOST_DF).abs() < 1e-12);
+    }
+
+    #[test]
+    fn cells_without_noise_are_left_out_and_few_cells_tell_nothing() {
+        let mut with = CELLS.to_vec();
+        with.extend([(0.0, 4.0), (1e-30, 4.0), (1e-4, 0.0), (f64::NAN, 4.0), (f64::INFINITY, 4.0)]);
+        assert_eq!(fit(&cells(&with)), fit(&cells(&CELLS)));
+        assert_eq!(fit(&cells(&CELLS[..7])), None);
+        assert_eq!(fit(&[]), None);
+        assert_eq!(fit(&cells(&[(0.0, 2.0); 20])), None);
+    }
+
+    #[test]
+    fn a_cell_far_from_the_others_is_told() {
+        // scipy 1.17.1, 2 min(f.cdf, f.sf)(ratio, 4, 30): 0.002009, 0.000939 and 0.001656.
+        let prior = Prior { variance: 1e-4, df: 30.0, cells: 12 };
+        let at = |ratio: f64| prior.applies_to(&CellVariance { variance: 1e-4 * ratio, df: 4.0 });
+        assert!(at(6.12) && !at(8.0) && at(0.02) && !at(0.015));
+        assert!(at(0.0), "no spread tells nothing");
+        assert!(prior.applies_to(&CellVariance { variance: 0.0, df: 0.0 }));
+    }
+
+    #[test]
+    fn moderation_weighs_by_degrees_of_freedom() {
+        let prior = Prior { variance: 4.0, df: 6.0, cells: 8 };
+        let found = prior.moderate(&CellVariance { variance: 1.0, df: 3.0 });
+        assert_eq!(found, CellVariance { variance: 3.0, df: 9.0 });
+    }
+
+    #[test]
+    fn a_cells_variance_is_that_of_its_logarithms() {
+        let found = CellVariance::of(&[1.0, std::f64::consts::E]).unwrap();
+        assert!((found.variance - 0.5).abs() < 1e-12 && (found.df - 1.0).abs() < 1e-12);
+        assert_eq!(CellVariance::of(&[1.0]), None);
+        assert_eq!(CellVariance::of(&[1.0, 0.0]), None);
+    }
 }

@@ -1,0 +1,29 @@
+//! The smallest difference that a design would see: of the design and the noise alone.
+
+use crate::distribution::noncentral;
+
+/// Returns the smallest difference, as a share, that is seen four times in five.
+///
+/// `error` is the standard error of the difference of logarithms, `freedom` its degrees of freedom.
+///
+/// Source: the project's reference, analysis, section 1.5; [`noncentral::detectable`].
+#[must_use]
+pub fn share(error: f64, freedom: f64) -> f64 {
+    (noncentral::detectable(freedom) * error).exp_m1()
+}
+
+/// Returns the coefficient of variation of a value from the variance of its logarithm.
+///
+/// Source: J. Aitchison and J. A. C. Brown, 1957, "The Lognormal Distribution", section 2.2.
+#[must_use]
+pub fn cov_of(log_variance: f64) -> f64 {
+    log_variance.exp_m1().sqrt()
+}
+
+/// Returns the variance of a value's logarithm from its coefficient of variation.
+///
+/// Source: J. Aitchison and J. A. C. Brown, 1957, "The Lognormal Distribution", section 2.2.
+#[must_use]
+pub fn log_variance_of(cov: f64) -> f64 {
+    (cov * cov).ln_1p()
+}

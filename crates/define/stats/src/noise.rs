@@ -1,0 +1,49 @@
+//! Known random series, for simulations and tests: the same seed, the same numbers.
+
+/// A stream of random numbers.
+#[derive(Debug)]
+pub struct Noise(u64);
+
+impl Noise {
+    /// Returns the stream of that seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Returns a number above 0 and below 1.
+    ///
+    /// Source: G. L. Steele, D. Lea and C. H. Flood, 2014, "Fast Splittable Pseudorandom Number
+    /// Generators" (SplitMix64).
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+    pub fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64 + f64::EPSILON / 4.0
+    }
+
+    /// Returns a standard normal number.
+    ///
+    /// Source: G. E. P. Box and M. E. Muller, 1958, "A Note on the Generation of Random Normal
+    /// Deviates", Annals of Mathematical Statistics 29(2).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// Returns a stationary series in which each value is `r` times the last, and noise.
+    ///
+    /// `r` is above -1 and below 1; the noise is standard normal.
+    ///
+    /// Source: M. B. Priestley, 1981, "Spectral Analysis and Time Series", section 3.5.2.
+    pub fn autoregression(&mut self, length: usize, r: f64) -> Vec<f64> {
+        let mut value = self.normal() / (1.0 - r * r).sqrt();
+        let mut step = || {
+            value = r * value + self.normal();
+            value
+        };
+        (0..length).map(|_| step()).collect()
+    }
+}

@@ -1,0 +1,196 @@
+//! The share of the operations that were late, with its interval.
+
+use crate::distribution::beta::quantile as beta_quantile;
+use crate::distribution::student::quantile;
+use crate::length_of;
+use crate::series::correlation::inflation;
+
+/// Operations of one interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Block {
+    /// Operations.
+    pub all: f64,
+    /// Of these, the late ones.
+    pub late: f64,
+}
+
+/// A share with its 95 % limits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// The share seen.
+    pub value: f64,
+    /// Lower limit.
+    pub low: f64,
+    /// Upper limit.
+    pub high: f64,
+}
+
+/// Returns the share of late operations and its interval; 0 to 1 when there were none at all.
+///
+/// Late operations come in bursts, so operations are not independent. The exact binomial interval
+/// is therefore taken at the number of *independent* operations that would be as uncertain as
+/// these: the variance of the ratio of totals comes from the blocks' residuals, is inflated for
+/// their autocorrelation, and is never taken to be below the binomial one. Few blocks make it
+/// wider, by the ratio of Student's quantiles. Without a late operation it is the exact binomial
+/// interval.
+///
+/// Source: E. L. Korn and B. I. Graubard, 1998, "Confidence Intervals for Proportions with Small
+/// Expected Number of Positive Counts Estimated from Survey Data", Survey Methodology 24(2); the
+/// variance: W. G. Cochran, 1977, "Sampling Techniques", 3rd edition, section 3.12 (clusters).
+#[must_use]
+pub fn share(blocks: &[Block]) -> Share {
+    let all: f64 = blocks.iter().map(|block| block.all).sum();
+    let late: f64 = blocks.iter().map(|block| block.late).sum();
+    if all <= 0.0 {
+        return Share { value: 0.0, low: 0.0, high: 1.0 };
+    }
+    let value = (late / all).min(1.0);
+    let worth = independent(blocks, value, all);
+    let (low, high) = exact(value * worth, worth);
+    Share { value, low, high }
+}
+
+/// Returns how many independent operations are as uncertain as these are.
+fn independent(blocks: &[Block], value: f64, all: f64) -> f64 {
+    if value <= 0.0 || value >= 1.0 {
+        return all;
+    }
+    let n = length_of(blocks);
+    let residuals: Vec<f64> = blocks.iter().map(|block| block.late - value * block.all).collect();
+    let inflation = inflation(&residuals);
+    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    let variance = squares * n / (n - 1.0).max(1.0) / (all * all) * inflation;
+    let binomial = value * (1.0 - value) / all;
+    let freedom = n / inflation - 1.0;
+    let student = (quantile(all - 1.0) / quantile(freedom)).powi(2);
+    all / (variance / binomial).max(1.0) * student
+}
+
+/// Above this many on either side, the exact limits are the score's to five digits, and the series
+/// of the incomplete beta function no longer ends in time.
+const MOST_EXACT: f64 = 10_000.0;
+
+/// Returns the 95 % limits of a share of which `late` of `all` were seen; neither need be whole.
+///
+/// Source: C. J. Clopper and E. S. Pearson, 1934, "The Use of Confidence or Fiducial Limits
+/// Illustrated in the Case of the Binomial", Biometrika 26(4); beyond [`MOST_EXACT`]: E. B. Wilson,
+/// 1927, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22(158).
+fn exact(late: f64, all: f64) -> (f64, f64) {
+    let good = (all - late).max(0.0);
+    if late.min(good) > MOST_EXACT {
+        return score(late, all);
+    }
+    let low = if late > 0.0 { beta_quantile(late, good + 1.0, 0.025) } else { 0.0 };
+    let high = if good > 0.0 { beta_quantile(late + 1.0, good, 0.975) } else { 1.0 };
+    (low, high)
+}
+
+/// Returns the limits of the score interval.
+fn score(late: f64, all: f64) -> (f64, f64) {
+    let z = quantile(f64::INFINITY);
+    let share = late / all;
+    let middle = (share + z * z / (2.0 * all)) / (1.0 + z * z / all);
+    let spread = share * (1.0 - share) / all + z * z / (4.0 * all * all);
+    let half = z * spread.sqrt() / (1.0 + z * z / all);
+    (middle - half, middle + half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Noise;
+
+    fn blocks(late: &[f64], all: f64) -> Vec<Block> {
+        late.iter().map(|&late| Block { all, late }).collect()
+    }
+
+    #[test]
+    fn exact_limits_are_the_published_ones() {
+        let published = [
+            // Clopper and Pearson, 1934, n = 10 (their first chart), and the Geigy tables.
+            (0.0, 10.0, 0.0, 0.3085),
+            (1.0, 10.0, 0.0025, 0.4450),
+            (5.0, 10.0, 0.1871, 0.8129),
+            (10.0, 10.0, 0.6915, 1.0),
+            // R, ?binom.test: 682 of Mendel's 925.
+            (682.0, 925.0, 0.707_668_3, 0.765_406_6),
+        ];
+        for (late, all, low, high) in published {
+            let found = exact(late, all);
+            assert!((found.0 - low).abs() < 6e-5 && (found.1 - high).abs() < 6e-5, "{found:?}");
+        }
+        // -ln(0.025) / n: the two-sided rule of three.
+        let none = exact(0.0, 1e6);
+        assert!(none.0 < 1e-12 && (none.1 * 1e6 - 3.688_87).abs() < 1e-3, "{none:?}");
+    }
+
+    #[test]
+    fn many_late_operations_meet_the_score_without_a_jump() {
+        for (late, all) in [(9_999.0, 1e7), (9_999.0, 1e9), (9_999.0, 25_000.0)] {
+            let (exact, score) = (exact(late, all), score(late, all));
+            assert!((exact.0 / score.0 - 1.0).abs() < 2e-4, "{exact:?} {score:?}");
+            assert!((exact.1 / score.1 - 1.0).abs() < 2e-4, "{exact:?} {score:?}");
+        }
+        let (low, high) = exact(5e8, 1e9);
+        assert!(low < 0.5 && high > 0.5 && high - low < 1e-4);
+    }
+
+    #[test]
+    fn independent_operations_have_the_exact_interval() {
+        // Every block alike: nothing tells that operations depend on each other.
+        let found = share(&blocks(&[1.0; 100], 1000.0));
+        let (low, high) = exact(100.0, 100_000.0);
+        assert!((found.value - 0.001).abs() < 1e-12);
+        // Student's quantile at 99 against that at 99 999 degrees.
+        assert!(found.low < low && found.low > low * 0.99, "{found:?} {low}");
+        assert!(found.high > high && found.high < high * 1.01, "{found:?} {high}");
+    }
+
+    #[test]
+    fn a_burst_is_worth_one_late_operation() {
+        let mut late = [0.0; 60];
+        late[30] = 60.0;
+        let found = share(&blocks(&late, 1000.0));
+        let (low, high) = exact(1.0, 1000.0);
+        assert!((found.high / high - 1.0).abs() < 0.1, "{found:?} {high}");
+        assert!(found.low < 2.0 * low, "{found:?} {low}");
+    }
+
+    #[test]
+    fn nothing_late_and_nothing_done_are_told_apart() {
+        let none = share(&blocks(&[0.0; 10], 1000.0));
+        assert!((none.value, none.low) == (0.0, 0.0) && none.high < 4e-4);
+        assert!((share(&[]).high - 1.0).abs() < 1e-12);
+        let every = share(&blocks(&[1000.0; 10], 1000.0));
+        assert!(every.low > 0.999 && (every.high - 1.0).abs() < 1e-12);
+    }
+
+    /// The chance that both limits hold, for bursts whose sizes and gaps are known.
+    ///
+    /// Goal: limits hold although late operations are anything but independent. Method: blocks
+    /// hold bursts of 1 to 20 late operations; the mean of the bursts' number is the known truth,
+    /// and bursts of neighbouring blocks are correlated.
+    #[test]
+    fn both_limits_hold_for_bursts() {
+        let (mut above, mut below) = (0, 0);
+        let runs = 600_u32;
+        for seed in 0..runs {
+            let mut noise = Noise::new(u64::from(seed));
+            let calm = noise.autoregression(120, 0.5);
+            let late: Vec<f64> = calm
+                .iter()
+                .map(|level| {
+                    let is_burst = *level > 1.0;
+                    f64::from(u8::from(is_burst)) * (noise.uniform() * 20.0).ceil()
+                })
+                .collect();
+            // P(Z > 1 / sd), sd = 1 / sqrt(1 - 0.25); a burst is 10.5 on average.
+            let truth = 0.193_238 * 10.5 / 2000.0;
+            let found = share(&blocks(&late, 2000.0));
+            above += u32::from(found.low > truth);
+            below += u32::from(found.high < truth);
+        }
+        let share = |count: u32| f64::from(count) / f64::from(runs);
+        assert!(share(above) < 0.04 && share(below) < 0.06, "{above} {below} of {runs}");
+    }
+}

@@ -1,0 +1,211 @@
+//! What a sample of runs tells of itself: its middle, its range, its spread.
+
+use serde::Serialize;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+use crate::detectable::cov_of;
+use crate::length_of;
+use crate::prior::CellVariance;
+/// Median and range of one metric over the runs that know it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// Runs counted, >= 1.
+    pub n: u32,
+    /// The median.
+    pub median: f64,
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Returns the spread of `values`; `None` when there is no finite value.
+    ///
+    /// Source: [`median`] for the median; the range is the first and the last order statistic.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let finite = sorted(values);
+        Some(Self {
+            n: u32::try_from(finite.len()).unwrap_or(u32::MAX),
+            median: middle(&finite)?,
+            min: *finite.first()?,
+            max: *finite.last()?,
+        })
+    }
+
+    /// Returns whether the two ranges have a value in common.
+    ///
+    /// Source: comparison of the order statistics of both samples; it is not a test.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.min <= other.max && other.min <= self.max
+    }
+}
+
+/// Returns the median of the finite values; `None` when there is none.
+///
+/// An even number of values gives the mean of the two in the middle.
+///
+/// Source: R. J. Hyndman and Y. Fan, 1996, "Sample Quantiles in Statistical Packages", The
+/// American Statistician 50(4), definition 7 at p = 1/2.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    middle(&sorted(values))
+}
+
+/// Returns the chance that the range of `n` runs holds the true median; 0 for n <= 1.
+///
+/// The range misses the median only when all runs fall on the same side of it, and each side has
+/// the chance 1/2 for each run: 1 - 2 (1/2)^n. It assumes independent runs and nothing else.
+///
+/// Source: H. A. David and H. N. Nagaraja, 2003, "Order Statistics", 3rd edition, section 7.1.
+#[must_use]
+pub fn range_coverage(n: u32) -> f64 {
+    let n = i32::try_from(n).unwrap_or(i32::MAX);
+    if n == 0 { 0.0 } else { 1.0 - 2.0 * 0.5_f64.powi(n) }
+}
+
+/// Returns the geometric mean; `None` without values, or when one is not positive and finite.
+///
+/// Source: G. H. Hardy, J. E. Littlewood and G. Polya, 1934, "Inequalities", section 2.1.
+#[must_use]
+pub fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
+    let logs: f64 = values.iter().map(|value| value.ln()).sum();
+    (is_positive && !values.is_empty()).then(|| (logs / length_of(values)).exp())
+}
+
+/// A coefficient of variation with its 95 % interval, as shares.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Variation {
+    /// The coefficient of variation seen.
+    pub cov: f64,
+    /// Lower limit.
+    pub low: f64,
+    /// Upper limit.
+    pub high: f64,
+}
+
+impl Variation {
+    /// Returns the variation of `values`; `None` below two, or when one is not positive and finite.
+    ///
+    /// It is that of a lognormal value with the variance of their logarithms. Three runs leave a
+    /// factor of twelve between the limits.
+    ///
+    /// Source: W. G. Cochran and G. W. Snedecor, 1989, "Statistical Methods", 8th edition, section
+    /// 5.11 (the chi-square interval of a variance); [`cov_of`] for the step to the variation.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let cell = CellVariance::of(values)?;
+        let chi = ChiSquared::new(cell.df).ok()?;
+        let at = |chance: f64| cov_of(cell.variance * cell.df / chi.inverse_cdf(chance));
+        Some(Self { cov: cov_of(cell.variance), low: at(0.975), high: at(0.025) })
+    }
+}
+
+/// Returns the finite values in ascending order.
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    finite.sort_by(f64::total_cmp);
+    finite
+}
+
+/// Returns the median of ascending values.
+pub(crate) fn middle(ascending: &[f64]) -> Option<f64> {
+    let upper = ascending.len() / 2;
+    let above = *ascending.get(upper)?;
+    if ascending.len() % 2 == 1 {
+        return Some(above);
+    }
+    // Halved before the sum, so that two large values cannot overflow.
+    Some(ascending[upper - 1] / 2.0 + above / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_is_the_mean_of_the_middle_two() {
+        assert_eq!(median(&[4.0, 1.0, 3.0]), Some(3.0));
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn values_that_are_no_numbers_are_not_counted() {
+        let spread = Spread::of(&[f64::NAN, 2.0, f64::INFINITY]).unwrap();
+        assert_eq!(spread, Spread { n: 1, median: 2.0, min: 2.0, max: 2.0 });
+        assert_eq!(Spread::of(&[f64::NAN]), None);
+    }
+
+    #[test]
+    fn the_range_of_three_runs_holds_the_median_three_times_in_four() {
+        let seen: Vec<f64> = [0, 1, 2, 3, 5].into_iter().map(range_coverage).collect();
+        assert_eq!(seen, [0.0, 0.0, 0.5, 0.75, 0.9375]);
+    }
+
+    #[test]
+    fn the_variation_of_three_runs_is_hardly_known() {
+        // Analysis, section 1.5: the true sigma is in [0.52, 6.3] x s. Limits: scipy 1.17.1,
+        // sqrt(2 / stats.chi2.ppf([0.975, 0.025], 2)) = 0.520658, 6.284735.
+        let sigma = 0.001_f64;
+        let values = [(-sigma).exp(), 1.0, sigma.exp()];
+        let found = Variation::of(&values).unwrap();
+        assert!((found.cov / sigma - 1.0).abs() < 1e-5, "{found:?}");
+        assert!((found.low / sigma - 0.520_658).abs() < 1e-5, "{found:?}");
+        assert!((found.high / sigma - 6.284_735).abs() < 1e-3, "{found:?}");
+        assert_eq!(Variation::of(&[1.0]), None);
+        assert_eq!(Variation::of(&[1.0, -1.0]), None);
+        let none = Variation::of(&[2.0; 3]).unwrap();
+        assert_eq!(none, Variation { cov: 0.0, low: 0.0, high: 0.0 });
+    }
+
+    #[test]
+    fn the_geometric_mean_of_a_ratio_and_its_inverse_is_one() {
+        assert!((geometric_mean(&[4.0, 0.25]).unwrap() - 1.0).abs() < 1e-12);
+        assert!((geometric_mean(&[1.0, 10.0, 100.0]).unwrap() - 10.0).abs() < 1e-9);
+        assert_eq!(geometric_mean(&[]), None);
+        assert_eq!(geometric_mean(&[1.0, 0.0]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn half_of_the_values_lie_on_each_side(
+            values in prop::collection::vec(-1e9..1e9_f64, 1..40),
+        ) {
+            let median = median(&values).unwrap();
+            let below = values.iter().filter(|&&value| value < median).count();
+            let above = values.iter().filter(|&&value| value > median).count();
+            prop_assert!(below <= values.len() / 2 && above <= values.len() / 2);
+        }
+
+        #[test]
+        fn order_does_not_matter_and_scale_does(
+            mut values in prop::collection::vec(1e-3..1e9_f64, 1..40), factor in 1u32..9,
+        ) {
+            let spread = Spread::of(&values).unwrap();
+            prop_assert!(spread.min <= spread.median && spread.median <= spread.max);
+            values.reverse();
+            prop_assert_eq!(Spread::of(&values), Some(spread));
+            let factor = f64::from(factor);
+            let scaled: Vec<f64> = values.iter().map(|value| value * factor).collect();
+            let scaled = Spread::of(&scaled).unwrap();
+            let error = (scaled.median - spread.median * factor).abs();
+            prop_assert!(error <= 1e-9 * scaled.median);
+        }
+
+        #[test]
+        fn overlap_is_symmetric(
+            a in prop::collection::vec(0.0..10.0_f64, 1..5),
+            b in prop::collection::vec(0.0..10.0_f64, 1..5),
+        ) {
+            let (a, b) = (Spread::of(&a).unwrap(), Spread::of(&b).unwrap());
+            prop_assert_eq!(a.overlaps(&b), b.overlaps(&a));
+            prop_assert!(a.overlaps(&a));
+        }
+    }
+}
