@@ -101,18 +101,15 @@ fn block(run: &RunRecord) -> Block<'_> {
     (experiment, run.cell.repetition)
 }
 
+/// Returns the values without their blocks.
+pub(crate) fn numbers(values: &[(Block<'_>, f64)]) -> Vec<f64> {
+    values.iter().map(|(_, value)| *value).collect()
+}
+
 /// Returns the variance of the values' logarithms; `None` for fewer than two, or one that is not
 /// positive.
 ///
-/// Source: the project's reference, analysis, section 0, rule 2.
-#[expect(clippy::cast_precision_loss, reason = "runs are few")]
+/// Source: [`CellVariance::of`].
 pub(crate) fn variance(values: &[(Block<'_>, f64)]) -> Option<CellVariance> {
-    if values.len() < 2 || values.iter().any(|(_, value)| *value <= 0.0) {
-        return None;
-    }
-    let logs: Vec<f64> = values.iter().map(|(_, value)| value.ln()).collect();
-    let (n, df) = (logs.len() as f64, (logs.len() - 1) as f64);
-    let mean = logs.iter().sum::<f64>() / n;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / df;
-    Some(CellVariance { variance, df })
+    CellVariance::of(&numbers(values))
 }

@@ -6,7 +6,7 @@ use model::record::RunEnd;
 use model::{Experiment, RunRecord, Variant};
 use stats::{Design, Effect, judge};
 
-use crate::arms::{Arm, Arms, Block, Counted, Key};
+use crate::arms::{Arm, Arms, Block, Counted, Key, numbers};
 use crate::comparison::{
     CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
     StepComparison, VariantRuns, is_given,
@@ -76,12 +76,12 @@ pub fn compare(
 /// Run-to-run coefficient of variation to assume where nothing is known of the noise.
 ///
 /// Source: the project's reference, analysis, section 1.5.
-const ASSUMED_COV: f64 = 0.025;
+pub(crate) const ASSUMED_COV: f64 = 0.025;
 
 /// The same where operations wait for storage, which hides the noise of CPU and memory.
 ///
 /// Source: as [`ASSUMED_COV`].
-const ASSUMED_COV_IO_BOUND: f64 = 0.015;
+pub(crate) const ASSUMED_COV_IO_BOUND: f64 = 0.015;
 
 /// Device reads per operation from which a step counts as bound by storage.
 const IO_BOUND_READS_PER_OP: f64 = 0.5;
@@ -89,13 +89,13 @@ const IO_BOUND_READS_PER_OP: f64 = 0.5;
 /// Repetitions from which a comparison is paired.
 ///
 /// Source: the project's reference, analysis, section 1.1.
-const PAIRED_FROM: u32 = 5;
+pub(crate) const PAIRED_FROM: u32 = 5;
 
 /// Returns the metric that answers for a step: the rate found, kept or reached; where the rate is
 /// given without a limit, how long operations took; where there are none, how long settling took.
 ///
 /// Source: the project's reference, analysis, section 1.6.
-fn primary(arms: &Arms<'_>) -> Option<&'static str> {
+pub(crate) fn primary(arms: &Arms<'_>) -> Option<&'static str> {
     let candidates: &[&'static str] = if arms.is_rate_given {
         &["goodput_ops_per_s", "response_ns_p99"]
     } else {
@@ -175,10 +175,6 @@ fn is_block_by_block(one: &[(Block<'_>, f64)], other: &[(Block<'_>, f64)]) -> bo
         && one.len() >= PAIRED_FROM as usize
         && one.iter().zip(other).all(|(a, b)| a.0 == b.0)
         && one.iter().zip(one.iter().skip(1)).all(is_once)
-}
-
-fn numbers(values: &[(Block<'_>, f64)]) -> Vec<f64> {
-    values.iter().map(|(_, value)| *value).collect()
 }
 
 fn check(runs: &[RunRecord], experiment: &Experiment, base: &str) -> Result<(), AnalysisError> {

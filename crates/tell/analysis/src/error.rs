@@ -40,13 +40,16 @@ pub enum AnalysisError {
         expected: u32,
     },
     /// Experiments that do not ask the same thing of their variants.
-    #[error("{first} and {second} differ in their {what}: their runs cannot be compared")]
+    #[error(
+        "{first} and {second} cannot be compared: {what}; \
+         run their variants in one experiment, or one of the two again as the other was"
+    )]
     NotComparable {
-        /// Name of the first experiment.
+        /// What the first experiment is called.
         first: String,
-        /// Name of the one that differs.
+        /// What the one that differs is called.
         second: String,
-        /// What differs (`rows`, `steps`, `memory cap`, ...).
+        /// What differs, with both values.
         what: String,
     },
 }

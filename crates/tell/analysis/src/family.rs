@@ -2,7 +2,8 @@
 
 use model::{Better, Experiment, metric};
 use serde::Serialize;
-use stats::{Effect, Verdict, Why};
+use stats::family::benjamini_hochberg;
+use stats::{Effect, Verdict};
 
 use crate::comparison::{CellComparison, Comparison};
 
@@ -20,9 +21,9 @@ pub struct Families {
 pub struct Family {
     /// Comparisons in it.
     pub comparisons: u32,
-    /// Of these, told apart from no difference when looked at alone.
-    pub apart: u32,
-    /// Of these again, no longer told apart among so many.
+    /// Of these, differences that would be told if each were the only one.
+    pub told: u32,
+    /// Of these again, differences that are not told, because so many are looked at.
     pub withdrawn: u32,
 }
 
@@ -33,11 +34,12 @@ pub struct Family {
 ///
 /// Source: the project's reference, analysis, section 1.6.
 pub(crate) fn adjust(comparison: &mut Comparison, experiment: &Experiment) -> Families {
-    let is_told = |variant: &str| !is_control(experiment, &comparison.base, variant);
+    let margin = comparison.margin;
+    let is_in = |variant: &str| !is_control(experiment, &comparison.base, variant);
     let (mut primary, mut secondary) = (Vec::new(), Vec::new());
     for step in &mut comparison.steps {
         for (name, effect) in
-            step.cells.iter_mut().filter(|cell| is_told(&cell.variant)).flat_map(effects)
+            step.cells.iter_mut().filter(|cell| is_in(&cell.variant)).flat_map(effects)
         {
             if step.primary == Some(name) {
                 primary.push(effect);
@@ -47,9 +49,9 @@ pub(crate) fn adjust(comparison: &mut Comparison, experiment: &Experiment) -> Fa
         }
     }
     let cells = comparison.runs.iter_mut().flat_map(|runs| &mut runs.cells);
-    let of_runs = cells.filter(|cell| is_told(&cell.variant)).flat_map(effects);
+    let of_runs = cells.filter(|cell| is_in(&cell.variant)).flat_map(effects);
     secondary.extend(of_runs.filter(|(name, _)| has_direction(name)).map(|(_, effect)| effect));
-    Families { primary: together(primary), secondary: together(secondary) }
+    Families { primary: together(primary, margin), secondary: together(secondary, margin) }
 }
 
 /// Returns whether two variants are the same thing under two names: any verdict would be false.
@@ -70,13 +72,22 @@ fn has_direction(name: &str) -> bool {
 }
 
 /// Adjusts the comparisons of one family.
-fn together(effects: Vec<&mut Effect>) -> Family {
-    let apart = effects.iter().filter(|effect| is_apart(effect)).count();
-    let withdrawn = effects.iter().filter(|effect| effect.why == Some(Why::Family)).count();
+fn together(mut effects: Vec<&mut Effect>, margin: f64) -> Family {
+    let told = effects.iter().filter(|effect| is_told(effect)).count();
+    let chances: Vec<f64> = effects.iter().filter_map(|effect| effect.p).collect();
+    for (effect, q) in effects.iter_mut().zip(benjamini_hochberg(&chances)) {
+        effect.adjust(q, margin);
+    }
+    let still = effects.iter().filter(|effect| is_told(effect)).count();
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
-    Family { comparisons: count(effects.len()), apart: count(apart), withdrawn: count(withdrawn) }
+    Family {
+        comparisons: count(effects.len()),
+        told: count(told),
+        withdrawn: count(told.saturating_sub(still)),
+    }
 }
 
-fn is_apart(effect: &Effect) -> bool {
+/// Returns whether a difference is told.
+fn is_told(effect: &Effect) -> bool {
     matches!(effect.verdict, Verdict::Above | Verdict::Below | Verdict::SmallButReal)
 }

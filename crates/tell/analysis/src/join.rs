@@ -1,57 +1,118 @@
 //! Joins experiments that asked the same of different variants, so their runs can be compared.
 
-use model::{Experiment, Variant};
+use model::{DataShape, Experiment, Step, StopRule, Variant};
 
 use crate::error::AnalysisError;
 
-/// Returns one experiment with the variants of all; the first gives question, name and base.
+/// Returns one experiment with the variants of all; the first gives question, name, base, margin
+/// and waivers. Each comes with what it is called in messages.
 ///
 /// Runs of a variant that is in several are pooled; the largest number of repetitions is kept.
 ///
 /// # Errors
 /// When there is no experiment, or two differ in rows, steps, memory cap, levels of clients or in
-/// what a variant's name stands for.
-pub fn join(experiments: &[&Experiment]) -> Result<Experiment, AnalysisError> {
-    let [first, others @ ..] = experiments else { return Err(AnalysisError::NoRuns) };
+/// what a variant's name stands for: metrics of one mean something else in the other.
+pub fn join(experiments: &[(&str, &Experiment)]) -> Result<Experiment, AnalysisError> {
+    let [(first_name, first), others @ ..] = experiments else {
+        return Err(AnalysisError::NoRuns);
+    };
     let mut joined = (*first).clone();
-    for other in others {
+    for (name, other) in others {
+        let refuse = |what| AnalysisError::NotComparable {
+            first: (*first_name).to_owned(),
+            second: (*name).to_owned(),
+            what,
+        };
         if let Some(what) = difference(first, other) {
-            return Err(not_comparable(first, other, what));
+            return Err(refuse(what));
         }
         for variant in &other.variants {
-            add(&mut joined.variants, variant)
-                .map_err(|what| not_comparable(first, other, what))?;
+            add(&mut joined.variants, variant).map_err(refuse)?;
         }
         joined.repetitions = joined.repetitions.max(other.repetitions);
     }
     Ok(joined)
 }
 
-fn not_comparable(first: &Experiment, second: &Experiment, what: String) -> AnalysisError {
-    AnalysisError::NotComparable { first: first.name.clone(), second: second.name.clone(), what }
-}
-
 /// Returns what makes the runs of two experiments incomparable; `None` when nothing does.
 fn difference(first: &Experiment, other: &Experiment) -> Option<String> {
-    let what = if first.data != other.data {
-        "rows"
-    } else if first.steps != other.steps {
-        "steps"
-    } else if first.memory_bytes != other.memory_bytes {
-        "memory cap"
-    } else if first.clients != other.clients {
-        "levels of clients"
-    } else {
-        return None;
+    let caps = (first.memory_bytes, other.memory_bytes);
+    let cap = |bytes: Option<model::Bytes>| {
+        bytes.map_or_else(|| "none".to_owned(), |bytes| bytes.to_string())
     };
-    Some(what.to_owned())
+    if first.data != other.data {
+        Some(data_difference(&first.data, &other.data))
+    } else if first.steps != other.steps {
+        Some(steps_difference(&first.steps, &other.steps))
+    } else if caps.0 != caps.1 {
+        Some(format!("the memory cap is {} and {}", cap(caps.0), cap(caps.1)))
+    } else if first.clients != other.clients {
+        let (one, two) = (list(&first.clients), list(&other.clients));
+        Some(format!("the levels of clients are {one} and {two}"))
+    } else {
+        None
+    }
+}
+
+fn data_difference(first: &DataShape, other: &DataShape) -> String {
+    let rows = |data: &DataShape| {
+        format!("{} rows of {} + {} bytes", data.rows, data.key_bytes, data.value_bytes)
+    };
+    let (one, two) = (rows(first), rows(other));
+    if one == two {
+        let (one, two) = (first.compressible_to, other.compressible_to);
+        return format!("values compress to {one} of their bytes and to {two}");
+    }
+    format!("the data are {one} and {two}")
+}
+
+fn steps_difference(first: &[Step], other: &[Step]) -> String {
+    let names = |steps: &[Step]| steps.iter().map(|step| step.name.clone()).collect::<Vec<_>>();
+    let (one, two) = (names(first), names(other));
+    if one != two {
+        return format!("the steps are {} and {}", one.join(", "), two.join(", "));
+    }
+    let pair = first.iter().zip(other).find(|(one, two)| one != two);
+    pair.map_or_else(String::new, |(one, two)| step_difference(one, two))
+}
+
+fn step_difference(one: &Step, two: &Step) -> String {
+    let name = &one.name;
+    if one.stop != two.stop {
+        return format!("{name} ends after {} and after {}", length(one.stop), length(two.stop));
+    }
+    let parts = [
+        ("warm-up", one.warmup != two.warmup),
+        ("number of clients", one.clients != two.clients),
+        ("rate", one.load != two.load),
+        ("limit", one.limit != two.limit),
+        ("key distribution", one.distribution != two.distribution),
+        ("rows of a range", one.range_rows != two.range_rows),
+        ("keys of a batch", one.batch_keys != two.batch_keys),
+        ("background writer's rate", one.writer_bytes_per_s != two.writer_bytes_per_s),
+        ("longest settle", one.settle_cap != two.settle_cap),
+    ];
+    let differ = parts.iter().filter(|(_, differs)| *differs).map(|(part, _)| *part);
+    let differ = differ.collect::<Vec<_>>().join(", ");
+    format!("{name} is not the same step in both (what differs: {differ})")
+}
+
+fn length(stop: StopRule) -> String {
+    match stop {
+        StopRule::Operations(count) => format!("{count} operations"),
+        StopRule::Duration(span) => span.to_string(),
+    }
+}
+
+fn list(numbers: &[u32]) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Adds `variant` unless it is there; fails when its name stands for something else there.
 fn add(variants: &mut Vec<Variant>, variant: &Variant) -> Result<(), String> {
     match variants.iter().find(|known| known.name == variant.name) {
         Some(known) if known == variant => Ok(()),
-        Some(_) => Err(format!("variant `{}`", variant.name)),
+        Some(known) => Err(variant_difference(known, variant)),
         None => {
             variants.push(variant.clone());
             Ok(())
@@ -59,8 +120,27 @@ fn add(variants: &mut Vec<Variant>, variant: &Variant) -> Result<(), String> {
     }
 }
 
+/// Tells what a variant's name stands for in each of two experiments.
+fn variant_difference(known: &Variant, other: &Variant) -> String {
+    let name = &known.name;
+    if known.build != other.build {
+        return format!("`{name}` is {} in one and {} in the other", known.build, other.build);
+    }
+    let parts = [
+        ("profile", known.profile != other.profile),
+        ("options", known.options != other.options),
+        ("settings", known.settings != other.settings),
+        ("role as a control", known.is_control != other.is_control),
+    ];
+    let differ = parts.iter().filter(|(_, differs)| *differs).map(|(part, _)| *part);
+    let differ = differ.collect::<Vec<_>>().join(", ");
+    format!("`{name}` is not the same variant in both (what differs: {differ})")
+}
+
 #[cfg(test)]
 mod tests {
+    use model::Nanos;
+
     use super::*;
     use crate::sample::experiment;
 
@@ -68,23 +148,51 @@ mod tests {
     fn variants_of_both_are_in_the_joined_experiment_once() {
         let (mut first, second) = (experiment(&["a", "b"], 2), experiment(&["b", "c"], 3));
         first.question = "Old or new?".to_owned();
-        let joined = join(&[&first, &second]).unwrap();
+        let joined = join(&[("x", &first), ("y", &second)]).unwrap();
         let names: Vec<_> = joined.variants.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
         assert_eq!((joined.question.as_str(), joined.repetitions), ("Old or new?", 3));
     }
 
-    #[test]
-    fn experiments_on_other_rows_or_with_another_meaning_of_a_name_are_refused() {
+    /// Returns why an experiment cannot be joined with one that was changed.
+    fn refusal(change: impl FnOnce(&mut Experiment)) -> String {
         let first = experiment(&["a"], 1);
         let mut other = first.clone();
-        other.data.rows += 1;
-        let said = join(&[&first, &other]).unwrap_err().to_string();
-        assert_eq!(said, "sample and sample differ in their rows: their runs cannot be compared");
-        let mut other = first.clone();
-        other.variants[0].options.set("page_size", "8192");
-        let said = join(&[&first, &other]).unwrap_err().to_string();
-        assert!(said.contains("differ in their variant `a`"), "{said}");
+        change(&mut other);
+        let error = join(&[("x/1", &first), ("x/2", &other)]).unwrap_err();
+        let AnalysisError::NotComparable { first, second, what } = error else {
+            panic!("{error}");
+        };
+        assert_eq!((first.as_str(), second.as_str()), ("x/1", "x/2"));
+        what
+    }
+
+    #[test]
+    fn what_differs_between_experiments_is_said_with_both_values() {
+        let said = refusal(|other| other.data.rows = 50);
+        assert_eq!(said, "the data are 1000 rows of 20 + 80 bytes and 50 rows of 20 + 80 bytes");
+        let said = refusal(|other| other.data.compressible_to = 1.0);
+        assert_eq!(said, "values compress to 0.5 of their bytes and to 1");
+        let said = refusal(|other| other.steps[0].name = "fillseq".to_owned());
+        assert_eq!(said, "the steps are readrandom and fillseq");
+        let longer = StopRule::Duration(Nanos::from_secs(5));
+        let said = refusal(|other| other.steps[0].stop = longer);
+        assert_eq!(said, "readrandom ends after 10000 operations and after 5.00 s");
+        let said = refusal(|other| other.steps[0].range_rows = 7);
+        let expected = "readrandom is not the same step in both (what differs: rows of a range)";
+        assert_eq!(said, expected);
+        let said = refusal(|other| other.memory_bytes = None);
+        assert_eq!(said, "the memory cap is 1.00 GiB and none");
+        let said = refusal(|other| other.clients = vec![1, 4]);
+        assert_eq!(said, "the levels of clients are 1 and 1, 4");
+    }
+
+    #[test]
+    fn a_name_that_stands_for_two_things_is_refused() {
+        let said = refusal(|other| other.variants[0].options.set("page_size", "8192"));
+        assert_eq!(said, "`a` is not the same variant in both (what differs: options)");
+        let said = refusal(|other| other.variants[0].build = "lmdb".parse().unwrap());
+        assert_eq!(said, "`a` is null in one and lmdb in the other");
         assert_eq!(join(&[]), Err(AnalysisError::NoRuns));
     }
 }

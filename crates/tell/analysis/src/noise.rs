@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stats::{CellVariance, Prior};
+use stats::{CellVariance, Prior, prior};
 
 use crate::arms::{Arms, Key, variance};
 use crate::ledger::{Ledger, LedgerCell};
@@ -73,7 +73,7 @@ pub(crate) fn known(steps: &BTreeMap<Key, Arms<'_>>, ledger: &Ledger) -> BTreeMa
         }
     }
     let fitted = cells.into_iter().filter_map(|(metric, cells)| {
-        let prior = fit(&cells.all)?;
+        let prior = prior::fit(&cells.all)?;
         let noise = Noise {
             prior,
             own_cells: count(cells.own),
@@ -106,9 +106,4 @@ fn is_alike(cell: &LedgerCell, spans: &BTreeMap<&str, Vec<f64>>) -> bool {
 
 fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
-}
-
-/// Fits nothing until `stats::prior` can.
-const fn fit(_cells: &[CellVariance]) -> Option<Prior> {
-    None
 }

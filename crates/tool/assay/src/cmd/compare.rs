@@ -1,15 +1,16 @@
 //! `assay compare`: the variants of an experiment beside its base case.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use analysis::join;
 use archive::Results;
-use miette::Result;
+use miette::{Result, miette};
 use model::{Experiment, RunRecord};
 use report::{Compared, Format, Meta, Style, render_comparison};
 
 use super::judged::judge;
-use super::selected::select;
+use super::selected::{Selected, select};
 use crate::environment::Environment;
 use crate::told::Told as _;
 use crate::ui::Ui;
@@ -39,27 +40,49 @@ pub(crate) struct Args {
 /// Prints the comparison.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
-    let (mut manifests, mut runs, mut is_some_runs) = (Vec::new(), Vec::new(), false);
-    for name in &args.experiments {
-        let selected = select(&results, name)?;
-        is_some_runs |= selected.is_one_run;
-        runs.extend(selected.runs);
-        manifests.push(selected.manifest);
-    }
-    let experiments: Vec<_> = manifests.iter().map(|one| &one.plan.experiment).collect();
-    let mut experiment = join(&experiments).told()?;
-    if is_some_runs {
+    let named = args.experiments.iter();
+    let mut named = named.map(|name| select(&results, name)).collect::<Result<Vec<_>>>()?;
+    let labels: Vec<String> = named.iter().map(Selected::label).collect();
+    let asked = labels.iter().zip(&named);
+    let asked: Vec<_> =
+        asked.map(|(label, one)| (label.as_str(), &one.manifest.plan.experiment)).collect();
+    let mut experiment = join(&asked).told()?;
+    let runs = runs_of(&mut named);
+    let hosts: Vec<_> = named.iter().map(|one| &one.manifest.host).collect();
+    if named.iter().any(|one| one.is_one_run) {
         keep_variants_of(&mut experiment, &runs);
+        check_pair(&experiment, &args.experiments)?;
     }
     let base = args.base.as_deref().unwrap_or(&experiment.base);
-    let hosts: Vec<_> = manifests.iter().map(|one| &one.host).collect();
-    let judged = judge(&experiment, &hosts, &runs, base)?;
-    let meta = Meta::of(&manifests[0]);
+    let judged = judge(&experiment, &hosts, &runs, base, &results)?;
+    let meta = Meta::of(&named[0].manifest);
     let style = Style { has_costs: args.costs, ..ui.style() };
     let (comparison, findings) = (&judged.comparison, &judged.findings);
     let compared = Compared::of(comparison, &meta, &runs, hosts[0], findings);
     ui.answer(render_comparison(&compared, args.format, style));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the runs that were named, each once.
+fn runs_of(named: &mut [Selected]) -> Vec<RunRecord> {
+    let mut seen = BTreeSet::new();
+    let runs = named.iter_mut().flat_map(|one| std::mem::take(&mut one.runs));
+    runs.filter(|run| seen.insert(run.id.clone())).collect()
+}
+
+/// Refuses runs that are all of one variant: there is nothing to compare them with.
+fn check_pair(experiment: &Experiment, named: &[String]) -> Result<()> {
+    let [only] = &experiment.variants[..] else { return Ok(()) };
+    let what = if named.len() == 1 { "is one run" } else { "are runs" };
+    let shown = if named.len() == 1 { "shows it" } else { "shows them" };
+    Err(miette!(
+        help = format!(
+            "name a run of another variant beside it; `assay show EXPERIMENT RUN` {shown} alone"
+        ),
+        "{} {what} of `{}`, and nothing it could be compared with was named",
+        named.join(", "),
+        only.name
+    ))
 }
 
 /// Leaves what was named: its variants, with as many repetitions as the best of them has runs; the

@@ -67,7 +67,7 @@ fn with_input<T>(dir: &ExperimentDir, render: impl Fn(&ReportInput<'_>) -> T) ->
         intervals.push(dir.intervals(&run.cell.id).told()?);
     }
     let experiment = &manifest.plan.experiment;
-    let judged = judge(experiment, &[&manifest.host], &runs, &experiment.base)?;
+    let judged = judge(experiment, &[&manifest.host], &runs, &experiment.base, &dir.archive())?;
     Ok(render(&ReportInput {
         manifest: &manifest,
         runs: &runs,

@@ -14,6 +14,13 @@ pub(crate) struct Selected {
     pub(crate) is_one_run: bool,
 }
 
+impl Selected {
+    /// Returns what the experiment is called where several are told apart.
+    pub(crate) fn label(&self) -> String {
+        format!("{}/{}", self.manifest.plan.experiment.name, self.manifest.id)
+    }
+}
+
 /// Finds `EXPERIMENT` (name, identifier or directory) or `EXPERIMENT/RUN`.
 pub(crate) fn select(results: &Results, name: &str) -> Result<Selected> {
     let whole = results.find(name);
