@@ -6,11 +6,11 @@
 use model::honesty::{Found, Outcome, Purpose, SearchRecord};
 use model::units::per_second;
 use model::{Limit, Nanos};
+use stats::series::{Mean, mean};
 
 use crate::entry::entry;
 use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, Search, Seen};
 use crate::ruling::{self, Ruling, Verdict};
-use crate::stat::{Mean, mean};
 use crate::voids::{Patience, Voids};
 use crate::window::Window;
 

@@ -15,7 +15,6 @@ mod example;
 mod probe;
 mod rate;
 mod ruling;
-mod stat;
 mod steady;
 mod voids;
 mod window;

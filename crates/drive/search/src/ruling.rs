@@ -2,8 +2,8 @@
 
 use model::Limit;
 use model::units::{per_second, thousands};
+use stats::proportion::Share;
 
-use crate::stat::Share;
 use crate::steady::{self, State};
 use crate::window::Window;
 use crate::words::percent;

@@ -5,8 +5,8 @@
 //! failed on growth that is certain, relevant, and still there in its second half.
 
 use model::{Limit, Nanos};
+use stats::series::{drift, trend};
 
-use crate::stat::{drift, trend};
 use crate::window::{Window, float};
 use crate::words::{bytes, percent};
 
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
     use crate::example::{LIMIT, seen, with_gauge};
     use crate::probe::Seen;
-    use crate::stat::noise::Noise;
+    use stats::noise::Noise;
 
     const MIB: f64 = 1024.0 * 1024.0;
 

@@ -1,7 +1,8 @@
 //! What counts of a probe: the intervals in which the client was not late.
 
+use stats::proportion::{Block, Share, share};
+
 use crate::probe::{Second, Seen};
-use crate::stat::{Block, Share, share};
 
 /// Largest share of a probe's time that may be void before the probe says nothing.
 ///

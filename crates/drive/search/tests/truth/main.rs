@@ -8,9 +8,6 @@
 #![expect(clippy::cast_precision_loss, reason = "counts of a simulation are small")]
 
 mod clients;
-#[expect(dead_code, reason = "the unit tests use more of it")]
-#[path = "../../src/stat/noise.rs"]
-mod noise;
 mod rates;
 mod scenarios;
 mod server;

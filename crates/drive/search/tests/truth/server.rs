@@ -7,8 +7,7 @@
 use model::Nanos;
 use model::record::Percentiles;
 use search::{Probe, ProbeLoad, Second, Seen};
-
-use crate::noise::Noise;
+use stats::noise::Noise;
 
 /// What is known of the server.
 #[derive(Debug, Clone, Copy)]
