@@ -66,15 +66,23 @@ fn starts(best: &[(f64, usize)]) -> Vec<usize> {
     found
 }
 
-/// Sums of the first values and of their squares.
-struct Sums(Vec<(f64, f64)>);
+/// Sums of the first values and of their squares: any stretch of them costs one subtraction.
+pub(crate) struct Sums {
+    sums: Vec<(f64, f64)>,
+    /// What the values are told around.
+    middle: f64,
+}
 
 impl Sums {
     /// Adds up the values around their median, so that little is lost to rounding.
-    fn of(values: &[f64]) -> Self {
+    pub(crate) fn of(values: &[f64]) -> Self {
         let mut ordered = values.to_vec();
-        let (_, middle, _) = ordered.select_nth_unstable_by(values.len() / 2, f64::total_cmp);
-        let middle = *middle;
+        let at = values.len() / 2;
+        let middle = if values.is_empty() {
+            0.0
+        } else {
+            *ordered.select_nth_unstable_by(at, f64::total_cmp).1
+        };
         let mut sums = Vec::with_capacity(values.len() + 1);
         let mut last = (0.0, 0.0);
         sums.push(last);
@@ -82,13 +90,24 @@ impl Sums {
             last = (last.0 + value, last.1 + value * value);
             sums.push(last);
         }
-        Self(sums)
+        Self { sums, middle }
+    }
+
+    /// Returns how many values there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sums.len() - 1
+    }
+
+    /// Returns the mean of the values from `start` to before `end`.
+    #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
+    pub(crate) fn mean(&self, start: usize, end: usize) -> f64 {
+        self.middle + (self.sums[end].0 - self.sums[start].0) / (end - start) as f64
     }
 
     /// Returns the squared differences from the mean of the values from `start` to before `end`.
     #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
-    fn cost(&self, start: usize, end: usize) -> f64 {
-        let (before, after) = (self.0[start], self.0[end]);
+    pub(crate) fn cost(&self, start: usize, end: usize) -> f64 {
+        let (before, after) = (self.sums[start], self.sums[end]);
         let sum = after.0 - before.0;
         (after.1 - before.1 - sum * sum / (end - start) as f64).max(0.0)
     }

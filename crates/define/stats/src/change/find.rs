@@ -1,0 +1,342 @@
+//! Finds everything there is to find in one history.
+
+use super::detectable::Searched;
+use super::drift::{Ramp, ramps};
+use super::level::{Noise, edges};
+use super::prune::{CHANCE, Kept, prune};
+use super::robust::{clip, limit};
+use super::series::{Change, Confidence, Drift, NoiseChange, Piece, Scale, Series, Suspect};
+use super::short::{SHORT, split};
+use super::spread;
+use super::tail::{Tail, of_long, of_short};
+use crate::distribution::student::quantile;
+use crate::pelt::{Sums, segment};
+
+/// Strictness when nobody says otherwise.
+///
+/// Source: the project's reference, analysis, section 4.2: of white, autocorrelated and heavy-tailed
+/// noise, at most one series of 200 points in fifty has a false change.
+pub const STRICTNESS: f64 = 4.0;
+/// Shortest level of a long history.
+const SHORTEST: usize = 3;
+/// Times that the noise and the levels are found from each other.
+const ROUNDS: u32 = 3;
+/// Times that ramps are taken out and the levels are found anew.
+const RAMP_ROUNDS: u32 = 4;
+/// A variance below this share of the first estimate is rounding.
+const ROUNDING: f64 = 1e-12;
+/// The location set holds every place that costs at most this many long-run variances more.
+///
+/// Source: the project's reference, analysis, section 4.2, step 4.
+const LOCATION: f64 = 3.0;
+
+/// How histories are searched.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Penalty for a change, in long-run variances times ln(n): 4 for alarms, 3 to see more.
+    pub strictness: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { strictness: STRICTNESS }
+    }
+}
+
+/// Finds changes, drifts and spikes in `values`; a missing one is left out, never filled.
+///
+/// Positive values are analysed as logarithms, others as they are. Indexes are those of `values`.
+///
+/// Source: the project's reference, analysis, section 4.2.
+#[must_use]
+pub fn find(values: &[Option<f64>], options: &Options) -> Series {
+    let known = |(place, value): (usize, &Option<f64>)| {
+        value.filter(|one| one.is_finite()).map(|one| (place, one))
+    };
+    let (places, values): (Vec<usize>, Vec<f64>) =
+        values.iter().enumerate().filter_map(known).unzip();
+    let is_positive = values.iter().all(|value| *value > 0.0);
+    let scale = if is_positive { Scale::Log } else { Scale::Linear };
+    let scaled: Vec<f64> = values.iter().map(|value| scale.of(*value)).collect();
+    let found = Found::in_values(&scaled, options.strictness);
+    Told { scale, places: &places, found: &found }.series(&scaled, options.strictness)
+}
+
+/// Levels, ramps and noise of a history, on the scale of the analysis.
+struct Found {
+    /// Sums over the values, spikes clipped and ramps taken out.
+    sums: Sums,
+    kept: Vec<Kept>,
+    ramps: Vec<Ramp>,
+    noise: Noise,
+    /// Deviation by which spikes were clipped; 0 in a short history, where none are.
+    clipped_by: f64,
+    /// The last point, when it is far off: the chance of it.
+    suspect: Option<f64>,
+}
+
+impl Found {
+    fn in_values(values: &[f64], strictness: f64) -> Self {
+        let is_short = values.len() < SHORT;
+        let (mut flat, clipped_by) = if is_short {
+            (values.to_vec(), 0.0)
+        } else {
+            let clipped = clip(values);
+            (clipped.values, clipped.sd)
+        };
+        let suspect = if is_short { set_aside_last(&mut flat) } else { None };
+        let part = |flat: &[f64]| {
+            if is_short { short(flat) } else { long(flat, clipped_by * clipped_by, strictness) }
+        };
+        let (mut sums, mut kept, mut noise) = part(&flat);
+        let mut all = Vec::new();
+        for _ in 0..RAMP_ROUNDS {
+            let new = ramps(&flat, &sums, &places(&kept), noise.long_run());
+            if new.is_empty() {
+                break;
+            }
+            for (place, value) in flat.iter_mut().enumerate() {
+                *value -= new.iter().map(|ramp| ramp.at(place)).sum::<f64>();
+            }
+            all.extend(new);
+            (sums, kept, noise) = part(&flat);
+        }
+        all.sort_by_key(|ramp: &Ramp| (ramp.from, ramp.to));
+        let mut found = Self { sums, kept, ramps: all, noise, clipped_by, suspect };
+        if !is_short {
+            found.look_at_tail(values, &mut flat);
+        }
+        found
+    }
+
+    /// Takes in what the last points of a long history tell.
+    fn look_at_tail(&mut self, values: &[f64], flat: &mut [f64]) {
+        let count = values.len();
+        let from = self.kept.last().map_or(0, |kept| kept.at);
+        match of_long(&self.off(values), count - from, self.noise, self.clipped_by) {
+            Tail::Two(p) if p <= CHANCE && count - from > 2 => {
+                for place in count - 2..count {
+                    flat[place] = values[place] - self.risen(place);
+                }
+                self.sums = Sums::of(flat);
+                self.kept.push(Kept { at: count - 2, p });
+            }
+            Tail::One(p) => self.suspect = Some(p),
+            Tail::Two(_) | Tail::Quiet => {}
+        }
+    }
+
+    /// Returns how far the ramps have risen at a point.
+    fn risen(&self, place: usize) -> f64 {
+        self.ramps.iter().map(|ramp| ramp.at(place)).sum()
+    }
+
+    /// Returns how far each value lies off its level and ramp.
+    fn off(&self, values: &[f64]) -> Vec<f64> {
+        let edges = edges(&places(&self.kept), values.len());
+        let mut off = Vec::with_capacity(values.len());
+        for edge in edges.windows(2).filter(|edge| edge[0] < edge[1]) {
+            let level = self.sums.mean(edge[0], edge[1]);
+            off.extend((edge[0]..edge[1]).map(|place| values[place] - level - self.risen(place)));
+        }
+        off
+    }
+}
+
+/// Parts a long history, with the noise and the levels found from each other.
+fn long(values: &[f64], start: f64, strictness: f64) -> (Sums, Vec<Kept>, Noise) {
+    let sums = Sums::of(values);
+    let mut noise = Noise::white(start);
+    let mut changes = Vec::new();
+    for _ in 0..ROUNDS {
+        if noise.variance <= ROUNDING * start {
+            break;
+        }
+        let before = noise.long_run();
+        changes = segment(values, strictness * (values.len() as f64).ln() * before, SHORTEST);
+        noise = Noise::about(values, &sums, &changes);
+        // A larger penalty cannot find what a smaller one did not.
+        if changes.is_empty() && noise.long_run() >= before {
+            break;
+        }
+    }
+    let kept = prune(&sums, changes, noise);
+    let noise = Noise::about(values, &sums, &places(&kept));
+    (sums, kept, noise)
+}
+
+/// Parts a short history; its autocorrelation cannot be known.
+fn short(values: &[f64]) -> (Sums, Vec<Kept>, Noise) {
+    let sums = Sums::of(values);
+    let kept = split(&sums);
+    let noise = Noise::about(values, &sums, &places(&kept));
+    (sums, kept, Noise::white(noise.variance))
+}
+
+/// Sets the last point of a short history aside when it lies far off the level before it: it is
+/// moved there, and the chance of such a point is returned.
+///
+/// A single point far off would hide every change before it.
+fn set_aside_last(values: &mut [f64]) -> Option<f64> {
+    let last = values.len().checked_sub(1)?;
+    let (sums, kept, _) = short(&values[..last]);
+    let from = kept.last().map_or(0, |kept| kept.at);
+    let p = of_short(&values[from..])?;
+    values[last] = sums.mean(from, last);
+    Some(p)
+}
+
+fn places(kept: &[Kept]) -> Vec<usize> {
+    kept.iter().map(|kept| kept.at).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// What was found, told in the reader's places and scale.
+struct Told<'a> {
+    scale: Scale,
+    /// Where each analysed value stood.
+    places: &'a [usize],
+    found: &'a Found,
+}
+
+impl Told<'_> {
+    fn series(&self, values: &[f64], strictness: f64) -> Series {
+        let found = self.found;
+        let off = found.off(values);
+        let far = |(place, off): (usize, &f64)| {
+            let is_far = found.clipped_by > 0.0 && off.abs() > limit(found.clipped_by);
+            let is_suspect = found.suspect.is_some() && place + 1 == values.len();
+            (is_far && !is_suspect).then(|| self.places[place])
+        };
+        let searched = Searched {
+            scale: self.scale,
+            level: mean(values),
+            values: values.len(),
+            noise: found.noise,
+            strictness,
+        };
+        let clipped: Vec<f64> = off
+            .iter()
+            .map(|off| off.clamp(-limit(found.clipped_by), limit(found.clipped_by)))
+            .collect();
+        let noise_changes = spread::changes(&clipped, strictness).into_iter();
+        Series {
+            scale: self.scale,
+            values: values.len(),
+            is_short: values.len() < SHORT,
+            changes: self.changes(values.len()),
+            drifts: found.ramps.iter().map(|ramp| self.drift(ramp)).collect(),
+            spikes: off.iter().enumerate().filter_map(far).collect(),
+            suspect: found.suspect.and_then(|p| self.suspect(values, p)),
+            noise: found.noise.variance.sqrt(),
+            autocorrelation: found.noise.autocorrelation,
+            noise_changes: noise_changes
+                .map(|(at, ratio)| NoiseChange { index: self.places[at], ratio })
+                .collect(),
+            detectable: searched.detectable(),
+            pieces: self.pieces(values.len()),
+        }
+    }
+
+    fn changes(&self, count: usize) -> Vec<Change> {
+        let edges = edges(&places(&self.found.kept), count);
+        let kept = &self.found.kept;
+        edges.windows(3).zip(kept).map(|(three, kept)| self.change(three, kept.p)).collect()
+    }
+
+    /// Tells the change at the middle of three edges.
+    fn change(&self, three: &[usize], p: f64) -> Change {
+        let (sums, noise) = (&self.found.sums, self.found.noise);
+        let (from, at, to) = (three[0], three[1], three[2]);
+        let (old, new) = (sums.mean(from, at), sums.mean(at, to));
+        let cost = |place: usize| sums.cost(from, place) + sums.cost(place, to);
+        let most = cost(at) + LOCATION * noise.long_run();
+        let mut possible = (from + 1..to).filter(|place| cost(*place) <= most);
+        let earliest = possible.next().unwrap_or(at).min(at);
+        let latest = possible.next_back().unwrap_or(at).max(at);
+        let half = self.quantile() * noise.error(at - from, to - at);
+        let before = self.scale.back(old + self.found.risen(at - 1));
+        let share = |shift: f64| self.scale.share(shift, before);
+        Change {
+            index: self.places[at],
+            earliest: self.places[earliest],
+            latest: self.places[latest],
+            before,
+            after: self.scale.back(new + self.found.risen(at)),
+            effect: share(new - old),
+            low: share(new - old - half),
+            high: share(new - old + half),
+            p: p.min(1.0),
+            points: to - at,
+            confidence: Confidence::of(to - at),
+        }
+    }
+
+    /// Returns the quantile of t for a 95 % interval, by the independent points behind the noise.
+    fn quantile(&self) -> f64 {
+        let levels = self.found.kept.len() + 1;
+        let points = self.places.len().saturating_sub(levels) as f64;
+        let df = points / self.found.noise.inflation();
+        quantile(df)
+    }
+
+    /// Returns the fitted course at a point, on the scale of the analysis.
+    fn fitted(&self, place: usize, count: usize) -> f64 {
+        let edges = edges(&places(&self.found.kept), count);
+        let own = edges.partition_point(|edge| *edge <= place).clamp(1, edges.len() - 1);
+        self.found.sums.mean(edges[own - 1], edges[own]) + self.found.risen(place)
+    }
+
+    fn drift(&self, ramp: &Ramp) -> Drift {
+        let level = self.fitted(ramp.from, self.places.len());
+        let before = self.scale.back(level);
+        let width = (ramp.to - ramp.from) as f64;
+        Drift {
+            slope_per_point: self.scale.share(ramp.rise / width, before),
+            from: self.places[ramp.from],
+            to: self.places[ramp.to],
+            before,
+            after: self.scale.back(level + ramp.rise),
+            effect: self.scale.share(ramp.rise, before),
+        }
+    }
+
+    fn suspect(&self, values: &[f64], p: f64) -> Option<Suspect> {
+        let last = values.len().checked_sub(1)?;
+        let from = self.found.kept.last().map_or(0, |kept| kept.at);
+        // The point itself is no part of the level that it is held against.
+        let level = self.found.sums.mean(from, last) + self.found.risen(last);
+        let before = self.scale.back(level);
+        Some(Suspect {
+            index: self.places[last],
+            before,
+            value: self.scale.back(values[last]),
+            effect: self.scale.share(values[last] - level, before),
+            p: p.min(1.0),
+        })
+    }
+
+    /// Returns the fitted course: it breaks at changes, and bends where ramps begin and end.
+    fn pieces(&self, count: usize) -> Vec<Piece> {
+        let breaks = places(&self.found.kept);
+        let bends = self.found.ramps.iter().flat_map(|ramp| [ramp.from, ramp.to]);
+        let mut starts: Vec<usize> =
+            breaks.iter().copied().chain(bends).chain([0]).filter(|start| *start < count).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let piece = |(index, from): (usize, &usize)| {
+            let to = match starts.get(index + 1) {
+                Some(next) if breaks.contains(next) => next - 1,
+                Some(next) => *next,
+                None => count - 1,
+            };
+            let back = |place: usize| self.scale.back(self.fitted(place, count));
+            let (first, last) = (back(*from), back(to));
+            Piece { from: self.places[*from], to: self.places[to], first, last }
+        };
+        starts.iter().enumerate().map(piece).collect()
+    }
+}

@@ -1,0 +1,175 @@
+//! What is found in a history.
+
+use serde::Serialize;
+
+use super::detectable::Detectable;
+
+/// The scale on which a history was analysed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Logarithms: every value is positive, a change is a ratio.
+    Log,
+    /// The values themselves: some are zero or negative, a change is a difference.
+    Linear,
+}
+
+impl Scale {
+    /// Returns a value on this scale.
+    #[must_use]
+    pub fn of(self, value: f64) -> f64 {
+        match self {
+            Self::Log => value.ln(),
+            Self::Linear => value,
+        }
+    }
+
+    /// Returns the value at a place of this scale.
+    #[must_use]
+    pub fn back(self, place: f64) -> f64 {
+        match self {
+            Self::Log => place.exp(),
+            Self::Linear => place,
+        }
+    }
+
+    /// Returns a shift on this scale as a share of the level it starts from; `None` from level 0.
+    #[must_use]
+    pub fn share(self, shift: f64, from: f64) -> Option<f64> {
+        match self {
+            Self::Log => Some(shift.exp_m1()),
+            Self::Linear => (from != 0.0).then(|| shift / from.abs()),
+        }
+    }
+}
+
+/// How well a change is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// Two to four points of the new level.
+    New,
+    /// Five points of the new level or more.
+    Confirmed,
+}
+
+impl Confidence {
+    /// Returns the class of a level that was held for `points` points.
+    pub(super) const fn of(points: usize) -> Self {
+        /// Points of a new level that confirm it.
+        ///
+        /// Source: the project's reference, analysis, section 4.2, step 4.
+        const CONFIRMED: usize = 5;
+        if points >= CONFIRMED { Self::Confirmed } else { Self::New }
+    }
+}
+
+/// A lasting change of level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Change {
+    /// First point of the new level, an index into the values given.
+    pub index: usize,
+    /// Earliest point at which the new level may have begun.
+    pub earliest: usize,
+    /// Latest point at which it may have begun.
+    pub latest: usize,
+    /// Level before.
+    pub before: f64,
+    /// Level after.
+    pub after: f64,
+    /// Growth as a share of the level before; `None` from level 0.
+    pub effect: Option<f64>,
+    /// Lower limit of its 95 % interval.
+    pub low: Option<f64>,
+    /// Upper limit of its 95 % interval.
+    pub high: Option<f64>,
+    /// Chance of such a change somewhere in noise alone, corrected for the search.
+    pub p: f64,
+    /// Points at the new level.
+    pub points: usize,
+    /// How well it is seen.
+    pub confidence: Confidence,
+}
+
+/// A slow ramp from one level to another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Drift {
+    /// Growth from one point to the next, as a share of the level; `None` from level 0.
+    pub slope_per_point: Option<f64>,
+    /// First point of the ramp.
+    pub from: usize,
+    /// Last point of the ramp.
+    pub to: usize,
+    /// Level at its start.
+    pub before: f64,
+    /// Level at its end.
+    pub after: f64,
+    /// Growth over the ramp as a share of the level at its start; `None` from level 0.
+    pub effect: Option<f64>,
+}
+
+/// The last point, when it lies far off: a change or a spike, the next point will tell.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Suspect {
+    /// The point.
+    pub index: usize,
+    /// Level before it.
+    pub before: f64,
+    /// Its value.
+    pub value: f64,
+    /// Growth as a share of the level before; `None` from level 0.
+    pub effect: Option<f64>,
+    /// Chance of a last point that far off in noise alone.
+    pub p: f64,
+}
+
+/// A lasting change of the noise about the level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct NoiseChange {
+    /// First point of the new noise.
+    pub index: usize,
+    /// Standard deviation after, as a multiple of that before.
+    pub ratio: f64,
+}
+
+/// A stretch of the fitted course: level, or ramp.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Piece {
+    /// First point.
+    pub from: usize,
+    /// Last point.
+    pub to: usize,
+    /// Fitted value at the first point.
+    pub first: f64,
+    /// Fitted value at the last point.
+    pub last: f64,
+}
+
+/// Everything that was found in one history.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    /// Scale of the analysis.
+    pub scale: Scale,
+    /// Values analysed; missing ones are left out, never filled.
+    pub values: usize,
+    /// Whether the rule for short histories was used: autocorrelation is not known there.
+    pub is_short: bool,
+    /// Lasting changes, in their order.
+    pub changes: Vec<Change>,
+    /// Slow ramps, in their order.
+    pub drifts: Vec<Drift>,
+    /// Single points far off the level, in their order.
+    pub spikes: Vec<usize>,
+    /// The last point, when it may be the first of a new level.
+    pub suspect: Option<Suspect>,
+    /// Standard deviation about the fitted course, on the scale of the analysis.
+    pub noise: f64,
+    /// Lag-one autocorrelation that was reckoned with, 0 to 0.9.
+    pub autocorrelation: f64,
+    /// Lasting changes of the noise.
+    pub noise_changes: Vec<NoiseChange>,
+    /// What would have been seen; `None` when there are too few values to see anything.
+    pub detectable: Option<Detectable>,
+    /// The fitted course.
+    pub pieces: Vec<Piece>,
+}

@@ -1,0 +1,60 @@
+//! The last one or two points, which no level can yet be made of.
+
+use super::level::Noise;
+use super::prune::{CHANCE, chance};
+use super::robust::limit;
+use crate::distribution::student;
+use crate::length_of;
+
+/// Fewest points of a level that a single next point is held against.
+const LEVEL: usize = 4;
+
+/// What lies at the end of a history.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Tail {
+    /// Nothing special.
+    Quiet,
+    /// The last point is far off; the chance of it in noise alone.
+    One(f64),
+    /// The last two points are far off on the same side; the chance of them in noise alone.
+    Two(f64),
+}
+
+/// Tells what lies at the end of a long history, by what its values are off their levels.
+///
+/// Far off is what is clipped as a spike: `sd` is the deviation that was clipped by. The chance is
+/// that by the noise, or, where spikes are common, that of so many spikes in a row. `points` are
+/// those of the last level.
+///
+/// Source: the project's reference, analysis, section 4.2, step 4, for the classes.
+pub(super) fn of_long(off: &[f64], points: usize, noise: Noise, sd: f64) -> Tail {
+    let is_far = |off: &f64| off.abs() > limit(sd);
+    let [rest @ .., before, last] = off else { return Tail::Quiet };
+    if !is_far(last) || sd <= 0.0 {
+        return Tail::Quiet;
+    }
+    let share = rest.iter().filter(|one| is_far(one)).count() as f64 / off.len() as f64;
+    let in_noise = |off: f64, own: usize| {
+        chance(off.abs() / noise.error(points.saturating_sub(own).max(1), own), rest.len())
+    };
+    if is_far(before) && before.signum() == last.signum() {
+        return Tail::Two(in_noise(f64::midpoint(*before, *last), 2).max(share * share / 2.0));
+    }
+    Tail::One(in_noise(*last, 1).max(share))
+}
+
+/// Returns the chance of the last value of a level in noise alone, when it is far off the others.
+///
+/// Source: the prediction interval of Student's t for one further value.
+pub(super) fn of_short(level: &[f64]) -> Option<f64> {
+    let (last, rest) = level.split_last()?;
+    let count = length_of(rest);
+    if rest.len() < LEVEL {
+        return None;
+    }
+    let mean = rest.iter().sum::<f64>() / count;
+    let squares: f64 = rest.iter().map(|one| (one - mean).powi(2)).sum();
+    let error = (squares / (count - 1.0) * (1.0 + 1.0 / count)).sqrt();
+    let p = student::two_sided((last - mean) / error, count - 1.0);
+    (error > 0.0 && p <= CHANCE).then_some(p)
+}

@@ -1,0 +1,14 @@
+//! What the change points of a history are worth, by simulation.
+//!
+//! Method: seeded series of known shape; the tables are those of METHODOLOGY.md, and are printed
+//! with `cargo test -p stats --test history -- --nocapture`. The same labelled series are given to
+//! Apache Otava where it is installed.
+
+mod labelled;
+mod noise;
+mod null;
+mod otava;
+mod published;
+mod random;
+mod recall;
+mod score;
