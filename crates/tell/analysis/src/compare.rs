@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::record::RunEnd;
 use model::{Experiment, RunRecord, Variant};
-use stats::{Design, Effect, judge};
+use stats::{Design, Effect, Spread, judge, median};
 
 use crate::arms::{Arm, Arms, Block, Counted, Key, numbers};
 use crate::comparison::{
@@ -15,7 +15,6 @@ use crate::error::AnalysisError;
 use crate::family::{self, Families};
 use crate::ledger::Ledger;
 use crate::noise::{self, Noise};
-use crate::stat::{Spread, median};
 
 /// Compares the variants of `experiment` with `base`, step by step.
 ///

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::Durability;
 use serde::Serialize;
-use stats::Effect;
+use stats::{Effect, Spread};
 
 use crate::family::Families;
 use crate::noise::Noise;
-use crate::stat::Spread;
 
 /// One metric of one variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

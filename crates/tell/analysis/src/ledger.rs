@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{DataShape, RunRecord};
 use serde::{Deserialize, Serialize};
-use stats::CellVariance;
+use stats::{CellVariance, median};
 
 use crate::arms::{Counted, variance};
-use crate::stat::median;
 
 /// What earlier experiments on a machine tell of its noise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

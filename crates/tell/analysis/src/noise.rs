@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stats::{CellVariance, Prior, prior};
+use stats::{CellVariance, Prior, median, prior};
 
 use crate::arms::{Arms, Key, variance};
 use crate::ledger::{Ledger, LedgerCell};
-use crate::stat::median;
 
 /// What is known of one metric's noise before two variants are compared by it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

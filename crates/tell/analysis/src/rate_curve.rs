@@ -8,9 +8,9 @@ use model::honesty::{Found, Keeping, Outcome, ProbeRecord, Purpose, SearchRecord
 use model::record::Percentiles;
 use model::{Limit, Load, Nanos, Rate, RatePiece, RunRecord, StepRecord};
 use serde::Serialize;
+use stats::Spread;
 
 use crate::metrics::{Percentile, late_share, rate_metrics, response_time, service_time};
-use crate::stat::Spread;
 
 /// One variant's response to offered rates in one step.
 #[derive(Debug, Clone, PartialEq, Serialize)]

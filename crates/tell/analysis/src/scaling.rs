@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use model::honesty::{Outcome, ProbeRecord, SearchRecord};
 use model::{Host, Limit, Load, RunRecord, StepRecord};
 use serde::Serialize;
+use stats::Spread;
 
 use crate::metrics::{client_threads, rate_metrics};
-use crate::stat::Spread;
 use crate::usl::{Fit, NoFit, Observation, fit};
 
 /// One variant's throughput over numbers of clients, in one step.

@@ -1,8 +1,8 @@
 //! Bars from zero with the range of the runs as a whisker: one metric per column.
 
-use analysis::Spread;
 use maud::{Markup, html};
 use model::Unit;
+use stats::Spread;
 
 use super::axis::Linear;
 use super::matrix::{Area, Matrix};

@@ -1,9 +1,9 @@
 //! Throughput second by second: a panel per variant and step, a thin line per run.
 
-use analysis::median;
 use maud::{Markup, html};
 use model::record::{IntervalRecord, RunEnd};
 use model::{RunRecord, Unit};
+use stats::median;
 
 use super::axis::Linear;
 use super::matrix::{Area, Matrix};

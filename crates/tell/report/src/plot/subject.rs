@@ -1,6 +1,7 @@
 //! What all pictures of one report are drawn from.
 
-use analysis::{Measured, Spread, StepComparison};
+use analysis::{Measured, StepComparison};
+use stats::Spread;
 
 use super::matrix::Row;
 use super::palette::colours;
