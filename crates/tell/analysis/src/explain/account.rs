@@ -1,0 +1,245 @@
+//! Where the time of an operation goes, in microseconds, by the runs' totals.
+
+use model::{Load, Nanos, OpKind, RunRecord, StepRecord};
+use serde::Serialize;
+use stats::{MeanDifference, difference};
+
+use super::explanation::Subject;
+use crate::metrics::{clients, primary_operations};
+
+/// A part of the time of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The client's own CPU, as calibrated on the engine that does nothing.
+    ClientCpu,
+    /// User CPU of the client's thread, its own part left out: the engine's code.
+    EngineCpu,
+    /// Kernel CPU of the client's thread.
+    KernelCpu,
+    /// Ready to run, and no CPU free.
+    RunQueue,
+    /// Waiting for storage.
+    Storage,
+    /// Waiting for a lock, another thread or a timer.
+    Sleep,
+    /// From the intended start to the start, in an open loop.
+    Waiting,
+    /// From the start to the end, in an open loop.
+    Service,
+}
+
+impl Part {
+    /// Returns what it is called.
+    #[must_use]
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Self::ClientCpu => "client CPU",
+            Self::EngineCpu => "engine CPU",
+            Self::KernelCpu => "kernel CPU",
+            Self::RunQueue => "waiting for a CPU",
+            Self::Storage => "waiting for storage",
+            Self::Sleep => "waiting for a lock or a timer",
+            Self::Waiting => "waiting for a free client",
+            Self::Service => "service",
+        }
+    }
+
+    /// Returns what its absence from a record means.
+    pub(super) const fn evidence(self) -> &'static str {
+        match self {
+            Self::ClientCpu => "the client's own CPU (calibration)",
+            Self::EngineCpu | Self::KernelCpu => "the clients' CPU",
+            Self::RunQueue => "waits for a CPU (the kernel's schedstat)",
+            Self::Storage | Self::Sleep => "waits for storage and locks",
+            Self::Waiting | Self::Service => "response and service times",
+        }
+    }
+}
+
+/// A part and its difference between the variants.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Component {
+    /// The part.
+    pub part: Part,
+    /// Its means over the runs and their difference, us per operation.
+    pub us: MeanDifference,
+}
+
+/// The time of an operation and what it is made of.
+///
+/// `total = components + residual`, for each side and for the difference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Account {
+    /// The whole, us per operation.
+    pub total: MeanDifference,
+    /// What it is made of, the largest difference first.
+    pub components: Vec<Component>,
+    /// What no measurement accounts for, us per operation.
+    pub residual: MeanDifference,
+    /// Evidence that the records of a side lack.
+    pub missing: Vec<&'static str>,
+}
+
+impl Account {
+    /// Returns a difference as a share of the whole's; `None` when the whole did not change.
+    #[must_use]
+    pub fn share(&self, of: &MeanDifference) -> Option<f64> {
+        let share = of.difference / self.total.difference;
+        share.is_finite().then_some(share)
+    }
+
+    /// Returns the component of that part.
+    #[must_use]
+    pub fn component(&self, part: Part) -> Option<&Component> {
+        self.components.iter().find(|component| component.part == part)
+    }
+}
+
+/// Returns what the step's operations were subject to.
+pub(super) const fn subject(step: &StepRecord) -> Subject {
+    match step.step.load {
+        Load::Open(_) | Load::FindRate(_) => Subject::ResponseTime,
+        Load::Closed | Load::FindClients => Subject::TimePerOperation,
+    }
+}
+
+/// One run's time per operation and the parts that it knows, us.
+struct OfRun {
+    total: f64,
+    parts: Vec<(Part, f64)>,
+}
+
+/// Accounts for the difference between the runs of two variants in one step.
+///
+/// `None` when a run of them did no operation.
+///
+/// Source: J. D. C. Little, 1961, "A Proof for the Queuing Formula: L = lambda W", Operations
+/// Research 9(3): in a closed loop without think time, time per operation = clients / throughput.
+pub(super) fn account(
+    base: &[(&RunRecord, &StepRecord)],
+    variant: &[(&RunRecord, &StepRecord)],
+) -> Option<Account> {
+    let of_runs = |runs: &[(&RunRecord, &StepRecord)]| -> Option<Vec<OfRun>> {
+        runs.iter().map(|(run, step)| of_run(run, step)).collect()
+    };
+    let sides = [of_runs(base)?, of_runs(variant)?];
+    let wanted = match subject(base.first()?.1) {
+        Subject::TimePerOperation => CLOSED,
+        Subject::ResponseTime => OPEN,
+    };
+    let is_known = |part: &Part| {
+        sides.iter().flatten().all(|run| run.parts.iter().any(|(known, _)| known == part))
+    };
+    let (known, lacking): (Vec<Part>, Vec<Part>) =
+        wanted.iter().copied().partition(|part| is_known(part));
+    let compare = |value: &dyn Fn(&OfRun) -> f64| {
+        let values = |side: &[OfRun]| -> Vec<f64> { side.iter().map(value).collect() };
+        difference(&values(&sides[0]), &values(&sides[1]))
+    };
+    let mut components = Vec::with_capacity(known.len());
+    for part in &known {
+        components.push(Component { part: *part, us: compare(&|run| run.of(*part))? });
+    }
+    components.sort_by(|a, b| b.us.difference.abs().total_cmp(&a.us.difference.abs()));
+    let mut missing: Vec<&'static str> = lacking.iter().map(|part| part.evidence()).collect();
+    missing.dedup();
+    Some(Account {
+        total: compare(&|run| run.total)?,
+        components,
+        residual: compare(&|run| run.residual(&known))?,
+        missing,
+    })
+}
+
+/// What the time of a closed loop's operation is made of.
+const CLOSED: &[Part] = &[
+    Part::ClientCpu,
+    Part::EngineCpu,
+    Part::KernelCpu,
+    Part::RunQueue,
+    Part::Storage,
+    Part::Sleep,
+];
+
+/// What a response time is made of.
+const OPEN: &[Part] = &[Part::Waiting, Part::Service];
+
+impl OfRun {
+    fn of(&self, part: Part) -> f64 {
+        self.parts.iter().find(|(known, _)| *known == part).map_or(0.0, |(_, us)| *us)
+    }
+
+    fn residual(&self, parts: &[Part]) -> f64 {
+        self.total - parts.iter().map(|part| self.of(*part)).sum::<f64>()
+    }
+}
+
+fn of_run(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
+    match subject(step) {
+        Subject::TimePerOperation => closed(run, step),
+        Subject::ResponseTime => open(step),
+    }
+}
+
+/// Accounts for clients / throughput: counters of the clients' threads over operations.
+///
+/// CPU of background writers is counted among that of client threads and taken out again. The
+/// client's own CPU is a part of the user CPU, and cannot be more.
+#[expect(clippy::cast_precision_loss, reason = "operations stay far below 2^53")]
+fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
+    let ops = primary_operations(step) as f64;
+    let per_op = |us: f64| us / ops;
+    let counter = |name: &str| step.counters.get(name).copied();
+    let has_writer = step.step.writer_bytes_per_s.is_some();
+    let of_writer = |name: &str| counter(name).or_else(|| (!has_writer).then_some(0.0));
+    let less_writer = |all: &str, writer: &str| Some(counter(all)? - of_writer(writer)?);
+    let user = less_writer("client_cpu_user_us", "writer_cpu_user_us").map(per_op);
+    let kernel = less_writer("client_cpu_kernel_us", "writer_cpu_kernel_us").map(per_op);
+    let own_us = run.calibration.as_ref().map_or(0.0, |known| known.closed_ns_per_op / 1e3);
+    let own = user.map(|user| own_us.min(user));
+    let parts = [
+        (Part::ClientCpu, own.filter(|_| run.calibration.is_some())),
+        (Part::EngineCpu, user.zip(own).map(|(user, own)| user - own)),
+        (Part::KernelCpu, kernel),
+        (Part::RunQueue, counter("client_run_queue_us").map(per_op)),
+        (Part::Storage, counter("client_storage_wait_us").map(per_op)),
+        (Part::Sleep, counter("client_sleep_us").map(per_op)),
+    ];
+    let total = f64::from(clients(step)) * micros(step.duration_ns) / ops;
+    known(total, &parts)
+}
+
+/// Accounts for the mean response time: waiting for a free client, and service.
+#[expect(clippy::cast_precision_loss, reason = "operations stay far below 2^53")]
+fn open(step: &StepRecord) -> Option<OfRun> {
+    let mean_of = |of: &dyn Fn(&OpKind) -> (u64, f64)| {
+        let all: Vec<(u64, f64)> = step.clients.keys().map(of).collect();
+        let count: u64 = all.iter().map(|(count, _)| count).sum();
+        let sum: f64 = all.iter().map(|(count, mean_ns)| *count as f64 * mean_ns).sum();
+        sum / count as f64 / 1e3
+    };
+    let response = mean_of(&|kind| {
+        let times = step.clients[kind].response;
+        (times.count, times.mean_ns)
+    });
+    let service = mean_of(&|kind| {
+        let times = step.clients[kind].service;
+        (times.count, times.mean_ns)
+    });
+    let parts = [(Part::Waiting, Some(response - service)), (Part::Service, Some(service))];
+    known(response, &parts)
+}
+
+/// Keeps the parts that are known; `None` when the total is no number.
+fn known(total: f64, parts: &[(Part, Option<f64>)]) -> Option<OfRun> {
+    let is_number = |us: &f64| us.is_finite();
+    let parts = parts.iter().filter_map(|(part, us)| Some((*part, us.filter(is_number)?)));
+    let parts = parts.collect();
+    Some(OfRun { total, parts }).filter(|run| run.total.is_finite() && run.total > 0.0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "spans stay far below 2^53 ns (104 days)")]
+fn micros(span: Nanos) -> f64 {
+    span.0 as f64 / 1e3
+}

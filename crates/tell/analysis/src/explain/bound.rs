@@ -1,0 +1,87 @@
+//! Which resource bounds a variant: how much of each it used.
+
+use model::{RunRecord, StepRecord};
+use serde::Serialize;
+
+use super::account::Part;
+use super::explanation::Subject;
+use crate::explain::Account;
+
+/// Share of a resource from which it binds.
+///
+/// Source: the project's reference, analysis, section 6, rule 3.
+const BINDS_FROM: f64 = 0.9;
+
+/// What a throughput can be limited by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// The CPUs: CPU of the whole process over time and CPUs.
+    Cpus,
+    /// The clients themselves: time that each of them was on a CPU.
+    Clients,
+    /// The device: time in which it had work in hand. One that serves several requests at a time
+    /// is not full even when it is always busy.
+    Device,
+}
+
+/// How much of the resources one variant used, as shares; absent where it is not known.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bound {
+    /// The variant's name.
+    pub variant: String,
+    /// The resources and the shares used, means over the runs.
+    pub used: Vec<(Resource, f64)>,
+    /// The one that binds, if one does: the most used, of those used to nine tenths.
+    pub binding: Option<Resource>,
+}
+
+/// Returns how much of each resource a variant used; `side` picks its part of an account.
+///
+/// Source: P. J. Denning and J. P. Buzen, 1978, "The Operational Analysis of Queueing Network
+/// Models", ACM Computing Surveys 10(3): the utilisation law and the bounds that follow from it.
+pub(super) fn bound(
+    variant: &str,
+    runs: &[(&RunRecord, &StepRecord)],
+    cpus: u32,
+    time_on_cpu: Option<f64>,
+) -> Bound {
+    let mean = |value: &dyn Fn(&StepRecord) -> Option<f64>| -> Option<f64> {
+        let values: Vec<f64> = runs.iter().map(|(_, step)| value(step)).collect::<Option<_>>()?;
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let per_time = |step: &StepRecord, us: f64| us / 1e6 / step.duration_ns.as_secs_f64();
+    let of = |step: &StepRecord, name: &str| step.counters.get(name).copied();
+    let cpu = |step: &StepRecord| {
+        let used = of(step, "process_cpu_user_us")? + of(step, "process_cpu_kernel_us")?;
+        Some(per_time(step, used) / f64::from(cpus.max(1)))
+    };
+    let device = |step: &StepRecord| Some(per_time(step, of(step, "device_busy_us")?));
+    let used = [
+        (Resource::Cpus, mean(&cpu)),
+        (Resource::Clients, time_on_cpu),
+        (Resource::Device, mean(&device)),
+    ];
+    let used: Vec<(Resource, f64)> =
+        used.into_iter().filter_map(|(which, share)| Some((which, share?.min(1.0)))).collect();
+    let full = used.iter().filter(|(_, share)| *share >= BINDS_FROM);
+    // Of two that are full, the one that more clients would not relieve.
+    let binding = full.map(|(which, _)| *which).next();
+    Bound { variant: variant.to_owned(), used, binding }
+}
+
+/// Returns the share of their time that each side's clients were on a CPU; closed loops only.
+pub(super) fn time_on_cpu(subject: Subject, account: Option<&Account>) -> [Option<f64>; 2] {
+    let Some(account) = account.filter(|_| subject == Subject::TimePerOperation) else {
+        return [None, None];
+    };
+    let on_cpu = [Part::ClientCpu, Part::EngineCpu, Part::KernelCpu];
+    if account.component(Part::EngineCpu).is_none() {
+        return [None, None];
+    }
+    let known = || on_cpu.iter().filter_map(|part| account.component(*part));
+    let sum = |side: fn(&stats::MeanDifference) -> f64| -> f64 {
+        known().map(|component| side(&component.us)).sum::<f64>() / side(&account.total)
+    };
+    [Some(sum(|us| us.base)), Some(sum(|us| us.variant))]
+}

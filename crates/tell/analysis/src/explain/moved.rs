@@ -1,0 +1,92 @@
+//! What else changed in the same runs.
+
+use model::{Better, metric};
+use serde::Serialize;
+use stats::{Effect, Verdict};
+
+use crate::comparison::{CellComparison, StepComparison};
+
+/// A metric whose change is established.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Moved {
+    /// The metric's name.
+    pub metric: &'static str,
+    /// Its median for the base.
+    pub base: f64,
+    /// Its median for the variant.
+    pub variant: f64,
+    /// The variant relative to the base.
+    pub effect: Effect,
+    /// Whether it got worse where the variant is slower, or better where it is faster.
+    pub is_along: bool,
+}
+
+/// What may have moved, and the least difference in its own unit that can matter to anybody: a
+/// ratio of two next to nothings tells nothing.
+///
+/// Reason, not a source: a hundredth of a request or of a switch per operation, a tenth of a KiB,
+/// a hundredth of a share, 16 MiB of memory.
+const MOVABLE: &[(&str, f64)] = &[
+    ("cpu_us_per_op", 0.02),
+    ("background_cpu_us_per_op", 0.02),
+    ("kernel_cpu_us_per_op", 0.02),
+    ("context_switches_per_op", 0.01),
+    ("device_reads_per_op", 0.01),
+    ("device_read_kib_per_op", 0.1),
+    ("device_writes_per_op", 0.01),
+    ("device_write_kib_per_op", 0.1),
+    ("fsyncs_per_op", 0.01),
+    ("write_amplification_with_wal", 0.05),
+    ("write_amplification_process", 0.05),
+    ("write_amplification_device", 0.05),
+    ("space_amplification", 0.02),
+    ("cache_hit_share", 0.01),
+    ("stall_share", 0.01),
+    ("rss_peak_bytes", 16.0 * 1024.0 * 1024.0),
+];
+
+/// Returns what moved between the base and `variant`: what goes along with `throughput` first,
+/// then the largest ratio.
+pub(super) fn moved(
+    step: &StepComparison,
+    base: &str,
+    variant: &str,
+    throughput: Option<&Effect>,
+) -> Vec<Moved> {
+    let cell = |name: &str| step.cells.iter().find(|cell| cell.variant == name);
+    let (Some(base), Some(variant)) = (cell(base), cell(variant)) else { return Vec::new() };
+    let one = |(name, least): &(&'static str, f64)| one(name, *least, base, variant, throughput);
+    let mut all: Vec<Moved> = MOVABLE.iter().filter_map(one).collect();
+    all.sort_by(|a, b| {
+        let size = |moved: &Moved| moved.effect.ratio.ln().abs();
+        b.is_along.cmp(&a.is_along).then(size(b).total_cmp(&size(a)))
+    });
+    all
+}
+
+fn one(
+    name: &'static str,
+    least: f64,
+    base: &CellComparison,
+    variant: &CellComparison,
+    throughput: Option<&Effect>,
+) -> Option<Moved> {
+    let (base, variant) = (base.metric(name)?, variant.metric(name)?);
+    let effect = variant.versus_base?;
+    let is_above = match effect.verdict {
+        Verdict::Above => true,
+        Verdict::Below => false,
+        Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => return None,
+    };
+    let (base, variant) = (base.spread.median, variant.spread.median);
+    let is_along = throughput.is_some_and(|throughput| {
+        let is_worse = match metric::find(name).map(|metric| metric.better) {
+            Some(Better::Lower) => is_above,
+            Some(Better::Higher) => !is_above,
+            Some(Better::Neither) | None => return false,
+        };
+        is_worse == (throughput.ratio < 1.0)
+    });
+    let moved = Moved { metric: name, base, variant, effect, is_along };
+    ((variant - base).abs() >= least).then_some(moved)
+}

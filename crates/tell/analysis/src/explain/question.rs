@@ -1,0 +1,164 @@
+//! The question, and the way to its answer.
+
+use model::{Experiment, RunRecord, StepRecord};
+
+use super::account::{Account, Part, account, subject};
+use super::bound::{bound, time_on_cpu};
+use super::declared::{Declared, declared};
+use super::explanation::{Explanation, Rung};
+use super::identity::{Identity, identity};
+use super::moved::{Moved, moved};
+use super::refusal::{Case, refusals};
+use crate::comparison::{Comparison, StepComparison};
+
+/// Share of the change from which the storage wait is worth dividing among its factors.
+const TELLING_SHARE: f64 = 0.1;
+
+/// Writes per read from which a wait for storage is not for reads alone.
+const WRITES_PER_READ: f64 = 0.1;
+
+/// What is to be explained.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its runs.
+    pub runs: &'a [RunRecord],
+    /// The runs compared; its base is the explanation's.
+    pub comparison: &'a Comparison,
+    /// The step, one of the comparison's.
+    pub step: &'a StepComparison,
+    /// The variant that differs from the base.
+    pub variant: &'a str,
+    /// CPUs the runs could use.
+    pub cpus: u32,
+    /// What makes the comparison bogus, each in a sentence.
+    pub blocking: &'a [String],
+}
+
+/// Explains the difference between the base and a variant in one step; `None` when either has no
+/// run that did the step.
+///
+/// Runs that are invalid do not count.
+#[must_use]
+pub fn explain(question: &Question<'_>) -> Option<Explanation> {
+    let (comparison, step) = (question.comparison, question.step);
+    let (base, variant) = (comparison.base.as_str(), question.variant);
+    let sides = [runs_of(question, base), runs_of(question, variant)];
+    let first = sides[0].first()?.1;
+    sides[1].first()?;
+    let subject = subject(first);
+    let cell = step.cells.iter().find(|cell| cell.variant == variant);
+    let throughput = cell.and_then(|cell| cell.metric("throughput_ops_per_s"));
+    let effect = throughput.and_then(|measured| measured.versus_base);
+    let account = account(&sides[0], &sides[1]);
+    let refusals = refusals(&Case {
+        base: &sides[0],
+        variant: &sides[1],
+        subject,
+        effect: effect.as_ref(),
+        account: account.as_ref(),
+        blocking: question.blocking,
+    });
+    let moved = moved(step, base, variant, effect.as_ref());
+    let of = |name: &str| question.experiment.variant(name);
+    let first_runs = (sides[0].first()?.0, sides[1].first()?.0);
+    let declared =
+        of(base).zip(of(variant)).map_or_else(Declared::default, |both| declared(both, first_runs));
+    let on_cpu = time_on_cpu(subject, account.as_ref());
+    let is_caused = declared.intervention().is_some() && !declared.is_control;
+    Some(Explanation {
+        step: step.name.clone(),
+        index: step.index,
+        clients: step.clients,
+        base: base.to_owned(),
+        variant: variant.to_owned(),
+        runs: (count(sides[0].len()), count(sides[1].len())),
+        subject,
+        effect,
+        identities: identities(account.as_ref(), &moved, step, (base, variant)),
+        account,
+        moved,
+        bounds: vec![
+            bound(base, &sides[0], question.cpus, on_cpu[0]),
+            bound(variant, &sides[1], question.cpus, on_cpu[1]),
+        ],
+        declared,
+        rung: match refusals.is_empty() {
+            false => Rung::Nothing,
+            true if is_caused => Rung::Cause,
+            true => Rung::Association,
+        },
+        refusals,
+    })
+}
+
+/// Returns the valid runs of a variant that did the step, with the step.
+fn runs_of<'a>(question: &Question<'a>, variant: &str) -> Vec<(&'a RunRecord, &'a StepRecord)> {
+    let wanted = question.step;
+    let runs = question.runs.iter().filter(|run| {
+        run.cell.variant == variant && run.cell.clients == wanted.clients && run.invalid.is_none()
+    });
+    let step = |run: &'a RunRecord| {
+        let mut steps = run.steps.iter();
+        let step = steps.find(|step| step.index == wanted.index && step.step.name == wanted.name);
+        Some((run, step.filter(|step| !step.clients.is_empty())?))
+    };
+    runs.filter_map(step).collect()
+}
+
+/// Divides what changed among factors, where both are known and it matters.
+fn identities(
+    account: Option<&Account>,
+    moved: &[Moved],
+    step: &StepComparison,
+    (base, variant): (&str, &str),
+) -> Vec<Identity> {
+    let median = |name: &str| {
+        let of = |wanted: &str| {
+            let cell = step.cells.iter().find(|cell| cell.variant == wanted)?;
+            Some(cell.metric(name)?.spread.median)
+        };
+        Some((of(base)?, of(variant)?))
+    };
+    let storage = || {
+        let account = account?;
+        let wait = &account.component(Part::Storage)?.us;
+        account.share(wait).filter(|share| share.abs() >= TELLING_SHARE)?;
+        let (reads, writes) = (median("device_reads_per_op")?, median("device_writes_per_op")?);
+        let is_reading = |reads: f64, writes: f64| reads > 0.0 && writes <= WRITES_PER_READ * reads;
+        if !is_reading(reads.0, writes.0) || !is_reading(reads.1, writes.1) {
+            return None;
+        }
+        let whole = (wait.base, wait.variant);
+        let names = ("device reads/op", "µs waited per read");
+        identity("waiting for storage, µs/op", names, whole, reads)
+    };
+    let product = |whole: &str, name: &'static str, first: &str, names| {
+        let is_moved = moved.iter().any(|one| one.metric == whole);
+        if is_moved { identity(name, names, median(whole)?, median(first)?) } else { None }
+    };
+    let read = product(
+        "device_read_kib_per_op",
+        "KiB read/op",
+        "device_reads_per_op",
+        ("device reads/op", "KiB per read"),
+    );
+    let written = product(
+        "device_write_kib_per_op",
+        "KiB written/op",
+        "device_writes_per_op",
+        ("device writes/op", "KiB per write"),
+    );
+    let amplified = product(
+        "write_amplification_device",
+        "bytes written to the device per byte put",
+        "write_amplification_with_wal",
+        ("bytes the engine wrote per byte put", "device bytes per engine byte"),
+    );
+    [storage(), read, written, amplified].into_iter().flatten().collect()
+}
+
+fn count(runs: usize) -> u32 {
+    u32::try_from(runs).unwrap_or(u32::MAX)
+}
