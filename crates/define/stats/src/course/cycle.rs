@@ -2,7 +2,7 @@
 
 use std::f64::consts::{LN_2, TAU};
 
-use super::means::{float, mean, means, rolling_median};
+use super::means::{detrended, float, means, rolling_median, squares};
 
 /// Most values that are looked at; longer series are averaged first.
 ///
@@ -22,8 +22,8 @@ const LEAST_CORRELATION: f64 = 0.2;
 /// Least share of the variance, harmonics included.
 /// Source: as above.
 const LEAST_SHARE: f64 = 0.1;
-/// Frequencies around each whose median is the background.
-const AROUND: usize = 25;
+/// Frequencies around each whose median is the background: these, or a twelfth of all.
+const AROUND: (usize, usize) = (5, 25);
 
 /// A cycle that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,16 +68,6 @@ pub fn cycle(values: &[f64]) -> Option<Found> {
         .then_some(Found { period: period * float(width), variance_share: share })
 }
 
-/// Returns the values less their least-squares line.
-fn detrended(values: &[f64]) -> Vec<f64> {
-    let (level, middle) = (mean(values), (float(values.len()) - 1.0) / 2.0);
-    let away = |at: usize| float(at) - middle;
-    let spread: f64 = (0..values.len()).map(|at| away(at).powi(2)).sum();
-    let products: f64 = values.iter().enumerate().map(|(at, value)| value * away(at)).sum();
-    let slope = if spread > 0.0 { products / spread } else { 0.0 };
-    values.iter().enumerate().map(|(at, value)| value - level - slope * away(at)).collect()
-}
-
 /// Returns the power at 1, 2, ... periods a series, below half its values.
 ///
 /// The values are tapered by Hann's window. Source of the recurrence: G. Goertzel, 1958, "An
@@ -113,29 +103,35 @@ impl Background {
     /// Source: P. Whittle, 1953, "Estimation and Information in Stationary Time Series", Arkiv foer
     /// Matematik 2; the median of an exponential distribution is its mean times ln 2.
     fn of(powers: &[f64], length: usize) -> Self {
-        let smooth: Vec<f64> =
-            rolling_median(powers, AROUND).iter().map(|power| power / LN_2).collect();
+        let around = (powers.len() / 12).clamp(AROUND.0, AROUND.1);
+        let smooth = rolling_median(powers, around);
+        let angle = |at: usize| (TAU * float(at + 1) / float(length)).cos();
+        let cosines: Vec<f64> = (0..smooth.len()).map(angle).collect();
         let fitted = |step: u32| {
-            let mut one = Self { level: 1.0, r: f64::from(step) * 0.01, n: float(length) };
-            let ratios = smooth.iter().enumerate().map(|(at, power)| power / one.at(at + 1));
-            one.level = ratios.sum::<f64>() / float(smooth.len());
-            let logs: f64 = (1..=smooth.len()).map(|at| one.at(at).max(f64::MIN_POSITIVE).ln()).sum();
-            (logs, one)
+            let r = f64::from(step) * 0.01;
+            let shapes = cosines.iter().map(|cosine| shape(r, *cosine));
+            let ratios = smooth.iter().zip(shapes).map(|(power, shape)| power / LN_2 / shape);
+            let level = ratios.sum::<f64>() / float(smooth.len());
+            let logs = cosines.iter().map(|cosine| (level * shape(r, *cosine)).ln());
+            (logs.sum::<f64>(), Self { level, r, n: float(length) })
         };
         let best = (0..99).map(fitted).min_by(|a, b| a.0.total_cmp(&b.0));
         best.expect("there are 99").1
     }
 
     fn at(&self, periods: usize) -> f64 {
-        let angle = TAU * float(periods) / self.n;
-        let r = self.r;
-        (self.level * (1.0 - r * r) / (1.0 + r * r - 2.0 * r * angle.cos())).max(f64::MIN_POSITIVE)
+        self.level * shape(self.r, (TAU * float(periods) / self.n).cos())
     }
+}
+
+/// Returns the spectrum of red noise of variance 1 at the cosine of a frequency.
+fn shape(r: f64, cosine: f64) -> f64 {
+    (1.0 - r * r) / (1.0 + r * r - 2.0 * r * cosine)
 }
 
 /// Returns the period near `about` with the largest autocorrelation, and the correlation.
 fn refined(values: &[f64], about: f64) -> (f64, f64) {
-    let plain: f64 = values.iter().map(|value| value * value).sum();
+    let plain = squares(values, 0.0);
     let correlation = |lag: usize| {
         let later = values.get(lag..).unwrap_or_default();
         let products: f64 = values.iter().zip(later).map(|(a, b)| a * b).sum();
@@ -171,36 +167,48 @@ fn share(powers: &[f64], peak: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::Noise;
 
-    /// A sawtooth of `period` seconds on `length`, with a little of everything else.
-    fn sawtooth(length: u32, period: u32) -> Vec<f64> {
-        let wobble = |at: u32| f64::from(at.wrapping_mul(2_654_435_769) >> 16) / 65_536.0;
-        (0..length).map(|at| f64::from(at % period) / f64::from(period) + wobble(at)).collect()
+    /// A sawtooth of `period` seconds and height 1, with white noise of `sd`.
+    fn sawtooth(length: u32, period: u32, sd: f64) -> Vec<f64> {
+        let mut noise = Noise::new(3);
+        let tooth = |at: u32| f64::from(at % period) / f64::from(period) + sd * noise.normal();
+        (0..length).map(tooth).collect()
     }
 
     #[test]
     fn a_sawtooth_s_period_is_found_whether_or_not_it_divides_the_length() {
         for (length, period) in [(1800, 90), (1800, 77), (300, 60), (20_000, 600)] {
-            let found = cycle(&sawtooth(length, period)).unwrap();
+            let found = cycle(&sawtooth(length, period, 0.2)).unwrap();
             assert!((found.period / f64::from(period) - 1.0).abs() < 0.03, "{period}: {found:?}");
-            assert!((0.3..0.9).contains(&found.variance_share), "{period}: {found:?}");
+            assert!((0.5..0.9).contains(&found.variance_share), "{period}: {found:?}");
         }
     }
 
     #[test]
     fn a_sine_s_share_is_that_of_its_variance() {
-        // Variances 1/2 and 1/12: 0.857.
-        let wobble = |at: u32| f64::from(at.wrapping_mul(2_654_435_769) >> 16) / 65_536.0;
-        let sine = |at: u32| (TAU * f64::from(at) / 40.0).sin() + wobble(at);
+        let mut noise = Noise::new(5);
+        let sine = |at: u32| (TAU * f64::from(at) / 40.0).sin() + 0.5 * noise.normal();
         let found = cycle(&(0..1000).map(sine).collect::<Vec<_>>()).unwrap();
-        assert!((found.variance_share - 0.857).abs() < 0.03, "{found:?}");
+        // Variances of 1/2 and 1/4.
+        assert!((found.variance_share - 0.667).abs() < 0.04, "{found:?}");
+    }
+
+    #[test]
+    fn red_noise_seldom_has_a_cycle() {
+        for (length, r) in [(60, 0.6), (300, 0.0), (300, 0.6), (300, 0.9), (1800, 0.6)] {
+            let has = |seed: u64| cycle(&Noise::new(seed).autoregression(length, r)).is_some();
+            let found = (0..200).filter(|&seed| has(seed)).count();
+            assert!(found <= 6, "{length} {r}: {found} of 200");
+        }
     }
 
     #[test]
     fn fewer_than_four_periods_and_constant_values_have_no_cycle() {
-        assert_eq!(cycle(&sawtooth(300, 100)), None);
+        assert_eq!(cycle(&sawtooth(300, 100, 0.1)), None);
         assert_eq!(cycle(&[5.0; 300]), None);
-        assert_eq!(cycle(&sawtooth(31, 5)), None);
+        assert_eq!(cycle(&sawtooth(31, 5, 0.0)), None);
         assert_eq!(cycle(&[f64::NAN; 300]), None);
+        assert_eq!(cycle(&[]), None);
     }
 }

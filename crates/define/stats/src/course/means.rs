@@ -21,6 +21,21 @@ pub(super) fn means(values: &[f64], width: usize) -> Vec<f64> {
     if values.is_empty() { Vec::new() } else { (0..whole).map(part).collect() }
 }
 
+/// Returns the sum of the squared distances from `level`.
+pub(super) fn squares(values: &[f64], level: f64) -> f64 {
+    values.iter().map(|value| (value - level).powi(2)).sum()
+}
+
+/// Returns the values less their least-squares line.
+pub(super) fn detrended(values: &[f64]) -> Vec<f64> {
+    let (level, middle) = (mean(values), (float(values.len()) - 1.0) / 2.0);
+    let away = |at: usize| float(at) - middle;
+    let spread: f64 = (0..values.len()).map(|at| away(at).powi(2)).sum();
+    let products: f64 = values.iter().enumerate().map(|(at, value)| value * away(at)).sum();
+    let slope = if spread > 0.0 { products / spread } else { 0.0 };
+    values.iter().enumerate().map(|(at, value)| value - level - slope * away(at)).collect()
+}
+
 /// Returns the median, the lower one of two; NaN of nothing.
 pub(super) fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
@@ -80,6 +95,13 @@ mod tests {
         let values = [1.0, 9.0, 2.0, 3.0, 8.0, 4.0];
         assert_eq!(rolling_median(&values, 3), [2.0, 2.0, 3.0, 3.0, 4.0, 4.0]);
         assert_eq!(rolling_median(&[3.0, 1.0], 7), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_line_leaves_nothing() {
+        let line: Vec<f64> = (0..9).map(|at| 3.0 - 0.5 * f64::from(at)).collect();
+        assert!(squares(&detrended(&line), 0.0) < 1e-20);
+        assert_eq!(detrended(&[4.0]), [0.0]);
     }
 
     #[test]

@@ -8,7 +8,6 @@
 //! (segments of equal mean, and what they say of a steady state).
 
 mod cycle;
-mod inflation_tmp;
 mod means;
 mod mser;
 mod series;

@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn half_of_the_series_or_more_is_no_answer() {
-        let late: Vec<f64> = (0..200).map(|at| if at < 150 { 100.0 } else { 0.0 }).collect();
-        assert_eq!(mser5(&late), None);
+        let falling: Vec<f64> = (0..200).map(f64::from).collect();
+        assert_eq!(mser5(&falling), None);
         assert_eq!(mser5(&[1.0; 29]), None);
         assert_eq!(mser5(&[f64::NAN; 100]), None);
     }

@@ -1,7 +1,8 @@
 //! The slope of a series, robust, and how well it is known.
 
-use super::means::{float, mean, means, median};
-use super::inflation_tmp::inflation;
+use super::means::{float, mean, means, median, squares};
+use super::steady::LEAST_LEFT;
+use crate::series::correlation::inflation;
 
 /// A slope with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,14 +23,16 @@ const MOST_VALUES: usize = 400;
 /// Returns the slope of `(seconds, value)`; `None` when there are too few.
 ///
 /// The median of the slopes of all pairs: up to 29 % of the values may be anything. Its standard
-/// error is that of least squares, with the residuals' variance inflated for autocorrelation.
+/// error is that of least squares, with the residuals' variance inflated for autocorrelation, and
+/// both made up for what the line took out of them.
 ///
 /// Source: P. K. Sen, 1968, "Estimates of the Regression Coefficient Based on Kendall's Tau", JASA
 /// 63(324); the inflation: the project's reference, analysis, sections 1.4 and 3.
 #[must_use]
 pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
     let width = points.len().div_ceil(MOST_VALUES).max(1);
-    let part = |of: fn(&(f64, f64)) -> f64| means(&points.iter().map(of).collect::<Vec<_>>(), width);
+    let part =
+        |of: fn(&(f64, f64)) -> f64| means(&points.iter().map(of).collect::<Vec<_>>(), width);
     let (times, values) = (part(|point| point.0), part(|point| point.1));
     if times.len() < LEAST_VALUES || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -41,12 +44,62 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
     }
     let per_second = median(&mut slopes);
     let middle = mean(&times);
-    let mut levels: Vec<f64> =
-        times.iter().zip(&values).map(|(time, value)| value - per_second * (time - middle)).collect();
+    let mut levels: Vec<f64> = times
+        .iter()
+        .zip(&values)
+        .map(|(time, value)| value - per_second * (time - middle))
+        .collect();
+    let n = float(times.len());
     let inflation = inflation(&levels);
+    let left = (1.0 - 2.0 * inflation / n).max(LEAST_LEFT);
     let level = median(&mut levels);
-    let squares: f64 = levels.iter().map(|value| (value - level).powi(2)).sum();
     let spread: f64 = times.iter().map(|time| (time - middle).powi(2)).sum();
-    let error = (squares / (float(times.len()) - 2.0) * inflation / spread).sqrt();
+    let error = (squares(&levels, level) / n * inflation / spread).sqrt() / left;
     per_second.is_finite().then_some(Slope { per_second, error, level })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Noise;
+
+    fn timed(values: &[f64]) -> Vec<(f64, f64)> {
+        (0_u32..).map(f64::from).zip(values.iter().copied()).collect()
+    }
+
+    #[test]
+    fn the_slope_is_the_median_of_all_pairs() {
+        // Sen, 1968, and scipy.stats.theilslopes([2, 1, 9, 6, 5, 12], [0, 1, 2, 3, 4, 5]).
+        let found = slope(&timed(&[2.0, 1.0, 9.0, 6.0, 5.0, 12.0])).unwrap();
+        assert!((found.per_second - 4.0 / 3.0).abs() < 1e-12, "{found:?}");
+        let (mut wild, line) = ([0.0; 100], |at: usize| 5.0 + 0.25 * float(at));
+        wild.iter_mut().enumerate().for_each(|(at, value)| *value = line(at));
+        for at in [3, 50, 51, 77, 98] {
+            wild[at] = 9_000.0;
+        }
+        let found = slope(&timed(&wild)).unwrap();
+        assert!((found.per_second - 0.25).abs() < 1e-3, "{found:?}");
+        assert!((found.level - line(0) - 0.25 * 49.5).abs() < 0.2, "{found:?}");
+    }
+
+    #[test]
+    fn three_errors_are_seldom_passed_by_chance() {
+        // 0.3 % when independent; slow noise is worse, and bounded here.
+        for (r, length, most) in [(0.0, 60, 12), (0.6, 120, 25), (0.9, 600, 25)] {
+            let is_beyond = |seed: u64| {
+                let found = slope(&timed(&Noise::new(seed).autoregression(length, r))).unwrap();
+                found.per_second.abs() > 3.0 * found.error
+            };
+            let beyond = (0..1000).filter(|&seed| is_beyond(seed)).count();
+            assert!(beyond <= most, "{r}: {beyond}");
+        }
+    }
+
+    #[test]
+    fn long_series_are_averaged_and_short_ones_have_no_slope() {
+        let ramp: Vec<f64> = (0..10_000).map(|at| f64::from(at) * 0.5).collect();
+        assert!((slope(&timed(&ramp)).unwrap().per_second - 0.5).abs() < 1e-9);
+        assert_eq!(slope(&timed(&[1.0, 2.0, 3.0, 4.0, 5.0])), None);
+        assert_eq!(slope(&[(1.0, 2.0); 10]), None, "no time passes");
+    }
 }

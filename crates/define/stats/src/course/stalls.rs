@@ -75,7 +75,7 @@ pub(super) fn sum(spans: &[StallSpan]) -> Stalls {
         count: u32::try_from(spans.len()).unwrap_or(u32::MAX),
         longest_ns: spans.iter().map(|span| span.length_ns).max().unwrap_or_default(),
         total_ns: Nanos(spans.iter().map(|span| span.length_ns.0).sum()),
-        lost_ops: spans.iter().map(|span| span.lost_ops).sum(),
+        lost_ops: spans.iter().fold(0.0, |sum, span| sum + span.lost_ops),
     }
 }
 
@@ -110,8 +110,7 @@ mod tests {
 
     #[test]
     fn what_is_usual_moves_with_the_minute() {
-        let rates: Vec<f64> =
-            (0..200).map(|at| if at < 100 { 10_000.0 } else { 500.0 }).collect();
+        let rates: Vec<f64> = (0..200).map(|at| if at < 100 { 10_000.0 } else { 500.0 }).collect();
         assert_eq!(stall_spans(&seconds(&rates)), [], "a new level is no stall");
         let few: Vec<f64> = (0..100).map(|at| f64::from(at % 3)).collect();
         assert_eq!(stall_spans(&seconds(&few)), [], "a second without one of few is chance");

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use model::course::{Course, CourseClass, Cycle, Drift};
-use model::{Nanos};
+use model::Nanos;
+use model::course::{Course, CourseClass, Cycle, Drift, Stalls};
 
 use super::cycle::cycle;
-use super::inflation_tmp::inflation;
-use super::means::{float, mean, means};
+use super::means::{float, mean, means, squares};
 use super::mser::mser5;
 use super::series::Series;
 use super::slope::slope;
 use super::stalls::{stall_spans, sum};
-use super::steady::{Kept, LEAST_KEPT_S, LEAST_SHARE, LEAST_TOLD_S, class, kept};
+use super::steady::{ALL, LEAST_KEPT_S, LEAST_SHARE, LEAST_TOLD_S, class, kept};
+use crate::series::correlation::inflation;
 
 /// Seconds of a mean, where the step is long.
 /// Source: the project's reference, analysis, section 3, step 1.
@@ -32,20 +32,22 @@ const THROUGHPUT: &str = "throughput_ops_per_s";
 
 /// Returns the course of a step; `None` when there is no second to tell of.
 ///
-/// `margin` is the change that matters, as a share. Where the class is not steady, the kept part is
-/// the whole, or what drifts. Of a step that ends by count (`is_timed` false) nothing is left out at
-/// the start: its work would be less than was asked for.
+/// `margin` is the change that matters, as a share. Of a step that drifts, the kept part is what
+/// drifts; of one that is not steady, or too short to tell, it is the whole. Of a step that ends by
+/// count (`is_timed` false) the course is told, and nothing is to be left out at the start: its
+/// work is one piece.
+///
+/// Source: the project's reference, analysis, section 3; what it is worth: `tests/steady`.
 #[must_use]
 pub fn course(series: &Series, margin: f64, is_timed: bool) -> Option<Course> {
     let rates = series.rates();
-    let spans = stall_spans(series.seconds());
     if rates.is_empty() {
         return None;
     }
     let told = Told { series, rates: &rates, margin };
     let is_short = series.length_s(0) < LEAST_TOLD_S || mean(&rates) <= 0.0;
-    let mut course = if is_short { told.short() } else { told.whole() };
-    course.stalls = sum(&spans);
+    let mut course = if is_short { told.part(CourseClass::TooShort, 0) } else { told.whole() };
+    course.stalls = sum(&stall_spans(series.seconds()));
     if !is_timed {
         course.steady_from_ns = Nanos(0);
     }
@@ -59,27 +61,29 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// Returns the course of a step too short to tell of.
-    fn short(&self) -> Course {
-        self.part(CourseClass::TooShort, 0)
-    }
-
+    /// Returns the course of a step that is long enough, without its stalls.
     fn whole(&self) -> Course {
         let width = self.width();
-        let found = kept(&means(self.rates, width), self.margin);
+        let mut found = kept(&means(self.rates, width), self.margin);
+        let least_s = LEAST_KEPT_S.max(LEAST_SHARE * self.series.length_s(0));
+        let is_long = self.series.length_s(found.from * width) >= least_s;
+        if !is_long {
+            found = ALL;
+        }
         let from = found.from * width;
-        let (all_s, kept_s) = (self.series.length_s(0), self.series.length_s(from));
-        let is_long = kept_s >= LEAST_KEPT_S.max(LEAST_SHARE * all_s);
-        let (found, from) = if is_long { (found, from) } else { (Kept { from: 0, ..found }, 0) };
-        let drift = self.drift(&self.series.rates(), from);
+        let drift = self.drift(self.rates, from);
         let cycle = cycle(&self.rates[from..]);
         let is_drift = drift.is_some_and(|drift| drift.is_real);
-        let mut course = self.part(class(&found, is_long, is_drift, cycle.is_some()), from);
+        let class =
+            if is_long { class(&found, is_drift, cycle.as_ref()) } else { CourseClass::NotSteady };
+        let mut course = self.part(class, from);
         course.second_opinion_ns = mser5(self.rates).map(|from| self.start(from));
-        course.drifts.extend(drift.map(|drift| (THROUGHPUT.to_owned(), drift)));
-        course.drifts.extend(self.drifts(from));
+        let others = self.series.others.iter();
+        let others = others.filter_map(|(name, values)| Some((*name, self.drift(values, from)?)));
+        let drifts = drift.map(|drift| (THROUGHPUT, drift)).into_iter().chain(others);
+        course.drifts = drifts.map(|(name, drift)| (name.to_owned(), drift)).collect();
         course.cycle = cycle.map(|found| Cycle {
-            period_ns: nanos(found.period * kept_s / float(self.rates.len() - from)),
+            period_ns: self.length_of(found.period, from),
             variance_share: found.variance_share,
         });
         course
@@ -89,25 +93,36 @@ impl Told<'_> {
     fn part(&self, class: CourseClass, from: usize) -> Course {
         let rates = &self.rates[from..];
         let level = mean(rates);
-        let squares: f64 = rates.iter().map(|rate| (rate / level - 1.0).powi(2)).sum();
-        let variance = squares / float(rates.len().max(2) - 1);
+        // The variance of ln x is that of x / level, and a second without operations has no ln.
+        let variance = squares(rates, level) / level.powi(2) / float(rates.len().max(2) - 1);
         let inflation = inflation(rates);
-        let is_known = level > 0.0;
         Course {
             class,
-            steady_from_ns: if from == 0 { Nanos(0) } else { self.start(from) },
+            steady_from_ns: self.start(from),
             second_opinion_ns: None,
             drifts: BTreeMap::new(),
             cycle: None,
-            stalls: model::course::Stalls::default(),
+            stalls: Stalls::default(),
             seconds: u32::try_from(rates.len()).unwrap_or(u32::MAX),
-            long_run_variance: if is_known { variance * inflation } else { 0.0 },
+            long_run_variance: if level > 0.0 { variance * inflation } else { 0.0 },
             effective_seconds: float(rates.len()) / inflation,
         }
     }
 
+    /// Returns when a second begins; the first begins the span, whatever was left out before it.
     fn start(&self, at: usize) -> Nanos {
-        self.series.seconds()[at].start_ns
+        if at == 0 { Nanos(0) } else { self.series.seconds()[at].start_ns }
+    }
+
+    /// Returns how long so many of the seconds from the `from`th on are.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a period is shorter than its step"
+    )]
+    fn length_of(&self, seconds: f64, from: usize) -> Nanos {
+        let mean_s = self.series.length_s(from) / float(self.rates.len() - from);
+        Nanos((seconds * mean_s * 1e9) as u64)
     }
 
     /// Returns the seconds of a mean.
@@ -119,14 +134,6 @@ impl Told<'_> {
             width -= 1;
         }
         width.max(all.div_ceil(MOST_MEANS))
-    }
-
-    /// Returns the slopes of what else was sampled.
-    fn drifts(&self, from: usize) -> impl Iterator<Item = (String, Drift)> {
-        let one = move |(name, values): (&&'static str, &Vec<f64>)| {
-            Some(((*name).to_owned(), self.drift(values, from)?))
-        };
-        self.series.others.iter().filter_map(one)
     }
 
     fn drift(&self, values: &[f64], from: usize) -> Option<Drift> {
@@ -146,7 +153,91 @@ impl Told<'_> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a period of a step")]
-fn nanos(seconds: f64) -> Nanos {
-    Nanos((seconds * 1e9).max(0.0) as u64)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::course::Second;
+    use crate::noise::Noise;
+
+    /// Seconds with a noise of 1 %; `rss` grows by a byte each.
+    fn series(level: impl Fn(u64) -> f64, length: u64) -> Series {
+        let (mut series, mut noise) = (Series::default(), Noise::new(11));
+        for at in 0..length {
+            let second = Second {
+                start_ns: Nanos::from_secs(at),
+                length_ns: Nanos::SECOND,
+                ops_per_s: 1e4 * level(at) * (1.0 + 0.01 * noise.normal()),
+            };
+            series.push(second, [("rss_bytes", 1e3 + second.start_ns.as_secs_f64())]);
+        }
+        series
+    }
+
+    #[test]
+    fn a_slow_start_is_told_with_what_follows() {
+        let slow = series(|at| if at < 30 { 0.4 } else { 1.0 }, 120);
+        let course = course(&slow, 0.02, true).unwrap();
+        assert_eq!((course.class, course.seconds), (CourseClass::WarmUp, 90));
+        assert_eq!(course.steady_from_ns, Nanos::from_secs(30));
+        assert_eq!(course.second_opinion_ns, Some(Nanos::from_secs(30)));
+        assert!((course.long_run_variance / 1e-4 - 1.0).abs() < 0.5, "{course:?}");
+        assert!(course.effective_seconds > 50.0, "{course:?}");
+        assert!(!course.drifts["throughput_ops_per_s"].is_real);
+        let rss = course.drifts["rss_bytes"];
+        // From 1,030 to 1,119: 1,074.5 in the middle.
+        assert!(rss.is_real && (rss.over_part - 89.0 / 1074.5).abs() < 1e-6, "{rss:?}");
+        assert!((rss.per_hour - 3600.0 / 1074.5).abs() < 1e-6, "{rss:?}");
+    }
+
+    #[test]
+    fn a_step_by_count_is_one_piece() {
+        let slow = series(|at| if at < 30 { 0.4 } else { 1.0 }, 120);
+        let course = course(&slow, 0.02, false).unwrap();
+        assert_eq!((course.class, course.steady_from_ns), (CourseClass::WarmUp, Nanos(0)));
+    }
+
+    #[test]
+    fn a_late_change_is_not_steady_and_a_line_drifts() {
+        let late = series(|at| if at < 90 { 1.0 } else { 0.8 }, 120);
+        let late = course(&late, 0.02, true).unwrap();
+        assert_eq!((late.class, late.seconds), (CourseClass::NotSteady, 120));
+        let falling = series(|at| 1.0 - 0.001 * Nanos(at * 1_000_000_000).as_secs_f64(), 120);
+        let falling = course(&falling, 0.02, true).unwrap();
+        assert_eq!((falling.class, falling.steady_from_ns), (CourseClass::Drift, Nanos(0)));
+        let drift = falling.drifts["throughput_ops_per_s"];
+        assert!(drift.is_real && (drift.over_part + 0.126).abs() < 0.01, "{drift:?}");
+    }
+
+    #[test]
+    fn a_short_step_has_stalls_but_no_class() {
+        let short = series(|at| if at == 3 { 0.0 } else { 1.0 }, 10);
+        let course = course(&short, 0.02, true).unwrap();
+        assert_eq!((course.class, course.stalls.count), (CourseClass::TooShort, 1));
+        assert_eq!(course.steady_from_ns, Nanos(0));
+        assert!(course.drifts.is_empty() && course.second_opinion_ns.is_none());
+    }
+
+    #[test]
+    fn nothing_done_and_nothing_seen_are_told_apart() {
+        assert_eq!(course(&Series::default(), 0.02, true), None);
+        let idle = course(&series(|_| 0.0, 60), 0.02, true).unwrap();
+        assert_eq!((idle.class, idle.long_run_variance), (CourseClass::TooShort, 0.0));
+        let one = course(&series(|_| 1.0, 1), 0.02, true).unwrap();
+        assert_eq!((one.seconds, one.class), (1, CourseClass::TooShort));
+    }
+
+    #[test]
+    fn seconds_that_do_not_count_are_left_out_and_time_goes_on() {
+        let whole = series(|at| if at < 30 { 0.4 } else { 1.0 }, 120);
+        let mut kept = Series::default();
+        for second in whole.seconds().iter().filter(|second| second.start_ns.0 % 7_000_000_000 != 0)
+        {
+            kept.push(*second, []);
+        }
+        kept.seconds.retain(|second| !(40..60).contains(&(second.start_ns.0 / 1_000_000_000)));
+        let course = course(&kept, 0.02, true).unwrap();
+        let from_s = course.steady_from_ns.as_secs_f64();
+        assert!((28.0..=36.0).contains(&from_s), "{course:?}");
+        assert_eq!(course.class, CourseClass::WarmUp);
+    }
 }
