@@ -50,7 +50,7 @@ pub fn expand(experiment: Experiment, disk_free: Bytes) -> Result<Plan, PlanErro
     }
     let cells = cells(&experiment);
     let estimated_ns =
-        cells.iter().map(|cell| run_time(&experiment, cell).0).fold(0, u64::saturating_add);
+        cells.iter().map(|cell| run_time(&experiment, cell.clients).0).fold(0, u64::saturating_add);
     let estimated_ns = Nanos(estimated_ns);
     Ok(Plan {
         experiment,
@@ -100,10 +100,10 @@ pub fn layout(experiment: &Experiment) -> String {
     format!("{phrase}{within}")
 }
 
-/// Estimates one run's machine time.
-fn run_time(experiment: &Experiment, cell: &Cell) -> Nanos {
-    let spans =
-        experiment.steps_for(cell.clients).iter().map(step_time).fold(0, u64::saturating_add);
+/// Estimates the machine time of one run at a level of clients.
+#[must_use]
+pub fn run_time(experiment: &Experiment, clients: u32) -> Nanos {
+    let spans = experiment.steps_for(clients).iter().map(step_time).fold(0, u64::saturating_add);
     Nanos(spans.saturating_add(ASSUMED_OVERHEAD.0))
 }
 

@@ -36,7 +36,7 @@ pub use catalog::{Catalog, EngineInfo, Machine};
 pub use check::load;
 pub use checked::Checked;
 pub use error::PlanError;
-pub use expand::{DISK_FLOOR_BYTES, expand, layout};
+pub use expand::{DISK_FLOOR_BYTES, expand, layout, run_time};
 pub use nearest::nearest;
 pub use overrides::{Overrides, QuickVariant};
 pub use preset::{PRESETS, Preset};

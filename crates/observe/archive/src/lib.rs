@@ -13,6 +13,7 @@
 mod derived;
 mod error;
 mod experiment;
+mod extend;
 mod parallel;
 mod results;
 mod run;

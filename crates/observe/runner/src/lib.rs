@@ -12,6 +12,7 @@
 //! a reason outside the engine.
 
 mod account;
+mod course;
 mod data;
 mod demand;
 mod doubt;
@@ -44,5 +45,5 @@ pub use experiment::{Interrupt, Progress, Workbench, run_cells};
 pub use message::{Library, ProbeBegins};
 pub use preflight::check_variants;
 pub use process::WorkerProgram;
-pub use stamp::{now_utc, stamp_id};
+pub use stamp::{now_utc, stamp_id, wall_time};
 pub use worker::{Registry, work};

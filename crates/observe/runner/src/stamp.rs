@@ -1,11 +1,20 @@
 //! Calendar time: the only place that reads it.
 
 use jiff::Timestamp;
+use model::{Nanos, RunRecord};
 
 /// Returns the present moment, UTC, RFC 3339 with milliseconds.
 #[must_use]
 pub fn now_utc() -> String {
     format!("{:.3}", Timestamp::now())
+}
+
+/// Returns how long a run took, everything included; `None` when it was killed before its end.
+#[must_use]
+pub fn wall_time(run: &RunRecord) -> Option<Nanos> {
+    let stamp = |text: &str| text.parse::<Timestamp>().ok();
+    let taken = stamp(&run.started_at)?.duration_until(stamp(run.ended_at.as_deref()?)?);
+    u64::try_from(taken.as_nanos()).ok().map(Nanos)
 }
 
 /// Returns an identifier for something begun now: UTC stamp and a short hash of `salt` and stamp.

@@ -15,9 +15,11 @@
 //! makes a result doubtful stands in `lint`.
 
 mod arms;
+pub mod budget;
 pub mod compare;
 pub mod comparison;
 pub mod error;
+pub mod explain;
 pub mod family;
 pub mod join;
 pub mod ledger;
@@ -25,7 +27,6 @@ pub mod metrics;
 pub mod noise;
 pub mod rate_curve;
 pub mod scaling;
-pub mod stat;
 pub mod usl;
 
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub use comparison::{
     StepComparison, VariantRuns, is_given,
 };
 pub use error::AnalysisError;
+pub use explain::{Explanation, explain};
 pub use family::{Families, Family};
 pub use join::join;
 pub use ledger::{Ledger, LedgerCell, ledger};
@@ -47,5 +49,4 @@ pub use metrics::{
 pub use noise::Noise;
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
-pub use stat::{Spread, median, range_coverage};
 pub use usl::{Estimate, Fit, NoFit, Observation, Peak, Shape, Shapes};
