@@ -21,6 +21,8 @@ pub mod judge;
 pub mod means;
 pub mod noise;
 pub mod pelt;
+pub mod percentile;
+pub mod planning;
 pub mod prior;
 pub mod proportion;
 pub mod rank;
@@ -31,7 +33,7 @@ pub use effect::{Beside, Effect, Interval, Method, Verdict, Why};
 pub use judge::{Design, judge};
 pub use means::{MeanDifference, difference};
 pub use prior::{CellVariance, Prior};
-pub use sample::{Spread, Variation, geometric_mean, median, range_coverage};
+pub use sample::{Spread, Variation, geometric_mean, median};
 
 /// Returns a length as a number.
 #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]

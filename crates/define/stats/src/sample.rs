@@ -54,18 +54,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
     middle(&sorted(values))
 }
 
-/// Returns the chance that the range of `n` runs holds the true median; 0 for n <= 1.
-///
-/// The range misses the median only when all runs fall on the same side of it, and each side has
-/// the chance 1/2 for each run: 1 - 2 (1/2)^n. It assumes independent runs and nothing else.
-///
-/// Source: H. A. David and H. N. Nagaraja, 2003, "Order Statistics", 3rd edition, section 7.1.
-#[must_use]
-pub fn range_coverage(n: u32) -> f64 {
-    let n = i32::try_from(n).unwrap_or(i32::MAX);
-    if n == 0 { 0.0 } else { 1.0 - 2.0 * 0.5_f64.powi(n) }
-}
-
 /// Returns the geometric mean; `None` without values, or when one is not positive and finite.
 ///
 /// Source: G. H. Hardy, J. E. Littlewood and G. Polya, 1934, "Inequalities", section 2.1.
@@ -140,12 +128,6 @@ mod tests {
         let spread = Spread::of(&[f64::NAN, 2.0, f64::INFINITY]).unwrap();
         assert_eq!(spread, Spread { n: 1, median: 2.0, min: 2.0, max: 2.0 });
         assert_eq!(Spread::of(&[f64::NAN]), None);
-    }
-
-    #[test]
-    fn the_range_of_three_runs_holds_the_median_three_times_in_four() {
-        let seen: Vec<f64> = [0, 1, 2, 3, 5].into_iter().map(range_coverage).collect();
-        assert_eq!(seen, [0.0, 0.0, 0.5, 0.75, 0.9375]);
     }
 
     #[test]
