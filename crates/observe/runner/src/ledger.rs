@@ -214,7 +214,7 @@ impl<'a> Ledger<'a> {
             None => None,
         };
         let (clients, writers) = (tally::summaries(&clients), tally::summaries(&writers));
-        let Span { account, part, .. } = &closed.span;
+        let Span { account, part, course, .. } = &closed.span;
         let served = |arrivals| Served {
             arrivals,
             clients: self.step.clients,
@@ -251,6 +251,7 @@ impl<'a> Ledger<'a> {
             within_limit: part.within_limit(),
             voided,
             search: ends.search,
+            course: course.course(&self.step, kept_anyway.is_some()),
             ..StepRecord::new(ends.index, self.step.clone())
         };
         record.findings = doubts(&record);

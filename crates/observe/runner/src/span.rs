@@ -9,6 +9,7 @@ use model::record::{OpCounts, OpSummary};
 use model::{EngineState, IntervalRecord, Kind, Nanos, OpKind, Readings};
 
 use crate::account::{Account, of_kind};
+use crate::course::Seconds;
 use crate::innocence::Judgement;
 use crate::tally::{Told, done_of};
 
@@ -21,12 +22,13 @@ pub(crate) struct Span {
     /// When it began, UTC, RFC 3339.
     pub(crate) since: String,
     pub(crate) part: Part,
+    pub(crate) course: Seconds,
 }
 
 impl Span {
     /// Begins a span with the readings of its first moment.
     pub(crate) fn begin(now: Readings, before: EngineState, since: String) -> Self {
-        Self { account: Account::begin(now), before, since, part: Part::default() }
+        Self { account: Account::begin(now), before, since, ..Self::default() }
     }
 
     /// Adds the next interval.
@@ -41,6 +43,7 @@ impl Span {
             let done = done_of(&record.clients) as f64;
             self.account.second(done / record.length_ns.as_secs_f64(), record.void.is_some());
         }
+        self.course.add(record, is_whole);
         self.part.add(judged);
     }
 }

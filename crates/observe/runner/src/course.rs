@@ -1,0 +1,224 @@
+//! The seconds of a measured span, and what course they took.
+
+use model::course::Course;
+use model::experiment::MARGIN_DEFAULT;
+use model::{IntervalRecord, Load, Nanos, Rate, Step, StopRule};
+use stats::course::{Second, Series, course};
+
+use crate::tally::done_of;
+
+/// What is followed beside throughput, in the order of [`Seen::others`].
+const OTHERS: [&str; 5] =
+    ["rss_bytes", "data_dir_bytes", "engine_debt_bytes", "cpu_us_per_op", "response_ns_p99"];
+/// Operations a second from which its 99th percentile is not its longest.
+const LEAST_OF_P99: u64 = 100;
+
+/// The whole seconds of a span; about 100 bytes each.
+#[derive(Debug, Default)]
+pub(crate) struct Seconds {
+    /// When the span began, since the start of the step.
+    begun: Option<Nanos>,
+    seen: Vec<Seen>,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Seen {
+    second: Second,
+    is_void: bool,
+    /// Operations due, in an open loop.
+    offered_per_s: Option<f64>,
+    others: [Option<f64>; OTHERS.len()],
+}
+
+impl Seconds {
+    /// Takes the next interval of the span; one that is no whole second only tells when it began.
+    pub(crate) fn add(&mut self, interval: &IntervalRecord, is_whole: bool) {
+        let begun = *self.begun.get_or_insert(interval.start_ns);
+        if !is_whole {
+            return;
+        }
+        let length_s = interval.length_ns.as_secs_f64();
+        let done = float(done_of(&interval.clients));
+        let known = |name: &str| interval.readings.get(name).copied();
+        let cpu = known("process_cpu_user_us").zip(known("process_cpu_kernel_us"));
+        self.seen.push(Seen {
+            second: Second {
+                start_ns: interval.start_ns.since(begun),
+                length_ns: interval.length_ns,
+                ops_per_s: done / length_s,
+            },
+            is_void: interval.void.is_some(),
+            offered_per_s: known("offered_ops").map(|due| due / length_s),
+            others: [
+                known(OTHERS[0]),
+                known(OTHERS[1]),
+                known(OTHERS[2]),
+                cpu.filter(|_| done > 0.0).map(|(user, kernel)| (user + kernel) / done),
+                p99(interval),
+            ],
+        });
+    }
+
+    /// Returns the course of a step; a search has none, and void seconds only count if asked for.
+    ///
+    /// In an open loop whose rate changes, throughput is told as a share of what was due: the
+    /// engine is not to blame for a rate that was asked for.
+    pub(crate) fn course(&self, step: &Step, has_void: bool) -> Option<Course> {
+        if matches!(step.load, Load::FindRate(_) | Load::FindClients) {
+            return None;
+        }
+        let is_given = matches!(&step.load, Load::Open(open) if !is_constant(&open.rate));
+        let mut series = Series::default();
+        for seen in self.seen.iter().filter(|seen| has_void || !seen.is_void) {
+            let mut second = seen.second;
+            if is_given {
+                let Some(due) = seen.offered_per_s.filter(|due| *due > 0.0) else { continue };
+                second.ops_per_s *= self.mean_offered() / due;
+            }
+            let others = OTHERS.into_iter().zip(seen.others);
+            series.push(second, others.filter_map(|(name, value)| Some((name, value?))));
+        }
+        course(&series, MARGIN_DEFAULT, matches!(step.stop, StopRule::Duration(_)))
+    }
+
+    fn mean_offered(&self) -> f64 {
+        let due = self.seen.iter().filter_map(|seen| seen.offered_per_s);
+        let (sum, count) = due.fold((0.0, 0.0), |(sum, count), due| (sum + due, count + 1.0));
+        sum / count
+    }
+}
+
+/// Returns whether a rate is the same at all times.
+fn is_constant(rate: &Rate) -> bool {
+    match rate {
+        Rate::Pieces(pieces) => {
+            let first = pieces.first().map(|piece| piece.from_ops_per_s.to_bits());
+            let same = |value: f64| Some(value.to_bits()) == first;
+            pieces.iter().all(|piece| same(piece.from_ops_per_s) && same(piece.to_ops_per_s))
+        }
+        Rate::Sine { amplitude_ops_per_s, .. } => *amplitude_ops_per_s <= 0.0,
+    }
+}
+
+/// Returns an interval's 99th percentile of the response time, ns, of its only kind of operation.
+fn p99(interval: &IntervalRecord) -> Option<f64> {
+    let mut timed = interval.clients.values().filter(|summary| summary.response.count > 0);
+    let only = timed.next().filter(|_| timed.next().is_none())?;
+    (only.response.count >= LEAST_OF_P99).then(|| float(only.response.p99_ns))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and times of a second are below 2^53")]
+const fn float(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use model::course::CourseClass;
+    use model::honesty::{Void, VoidCause};
+    use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles};
+    use model::{OpKind, OpenLoad, Pace};
+
+    use super::*;
+
+    fn second(at: u64, done: u64, is_void: bool) -> IntervalRecord {
+        let counts = OpCounts { done, ..OpCounts::default() };
+        let response = Percentiles { count: done, p99_ns: 1_000 + at, ..Percentiles::default() };
+        let summary = OpSummary { counts, response, ..OpSummary::default() };
+        let void = Void { cause: VoidCause::Steal, seen: String::new() };
+        let readings = [("process_cpu_user_us", 3e4), ("process_cpu_kernel_us", 1e4)];
+        IntervalRecord {
+            step_index: 0,
+            step: "readrandom".to_owned(),
+            is_warmup: false,
+            // The measured span begins after a warm-up of 10 s.
+            start_ns: Nanos::from_secs(10 + at),
+            length_ns: Nanos::SECOND,
+            clients: [(OpKind::Get, summary)].into(),
+            writers: OpSummaries::new(),
+            probe: None,
+            void: is_void.then_some(void),
+            start_lag: None,
+            within_limit: None,
+            readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
+        }
+    }
+
+    fn step(load: Load, stop: StopRule) -> Step {
+        Step {
+            name: "readrandom".to_owned(),
+            clients: 1,
+            stop,
+            warmup: Nanos::from_secs(10),
+            load,
+            limit: None,
+            distribution: "uniform".to_owned(),
+            range_rows: 1,
+            batch_keys: 1,
+            writer_bytes_per_s: None,
+            settle_cap: Nanos(0),
+        }
+    }
+
+    /// A minute, slow for its first 20 s; two of its seconds are void, and stood still.
+    fn slow_at_first() -> Seconds {
+        let mut seconds = Seconds::default();
+        for at in 0..60 {
+            let is_void = at == 30 || at == 31;
+            let done = if is_void { 0 } else { 1_000 - 500 * u64::from(at < 20) };
+            seconds.add(&second(at, done + at * 7 % 5, is_void), true);
+        }
+        seconds
+    }
+
+    const A_MINUTE: StopRule = StopRule::Duration(Nanos::from_secs(60));
+
+    #[test]
+    fn time_runs_from_the_start_of_the_measured_span() {
+        let course = slow_at_first().course(&step(Load::Closed, A_MINUTE), false).unwrap();
+        assert_eq!((course.class, course.seconds), (CourseClass::WarmUp, 38));
+        assert_eq!((course.steady_from_ns, course.stalls.count), (Nanos::from_secs(20), 0));
+        let names: Vec<&str> = course.drifts.keys().map(String::as_str).collect();
+        assert_eq!(names, ["cpu_us_per_op", "response_ns_p99", "throughput_ops_per_s"]);
+        let with_voids = slow_at_first().course(&step(Load::Closed, A_MINUTE), true).unwrap();
+        assert_eq!((with_voids.stalls.count, with_voids.seconds), (1, 40));
+    }
+
+    #[test]
+    fn a_step_by_count_is_not_cut_and_a_search_has_no_course() {
+        let count = step(Load::Closed, StopRule::Operations(50_000));
+        let course = slow_at_first().course(&count, false).unwrap();
+        assert_eq!((course.class, course.steady_from_ns), (CourseClass::WarmUp, Nanos(0)));
+        assert_eq!(slow_at_first().course(&step(Load::FindClients, A_MINUTE), false), None);
+        assert_eq!(Seconds::default().course(&count, false), None);
+    }
+
+    #[test]
+    fn a_rate_that_rises_as_it_was_asked_to_is_steady() {
+        let mut seconds = Seconds::default();
+        for at in 0..60 {
+            let mut one = second(at, 1_000 + 100 * at, false);
+            one.readings.insert("offered_ops".to_owned(), float(1_000 + 100 * at));
+            seconds.add(&one, true);
+        }
+        let course = |rate: Rate| {
+            let load = Load::Open(OpenLoad { rate, pace: Pace::default() });
+            seconds.course(&step(load, A_MINUTE), false).unwrap().class
+        };
+        let mut rising = Rate::constant(1_000.0);
+        if let Rate::Pieces(pieces) = &mut rising {
+            pieces[0].to_ops_per_s = 7_000.0;
+        }
+        assert_eq!(course(rising), CourseClass::Flat);
+        assert_eq!(course(Rate::constant(1_000.0)), CourseClass::Drift);
+    }
+
+    #[test]
+    fn an_interval_that_is_no_second_is_left_out() {
+        let mut seconds = slow_at_first();
+        seconds.add(&second(60, 3, false), false);
+        let course = seconds.course(&step(Load::Closed, A_MINUTE), false).unwrap();
+        assert_eq!((course.seconds, course.stalls.count), (38, 0));
+    }
+}
