@@ -52,7 +52,8 @@ impl CellVariance {
     }
 
     /// Returns whether the runs differ at all, beyond rounding.
-    pub(crate) fn has_spread(&self) -> bool {
+    #[must_use]
+    pub fn has_spread(&self) -> bool {
         self.variance > NO_SPREAD
     }
 }

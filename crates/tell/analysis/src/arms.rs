@@ -107,9 +107,9 @@ pub(crate) fn numbers(values: &[(Block<'_>, f64)]) -> Vec<f64> {
 }
 
 /// Returns the variance of the values' logarithms; `None` for fewer than two, or one that is not
-/// positive.
+/// positive, and where they do not vary: that tells nothing of the noise.
 ///
 /// Source: [`CellVariance::of`].
 pub(crate) fn variance(values: &[(Block<'_>, f64)]) -> Option<CellVariance> {
-    CellVariance::of(&numbers(values))
+    CellVariance::of(&numbers(values)).filter(CellVariance::has_spread)
 }

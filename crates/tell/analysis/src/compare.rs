@@ -239,9 +239,10 @@ fn count(len: usize) -> u32 {
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::{Load, OpenLoad, Pace, Rate};
-
-    use stats::Verdict;
+    use model::record::SettleRecord;
+    use model::{Load, Nanos, OpenLoad, Pace, Rate, StepRecord};
+    use proptest::prelude::*;
+    use stats::{Method, Verdict};
 
     use super::*;
     use crate::sample::{experiment, run, step};
@@ -368,5 +369,114 @@ mod tests {
         let stranger = [run("z", 1, 1)];
         let said = compare(&stranger, &asked, "a", &NONE).unwrap_err().to_string();
         assert!(said.contains("variant `z`"), "{said}");
+    }
+
+    /// Runs of a variant in five blocks, each faster than the one before.
+    fn drifting(variant: &str, percent: u64) -> Vec<RunRecord> {
+        let blocks = [1_150_000, 1_305_000, 1_447_000, 1_604_000, 1_745_000];
+        (1..).zip(blocks).map(|(block, ops)| run(variant, block, ops * percent / 100)).collect()
+    }
+
+    #[test]
+    fn whole_blocks_are_compared_as_pairs_and_broken_ones_are_not() {
+        let asked = experiment(&["base", "fast"], 5);
+        let method = |runs: &[RunRecord], asked: &Experiment| {
+            let comparison = compare(runs, asked, "base", &NONE).unwrap();
+            let effect = comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap();
+            (effect.method == Method::Paired, effect.verdict)
+        };
+        let mut runs = drifting("base", 100);
+        let mut fast = drifting("fast", 105);
+        for run in &mut fast {
+            run.steps[0].duration_ns.0 += 2_000_000 * u64::from(run.cell.repetition);
+        }
+        runs.extend(fast);
+        assert_eq!(method(&runs, &asked), (true, Verdict::Above));
+        // Too few were planned: that they are whole does not make it a design.
+        assert!(!method(&runs, &experiment(&["base", "fast"], 4)).0);
+        // One run is missing.
+        assert!(!method(&runs[..9], &asked).0);
+        // The blocks of another experiment were made at another time.
+        runs[9].id = "other/fast.c1.r5".to_owned();
+        assert_eq!(method(&runs, &asked), (false, Verdict::Inconclusive));
+    }
+
+    #[test]
+    fn each_step_has_the_question_it_answers() {
+        let mut searched = run("base", 1, 1_000);
+        let mut open = step(1, "open");
+        open.step.load =
+            Load::Open(OpenLoad { rate: Rate::constant(500.0), pace: Pace::default() });
+        let mut kept = StepRecord { index: 2, within_limit: Some(900), ..open.clone() };
+        kept.step.name = "kept".to_owned();
+        let settled = SettleRecord { took_ns: Nanos::from_secs(3), ..SettleRecord::default() };
+        let mut settle = StepRecord { settle: Some(settled), ..step(3, "settle") };
+        settle.clients.clear();
+        let mut idle = step(4, "idle");
+        idle.clients.clear();
+        searched.steps.extend([open, kept, settle, idle]);
+        let comparison = compare(&[searched], &experiment(&["base"], 1), "base", &NONE).unwrap();
+        let primary: Vec<_> = comparison.steps.iter().map(|step| step.primary).collect();
+        let expected = [
+            Some(METRIC),
+            Some("response_ns_p99"),
+            Some("goodput_ops_per_s"),
+            Some("settle_s"),
+            None,
+        ];
+        assert_eq!(primary, expected);
+    }
+
+    /// Runs of two or three variants, in any order.
+    fn shuffled() -> impl Strategy<Value = (Vec<RunRecord>, Vec<RunRecord>)> {
+        let ops = proptest::collection::vec(900..1_100_u64, 2..=18);
+        ops.prop_flat_map(|ops| {
+            let cell = |(index, ops): (u32, u64)| {
+                let variant = match index % 3 {
+                    0 => "a",
+                    1 => "b",
+                    _ => "c",
+                };
+                let mut run = run(variant, 1 + index / 3, ops * 1_000);
+                run.started_at = format!("2026-11-20T20:{:02}:00Z", ops % 60);
+                run
+            };
+            let runs: Vec<RunRecord> = (0..).zip(ops).map(cell).collect();
+            (Just(runs.clone()), Just(runs).prop_shuffle())
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_order_of_the_runs_changes_nothing((runs, other) in shuffled()) {
+            let asked = experiment(&["a", "b", "c"], 6);
+            let of = |runs: &[RunRecord]| compare(runs, &asked, "a", &NONE).unwrap();
+            prop_assert_eq!(of(&runs), of(&other));
+        }
+
+        #[test]
+        fn the_other_base_gives_the_inverse_and_the_mirrored_verdict((runs, _) in shuffled()) {
+            let asked = experiment(&["a", "b", "c"], 6);
+            let effect = |base: &str, index: usize| {
+                let comparison = compare(&runs, &asked, base, &NONE).unwrap();
+                comparison.steps[0].cells[index].metrics[METRIC].versus_base.unwrap()
+            };
+            // Of a family of two pairs each, one is looked at from both sides; alone, so that
+            // the other pair, which is not the same one, changes nothing.
+            let alone = |mut effect: Effect| { effect.adjust(effect.p.unwrap_or(1.0), 0.02); effect };
+            let (there, back) = (alone(effect("a", 1)), alone(effect("b", 0)));
+            prop_assert!((there.ratio * back.ratio - 1.0).abs() < 1e-12);
+            let mirrored = match there.verdict {
+                Verdict::Above => Verdict::Below,
+                Verdict::Below => Verdict::Above,
+                same @ (Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive) => same,
+            };
+            prop_assert_eq!((mirrored, there.why), (back.verdict, back.why));
+            if let (Some(there), Some(back)) = (there.interval, back.interval) {
+                prop_assert!((there.low * back.high - 1.0).abs() < 1e-9);
+            }
+        }
     }
 }

@@ -91,3 +91,57 @@ fn together(mut effects: Vec<&mut Effect>, margin: f64) -> Family {
 fn is_told(effect: &Effect) -> bool {
     matches!(effect.verdict, Verdict::Above | Verdict::Below | Verdict::SmallButReal)
 }
+
+#[cfg(test)]
+mod tests {
+    use stats::Why;
+
+    use super::*;
+    use crate::compare;
+    use crate::ledger::Ledger;
+    use crate::sample::{experiment, run};
+
+    const METRIC: &str = "throughput_ops_per_s";
+
+    /// Goal: one difference that is told alone is withdrawn among six, and the control is judged
+    /// alone. Method: five variants like the base, whose runs are the base's in another order, and
+    /// one 1.5 % faster, for which p is 0.02.
+    #[test]
+    fn a_difference_by_chance_is_withdrawn_and_the_control_is_judged_alone() {
+        let names = ["base", "a", "b", "c", "d", "e", "lucky", "twin"];
+        let mut asked = experiment(&names, 3);
+        asked.variants[7].is_control = true;
+        let mut runs = Vec::new();
+        for name in names {
+            let factor: u64 = if matches!(name, "lucky" | "twin") { 1_025 } else { 1_000 };
+            let of = |(repetition, ops)| run(name, repetition, ops * factor);
+            runs.extend((1..).zip([1_000, 1_010, 990]).map(of));
+        }
+        let comparison = compare(&runs, &asked, "base", &Ledger::default()).unwrap();
+        let effect =
+            |index: usize| comparison.steps[0].cells[index].metrics[METRIC].versus_base.unwrap();
+        let (lucky, twin) = (effect(6), effect(7));
+        assert_eq!(lucky.p, twin.p);
+        assert_eq!((twin.q, twin.verdict), (twin.p, Verdict::Above), "{twin:?}");
+        assert_eq!((lucky.verdict, lucky.why), (Verdict::Inconclusive, Some(Why::Family)));
+        assert!(lucky.p.is_some_and(|p| (0.01..0.05).contains(&p)), "{lucky:?}");
+        assert_eq!(lucky.q, lucky.p.map(|p| 6.0 * p));
+        let primary = Family { comparisons: 6, told: 1, withdrawn: 1 };
+        assert_eq!(comparison.families.primary, primary);
+        assert_eq!(comparison.control.as_deref(), Some("twin"));
+    }
+
+    #[test]
+    fn seen_from_the_control_the_base_is_the_one_judged_alone() {
+        let mut asked = experiment(&["base", "twin", "other"], 2);
+        asked.variants[1].is_control = true;
+        assert!(is_control(&asked, "base", "twin") && is_control(&asked, "twin", "base"));
+        assert!(!is_control(&asked, "base", "other") && !is_control(&asked, "twin", "other"));
+    }
+
+    #[test]
+    fn what_is_better_neither_way_is_in_no_family() {
+        assert!(has_direction("cpu_us_per_op") && !has_direction("busy_threads"));
+        assert!(!has_direction("no_such_metric"));
+    }
+}

@@ -106,3 +106,106 @@ fn is_alike(cell: &LedgerCell, spans: &BTreeMap<&str, Vec<f64>>) -> bool {
 fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{Nanos, RunRecord};
+    use stats::{Method, Verdict, Why};
+
+    use super::*;
+    use crate::compare;
+    use crate::comparison::Comparison;
+    use crate::ledger::ledger;
+    use crate::sample::{DATA, experiment, run, step};
+
+    const METRIC: &str = "throughput_ops_per_s";
+
+    /// Runs of both variants, each with four steps that vary by about 1 %.
+    fn repeated(experiment: &str, repetitions: u32) -> Vec<RunRecord> {
+        let mut runs = Vec::new();
+        for (variant, factor) in [("base", 1_000), ("fast", 1_100)] {
+            for repetition in 1..=repetitions {
+                let mut run = run(variant, repetition, 0);
+                run.id = format!("{experiment}/{}", run.cell.id);
+                run.steps.clear();
+                for index in 0..4 {
+                    let mut one = step(index, "readrandom");
+                    let noise = u64::from((repetition * 7 + index * 3) % 5) * 5;
+                    for summary in one.clients.values_mut() {
+                        summary.counts.done = factor * (1_000 + noise);
+                    }
+                    run.steps.push(one);
+                }
+                runs.push(run);
+            }
+        }
+        runs
+    }
+
+    fn compared(runs: &[RunRecord], repetitions: u32, ledger: &Ledger) -> Comparison {
+        compare(runs, &experiment(&["base", "fast"], repetitions), "base", ledger).unwrap()
+    }
+
+    fn effect(comparison: &Comparison) -> stats::Effect {
+        comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap()
+    }
+
+    #[test]
+    fn the_cells_of_the_experiment_tell_of_each_others_noise() {
+        let comparison = compared(&repeated("now", 3), 3, &Ledger::default());
+        let noise = comparison.noise[METRIC];
+        assert_eq!((noise.own_cells, noise.earlier_cells, noise.earlier_experiments), (8, 0, 0));
+        assert_eq!(noise.prior.cells, 8);
+        let effect = effect(&comparison);
+        assert_eq!((effect.method, effect.verdict), (Method::Moderated, Verdict::Above));
+        assert!(effect.df.is_some_and(|df| df > 4.0), "more than its own: {effect:?}");
+        // Two variants in one step are too few cells.
+        let mut few = repeated("now", 3);
+        few.iter_mut().for_each(|run| run.steps.truncate(1));
+        assert_eq!(compared(&few, 3, &Ledger::default()).noise.get(METRIC), None);
+    }
+
+    #[test]
+    fn one_run_each_is_judged_by_history_and_only_by_what_is_alike() {
+        let earlier = ledger(&repeated("then", 3), &DATA);
+        assert_eq!(earlier.len(), 8);
+        let with = |change: fn(&mut LedgerCell)| {
+            let mut cells = earlier.clone();
+            cells.iter_mut().for_each(change);
+            let comparison = compared(&repeated("now", 1), 1, &Ledger { experiments: vec![cells] });
+            let effect = effect(&comparison);
+            (effect.method, effect.verdict, effect.why)
+        };
+        let nothing = (Method::None, Verdict::Inconclusive, Some(Why::OneRun));
+        assert_eq!(with(|_| {}), (Method::History, Verdict::Above, None));
+        assert_eq!(with(|cell| cell.seconds *= 1.9), (Method::History, Verdict::Above, None));
+        assert_eq!(with(|cell| cell.seconds *= 10.0), nothing);
+        assert_eq!(with(|cell| cell.seconds /= 10.0), nothing);
+        assert_eq!(with(|cell| cell.step = "overwrite".to_owned()), nothing);
+        let alone = compared(&repeated("now", 1), 1, &Ledger::default());
+        assert_eq!(effect(&alone).why, Some(Why::OneRun));
+    }
+
+    #[test]
+    fn where_the_noise_is_known_from_is_counted_by_experiment() {
+        let earlier = || ledger(&repeated("then", 3), &DATA);
+        let mut stranger = earlier();
+        stranger.iter_mut().for_each(|cell| cell.step = "overwrite".to_owned());
+        let ledger = Ledger { experiments: vec![earlier(), stranger, earlier()] };
+        let noise = compared(&repeated("now", 3), 3, &ledger).noise[METRIC];
+        assert_eq!((noise.own_cells, noise.earlier_cells, noise.earlier_experiments), (8, 16, 2));
+        assert_eq!(noise.prior.cells, 24);
+    }
+
+    #[test]
+    fn a_cell_that_never_varied_tells_nothing_of_the_noise() {
+        let mut runs = repeated("now", 3);
+        for run in runs.iter_mut().filter(|run| run.cell.variant == "fast") {
+            let step = &mut run.steps[0];
+            step.duration_ns = Nanos::from_secs(2);
+            step.clients.values_mut().for_each(|summary| summary.counts.done = 1_000);
+        }
+        // Seven that vary are too few.
+        assert_eq!(compared(&runs, 3, &Ledger::default()).noise.get(METRIC), None);
+    }
+}
