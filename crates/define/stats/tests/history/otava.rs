@@ -1,1 +1,127 @@
-//! x
+//! The same labelled series given to Apache Otava, where it is installed.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::labelled::{EACH, FAMILIES, Labelled, POINTS};
+use crate::recall::ours;
+use crate::score::Score;
+
+/// What the test says where there is no Otava.
+const SKIPPED: &str = "skipped: otava is not installed (pip install apache-otava)";
+/// Settings of Otava: its default, and stricter ones that suit histories better.
+const SETTINGS: [&[&str]; 5] = [
+    &[],
+    &["-P", "0.0001"],
+    &["-P", "0.00001"],
+    &["-P", "0.0001", "--window", "100"],
+    &["-P", "0.00001", "--window", "200"],
+];
+
+/// Returns the name of a series: that of its family's place and its own.
+fn name(family: usize, index: usize) -> String {
+    format!("f{family:02}s{index:02}")
+}
+
+/// Writes the series as columns of one file, with the configuration that Otava needs.
+fn write(dir: &Path, all: &[Vec<Labelled>]) {
+    let columns = || {
+        let of = |(family, series): (usize, &Vec<Labelled>)| {
+            (0..series.len()).map(move |index| name(family, index)).collect::<Vec<_>>()
+        };
+        all.iter().enumerate().flat_map(of)
+    };
+    let mut csv = format!("time,{}\n", columns().collect::<Vec<_>>().join(","));
+    for point in 0..POINTS {
+        let values = all.iter().flatten().map(|series| series.values[point].to_string());
+        let values: Vec<String> = values.collect();
+        csv += &format!("{},{}\n", 1_700_000_000 + 86_400 * point, values.join(","));
+    }
+    fs::write(dir.join("series.csv"), csv).expect("a scratch file");
+    let metrics: Vec<String> =
+        columns().map(|name| format!("      {name}: {{direction: 1, column: {name}}}")).collect();
+    let config = format!(
+        "tests:\n  series:\n    type: csv\n    file: series.csv\n    time_column: time\n    metrics:\n{}\n",
+        metrics.join("\n")
+    );
+    fs::write(dir.join("otava.yaml"), config).expect("a scratch file");
+}
+
+/// Returns the changes that Otava finds in each series; `None` when it is not installed.
+fn theirs(dir: &Path, settings: &[&str]) -> Option<Vec<Vec<Vec<usize>>>> {
+    let said = Command::new("otava")
+        .args(["analyze", "series", "--config-file", "otava.yaml", "--output", "json"])
+        .args(["--since", "2020-01-01", "--last", "100000"])
+        .args(settings)
+        .current_dir(dir)
+        .output()
+        .ok()?;
+    let text = String::from_utf8(said.stdout).expect("Otava speaks UTF-8");
+    let start = text.find('{').unwrap_or_else(|| {
+        panic!("no JSON of Otava: {text}{}", String::from_utf8_lossy(&said.stderr))
+    });
+    let json: serde_json::Value = serde_json::from_str(text[start..].trim()).expect("JSON");
+    let mut found = vec![vec![Vec::new(); EACH as usize]; FAMILIES.len()];
+    for group in json["series"].as_array().expect("groups of changes") {
+        let time = group["time"].as_u64().expect("a time");
+        let point = usize::try_from((time - 1_700_000_000) / 86_400).expect("a point");
+        for change in group["changes"].as_array().expect("changes") {
+            let name = change["metric"].as_str().expect("a name");
+            let part = |from: usize| name[from..from + 2].parse::<usize>().expect("a number");
+            found[part(1)][part(4)].push(point);
+        }
+    }
+    Some(found)
+}
+
+/// Returns the score of one method in each family.
+fn scores(all: &[Vec<Labelled>], found: impl Fn(usize, usize) -> Vec<usize>) -> Vec<Score> {
+    let of = |(family, series): (usize, &Vec<Labelled>)| {
+        let mut score = Score::default();
+        for (index, one) in series.iter().enumerate() {
+            score += Score::of(&found(family, index), &one.changes);
+        }
+        score
+    };
+    all.iter().enumerate().map(of).collect()
+}
+
+fn total(scores: &[Score]) -> Score {
+    let mut total = Score::default();
+    scores.iter().for_each(|score| total += *score);
+    total
+}
+
+#[test]
+fn more_is_found_and_less_of_it_is_false_than_by_otava() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let all: Vec<Vec<Labelled>> = FAMILIES.iter().map(|family| family.all()).collect();
+    write(dir.path(), &all);
+    let mut columns = vec![("ours".to_owned(), scores(&all, |f, i| ours(&all[f][i])))];
+    for settings in SETTINGS {
+        let Some(found) = theirs(dir.path(), settings) else {
+            println!("{SKIPPED}");
+            return;
+        };
+        let name = format!("otava {}", settings.join(" "));
+        columns.push((name, scores(&all, |family, index| found[family][index].clone())));
+    }
+    for (index, family) in FAMILIES.iter().enumerate() {
+        let parts = columns.iter().map(|(_, scores)| {
+            let one = scores[index];
+            format!("{:>4}{:>4}{:>4}", one.found, one.false_ones, one.missed)
+        });
+        println!("{:<30}{}", family.name, parts.collect::<Vec<_>>().join("  "));
+    }
+    let ours = total(&columns[0].1);
+    for (name, scores) in &columns {
+        let all = total(scores);
+        let (recall, precision, f1) = (all.recall(), all.precision(), all.f1());
+        println!("{name:<32} recall {recall:.3}  precision {precision:.3}  F1 {f1:.3}  {all:?}");
+    }
+    for (name, scores) in &columns[1..] {
+        let other = total(scores);
+        assert!(ours.f1() > other.f1(), "{name}");
+    }
+}

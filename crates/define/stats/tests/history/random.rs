@@ -26,8 +26,8 @@ impl Random {
 
     /// Returns a whole number from `from` to before `to`.
     pub(crate) fn between(&mut self, from: usize, to: usize) -> usize {
-        let span = u64::try_from(to - from).unwrap();
-        from + usize::try_from(self.next() % span).unwrap()
+        let span = (to - from) as u64;
+        from + usize::try_from(self.next() % span).expect("a short span")
     }
 
     /// Returns a normal variable of variance 1.
