@@ -3,9 +3,8 @@
 //! Not here: which number is shown. Every table, plot and sentence writes its numbers through
 //! this module, so they look the same everywhere.
 
-use analysis::Spread;
 use model::Unit;
-use stats::Verdict;
+use stats::{Effect, Interval, Spread, Verdict};
 
 /// What stands where a value is not known.
 pub const MISSING: &str = "NA";
@@ -68,15 +67,66 @@ pub fn ratio(value: f64) -> String {
     digits(value)
 }
 
-/// Returns the sign of a verdict; it says direction, not whether that is good.
+/// Returns the sign of an effect's verdict; it says direction, not whether that is good.
+///
+/// Full triangles are beyond the margin, hollow ones real and within it.
 #[must_use]
-pub const fn sign(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Below => "\u{25bc}",
+pub fn sign(effect: &Effect) -> &'static str {
+    match effect.verdict {
         Verdict::Above => "\u{25b2}",
-        Verdict::Equivalent | Verdict::SmallButReal => "\u{2248}",
+        Verdict::Below => "\u{25bc}",
+        Verdict::SmallButReal if effect.ratio < 1.0 => "\u{25bd}",
+        Verdict::SmallButReal => "\u{25b3}",
+        Verdict::Equivalent => "\u{2248}",
         Verdict::Inconclusive => "?",
     }
+}
+
+/// Returns an interval of ratios as written in relative tables: `[1.02, 1.07]`.
+#[must_use]
+pub fn interval(of: &Interval) -> String {
+    let [low, high] = bounds(of, |value| value);
+    format!("[{low}, {high}]")
+}
+
+/// Returns both limits with as many decimals as tell them apart, four at most.
+fn bounds(of: &Interval, shown: impl Fn(f64) -> f64) -> [String; 2] {
+    let (low, high) = (shown(of.low), shown(of.high));
+    let short = [ratio(low), ratio(high)];
+    if short[0] != short[1] || low >= 9.995 {
+        return short;
+    }
+    [3, 4]
+        .map(|places| [low, high].map(|value| format!("{value:.places$}")))
+        .into_iter()
+        .find(|[low, high]| low != high)
+        .unwrap_or(short)
+}
+
+/// Returns a share of one in percent: `2.7 %`, `12 %`, `0.04 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    let places = match value.abs() {
+        size if size >= 9.95 => 0,
+        size if size >= 0.095 || size == 0.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.places$} %")
+}
+
+/// Returns a declared share in percent, without zeros that say nothing: `2 %`, `0.5 %`.
+#[must_use]
+pub fn declared(share: f64) -> String {
+    let text = format!("{:.2}", 100.0 * share);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Returns a ratio as a change with its sign: `+8.0 %`, `-12 %`.
+#[must_use]
+pub fn change(ratio: f64) -> String {
+    let text = percent(ratio - 1.0);
+    if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
 /// Returns a count with separators: `1,000,000`.
@@ -167,6 +217,22 @@ mod tests {
         let spread = Spread { n: 3, median: 1_001_000.0, min: 998_000.0, max: 1_020_000.0 };
         assert_eq!(figure(Unit::OpsPerSecond, spread.median), "1.00 M");
         assert_eq!(range(Unit::OpsPerSecond, &spread), "1.00..1.02");
+    }
+
+    #[test]
+    fn shares_keep_two_digits_and_changes_their_sign() {
+        let shown = [0.027, 0.124, 0.0004, 0.0].map(percent);
+        assert_eq!(shown, ["2.7 %", "12 %", "0.04 %", "0.0 %"]);
+        assert_eq!([1.08, 0.88, 1.0, 0.987].map(change), ["+8.0 %", "-12 %", "+0.0 %", "-1.3 %"]);
+        assert_eq!([0.02, 0.005, 0.1].map(declared), ["2 %", "0.5 %", "10 %"]);
+    }
+
+    #[test]
+    fn limits_that_would_look_alike_get_more_digits() {
+        let written = |low, high| interval(&Interval { low, high });
+        assert_eq!(written(1.024, 1.069), "[1.02, 1.07]");
+        assert_eq!(written(0.9991, 1.0004), "[0.999, 1.000]");
+        assert_eq!(written(17.94, 18.06), "[17.9, 18.1]");
     }
 
     proptest! {

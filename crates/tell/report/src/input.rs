@@ -3,9 +3,12 @@
 use analysis::{Comparison, RateCurve, Scaling, StepComparison, rate_curves, scalability};
 use lint::Found;
 use model::record::IntervalRecord;
-use model::{Host, Load, Manifest, RunRecord, StepRecord};
+use model::{Better, Host, Label, Load, Manifest, RunRecord, StepRecord};
+use stats::{Effect, Verdict};
 
+use crate::figure;
 use crate::meta::Meta;
+use crate::table::Tone;
 
 /// One experiment's records with their comparison.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +32,8 @@ pub struct Compared<'a> {
     pub(crate) meta: &'a Meta,
     /// What doubts it, the gravest first.
     pub(crate) findings: &'a [Found],
+    /// How far it can be trusted.
+    pub(crate) label: Label,
     /// The runs that count.
     runs: Vec<&'a RunRecord>,
     /// How response times grow with the rate.
@@ -51,10 +56,43 @@ impl<'a> Compared<'a> {
             comparison,
             meta,
             findings,
+            label: lint::label(findings),
             runs: runs.iter().filter(|run| run.invalid.is_none()).collect(),
             curves: rate_curves(runs),
             scalings: scalability(runs, host),
         }
+    }
+
+    /// Returns the verdict of an effect; `None` where no verdict may be drawn.
+    pub(crate) fn verdict(&self, effect: &Effect) -> Option<Verdict> {
+        (self.label != Label::Bogus).then_some(effect.verdict)
+    }
+
+    /// Returns a ratio with the sign of its verdict, alone where no verdict may be drawn.
+    pub(crate) fn versus(&self, effect: &Effect) -> String {
+        let ratio = figure::ratio(effect.ratio);
+        match self.verdict(effect) {
+            Some(_) => format!("{ratio} {}", figure::sign(effect)),
+            None => ratio,
+        }
+    }
+
+    /// Returns whether an effect is good or bad news; plain where it is neither or not known.
+    pub(crate) fn tone(&self, better: Better, effect: &Effect) -> Tone {
+        match (better, self.verdict(effect)) {
+            (Better::Higher, Some(Verdict::Above)) | (Better::Lower, Some(Verdict::Below)) => {
+                Tone::Better
+            }
+            (Better::Higher, Some(Verdict::Below)) | (Better::Lower, Some(Verdict::Above)) => {
+                Tone::Worse
+            }
+            _ => Tone::Plain,
+        }
+    }
+
+    /// Returns whether a variant is the base once more.
+    pub(crate) fn is_control(&self, variant: &str) -> bool {
+        self.comparison.control.as_deref() == Some(variant)
     }
 
     /// Returns the records behind one step of one variant.

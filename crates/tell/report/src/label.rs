@@ -1,13 +1,11 @@
 //! Short texts that several outputs share: headings, legends, names of rows.
 
-use analysis::{Comparison, IncompleteRun, Measured, StepComparison, range_coverage};
-use lint::Found;
-use model::Better;
-use model::record::Severity;
-use stats::{Effect, Verdict};
+use analysis::{Comparison, IncompleteRun, Measured, StepComparison};
+use model::{Better, Label};
 
-use crate::figure;
-use crate::table::{Cell, Tone};
+use crate::input::Compared;
+use crate::table::Cell;
+use crate::{figure, method, trust};
 
 /// The metric that answers most questions.
 pub(crate) const THROUGHPUT: &str = "throughput_ops_per_s";
@@ -17,9 +15,6 @@ pub(crate) const OFFERED: &str = "offered_ops_per_s";
 pub(crate) const GOODPUT: &str = "goodput_ops_per_s";
 /// What a search for a rate found.
 pub(crate) const SUSTAINABLE: &str = "sustainable_ops_per_s";
-
-/// What stands before a doubt that makes a result worthless.
-const BLOCKING: &str = "BLOCKING: ";
 
 /// From this many levels of clients on, a table has a row per level and not a column per step.
 const SWEEP_LEVELS: usize = 3;
@@ -86,64 +81,74 @@ pub(crate) fn level_suffix(clients: u32) -> String {
     format!(", {}", model::units::clients(clients))
 }
 
-/// Returns a variant's name, marked when it is the base.
+/// Returns a variant's name, marked when it is the base or the base once more.
 pub(crate) fn variant_label(comparison: &Comparison, variant: &str) -> String {
-    if variant == comparison.base { format!("{variant} (base)") } else { variant.to_owned() }
-}
-
-/// Returns a ratio with the sign of its verdict.
-pub(crate) fn versus_text(versus: &Effect) -> String {
-    format!("{} {}", figure::ratio(versus.ratio), figure::sign(versus.verdict))
-}
-
-/// Returns whether a ratio is good or bad news; plain when it may be noise or does not matter.
-pub(crate) fn tone(better: Better, versus: &Effect) -> Tone {
-    match (better, versus.verdict) {
-        (Better::Higher, Verdict::Above) | (Better::Lower, Verdict::Below) => Tone::Better,
-        (Better::Higher, Verdict::Below) | (Better::Lower, Verdict::Above) => Tone::Worse,
-        _ => Tone::Plain,
+    if variant == comparison.base {
+        format!("{variant} (base)")
+    } else if comparison.control.as_deref() == Some(variant) {
+        format!("{variant} (control)")
+    } else {
+        variant.to_owned()
     }
 }
 
-/// Returns the cell of a ratio to the base, without its range.
-pub(crate) fn versus_cell(better: Better, measured: Option<&Measured>) -> Cell {
+/// Returns the cell of a ratio to the base, without its interval.
+pub(crate) fn versus_cell(
+    compared: &Compared<'_>,
+    better: Better,
+    measured: Option<&Measured>,
+) -> Cell {
     let Some(measured) = measured else { return Cell::plain(figure::MISSING) };
     measured.versus_base.as_ref().map_or_else(Cell::default, |versus| Cell {
-        text: versus_text(versus),
-        tone: tone(better, versus),
+        text: compared.versus(versus),
+        tone: compared.tone(better, versus),
     })
 }
 
-/// Returns what the signs mean.
-pub(crate) fn sign_legend() -> String {
-    use Verdict::{Above, Below, Equivalent, Inconclusive};
-    let [above, below, near, unknown] = [Above, Below, Equivalent, Inconclusive].map(figure::sign);
+/// Returns what the signs mean, or why there are none.
+pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
+    if compared.label == Label::Bogus {
+        return format!(
+            "Ratios without a verdict: {} stands against one.",
+            trust::blocking(compared, false)
+        );
+    }
+    let margin = figure::declared(compared.comparison.margin);
+    let among = match compared.comparison.families.primary.comparisons {
+        0 | 1 => String::new(),
+        count => format!(", adjusted for {count} comparisons"),
+    };
     format!(
-        "{above} above, {below} below: the 95 % interval excludes 1   {near} within the margin   \
-         {unknown} inconclusive"
+        "\u{25b2} above, \u{25bc} below the base by {margin} or more: the 95 % interval excludes 1{among}   \
+         \u{25b3} \u{25bd} the same by less than {margin}   \u{2248} no difference beyond {margin}: the \
+         90 % interval lies within   ? inconclusive"
     )
 }
 
 /// Said where no run is left.
 pub(crate) const INVALID: &str = "Nothing is counted: the runs there are are invalid.";
 
-/// Returns how far medians and ranges of these repetitions can be trusted.
-pub(crate) fn range_legend(comparison: &Comparison) -> String {
+/// Returns how many runs there are, and what intervals rest on.
+pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
+    let comparison = compared.comparison;
     let Some((fewest, most)) = comparison.runs_per_cell() else {
         let is_known = !comparison.invalid.is_empty();
         let told = if is_known { INVALID } else { "No step was finished by any run." };
         return told.to_owned();
     };
     let runs = match (fewest, most) {
-        (1, 1) => return "One run per cell: run-to-run noise is unknown.".to_owned(),
-        (fewest, most) if fewest == most => format!("{most}"),
-        (fewest, most) => format!("{fewest} to {most}"),
+        (1, 1) => "One run per cell".to_owned(),
+        (fewest, most) if fewest == most => format!("{most} interleaved runs per cell"),
+        (fewest, most) => format!("{fewest} to {most} interleaved runs per cell"),
     };
-    let coverage = 100.0 * range_coverage(fewest);
-    format!(
-        "Medians and ranges of {runs} interleaved runs per cell, no test of significance. A range \
-         of {fewest} runs holds the true median in {coverage:.0} % of experiments."
-    )
+    let methods = method::methods(comparison);
+    if comparison.variants.len() < 2 {
+        format!("{runs}.")
+    } else if methods.is_empty() {
+        format!("{runs}: no interval, run-to-run noise is unknown.")
+    } else {
+        format!("{runs}; intervals of ratios: {}.", methods.join("; "))
+    }
 }
 
 /// Returns a run's name without its experiment.
@@ -159,15 +164,4 @@ pub(crate) fn incomplete_line(run: &IncompleteRun) -> String {
         count => format!("the {count} steps it finished are counted"),
     };
     format!("{} {}; {steps}", run_name(&run.run), run.how)
-}
-
-/// Returns the findings, each with what to do about it.
-pub(crate) fn doubt_lines(findings: &[Found]) -> Vec<String> {
-    let grave = |one: &Found| match one.weight() {
-        Severity::Blocking => BLOCKING,
-        Severity::Note | Severity::Doubt => "",
-    };
-    let tell =
-        |one: &Found| format!("{}{} {} \u{2192} {}", grave(one), one.code, one.seen, one.remedy);
-    findings.iter().map(tell).collect()
 }

@@ -12,6 +12,7 @@
 //! page, [`html`].
 
 pub mod comparison;
+pub mod explain;
 pub mod figure;
 pub mod format;
 mod honesty;
@@ -20,17 +21,22 @@ pub mod input;
 mod label;
 pub mod list;
 pub mod meta;
+mod method;
+mod next;
 mod plot;
 pub mod post;
 pub mod run;
 mod sentence;
 mod table;
+mod trust;
 
 pub use comparison::{render_answer, render_comparison};
+pub use explain::render_explanations;
 pub use format::{Format, Style};
 pub use html::render_html;
 pub use input::{Compared, ReportInput};
 pub use list::{RunSummary, render_list};
 pub use meta::Meta;
+pub use next::next_steps;
 pub use post::render_markdown_post;
 pub use run::{COLUMNS, one_line, render_run};

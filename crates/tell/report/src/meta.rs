@@ -1,6 +1,6 @@
 //! What a table's caption says about the experiment behind it.
 
-use model::{Durability, Experiment, Host, Manifest};
+use model::{Durability, Experiment, Host, Manifest, Waiver};
 use serde::Serialize;
 
 /// The experiment in the few words that captions need.
@@ -16,6 +16,8 @@ pub struct Meta {
     pub host: String,
     /// The durability class and its promise, or the classes when they differ.
     pub durability: String,
+    /// Rules that the author set aside.
+    pub waivers: Vec<Waiver>,
 }
 
 impl Meta {
@@ -29,6 +31,7 @@ impl Meta {
             question: experiment.question.clone(),
             host: host_line(&manifest.host),
             durability: durability_line(experiment),
+            waivers: experiment.waivers.clone(),
         }
     }
 }

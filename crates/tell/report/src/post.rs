@@ -4,10 +4,8 @@ use crate::comparison::render_comparison;
 use crate::format::{Format, Style};
 use crate::html::command;
 use crate::input::{Compared, ReportInput};
-use crate::label::plain_steps;
 use crate::meta::Meta;
 use crate::plot::{Picture, Subject, gallery};
-use crate::sentence::{Claim, step_sentence};
 
 /// Returns the files of a post: `report.md` and the pictures it names, each with its content.
 #[must_use]
@@ -19,16 +17,9 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
         Compared::of(comparison, &meta, input.runs, &input.manifest.host, input.findings);
     let pictures = gallery(&Subject::of(*input, &compared));
     let tables = render_comparison(&compared, Format::Markdown, style);
-    // The tables' own title and machine line become the post's; sentences come between.
-    let (title, rest) = tables.split_once("\n\n").unwrap_or((&tables, ""));
-    let (machine, rest) = rest.split_once("\n\n").unwrap_or((rest, ""));
-    let steps = plain_steps(comparison);
-    let claim = Claim::THROUGHPUT;
-    let sentences = steps.iter().filter_map(|step| step_sentence(comparison, step, claim));
-    let sentences: Vec<String> = sentences.map(|sentence| format!("- {sentence}")).collect();
-    let mut parts =
-        vec![title.to_owned(), machine.to_owned(), sentences.join("\n"), rest.trim().to_owned()];
-    let drawn: Vec<&Picture> = pictures.answer.iter().chain(&pictures.costs).collect();
+    let mut parts = vec![tables.trim().to_owned()];
+    let all = [&pictures.answer, &pictures.more, &pictures.costs];
+    let drawn: Vec<&Picture> = all.into_iter().flatten().collect();
     for picture in &drawn {
         let words = &picture.words;
         parts.push(format!(

@@ -2,45 +2,132 @@
 
 use analysis::{CellComparison, Comparison, Measured};
 use model::metric;
+use stats::{Effect, Interval};
 
 use crate::figure::unit_name;
+use crate::input::Compared;
+use crate::trust::waived;
 
-const HEADER: &str = "scope,clients,step_index,step,variant,metric,unit,runs_planned,n,median,min,\
-                      max,ratio,ratio_low,ratio_high,p,q,verdict";
+/// The columns, in order, each with what it holds; what is not known is an empty field.
+pub(crate) const COLUMNS: &[(&str, &str)] = &[
+    ("scope", "step, or run for whole runs"),
+    ("clients", "level of the clients factor"),
+    ("step_index", "position of the step, from 0"),
+    ("step", "the step's name"),
+    ("variant", "the variant's name"),
+    ("role", "base, control, or empty"),
+    ("metric", "the metric's name"),
+    ("unit", "unit of median, min and max"),
+    ("runs_planned", "runs per cell that the experiment asks for"),
+    ("n", "runs behind this line"),
+    ("median", "median of the runs"),
+    ("min", "smallest run"),
+    ("max", "largest run"),
+    ("ratio", "ratio of geometric means, variant to base"),
+    ("ratio_low", "lower limit of its 95 % interval"),
+    ("ratio_high", "upper limit of its 95 % interval"),
+    ("ratio_low90", "lower limit of its 90 % interval"),
+    ("ratio_high90", "upper limit of its 90 % interval"),
+    ("method", "how the intervals were found"),
+    ("df", "degrees of freedom behind them"),
+    ("p", "chance of such a difference without any, two-sided"),
+    ("q", "p adjusted for the family of comparisons"),
+    ("rank_ratio", "the ratio by ranks (Hodges and Lehmann)"),
+    ("rank_low", "lower limit of its interval"),
+    ("rank_high", "upper limit of its interval"),
+    ("detectable", "smallest difference, as a share, seen four times in five"),
+    ("run_cov", "run-to-run coefficient of variation reckoned with, as a share"),
+    (
+        "verdict",
+        "above, below, small_but_real, equivalent or inconclusive; bogus where none is due",
+    ),
+    ("why", "why it is inconclusive"),
+    ("label", "true, truthy or bogus: of the whole comparison"),
+    ("waived", "codes of the rules set aside, with spaces between"),
+];
+
+/// Columns that tell of the ratio.
+const OF_RATIO: usize = 16;
 
 /// Returns every metric of every step and of whole runs; an unknown ratio is an empty field.
-pub(super) fn render(comparison: &Comparison) -> String {
-    let mut lines = vec![HEADER.to_owned()];
-    let planned = comparison.repetitions;
+pub(super) fn render(compared: &Compared<'_>) -> String {
+    let comparison = compared.comparison;
+    let header: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    let codes: Vec<String> = waived(compared).into_iter().map(|waiver| waiver.code).collect();
+    let label = format!("{},{}", snake(compared.label), field(&codes.join(" ")));
+    let mut lines = vec![header.join(",")];
+    let write = |scope: &str, cell: &CellComparison| -> Vec<String> {
+        let lines = cell.metrics.iter().map(|one| line(compared, (scope, cell), one));
+        lines.map(|line| format!("{line},{label}")).collect()
+    };
     for step in &comparison.steps {
         let scope = format!("step,{},{},{}", step.clients, step.index, field(&step.name));
-        lines.extend(step.cells.iter().flat_map(|cell| metrics(&scope, cell, planned)));
+        lines.extend(step.cells.iter().flat_map(|cell| write(&scope, cell)));
     }
     for runs in &comparison.runs {
         let scope = format!("run,{},,", runs.clients);
-        lines.extend(runs.cells.iter().flat_map(|cell| metrics(&scope, cell, planned)));
+        lines.extend(runs.cells.iter().flat_map(|cell| write(&scope, cell)));
     }
     lines.join("\n") + "\n"
 }
 
-fn metrics(scope: &str, cell: &CellComparison, planned: u32) -> Vec<String> {
-    let line = |(name, measured): (&String, &Measured)| {
-        let unit = metric::find(name).map_or("", |metric| unit_name(metric.unit));
-        let spread = &measured.spread;
-        let versus = measured.versus_base.map_or_else(
-            || ",,,,,".to_owned(),
-            |versus| {
-                let of = |value: Option<f64>| value.map(|one| one.to_string()).unwrap_or_default();
-                let low = of(versus.interval.map(|one| one.low));
-                let high = of(versus.interval.map(|one| one.high));
-                let verdict = format!("{:?}", versus.verdict).to_lowercase();
-                format!("{},{low},{high},{},{},{verdict}", versus.ratio, of(versus.p), of(versus.q))
-            },
-        );
-        let numbers = format!("{},{},{},{}", spread.n, spread.median, spread.min, spread.max);
-        format!("{scope},{},{name},{unit},{planned},{numbers},{versus}", field(&cell.variant))
-    };
-    cell.metrics.iter().map(line).collect()
+fn line(
+    compared: &Compared<'_>,
+    (scope, cell): (&str, &CellComparison),
+    (name, measured): (&String, &Measured),
+) -> String {
+    let comparison = compared.comparison;
+    let unit = metric::find(name).map_or("", |metric| unit_name(metric.unit));
+    let spread = &measured.spread;
+    let fields = [
+        scope.to_owned(),
+        field(&cell.variant),
+        role(comparison, &cell.variant).to_owned(),
+        name.clone(),
+        unit.to_owned(),
+        comparison.repetitions.to_string(),
+        spread.n.to_string(),
+        spread.median.to_string(),
+        spread.min.to_string(),
+        spread.max.to_string(),
+    ];
+    let versus = measured.versus_base.as_ref();
+    let ratio = versus.map_or_else(|| vec![String::new(); OF_RATIO], |it| of_ratio(compared, it));
+    fields.into_iter().chain(ratio).collect::<Vec<_>>().join(",")
+}
+
+fn role(comparison: &Comparison, variant: &str) -> &'static str {
+    if variant == comparison.base {
+        "base"
+    } else if comparison.control.as_deref() == Some(variant) {
+        "control"
+    } else {
+        ""
+    }
+}
+
+fn of_ratio(compared: &Compared<'_>, effect: &Effect) -> Vec<String> {
+    let number = |value: Option<f64>| value.map(|one| one.to_string()).unwrap_or_default();
+    let limits = |of: Option<Interval>| [number(of.map(|it| it.low)), number(of.map(|it| it.high))];
+    let mut fields = vec![effect.ratio.to_string()];
+    fields.extend(limits(effect.interval));
+    fields.extend(limits(effect.interval90));
+    fields.push(snake(effect.method));
+    fields.extend([effect.df, effect.p, effect.q].map(number));
+    fields.push(number(effect.beside.map(|beside| beside.ratio)));
+    fields.extend(limits(effect.beside.map(|beside| beside.interval)));
+    fields.extend([effect.detectable, effect.run_cov].map(|value| value.to_string()));
+    match compared.verdict(effect) {
+        Some(verdict) => fields.extend([snake(verdict), effect.why.map(snake).unwrap_or_default()]),
+        None => fields.extend(["bogus".to_owned(), String::new()]),
+    }
+    fields
+}
+
+/// Returns a word of the model as records write it.
+fn snake(word: impl serde::Serialize) -> String {
+    let value = serde_json::to_value(word);
+    value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Returns `text` as a field, quoted where it must be.

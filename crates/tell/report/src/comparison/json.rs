@@ -1,23 +1,34 @@
-//! The comparison as JSON: every metric, for programs.
+//! The comparison as JSON: the label first, then every metric, for programs.
+//!
+//! Verdicts are those of the analysis, whatever the label: heed `label` before any of them.
 
 use analysis::{Comparison, RateCurve, Scaling};
+use lint::Found;
+use model::{Label, Waiver};
 use serde::Serialize;
 
 use crate::input::Compared;
 use crate::meta::Meta;
+use crate::trust::waived;
 
 #[derive(Serialize)]
 struct Document<'a> {
+    label: Label,
+    waived: Vec<Waiver>,
     experiment: &'a Meta,
+    findings: &'a [Found],
     comparison: &'a Comparison,
     rate_curves: &'a [RateCurve],
     scalability: &'a [Scaling],
 }
 
-/// Returns the comparison, its curves and what captions say about it, as one JSON object.
+/// Returns label, findings, the comparison and its curves, as one JSON object.
 pub(super) fn render(compared: &Compared<'_>) -> String {
     let document = Document {
+        label: compared.label,
+        waived: waived(compared),
         experiment: compared.meta,
+        findings: compared.findings,
         comparison: compared.comparison,
         rate_curves: &compared.curves,
         scalability: &compared.scalings,

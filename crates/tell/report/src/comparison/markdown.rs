@@ -2,28 +2,32 @@
 
 use super::tables::{absolute, costs, relative};
 use crate::input::Compared;
-use crate::label::{
-    doubt_lines, incomplete_line, measured_steps, plain_steps, range_legend, sign_legend,
-};
+use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
+use crate::sentence::{control, hidden, told};
 use crate::table::Table;
+use crate::trust::{explain_hint, finding_lines, headline};
 
 /// Returns the same parts as the text format, as Markdown.
 pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
     let (comparison, meta) = (compared.comparison, compared.meta);
     let mut parts = vec![
+        format!("**{}**", headline(compared)),
         format!("# {}: {}", meta.name, meta.question),
         format!("{}. {}.", meta.host, sentence(&meta.durability)),
     ];
+    let said = told(compared).into_iter().chain(hidden(compared));
+    let said: Vec<String> = said.map(|sentence| format!("- {sentence}")).collect();
+    parts.extend((!said.is_empty()).then(|| said.join("\n")));
     let has_several = comparison.variants.len() > 1;
     if !plain_steps(comparison).is_empty() {
         parts.push("## Operations per second\n\nMedian [min..max] of n runs.".to_owned());
         parts.push(absolute(comparison).markdown());
         if has_several {
             parts.push(format!(
-                "## Relative to {}\n\nRatio of medians [range of ratios of any two runs].",
+                "## Relative to {}\n\nRatio of geometric means [95 % interval].",
                 comparison.base
             ));
-            parts.push(relative(comparison).markdown());
+            parts.push(relative(compared).markdown());
         }
     }
     for one in super::parts(compared) {
@@ -35,16 +39,17 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
         );
     }
     if has_several {
-        parts.push(sign_legend().replace("   ", " \u{b7} "));
+        parts.push(sign_legend(compared).replace("   ", " \u{b7} "));
     }
-    parts.push(range_legend(comparison));
+    parts.extend(control(compared));
+    parts.push(runs_legend(compared));
     if has_costs {
         parts.push(format!(
-            "## Costs per operation\n\nMedians; marked where above or below {}, ranges apart.",
+            "## Costs per operation\n\nMedians; marked where the verdict is above or below {}.",
             comparison.base
         ));
         let steps = measured_steps(comparison);
-        let tables = steps.iter().filter_map(|step| costs(comparison, step));
+        let tables = steps.iter().filter_map(|step| costs(compared, step));
         parts.extend(tables.map(|table| table.markdown()));
     }
     parts.extend(trouble(compared));
@@ -60,10 +65,11 @@ pub(crate) fn trouble(compared: &Compared<'_>) -> Vec<String> {
             comparison.incomplete.iter().map(|run| format!("- {}", incomplete_line(run))).collect();
         parts.push(format!("## Incomplete runs\n\n{}", lines.join("\n")));
     }
-    let lines = doubt_lines(compared.findings);
+    let lines = finding_lines(compared.findings);
     if !lines.is_empty() {
         parts.push(format!("## Doubts\n\n- {}", lines.join("\n- ")));
     }
+    parts.extend(explain_hint(compared.findings).map(|hint| hint + "."));
     parts
 }
 

@@ -10,7 +10,7 @@ use crate::figure::{MISSING, figure};
 use crate::honesty::{kept_word, rate, time};
 use crate::input::Compared;
 use crate::label::{GOODPUT, OFFERED, THROUGHPUT, step_heading, variant_label};
-use crate::sentence::list;
+use crate::sentence::{Claim, list, step_sentence};
 use crate::table::{Cell, Table};
 
 /// Metrics with a ratio to the base: name and heading.
@@ -67,10 +67,15 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
     let remarks = vec![
         "Response time runs from when an operation was due, service time from when it was begun; \
          medians over the runs. Throughput is what was offered as long as the engine keeps up, so \
-         it has no ratio."
+         it has no ratio. Ratios are of geometric means [95 % interval]."
             .to_owned(),
     ];
-    Part { title, sentences: sentence(compared, step).into_iter().collect(), tables, remarks }
+    let mut sentences: Vec<String> = sentence(compared, step).into_iter().collect();
+    if comparison.variants.len() > 1 {
+        let claims = Claim::of(step);
+        sentences.extend(claims.iter().filter_map(|claim| step_sentence(compared, step, claim)));
+    }
+    Part { title, sentences, tables, remarks }
 }
 
 /// Returns who kept up, and who kept the limit, in a sentence or two.
@@ -214,8 +219,8 @@ fn relative(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
     let mut table =
         Table::new(std::iter::once(first).chain(known.iter().map(|one| one.1.to_owned())));
     for cell in step.cells.iter().filter(|cell| cell.variant != *base) {
-        let mut row = vec![Cell::plain(&cell.variant)];
-        row.extend(known.iter().map(|(name, _)| ratio_cell(find(name).better, cell.metric(name))));
+        let mut row = vec![Cell::plain(variant_label(&compared.comparison, &cell.variant))];
+        row.extend(known.iter().map(|(name, _)| ratio_cell(compared, name, cell)));
         table.push(row);
     }
     Some(table)

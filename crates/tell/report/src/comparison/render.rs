@@ -12,7 +12,7 @@ pub fn render_comparison(compared: &Compared<'_>, format: Format, style: Style) 
     match format {
         Format::Text => text::render(compared, style),
         Format::Markdown => markdown::render(compared, style.has_costs),
-        Format::Csv => csv::render(compared.comparison),
+        Format::Csv => csv::render(compared),
         Format::Json => json::render(compared),
     }
 }

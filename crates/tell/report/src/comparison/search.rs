@@ -1,12 +1,13 @@
 //! Steps in which the highest rate was searched: what was found, how often nothing was.
 
-use analysis::{Spread, StepComparison};
+use analysis::StepComparison;
 use model::honesty::SearchRecord;
 use model::{Limit, Unit};
+use stats::Spread;
 
 use super::open::times;
 use super::part::Part;
-use super::tables::{find, ratio_cell, spread_cell};
+use super::tables::{ratio_cell, spread_cell};
 use crate::figure::{MISSING, figure, range};
 use crate::honesty::rate;
 use crate::input::Compared;
@@ -25,7 +26,7 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
     let sentences = vec![sentence(compared, step)];
     let mut remarks = vec![
         "Median [min..max] over the searches that found one; a rate counts when it kept the limit \
-         in a long window and no debt grew. Ratio of medians [range of ratios of any two runs]."
+         in a long window and no debt grew. Ratio of geometric means [95 % interval]."
             .to_owned(),
     ];
     let mut tables = vec![table(compared, step)];
@@ -39,10 +40,9 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
 
 /// Returns what was found, as a sentence.
 fn sentence(compared: &Compared<'_>, step: &StepComparison) -> String {
-    let claim = Claim { metric: SUSTAINABLE, missing: "No search of {} found a rate." };
     let heading = step_heading(compared.comparison, step);
     let limit = limit(compared, step).map_or_else(String::new, |limit| format!(" keeping {limit}"));
-    let of_base = step_sentence(compared.comparison, step, claim).map(|told| {
+    let of_base = step_sentence(compared, step, &Claim::SUSTAINABLE).map(|told| {
         let rest = told.strip_prefix(&heading).unwrap_or(&told).to_owned();
         format!("{heading}{limit}{rest}")
     });
@@ -88,13 +88,12 @@ fn table(compared: &Compared<'_>, step: &StepComparison) -> Table {
             .filter_map(|search| search.found.and_then(|found| found.failed_ops_per_s))
             .collect();
         let probes: usize = searches.iter().map(|search| search.probes.len()).sum();
-        let measured = cell.metric(SUSTAINABLE);
         table.push(vec![
             Cell::plain(variant_label(compared.comparison, &cell.variant)),
             Cell::plain(searches.len().to_string()),
             Cell::plain(nothing.to_string()),
             spread_cell(SUSTAINABLE, cell),
-            ratio_cell(find(SUSTAINABLE).better, measured),
+            ratio_cell(compared, SUSTAINABLE, cell),
             Cell::plain(spread(&failed)),
             Cell::plain(probes.to_string()),
         ]);

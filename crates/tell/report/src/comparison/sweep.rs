@@ -8,11 +8,12 @@ use analysis::{
 use model::Unit;
 
 use super::part::Part;
-use super::tables::{find, ratio_cell, spread_cell};
+use super::tables::{ratio_cell, spread_cell};
 use crate::figure::{self, MISSING, digits, figure};
 use crate::honesty::rate;
 use crate::input::Compared;
 use crate::label::{Loading, THROUGHPUT, is_sweep, loading, measured_steps, variant_label};
+use crate::sentence::levels;
 use crate::table::{Cell, Table};
 use model::units::clients;
 
@@ -24,24 +25,29 @@ const GAIN: f64 = 0.05;
 const MISFIT: f64 = 0.01;
 
 /// Returns a part for each step of a sweep, and for each search for a number of clients.
-pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
+pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Part> {
     let comparison = compared.comparison;
     let mut parts = Vec::new();
     if is_sweep(comparison) {
-        for steps in by_step(comparison) {
+        let with_scalings = |steps: Vec<&'a StepComparison>| {
             let own =
                 |one: &&Scaling| one.origin == Origin::Factor && one.step_index == steps[0].index;
             let scalings: Vec<&Scaling> = in_order(compared).into_iter().filter(own).collect();
-            parts.push(Part {
-                title: title(&steps, !scalings.is_empty()),
-                sentences: scalings.iter().map(|scaling| words(scaling)).collect(),
-                tables: vec![table(comparison, &steps, &scalings)],
+            (steps, scalings)
+        };
+        let mut swept: Vec<_> = by_step(comparison).into_iter().map(with_scalings).collect();
+        // What varies with the clients comes first.
+        swept.sort_by_key(|(_, scalings)| scalings.is_empty());
+        parts.extend(swept.iter().map(|(steps, scalings)| {
+            let laws = scalings.iter().map(|one| words(one));
+            Part {
+                title: title(steps, !scalings.is_empty()),
+                sentences: laws.chain(levels(compared, steps)).collect(),
+                tables: vec![table(compared, steps, scalings)],
                 remarks: Vec::new(),
-            });
-        }
+            }
+        }));
     }
-    // What varies with the clients comes first.
-    parts.sort_by_key(|part| part.sentences.is_empty());
     let searches = in_order(compared).into_iter().filter(|one| one.origin == Origin::Search);
     parts.extend(searches.map(searched));
     parts
@@ -59,7 +65,10 @@ fn in_order<'a>(compared: &'a Compared<'_>) -> Vec<&'a Scaling> {
 fn title(steps: &[&StepComparison], is_swept: bool) -> String {
     let name = &steps[0].name;
     if is_swept {
-        format!("{name} by clients: operations per second, efficiency X(N) / (N X(1)), CPUs in use")
+        format!(
+            "{name} by clients: operations per second, efficiency X(N) / (N X(1)), CPUs in use, ratio \
+             of geometric means [95 % interval]"
+        )
     } else {
         format!("{name}: operations per second; its clients are the same at every level")
     }
@@ -75,7 +84,8 @@ fn by_step(comparison: &Comparison) -> Vec<Vec<&StepComparison>> {
     indices.into_iter().map(levels).collect()
 }
 
-fn table(comparison: &Comparison, steps: &[&StepComparison], scalings: &[&Scaling]) -> Table {
+fn table(compared: &Compared<'_>, steps: &[&StepComparison], scalings: &[&Scaling]) -> Table {
+    let comparison = compared.comparison;
     let is_swept = !scalings.is_empty();
     let mut header = vec![format!("{}\nclients", steps[0].name)];
     for variant in &comparison.variants {
@@ -98,7 +108,7 @@ fn table(comparison: &Comparison, steps: &[&StepComparison], scalings: &[&Scalin
                 row.push(Cell::plain(busy.unwrap_or_else(|| MISSING.to_owned())));
             }
             if cell.variant != comparison.base {
-                row.push(ratio_cell(find(THROUGHPUT).better, cell.metric(THROUGHPUT)));
+                row.push(ratio_cell(compared, THROUGHPUT, cell));
             }
         }
         table.push(row);
@@ -299,7 +309,8 @@ fn gained(gain: f64, most: &Level) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analysis::{Busy, Spread};
+    use analysis::Busy;
+    use stats::Spread;
 
     use super::*;
 

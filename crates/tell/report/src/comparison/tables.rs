@@ -1,13 +1,14 @@
 //! The tables of a comparison, before they are given a format.
 
 use analysis::{CellComparison, Comparison, Measured, StepComparison};
-use model::{Better, Metric, metric};
+use model::{Metric, metric};
 use stats::Verdict;
 
 use crate::figure;
+use crate::input::Compared;
 use crate::label::{
     GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading, measured_steps,
-    plain_steps, step_heading, tone, variant_label, versus_cell,
+    plain_steps, step_heading, variant_label, versus_cell,
 };
 use crate::table::{Cell, Table};
 
@@ -45,8 +46,9 @@ pub(crate) fn absolute(comparison: &Comparison) -> Table {
     table
 }
 
-/// Returns throughput relative to the base, with ranges; the base has no row.
-pub(crate) fn relative(comparison: &Comparison) -> Table {
+/// Returns throughput relative to the base, with intervals; the base has no row.
+pub(crate) fn relative(compared: &Compared<'_>) -> Table {
+    let comparison = compared.comparison;
     let steps = plain_steps(comparison);
     let headings = steps.iter().map(|step| step_heading(comparison, step));
     let mut table = Table::new(std::iter::once(String::new()).chain(headings));
@@ -54,10 +56,8 @@ pub(crate) fn relative(comparison: &Comparison) -> Table {
         if variant.name == comparison.base {
             continue;
         }
-        let mut row = vec![Cell::plain(&variant.name)];
-        let better = find(THROUGHPUT).better;
-        let ratio =
-            |step: &&StepComparison| ratio_cell(better, step.cells[index].metric(THROUGHPUT));
+        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
+        let ratio = |step: &&StepComparison| ratio_cell(compared, THROUGHPUT, &step.cells[index]);
         row.extend(steps.iter().map(ratio));
         table.push(row);
     }
@@ -65,7 +65,8 @@ pub(crate) fn relative(comparison: &Comparison) -> Table {
 }
 
 /// Returns the medians of what an operation of `step` costs; `None` when no cost is known.
-pub(crate) fn costs(comparison: &Comparison, step: &StepComparison) -> Option<Table> {
+pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
+    let comparison = compared.comparison;
     let is_known =
         |(name, _): &&(&str, &str)| step.cells.iter().any(|cell| cell.metric(name).is_some());
     let known: Vec<&(&str, &str)> = COSTS.iter().filter(is_known).collect();
@@ -77,7 +78,7 @@ pub(crate) fn costs(comparison: &Comparison, step: &StepComparison) -> Option<Ta
     let mut table = Table::new(std::iter::once(first).chain(headings));
     for cell in &step.cells {
         let mut row = vec![Cell::plain(variant_label(comparison, &cell.variant))];
-        row.extend(known.iter().map(|(name, _)| cost_cell(name, cell)));
+        row.extend(known.iter().map(|(name, _)| cost_cell(compared, name, cell)));
         table.push(row);
     }
     Some(table)
@@ -85,7 +86,8 @@ pub(crate) fn costs(comparison: &Comparison, step: &StepComparison) -> Option<Ta
 
 /// Returns each step's figure and ratio side by side and what whole runs cost: the answer on one
 /// screen. The levels of a sweep are not here.
-pub(crate) fn runs_table(comparison: &Comparison) -> Table {
+pub(crate) fn runs_table(compared: &Compared<'_>) -> Table {
+    let comparison = compared.comparison;
     let columns: Vec<Column<'_>> =
         measured_steps(comparison).into_iter().flat_map(|step| columns(comparison, step)).collect();
     let mut header = vec![String::new()];
@@ -109,7 +111,7 @@ pub(crate) fn runs_table(comparison: &Comparison) -> Table {
         for column in &columns {
             let measured = column.step.cells[index].metric(column.metric);
             row.push(median_cell(column.metric, measured));
-            row.push(versus_cell(find(column.metric).better, measured));
+            row.push(versus_cell(compared, find(column.metric).better, measured));
         }
         for runs in &comparison.runs {
             let cell = &runs.cells[index];
@@ -174,26 +176,29 @@ pub(super) fn spread_cell(name: &str, cell: &CellComparison) -> Cell {
     Cell::plain(format!("{median} [{}]", figure::range(unit, &measured.spread)))
 }
 
-/// Returns a ratio to the base with its range.
-pub(super) fn ratio_cell(better: Better, measured: Option<&Measured>) -> Cell {
-    let mut cell = versus_cell(better, measured);
+/// Returns a ratio to the base with its 95 % interval.
+pub(super) fn ratio_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell {
+    let measured = cell.metric(name);
+    let mut shown = versus_cell(compared, find(name).better, measured);
     if let Some(interval) = measured.and_then(|one| one.versus_base?.interval) {
-        let (low, high) = (figure::ratio(interval.low), figure::ratio(interval.high));
-        cell.text.push_str(&format!(" [{low}..{high}]"));
+        shown.text.push_str(&format!(" {}", figure::interval(&interval)));
     }
-    cell
+    shown
 }
 
-/// Returns a median with a sign only where it lies beyond the thresholds.
-fn cost_cell(name: &str, cell: &CellComparison) -> Cell {
+/// Returns a median with a sign only where the verdict is that it is above or below the base's.
+fn cost_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell {
     let measured = cell.metric(name);
     let mut shown = median_cell(name, measured);
     let versus = measured.and_then(|one| one.versus_base);
-    let versus = versus.filter(|versus| matches!(versus.verdict, Verdict::Above | Verdict::Below));
+    let is_apart = |versus: &stats::Effect| {
+        matches!(compared.verdict(versus), Some(Verdict::Above | Verdict::Below))
+    };
+    let versus = versus.filter(is_apart);
     match versus {
         Some(versus) => {
-            shown.text.push_str(&format!(" {}", figure::sign(versus.verdict)));
-            shown.tone = tone(find(name).better, &versus);
+            shown.text.push_str(&format!(" {}", figure::sign(&versus)));
+            shown.tone = compared.tone(find(name).better, &versus);
         }
         // Keeps the figures of a column under one another.
         None => shown.text.push_str("  "),

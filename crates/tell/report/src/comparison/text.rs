@@ -3,31 +3,33 @@
 use super::tables::{absolute, costs, relative};
 use crate::format::Style;
 use crate::input::Compared;
-use crate::label::{
-    doubt_lines, incomplete_line, measured_steps, plain_steps, range_legend, sign_legend,
-};
-use crate::meta::Meta;
+use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
+use crate::sentence::{control, hidden, told};
 use crate::table::Table;
+use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};
 
 /// Lines of a list that are shown before the rest is only counted.
 const LIST_LINES: usize = 6;
 
-/// Returns every part, legends, doubts and, if asked for, costs.
+/// Returns the label, each step in words, every part, legends, doubts and, if asked for, costs.
 pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
-    let (comparison, meta) = (compared.comparison, compared.meta);
+    let comparison = compared.comparison;
     let width = style.width;
     let words = |text: &str| fill(text, width);
     let table = |table: &Table| table.text(width, style.has_colour);
     let base = &comparison.base;
-    let mut parts = vec![heading(meta, width)];
+    let mut parts = vec![heading(compared, width)];
     let has_several = comparison.variants.len() > 1;
+    let said = told(compared).into_iter().chain(hidden(compared));
+    let said: Vec<String> = said.map(|sentence| words(&sentence)).collect();
+    parts.extend((!said.is_empty()).then(|| said.join("\n")));
+    let spoken = parts.len();
     if !plain_steps(comparison).is_empty() {
         let title = words("Operations per second: median [min..max] of n runs");
         parts.push(format!("{title}\n{}", table(&absolute(comparison))));
         if has_several {
-            let title =
-                format!("Relative to {base}: ratio of medians [range of ratios of any two runs]");
-            parts.push(format!("{}\n{}", words(&title), table(&relative(comparison))));
+            let title = format!("Relative to {base}: ratio of geometric means [95 % interval]");
+            parts.push(format!("{}\n{}", words(&title), table(&relative(compared))));
         }
     }
     for one in super::parts(compared) {
@@ -38,39 +40,42 @@ pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
         parts.push(lines.join("\n"));
     }
     if has_several
-        && parts.len() > 1
+        && parts.len() > spoken
         && let Some(last) = parts.last_mut()
     {
-        last.push_str(&format!("\n{}", words(&sign_legend())));
+        last.push_str(&format!("\n{}", words(&sign_legend(compared))));
     }
-    parts.push(words(&range_legend(comparison)));
+    let notes = control(compared).into_iter().chain([runs_legend(compared)]);
+    parts.push(notes.map(|line| words(&line)).collect::<Vec<_>>().join("\n"));
     if style.has_costs {
-        let title = format!("Costs per operation: medians, marked where above or below {base}");
+        let title = format!(
+            "Costs per operation: medians, marked where the verdict is above or below {base}"
+        );
         parts.push(words(&title));
         let steps = measured_steps(comparison);
-        parts
-            .extend(steps.iter().filter_map(|step| costs(comparison, step)).map(|one| table(&one)));
+        parts.extend(steps.iter().filter_map(|step| costs(compared, step)).map(|one| table(&one)));
     }
     parts.extend(trouble(compared, width));
     parts.join("\n\n") + "\n"
 }
 
-/// Returns experiment, question, machine and durability.
-fn heading(meta: &Meta, width: usize) -> String {
+/// Returns the label, experiment and question, machine and durability.
+fn heading(compared: &Compared<'_>, width: usize) -> String {
+    let meta = compared.meta;
     let question = format!("{}: {}", meta.name, meta.question);
-    [&question, &meta.host, &meta.durability].map(|line| fill(line, width)).join("\n")
+    [&headline(compared), &question, &meta.host, &meta.durability]
+        .map(|line| fill(line, width))
+        .join("\n")
 }
 
 /// Returns incomplete runs and doubts, each as one part; nothing when there are none.
 pub(super) fn trouble(compared: &Compared<'_>, width: usize) -> Vec<String> {
     let incomplete = compared.comparison.incomplete.iter().map(incomplete_line).collect();
-    [
-        list("Incomplete runs", incomplete, width),
-        list("Doubts", doubt_lines(compared.findings), width),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut doubts = list("Doubts", finding_lines(compared.findings), width);
+    if let (Some(list), Some(hint)) = (&mut doubts, explain_hint(compared.findings)) {
+        list.push_str(&format!("\n  {}", fill(&hint, width.saturating_sub(2))));
+    }
+    [list("Incomplete runs", incomplete, width), doubts].into_iter().flatten().collect()
 }
 
 /// Returns a titled list of at most [`LIST_LINES`] entries; `None` when it is empty.
@@ -92,20 +97,26 @@ fn list(title: &str, mut entries: Vec<String>, width: usize) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Breaks `text` at spaces so that lines stay within `width` where words allow.
+/// Breaks `text` at spaces so that lines stay within `width` where words allow; a percent sign
+/// stays with its number.
 pub(crate) fn fill(text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    let mut rest = text.split(' ').peekable();
+    while let Some(first) = rest.next() {
+        let mut word = first.to_owned();
+        while let Some(sign) = rest.next_if(|next| next.starts_with('%')) {
+            word.push_str(&format!(" {sign}"));
+        }
         let line = lines.last_mut().expect("there is always a line");
         let is_first = line.is_empty();
         if !is_first && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
+            lines.push(word);
             continue;
         }
         if !is_first {
             line.push(' ');
         }
-        line.push_str(word);
+        line.push_str(&word);
     }
     lines.join("\n")
 }

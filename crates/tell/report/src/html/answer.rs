@@ -9,20 +9,19 @@ use crate::comparison::{OF_RUNS, Part, parts};
 use crate::figure::{self, MISSING};
 use crate::input::Compared;
 use crate::label::{
-    INVALID, THROUGHPUT, measured_steps, plain_steps, range_legend, sign_legend, step_heading,
-    tone, variant_label, versus_text,
+    INVALID, THROUGHPUT, measured_steps, plain_steps, runs_legend, sign_legend, step_heading,
+    variant_label,
 };
-use crate::sentence::{Claim, step_sentence};
+use crate::sentence::{control, hidden, told as sentences_of};
 use crate::table::Tone;
 
 /// Returns the section.
 pub(super) fn section(compared: &Compared<'_>) -> Markup {
     let comparison = compared.comparison;
-    let of_steps = plain_steps(comparison).into_iter();
-    let sentences = of_steps.filter_map(|step| step_sentence(comparison, step, Claim::THROUGHPUT));
     let parts = parts(compared);
-    let sentences: Vec<String> =
-        sentences.chain(parts.iter().flat_map(|part| part.sentences.clone())).collect();
+    let mut sentences = sentences_of(compared);
+    sentences.extend(parts.iter().flat_map(|part| part.sentences.clone()));
+    sentences.extend(hidden(compared));
     html! {
         section id="answer" {
             h2 { "The answer" }
@@ -32,13 +31,26 @@ pub(super) fn section(compared: &Compared<'_>) -> Markup {
                 p { "No run finished a step in which operations are measured." }
             } @else {
                 ul.sentences { @for sentence in sentences { li { (emphasis(&sentence)) } } }
-                @for band in bands(comparison) { (band_table(comparison, &band)) }
+                @for band in bands(comparison) { (band_table(compared, &band)) }
                 @for part in &parts { (told(part)) }
-                @if comparison.variants.len() > 1 { p.legend { (sign_legend()) } }
-                p.legend { (range_legend(comparison)) }
+                @if comparison.variants.len() > 1 { p.legend { (sign_legend(compared)) } }
+                @if let Some(control) = control(compared) { p.legend { (control) } }
+                p.legend { (legend(compared)) }
             }
         }
     }
+}
+
+/// Returns what figures and ratios are, and what intervals rest on.
+fn legend(compared: &Compared<'_>) -> String {
+    let runs = runs_legend(compared);
+    if compared.comparison.variants.len() < 2 || plain_steps(compared.comparison).is_empty() {
+        return runs;
+    }
+    format!(
+        "Figures: median, smallest and largest run below. Ratios: of geometric means, 95 % interval \
+         below. {runs}"
+    )
 }
 
 /// Returns the tables of open loops, searches and sweeps; their sentences stand above all tables.
@@ -86,7 +98,8 @@ fn bands(comparison: &Comparison) -> Vec<Band<'_>> {
     bands
 }
 
-fn band_table(comparison: &Comparison, band: &Band<'_>) -> Markup {
+fn band_table(compared: &Compared<'_>, band: &Band<'_>) -> Markup {
+    let comparison = compared.comparison;
     let Band { steps, of_runs } = band;
     html! {
         div.wide { table.answer {
@@ -107,7 +120,7 @@ fn band_table(comparison: &Comparison, band: &Band<'_>) -> Markup {
                 @for (index, variant) in comparison.variants.iter().enumerate() {
                     tr.base[variant.name == comparison.base] {
                         th scope="row" { (variant_label(comparison, &variant.name)) }
-                        @for step in steps { (pair(step.cells[index].metric(THROUGHPUT))) }
+                        @for step in steps { (pair(compared, step.cells[index].metric(THROUGHPUT))) }
                         @for (name, _, cells) in of_runs {
                             td.first { (median(name, cells[index].metric(name))) }
                         }
@@ -118,8 +131,8 @@ fn band_table(comparison: &Comparison, band: &Band<'_>) -> Markup {
     }
 }
 
-/// Returns median and ratio, each with its range below.
-fn pair(measured: Option<&Measured>) -> Markup {
+/// Returns median with its range below, and ratio with its interval below.
+fn pair(compared: &Compared<'_>, measured: Option<&Measured>) -> Markup {
     let Some(measured) = measured else {
         return html! { td.first { (MISSING) } td {} };
     };
@@ -132,13 +145,13 @@ fn pair(measured: Option<&Measured>) -> Markup {
             small { @if let Some(range) = range { (range) } @else { "n=1" } }
         }
         @if let Some(versus) = &measured.versus_base {
-            @let class = match tone(model::Better::Higher, versus) {
+            @let class = match compared.tone(model::Better::Higher, versus) {
                 Tone::Better => "better", Tone::Worse => "worse", Tone::Plain => "",
             };
             td class=(class) {
-                (versus_text(versus))
+                (compared.versus(versus))
                 @if let Some(interval) = versus.interval {
-                    small { (figure::ratio(interval.low)) ".." (figure::ratio(interval.high)) }
+                    small { (figure::interval(&interval)) }
                 }
             }
         } @else {

@@ -1,16 +1,12 @@
 //! Doubts and incomplete runs: what could make the answer wrong.
 
+use lint::Found;
 use maud::{Markup, html};
 use model::record::Severity;
 
 use crate::input::ReportInput;
 use crate::label::incomplete_line;
-
-/// Returns how many entries the section has.
-pub(super) fn count(input: &ReportInput<'_>) -> usize {
-    let comparison = input.comparison;
-    comparison.incomplete.len() + input.findings.len()
-}
+use crate::trust::{explain_hint, place};
 
 /// Returns the section; it is there even when it is empty, so that silence is not mistaken.
 pub(super) fn section(input: &ReportInput<'_>) -> Markup {
@@ -18,9 +14,8 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
     html! {
         section id="doubts" {
             h2 { "Doubts" }
-            @if count(input) == 0 {
-                p { "None was found. Not looked for yet: everything that a lint of results would \
-                     look for." }
+            @if input.findings.is_empty() {
+                p { "No rule found anything." }
             }
             @if !comparison.incomplete.is_empty() {
                 h3 { "Incomplete runs" }
@@ -28,29 +23,30 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
             }
             @if !input.findings.is_empty() {
                 h3 { "Seen, and what to do about it" }
-                dl.doubts {
-                    @for one in input.findings {
-                        (entry(Some(one.code), (one.severity, &one.seen), &one.remedy))
-                    }
-                }
+                dl.doubts { @for one in input.findings { (entry(one)) } }
+                @if let Some(hint) = explain_hint(input.findings) { p.legend { (hint) "." } }
             }
         }
     }
 }
 
-fn entry(code: Option<&str>, (severity, seen): (Severity, &str), remedy: &str) -> Markup {
-    let grave = |severity| match severity {
-        Severity::Note => "note",
-        Severity::Doubt => "doubt",
-        Severity::Blocking => "blocking",
+fn entry(found: &Found) -> Markup {
+    let (class, grave) = match (&found.waived, found.severity) {
+        (Some(_), _) => ("waived", "waived"),
+        (None, Severity::Note) => ("note", "note"),
+        (None, Severity::Doubt) => ("doubt", "doubt"),
+        (None, Severity::Blocking) => ("blocking", "blocking"),
     };
     html! {
-        dt {
-            @if let Some(code) = code { b { (code) } " (" (grave(severity)) ") " }
-            @else if severity == Severity::Blocking { b { (grave(severity)) } ": " }
-            (ticked(seen))
+        dt class=(class) {
+            b { (found.code) " " (found.name) } " (" (grave) "): "
+            (ticked(&found.seen)) (place(found))
         }
-        dd { (ticked(remedy)) }
+        @if let Some(reason) = &found.waived {
+            dd { "Waived by the author: " (reason) }
+        } @else {
+            dd { (ticked(&found.remedy)) }
+        }
     }
 }
 

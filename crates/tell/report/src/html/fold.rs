@@ -5,17 +5,19 @@ use std::collections::BTreeSet;
 use analysis::{CellComparison, Comparison, StepComparison};
 use maud::{Markup, html};
 use model::{Metric, metric};
+use stats::Effect;
 
 use super::options;
 use super::table::table;
 use crate::comparison::{absolute, relative};
 use crate::figure;
+use crate::input::Compared;
 use crate::input::ReportInput;
-use crate::label::{plain_steps, step_heading, variant_label, versus_text};
+use crate::label::{plain_steps, step_heading, variant_label};
 use crate::run::probe_tables;
 
 /// Returns the section.
-pub(super) fn section(input: &ReportInput<'_>) -> Markup {
+pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
     let comparison = input.comparison;
     html! {
         section id="more" {
@@ -26,7 +28,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
                         "Throughput as tables: absolute, then relative to " (comparison.base)
                     }
                     (table(&absolute(comparison)))
-                    (table(&relative(comparison)))
+                    (table(&relative(compared)))
                 }
             }
             @for run in input.runs {
@@ -37,7 +39,12 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
             @for step in &comparison.steps {
                 details {
                     summary { "All metrics of " (step_heading(comparison, step)) }
-                    (metrics(comparison, step))
+                    p.legend {
+                        "Median; below it the ratio of geometric means with its verdict, its 95 % \
+                         interval, the chance p of such a difference without any, and q, the same \
+                         among all comparisons of its family."
+                    }
+                    (metrics(compared, step))
                 }
             }
             details {
@@ -56,7 +63,8 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
 }
 
 /// Returns every metric of a step: a row per metric, a column per variant.
-fn metrics(comparison: &Comparison, step: &StepComparison) -> Markup {
+fn metrics(compared: &Compared<'_>, step: &StepComparison) -> Markup {
+    let comparison = compared.comparison;
     let names: BTreeSet<&String> = step.cells.iter().flat_map(|cell| cell.metrics.keys()).collect();
     let known = metric::METRICS.iter().filter(|metric| names.iter().any(|it| **it == metric.name));
     html! {
@@ -68,23 +76,35 @@ fn metrics(comparison: &Comparison, step: &StepComparison) -> Markup {
             tbody { @for metric in known {
                 tr {
                     th scope="row" title=(metric.meaning) { (metric.name) }
-                    @for cell in &step.cells { (value(metric, cell)) }
+                    @for cell in &step.cells { (value(compared, metric, cell)) }
                 }
             } }
         } }
     }
 }
 
-fn value(metric: &Metric, cell: &CellComparison) -> Markup {
+fn value(compared: &Compared<'_>, metric: &Metric, cell: &CellComparison) -> Markup {
     let Some(measured) = cell.metric(metric.name) else {
         return html! { td.none { (figure::MISSING) } };
     };
     html! {
         td {
             (figure::figure(metric.unit, measured.spread.median))
-            @if let Some(versus) = &measured.versus_base { small { (versus_text(versus)) } }
+            @if let Some(versus) = &measured.versus_base {
+                small { (compared.versus(versus)) }
+                @if let Some(interval) = versus.interval { small { (figure::interval(&interval)) } }
+                @if let Some(chance) = chance(versus) { small { (chance) } }
+            }
         }
     }
+}
+
+/// Returns the chance of such a difference without any, alone and among its family.
+fn chance(versus: &Effect) -> Option<String> {
+    let written = |chance: f64| figure::digits(chance);
+    let p = versus.p.map(|p| format!("p {}", written(p)))?;
+    let q = versus.q.map(|q| format!(", q {}", written(q)));
+    Some(p + &q.unwrap_or_default())
 }
 
 fn order(input: &ReportInput<'_>) -> Markup {

@@ -11,14 +11,15 @@ use crate::meta::Meta;
 /// Digits of a hash that are shown; the whole is in the archive.
 const HASH_DIGITS: usize = 12;
 
-/// Returns the section.
-pub(super) fn section(input: &ReportInput<'_>, meta: &Meta) -> Markup {
+/// Returns the section; `judged` says how verdicts were reached.
+pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, judged: Markup) -> Markup {
     let manifest = input.manifest;
     html! {
         section id="how" {
             h2 { "How it was done" }
             h3 { "Command" }
             pre { code { (command(&manifest.command_line)) } }
+            (judged)
             h3 { "Machine and settings" }
             (facts(&settings(manifest, meta)))
             h3 { "Builds" }

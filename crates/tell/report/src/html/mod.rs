@@ -1,8 +1,9 @@
 //! The report as one HTML file that needs no network and no script.
 //!
 //! Not a place for numbers: they come from the comparison and the records. The order is that of a
-//! reader's questions: question, answer, the pictures behind it, costs, doubts, how it was done,
-//! everything else folded. Who stops after the first screen must not have been misled.
+//! reader's questions: question and label, answer, the three pictures behind it, doubts, further
+//! pictures and costs, how it was done, everything else folded. Who stops after the first screen
+//! must not have been misled.
 //!
 //! To add a section, add a file with a function to markup and its line in `page`.
 
@@ -10,6 +11,7 @@ mod answer;
 mod doubts;
 mod fold;
 mod how;
+mod judged;
 mod options;
 mod page;
 mod shape;

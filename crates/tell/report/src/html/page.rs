@@ -1,11 +1,13 @@
 //! The page: sections in order, and what comes before the first.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use model::Label;
 
-use super::{answer, doubts, fold, how, shape};
+use super::{answer, doubts, fold, how, judged, shape};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
+use crate::trust::{headline, many};
 
 const PAGE_STYLE: &str = include_str!("page.css");
 
@@ -26,15 +28,16 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
                 style { (PreEscaped(PAGE_STYLE)) (PreEscaped(STYLE)) }
             }
             body {
-                (header(input, &meta))
+                (header(input, &compared))
                 main {
                     (answer::section(&compared))
                     (figures("pictures", "The evidence", &pictures.answer))
+                    (doubts::section(input))
+                    (figures("evidence", "More evidence", &pictures.more))
                     (figures("costs", "What it costs", &pictures.costs))
                     (shape::section(input))
-                    (doubts::section(input))
-                    (how::section(input, &meta))
-                    (fold::section(input))
+                    (how::section(input, &meta, judged::section(&compared)))
+                    (fold::section(input, &compared))
                 }
                 footer {
                     "Made by Assay " (input.manifest.assay_version) " from " code { (meta.id) }
@@ -46,7 +49,8 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
 }
 
 /// Returns the question and what a reader must know before the first number.
-fn header(input: &ReportInput<'_>, meta: &Meta) -> Markup {
+fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
+    let meta = compared.meta;
     let experiment = &input.manifest.plan.experiment;
     let complete = input.runs.iter().filter(|run| run.end.is_complete()).count();
     let planned = input.manifest.plan.cells.len();
@@ -57,11 +61,11 @@ fn header(input: &ReportInput<'_>, meta: &Meta) -> Markup {
         many(experiment.repetitions as usize, "interleaved repetition")
     );
     let invalid = input.comparison.invalid.len();
-    let troubles = doubts::count(input);
     html! {
         header {
             p.kicker { "Assay \u{b7} " (meta.name) " \u{b7} " (day(&input.manifest.created_at)) }
             h1 { (meta.question) }
+            p class=(verdict_class(compared.label)) { a href="#doubts" { (headline(compared)) } }
             ul.facts {
                 li { (shape) }
                 li { (meta.durability) }
@@ -69,9 +73,6 @@ fn header(input: &ReportInput<'_>, meta: &Meta) -> Markup {
                 li { (complete) " of " (planned) " runs complete" }
                 @if invalid > 0 {
                     li.warn { a href="#doubts" { (many(invalid, "run")) " invalid, not counted" } }
-                }
-                @if troubles > 0 {
-                    li.warn { a href="#doubts" { "\u{26a0} " (many(troubles, "doubt")) } }
                 }
             }
         }
@@ -89,9 +90,13 @@ fn figures(id: &str, title: &str, pictures: &[Picture]) -> Markup {
     }
 }
 
-/// Returns a count with its noun.
-fn many(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+/// Returns how the label is set; the word says it too.
+const fn verdict_class(label: Label) -> &'static str {
+    match label {
+        Label::True => "verdict true",
+        Label::Truthy => "verdict truthy",
+        Label::Bogus => "verdict bogus",
+    }
 }
 
 /// Returns the day of an RFC 3339 stamp.

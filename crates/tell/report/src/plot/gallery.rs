@@ -12,6 +12,7 @@ use super::seconds::seconds;
 use super::subject::Subject;
 use super::timeline::timeline;
 use super::times::times;
+use super::verdicts::verdicts;
 use crate::label::{Loading, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading};
 
 /// What only whole runs tell, in the order of the picture: metric and heading.
@@ -24,10 +25,15 @@ const OF_RUNS: [(&str, &str); 6] = [
     ("settle_s", "time to settle, all steps"),
 ];
 
+/// Pictures that a reader sees before the doubts.
+const ANSWERS: usize = 3;
+
 /// The pictures by what they are for.
 pub(crate) struct Gallery {
-    /// They answer the question.
+    /// They answer the question: [`ANSWERS`] at most.
     pub(crate) answer: Vec<Picture>,
+    /// The evidence behind them.
+    pub(crate) more: Vec<Picture>,
     /// They say what it costs.
     pub(crate) costs: Vec<Picture>,
 }
@@ -49,6 +55,7 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     );
     let closed = subject.only(|step| !subject.compared.has_track(step));
     let answer = [
+        verdicts(subject),
         highest,
         scales(subject),
         rates(subject),
@@ -73,10 +80,9 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     );
     let mut costs = vec![cpu(subject), written, switches];
     costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
-    Gallery {
-        answer: answer.into_iter().flatten().collect(),
-        costs: costs.into_iter().flatten().map(Picture::foldable).collect(),
-    }
+    let mut answer: Vec<Picture> = answer.into_iter().flatten().collect();
+    let more = answer.split_off(ANSWERS.min(answer.len()));
+    Gallery { answer, more, costs: costs.into_iter().flatten().map(Picture::foldable).collect() }
 }
 
 /// Draws one metric in every step; `None` when no step knows it.

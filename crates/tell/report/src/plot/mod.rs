@@ -22,6 +22,7 @@ mod seconds;
 mod subject;
 mod timeline;
 mod times;
+mod verdicts;
 
 pub(crate) use gallery::gallery;
 pub(crate) use picture::{Picture, STYLE};

@@ -50,8 +50,10 @@ fn the_page_needs_neither_network_nor_script() {
 fn the_page_is_well_nested_and_its_sections_come_in_the_readers_order() {
     let page = render_html(&quickstart(5).input());
     assert_well_nested(&page);
-    let order =
-        ["<h1>", "answer", "pictures", "costs", "shape", "doubts", "how", "more", "<footer>"];
+    let order = [
+        "<h1>", "answer", "pictures", "doubts", "evidence", "costs", "shape", "how", "more",
+        "<footer>",
+    ];
     let places: Vec<usize> = order
         .iter()
         .map(|name| {
@@ -68,10 +70,12 @@ fn every_picture_and_table_names_every_variant() {
     let fixture = quickstart(5);
     let page = render_html(&fixture.input());
     let pictures: Vec<&str> = page.split("<figure").skip(1).collect();
-    assert_eq!(pictures.len(), 7);
+    assert_eq!(pictures.len(), 8);
     for variant in &fixture.manifest.plan.experiment.variants {
         let name = format!(">{}", variant.name);
-        for picture in &pictures {
+        // The base has no row in the picture of verdicts: it is the line at 1.
+        let is_base = variant.name == fixture.manifest.plan.experiment.base;
+        for picture in pictures.iter().skip(usize::from(is_base)) {
             assert!(picture.contains(&name), "{name} is missing in {}", &picture[..60]);
         }
     }
@@ -86,7 +90,7 @@ fn the_first_screen_says_what_the_numbers_are_worth() {
         "3 interleaved repetitions",
         "durability class os (survives a process crash)",
         "23 of 24 runs complete",
-        "3 doubts",
+        "Verdict: TRUTHY. Usable, with 1 doubt (assay lint quickstart).",
     ] {
         assert!(header.contains(said), "the header does not say: {said}");
     }
@@ -124,7 +128,7 @@ fn one_repetition_of_two_variants_makes_a_page_that_claims_nothing() {
     let page = render_html(&two_releases(5).input());
     keep("releases.html", page.as_bytes());
     assert_well_nested(&page);
-    assert!(page.contains("with so few runs this may be noise"));
+    assert!(page.contains("which may be noise"));
     assert!(!page.contains("class=\"better\"") && !page.contains("class=\"worse\""));
 }
 

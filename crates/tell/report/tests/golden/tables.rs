@@ -65,6 +65,9 @@ fn the_answer_of_a_run_is_one_table() {
     let fixture = quickstart(5);
     let style = Style { width: 150, ..Style::default() };
     insta::assert_snapshot!(answer(&fixture, style));
+    let narrow = answer(&fixture, Style::default());
+    assert!(narrow.lines().count() <= 48, "more than a screen:\n{narrow}");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 120), "too wide:\n{narrow}");
 }
 
 #[test]

@@ -1,0 +1,112 @@
+//! The account of an explanation as a table, all figures on one scale, so that they can be added.
+
+use analysis::Explanation;
+use analysis::explain::{Rule, Rung, Subject};
+use stats::MeanDifference;
+
+use crate::table::{Cell, Table};
+
+/// Cells of a bar for the whole of a difference.
+const BAR: f64 = 20.0;
+
+/// Returns where the time is; `None` where the records do not tell, or nobody may use them.
+///
+/// Shares of the difference are there only where it may be explained.
+pub(super) fn table(explanation: &Explanation) -> Option<Table> {
+    let account = explanation.account.as_ref()?;
+    let is_hidden = |rule: Rule| matches!(rule, Rule::Bogus | Rule::LoadedUnalike);
+    if explanation.refusals.iter().any(|refusal| is_hidden(refusal.rule)) {
+        return None;
+    }
+    let scale = Scale::of(&account.total);
+    let (what, whole) = match explanation.subject {
+        Subject::TimePerOperation => ("per operation", "time per operation"),
+        Subject::ResponseTime => ("mean", "response time"),
+    };
+    let mut table = Table::new([
+        &format!("{}, {what}", scale.unit),
+        &explanation.base,
+        &explanation.variant,
+        "difference",
+        "95 % interval",
+        "of it",
+        "",
+    ]);
+    table.align_left(&[6]);
+    let mut push = |name: String, us: &MeanDifference, is_part: bool| {
+        let is_told = is_part && explanation.rung > Rung::Nothing;
+        let share = account.share(us).filter(|_| is_told);
+        let interval = us.interval.map_or_else(String::new, |(low, high)| {
+            format!("{}..{}", scale.signed(low), scale.signed(high))
+        });
+        let cells = [
+            name,
+            scale.plain(us.base),
+            scale.plain(us.variant),
+            scale.signed(us.difference),
+            interval,
+            share.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0)),
+            share.map_or_else(String::new, bar),
+        ];
+        table.push(cells.map(Cell::plain).to_vec());
+    };
+    push(whole.to_owned(), &account.total, false);
+    for component in &account.components {
+        push(format!("  {}", component.part.phrase()), &component.us, true);
+    }
+    push("  residual".to_owned(), &account.residual, true);
+    Some(table)
+}
+
+/// Returns a bar for a share of the difference; nothing for one that goes the other way.
+fn bar(share: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and the bar's length"
+    )]
+    let cells = (share.clamp(0.0, 1.0) * BAR).round() as usize;
+    "\u{2588}".repeat(cells)
+}
+
+/// One unit and one number of decimals for all figures of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    pub(super) unit: &'static str,
+    by: f64,
+    decimals: usize,
+}
+
+impl Scale {
+    /// Returns the scale in which the whole has three or four digits.
+    pub(super) fn of(total: &MeanDifference) -> Self {
+        let most_us = total.base.max(total.variant);
+        let (unit, by) = match most_us {
+            us if us < 1.0 => ("ns", 1e3),
+            us if us < 1e4 => ("\u{b5}s", 1.0),
+            us if us < 1e7 => ("ms", 1e-3),
+            _ => ("s", 1e-6),
+        };
+        let decimals = match most_us * by {
+            most if most < 10.0 => 2,
+            most if most < 1_000.0 => 1,
+            _ => 0,
+        };
+        Self { unit, by, decimals }
+    }
+
+    /// Returns a figure without its sign where it is 0.
+    pub(super) fn plain(&self, us: f64) -> String {
+        let text = format!("{:.1$}", us * self.by, self.decimals);
+        // Neither of these is a quantity.
+        let is_zero = text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.'));
+        if is_zero { text.trim_start_matches('-').to_owned() } else { text }
+    }
+
+    /// Returns a figure with its sign.
+    pub(super) fn signed(&self, us: f64) -> String {
+        let text = self.plain(us);
+        let is_positive = us > 0.0 && text.chars().any(|c| matches!(c, '1'..='9'));
+        if is_positive { format!("+{text}") } else { text }
+    }
+}

@@ -1,0 +1,194 @@
+//! The sentences around an account: what differs, where it is, what moved, what binds.
+//!
+//! Three kinds of words, chosen by rule. Accounting: "is". Association: "in the same runs". Cause:
+//! "makes", only of one thing that was set on purpose.
+
+use analysis::Explanation;
+use analysis::explain::{Account, Bound, Component, Resource, Rule, Rung, Subject};
+use stats::{Effect, Verdict};
+
+use super::account::Scale;
+use super::test_it::not_tested;
+use super::words::{binds, list, moved, percent, used};
+use crate::figure;
+
+/// Metrics told as having moved before the rest is only counted.
+const MOVED: usize = 5;
+
+/// Share of the difference from which a component is named in words.
+const NAMED_SHARE: f64 = 0.1;
+
+/// Returns what differs, by how much, and how well that is known.
+pub(super) fn headline(explanation: &Explanation) -> String {
+    let Explanation { step, clients, variant, base, runs, .. } = explanation;
+    let place = format!("{step}, {}", model::units::clients(*clients));
+    let runs = match runs {
+        (1, 1) => "one run of each".to_owned(),
+        (one, two) if one == two => format!("{one} runs of each"),
+        (one, two) => format!("{one} and {two} runs"),
+    };
+    let is_bogus = explanation.refusals.iter().any(|refusal| refusal.rule == Rule::Bogus);
+    match (&explanation.effect, explanation.subject) {
+        (Some(effect), Subject::TimePerOperation) if !is_bogus => {
+            let interval = interval(effect);
+            let ratio = figure::ratio(effect.ratio);
+            match effect.verdict {
+                Verdict::Above | Verdict::Below | Verdict::SmallButReal => format!(
+                    "{place}: {variant} does {ratio} times as many operations per second as \
+                     {base}{interval}, {runs}."
+                ),
+                Verdict::Equivalent => format!(
+                    "{place}: {variant} does as many operations per second as {base}, within the \
+                     margin: {ratio} times{interval}, {runs}."
+                ),
+                Verdict::Inconclusive => format!(
+                    "{place}: no difference between {variant} and {base} is established: {ratio} \
+                     times the operations per second{interval}, {runs}."
+                ),
+            }
+        }
+        (_, Subject::ResponseTime) if !is_bogus => {
+            let Some(account) = &explanation.account else {
+                return format!("{place}: {variant} and {base}, {runs}.");
+            };
+            let (scale, total) = (Scale::of(&account.total), account.total);
+            let interval = total.interval.map_or_else(String::new, |(low, high)| {
+                format!(" [{}..{}]", scale.signed(low), scale.signed(high))
+            });
+            format!(
+                "{place}: {variant} responds in {} {unit} on average, {base} in {}: {}{interval} \
+                 {unit}, {runs}.",
+                scale.plain(total.variant),
+                scale.plain(total.base),
+                scale.signed(total.difference),
+                unit = scale.unit,
+            )
+        }
+        _ => format!("{place}: {variant} and {base}, {runs}."),
+    }
+}
+
+fn interval(effect: &Effect) -> String {
+    effect.interval.map_or_else(String::new, |interval| {
+        format!(" [{}..{}]", figure::ratio(interval.low), figure::ratio(interval.high))
+    })
+}
+
+/// Returns everything that is said below the account.
+pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
+    let mut said = Vec::new();
+    for refusal in &explanation.refusals {
+        said.push(format!("Not explained: {}. Needed: {}.", refusal.seen, refusal.needed));
+    }
+    if explanation.refusals.iter().any(|refusal| refusal.rule == Rule::Bogus) {
+        return said;
+    }
+    if explanation.rung > Rung::Nothing {
+        said.extend(explanation.account.as_ref().map(accounting));
+        said.extend(explanation.identities.iter().map(product));
+    }
+    let hidden = explanation.hidden();
+    if !hidden.is_empty() {
+        let costs: Vec<String> = hidden.into_iter().map(moved).collect();
+        said.push(format!(
+            "Hidden regression: the same throughput for more: {}.",
+            costs.join("; ")
+        ));
+    } else if explanation.rung > Rung::Nothing {
+        said.extend(association(explanation));
+    }
+    said.extend(bounds(&explanation.bounds));
+    if explanation.rung > Rung::Nothing {
+        said.extend(not_tested(explanation));
+    }
+    said
+}
+
+/// Says which components the difference is.
+fn accounting(account: &Account) -> String {
+    let scale = Scale::of(&account.total);
+    let whole = format!("{} {}", scale.plain(account.total.difference.abs()), scale.unit);
+    let share = |component: &&Component| account.share(&component.us).unwrap_or(0.0);
+    let told = |component: &&Component| {
+        let size = scale.plain(component.us.difference.abs());
+        format!("{size} ({}) {}", percent(share(component).abs()), component.part.phrase())
+    };
+    let named = |sign: f64| {
+        let components = account.components.iter();
+        components.filter(move |one| one.us.is_apart() && share(one) * sign >= NAMED_SHARE)
+    };
+    let along: Vec<String> = named(1.0).map(|one| told(&one)).collect();
+    let against: Vec<String> = named(-1.0).map(|one| told(&one)).collect();
+    let mut said = format!("Of the {whole}, {} {}", list(&along), is(along.len()));
+    if !against.is_empty() {
+        said.push_str(&format!(
+            "; the other way {} {}",
+            if against.len() > 1 { "go" } else { "goes" },
+            list(&against)
+        ));
+    }
+    said + "."
+}
+
+fn is(count: usize) -> &'static str {
+    if count > 1 { "are" } else { "is" }
+}
+
+/// Says what a product's change is made of.
+fn product(identity: &analysis::explain::Identity) -> String {
+    let factor = |factor: &analysis::explain::Factor| {
+        let sign = if factor.adds > 0.0 { "+" } else { "" };
+        format!(
+            "{} {} \u{2192} {} ({sign}{})",
+            factor.name,
+            figure::digits(factor.base),
+            figure::digits(factor.variant),
+            figure::digits(factor.adds)
+        )
+    };
+    let [first, second] = &identity.factors;
+    format!("{} = {} \u{d7} {}.", identity.whole, factor(first), factor(second))
+}
+
+/// Says what else moved.
+fn association(explanation: &Explanation) -> Option<String> {
+    let mut told: Vec<String> = explanation.moved.iter().take(MOVED).map(moved).collect();
+    if told.is_empty() {
+        return Some("In the same runs no other cost moved beyond the margin.".to_owned());
+    }
+    let rest = explanation.moved.len() - told.len();
+    if rest > 0 {
+        told.push(format!("and {rest} more (assay compare --costs)"));
+    }
+    Some(format!("In the same runs: {}.", told.join("; ")))
+}
+
+/// Says how much of each resource was used, and what binds.
+fn bounds(bounds: &[Bound]) -> Vec<String> {
+    let [base, variant] = bounds else { return Vec::new() };
+    let share = |bound: &Bound, which: Resource| {
+        bound.used.iter().find(|(known, _)| *known == which).map(|(_, share)| *share)
+    };
+    let of = |which: Resource| {
+        let (one, two) = (share(base, which)?, share(variant, which)?);
+        Some(used(which).replace("{}", &format!("{} and {}", percent(one), percent(two))))
+    };
+    let told: Vec<String> =
+        [Resource::Cpus, Resource::Clients, Resource::Device].into_iter().filter_map(of).collect();
+    if told.is_empty() {
+        return Vec::new();
+    }
+    let bound = match (base.binding, variant.binding) {
+        (None, None) => "none of these binds, and a cheaper use of one explains nothing".to_owned(),
+        (Some(one), Some(two)) if one == two => format!("{}, for both", binds(one)),
+        (one, two) => {
+            let of = |bound: &Bound, binding: Option<Resource>| {
+                binding.map(|which| format!("{}, for {}", binds(which), bound.variant))
+            };
+            let told: Vec<String> =
+                [of(base, one), of(variant, two)].into_iter().flatten().collect();
+            told.join("; ")
+        }
+    };
+    vec![format!("Of {} and {}, {}: {bound}.", base.variant, variant.variant, told.join(", "))]
+}

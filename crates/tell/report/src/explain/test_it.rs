@@ -1,0 +1,82 @@
+//! What an explanation leaves untested, and how to test it.
+
+use analysis::Explanation;
+use analysis::explain::{ChangeKind, Declared, Part, Rung};
+
+use super::words::change;
+
+/// Declared differences named before the rest is only counted.
+const NAMED: usize = 3;
+
+/// Says which rung of the ladder this is, what was not tested, and how to test it.
+pub(super) fn not_tested(explanation: &Explanation) -> Vec<String> {
+    let declared = &explanation.declared;
+    let mut said = Vec::new();
+    match (explanation.rung, declared.intervention()) {
+        (Rung::Cause, Some(only)) => {
+            said.push(format!(
+                "Cause: {} is the only declared difference, and it was set on purpose: it makes \
+                 the difference here. By which path is association.",
+                change(only)
+            ));
+            said.extend(in_force(declared));
+        }
+        _ => {
+            said.push(format!(
+                "This is accounting plus association. Not tested: {}.",
+                untested(declared)
+            ));
+        }
+    }
+    said.extend(how(explanation).map(|how| format!("To test it: {how}.")));
+    said
+}
+
+/// Says what else was in force once one thing was set.
+fn in_force(declared: &Declared) -> Option<String> {
+    let (named, rest) = first(&declared.in_force);
+    (!named.is_empty()).then(|| format!("With it, the engine reports: {named}{rest}."))
+}
+
+/// Says what the variants differ in without its having been tested.
+fn untested(declared: &Declared) -> String {
+    if declared.is_control {
+        return "anything: one is the other once more, and any difference is noise".to_owned();
+    }
+    let (named, rest) = first(&declared.changes);
+    match &declared.changes[..] {
+        [] => "what differs: the experiment declares nothing".to_owned(),
+        [only] if only.kind == ChangeKind::Build => {
+            format!("which code; {named}, and two builds may differ in everything")
+        }
+        changes => format!("which of {} declared differences: {named}{rest}", changes.len()),
+    }
+}
+
+fn first(changes: &[analysis::explain::Change]) -> (String, String) {
+    let named: Vec<String> = changes.iter().take(NAMED).map(change).collect();
+    let rest = changes.len().saturating_sub(NAMED);
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    (named.join(", "), rest)
+}
+
+/// Says how to test where the largest part of the difference comes from.
+fn how(explanation: &Explanation) -> Option<&'static str> {
+    let account = explanation.account.as_ref()?;
+    let largest = account.components.iter().find(|component| component.us.is_apart())?;
+    Some(match largest.part {
+        Part::EngineCpu | Part::ClientCpu | Part::Service => {
+            "a profile of each, perf record -g -- assay run \u{2026}"
+        }
+        Part::KernelCpu => "the system calls of each, strace -c -f assay run \u{2026}",
+        Part::RunQueue => "fewer threads than CPUs, assay run \u{2026} --clients 1",
+        Part::Storage => {
+            "a cache that holds the data, assay run \u{2026} --cache-size SIZE: without reads there \
+             is nothing to wait for"
+        }
+        Part::Sleep => {
+            "one client, assay run \u{2026} --clients 1: whoever is alone waits for no other client"
+        }
+        Part::Waiting => "more clients, assay run \u{2026} --clients N",
+    })
+}

@@ -1,0 +1,74 @@
+//! What metrics are called in a sentence.
+
+use analysis::explain::{Change, Moved, Resource};
+use model::{Unit, metric};
+
+use crate::figure::{MISSING, figure};
+
+/// Words for the metrics that may have moved; others go by their own name.
+const WORDS: &[(&str, &str)] = &[
+    ("cpu_us_per_op", "CPU/op"),
+    ("background_cpu_us_per_op", "background CPU/op"),
+    ("kernel_cpu_us_per_op", "kernel CPU/op"),
+    ("context_switches_per_op", "context switches/op"),
+    ("device_reads_per_op", "device reads/op"),
+    ("device_read_kib_per_op", "read/op"),
+    ("device_writes_per_op", "device writes/op"),
+    ("device_write_kib_per_op", "written/op"),
+    ("fsyncs_per_op", "syncs/op"),
+    ("write_amplification_with_wal", "write amplification"),
+    ("write_amplification_process", "write amplification of the process"),
+    ("write_amplification_device", "write amplification of the device"),
+    ("space_amplification", "space amplification"),
+    ("cache_hit_share", "cache hits"),
+    ("stall_share", "time stalled"),
+    ("rss_peak_bytes", "peak memory"),
+];
+
+/// Returns a change: `context switches/op 1.90 -> 3.90`, with an arrow.
+pub(super) fn moved(one: &Moved) -> String {
+    let words = WORDS.iter().find(|(name, _)| *name == one.metric);
+    let words = words.map_or(one.metric, |(_, words)| *words);
+    let unit = metric::find(one.metric).map_or(Unit::Count, |metric| metric.unit);
+    format!("{words} {} \u{2192} {}", figure(unit, one.base), figure(unit, one.variant))
+}
+
+/// Returns a declared difference: `direct_io = false -> true`, with an arrow.
+pub(super) fn change(change: &Change) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| MISSING.to_owned());
+    format!("{} = {} \u{2192} {}", change.name, value(&change.base), value(&change.variant))
+}
+
+/// Returns how much of a resource was used, with `{}` in place of the shares.
+pub(super) const fn used(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpus => "the CPUs were used {}",
+        Resource::Clients => "the clients were on a CPU {} of their time",
+        Resource::Device => "the device was busy {} of the time",
+    }
+}
+
+/// Returns what binds, in words.
+pub(super) const fn binds(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpus => "the CPUs of the host bind",
+        Resource::Clients => "the clients bind, who are hardly ever off a CPU",
+        Resource::Device => {
+            "the device is always at work: if it serves one request at a time, it binds"
+        }
+    }
+}
+
+/// Returns a share in whole percent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// Returns names as people list them: `a, b and c`.
+pub(super) fn list(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

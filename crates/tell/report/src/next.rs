@@ -1,0 +1,63 @@
+//! What to do next: the commands that would answer what a comparison leaves open.
+
+use analysis::StepComparison;
+use model::Label;
+use stats::{Effect, Verdict, Why};
+
+use crate::figure::declared;
+use crate::input::Compared;
+use crate::label::THROUGHPUT;
+
+/// Returns commands, the most useful first; each can be pasted into a shell.
+#[must_use]
+pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
+    let name = &compared.meta.name;
+    let mut steps = Vec::new();
+    if compared.label != Label::True {
+        steps.push(format!("assay lint {name}"));
+    }
+    if is_too_coarse(compared) && compared.label != Label::Bogus {
+        let margin = declared(compared.comparison.margin).replace(' ', "");
+        steps.push(format!("assay run {name} --until {margin}"));
+    }
+    steps.extend(explain(compared));
+    if compared.comparison.variants.len() > 1 {
+        steps.push(format!("assay compare {name} --costs"));
+    }
+    steps.push(format!("assay report {name}"));
+    steps
+}
+
+/// Returns whether a step's own question was left open for want of runs.
+fn is_too_coarse(compared: &Compared<'_>) -> bool {
+    let open = |effect: &Effect| {
+        effect.verdict == Verdict::Inconclusive
+            && matches!(effect.why, Some(Why::OneRun | Why::Wide | Why::Family))
+    };
+    own_questions(compared).any(|(_, _, effect)| open(effect))
+}
+
+/// Returns the command that explains the largest difference there is.
+fn explain(compared: &Compared<'_>) -> Option<String> {
+    let is_apart =
+        |effect: &Effect| matches!(compared.verdict(effect), Some(Verdict::Above | Verdict::Below));
+    let size = |effect: &Effect| effect.ratio.ln().abs();
+    let is_throughput = |step: &StepComparison| step.primary == Some(THROUGHPUT);
+    let found =
+        own_questions(compared).filter(|(step, _, effect)| is_throughput(step) && is_apart(effect));
+    let (step, variant, _) = found.max_by(|one, other| size(one.2).total_cmp(&size(other.2)))?;
+    Some(format!("assay explain {} {variant} {}", compared.comparison.base, step.name))
+}
+
+/// Iterates over step, variant and effect of each step's own question; the control has none.
+fn own_questions<'a>(
+    compared: &'a Compared<'_>,
+) -> impl Iterator<Item = (&'a StepComparison, &'a str, &'a Effect)> {
+    compared.comparison.steps.iter().flat_map(move |step| {
+        let told = step.cells.iter().filter(move |cell| !compared.is_control(&cell.variant));
+        told.filter_map(move |cell| {
+            let effect = cell.metric(step.primary?)?.versus_base.as_ref()?;
+            Some((step, cell.variant.as_str(), effect))
+        })
+    })
+}

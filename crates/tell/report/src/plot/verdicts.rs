@@ -1,0 +1,150 @@
+//! Each variant against the base: ratio, interval and verdict, with the margin around 1.
+
+use analysis::StepComparison;
+use maud::{Markup, html};
+use stats::Effect;
+
+use super::axis::Ratios;
+use super::matrix::{Area, Matrix, Row};
+use super::picture::{Picture, Words, line, px, text};
+use super::subject::Subject;
+use crate::figure::{declared, interval, ratio};
+use crate::input::Compared;
+use crate::sentence::Claim;
+
+/// Room for ratio and sign at the right of a panel.
+const VALUE: f64 = 56.0;
+/// Height of a row.
+const ROW: f64 = 24.0;
+/// Half the height of the ends of an interval.
+const END: f64 = 4.0;
+
+/// One column: a step's own question.
+struct Column<'a> {
+    claim: Claim,
+    /// One per row.
+    effects: Vec<Option<&'a Effect>>,
+    axis: Ratios,
+}
+
+/// Draws the verdicts; `None` when there is nothing to compare.
+pub(crate) fn verdicts(subject: &Subject<'_>) -> Option<Picture> {
+    let compared = subject.compared;
+    let others: Vec<usize> =
+        (0..subject.rows.len()).filter(|row| !subject.rows[*row].is_base).collect();
+    let rows: Vec<Row> = others.iter().map(|row| subject.rows[*row].clone()).collect();
+    let margin = compared.comparison.margin;
+    let mut questions: Vec<(Claim, Vec<Option<&Effect>>)> = Vec::new();
+    let mut headings = Vec::new();
+    for (step, heading) in subject.steps.iter().zip(&subject.headings) {
+        let Some(claim) = Claim::of(step).into_iter().next() else { continue };
+        let effects: Vec<_> = others.iter().map(|row| effect(step, *row, &claim)).collect();
+        if effects.iter().any(Option::is_some) {
+            headings.push(format!("{heading}\n{}", claim.noun));
+            questions.push((claim, effects));
+        }
+    }
+    if questions.is_empty() {
+        return None;
+    }
+    let matrix =
+        Matrix { rows: &rows, columns: &headings, row_height: ROW, foot: 40.0, legend: None };
+    let length = matrix.panel_width() - VALUE;
+    let columns: Vec<Column<'_>> = questions
+        .into_iter()
+        .map(|(claim, effects)| {
+            let ends = effects.iter().flatten().flat_map(|effect| {
+                let limits = effect.interval.map_or([effect.ratio; 2], |it| [it.low, it.high]);
+                [effect.ratio, limits[0], limits[1]]
+            });
+            let values: Vec<f64> = ends.chain([1.0 + margin, 1.0 / (1.0 + margin)]).collect();
+            Column { claim, axis: Ratios::holding(values, length), effects }
+        })
+        .collect();
+    let back = |area: &Area| columns[area.column].back(area, margin);
+    let cell = |area: &Area, row: usize| {
+        let column = &columns[area.column];
+        column.cell((area, compared), column.effects[row], rows[row].colour)
+    };
+    let words = Words::new("verdicts", "Verdicts, step by step", &caption(margin));
+    Some(matrix.picture(words, &back, &cell))
+}
+
+fn caption(margin: f64) -> String {
+    let margin = declared(margin);
+    format!(
+        "Ratio to the base with its 95 % interval. Logarithmic axes around 1 that do not begin at \
+         zero, each step its own; grey: the margin of {margin}, within which a difference does not \
+         matter. An interval that holds 1 shows no difference; one within the grey shows that there \
+         is none that matters."
+    )
+}
+
+fn effect<'a>(step: &'a StepComparison, row: usize, claim: &Claim) -> Option<&'a Effect> {
+    step.cells.get(row)?.metric(claim.metric)?.versus_base.as_ref()
+}
+
+impl Column<'_> {
+    /// Returns the margin, the axis and which way is more.
+    fn back(&self, area: &Area, margin: f64) -> Markup {
+        let x = |value: f64| area.x + self.axis.at(value);
+        let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
+        let bottom = area.y + area.height;
+        let right = area.x + self.axis.length();
+        let word = |phrase: &'static str| phrase.split(' ').next().unwrap_or(phrase);
+        html! {
+            rect x=(px(low)) y=(px(area.y)) width=(px(high - low)) height=(px(area.height))
+                class="margin" {}
+            @for value in self.axis.ticks() {
+                (line((x(value), area.y), (x(value), bottom + 3.0), "grid"))
+                (text(x(value), bottom + 14.0, "axis mid", &tick(value)))
+            }
+            (line((x(1.0), area.y), (x(1.0), bottom + 3.0), "mark"))
+            (text(area.x, bottom + 29.0, "axis", &format!("\u{2190} {}", word(self.claim.less))))
+            (text(right, bottom + 29.0, "axis end", &format!("{} \u{2192}", word(self.claim.more))))
+        }
+    }
+
+    fn cell(
+        &self,
+        (area, compared): (&Area, &Compared<'_>),
+        effect: Option<&Effect>,
+        colour: &str,
+    ) -> Markup {
+        let middle = area.y + area.height / 2.0;
+        let right = area.x + area.width;
+        let Some(effect) = effect else {
+            return text(right, middle + 4.0, "none end", "not known");
+        };
+        let x = |value: f64| area.x + self.axis.at(value);
+        let told = match effect.interval {
+            Some(limits) => format!("{} {}", ratio(effect.ratio), interval(&limits)),
+            None => format!("{}, no interval", ratio(effect.ratio)),
+        };
+        html! {
+            g {
+                title { (told) }
+                @if let Some(limits) = effect.interval {
+                    @let (low, high) = (x(limits.low), x(limits.high));
+                    line x1=(px(low)) y1=(px(middle)) x2=(px(high)) y2=(px(middle))
+                        stroke=(colour) stroke-width="2.4" {}
+                    @for end in [low, high] {
+                        line x1=(px(end)) y1=(px(middle - END)) x2=(px(end)) y2=(px(middle + END))
+                            stroke=(colour) stroke-width="1.6" {}
+                    }
+                    circle cx=(px(x(effect.ratio))) cy=(px(middle)) r="3.6" fill=(colour) {}
+                } @else {
+                    circle cx=(px(x(effect.ratio))) cy=(px(middle)) r="3.6" class="run"
+                        stroke=(colour) {}
+                }
+            }
+            (text(right, middle + 4.0, "end", &compared.versus(effect)))
+        }
+    }
+}
+
+/// Returns a mark of the axis without zeros that say nothing.
+fn tick(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

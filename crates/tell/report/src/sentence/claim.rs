@@ -1,0 +1,107 @@
+//! The words of each metric that sentences are about.
+
+use analysis::StepComparison;
+
+use crate::label::{GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, loading};
+
+/// What a sentence is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim {
+    pub(crate) metric: &'static str,
+    /// What a variant did with it: `did`.
+    pub(crate) verb: &'static str,
+    /// `more operations per second`.
+    pub(crate) more: &'static str,
+    /// `fewer operations per second`.
+    pub(crate) less: &'static str,
+    /// `operations per second`.
+    pub(crate) noun: &'static str,
+    /// `the most`, of several.
+    pub(crate) most: &'static str,
+    /// `the fewest`.
+    pub(crate) least: &'static str,
+    /// What is said of variants without a figure, with `{}` in place of their names.
+    pub(crate) missing: &'static str,
+}
+
+impl Claim {
+    /// Throughput of a closed loop.
+    pub(crate) const THROUGHPUT: Self = Self {
+        metric: THROUGHPUT,
+        verb: "did",
+        more: "more operations per second",
+        less: "fewer operations per second",
+        noun: "operations per second",
+        most: "the most",
+        least: "the fewest",
+        missing: "No run of {} finished it.",
+    };
+
+    /// The highest rate that kept a limit.
+    pub(crate) const SUSTAINABLE: Self = Self {
+        metric: SUSTAINABLE,
+        verb: "sustained",
+        missing: "No search of {} found a rate.",
+        ..Self::THROUGHPUT
+    };
+
+    /// Operations that kept the limit, at a given rate.
+    pub(crate) const GOODPUT: Self = Self {
+        metric: GOODPUT,
+        verb: "had",
+        more: "more goodput",
+        less: "less goodput",
+        noun: "goodput",
+        most: "the most",
+        least: "the least",
+        missing: "Of {} nothing was counted.",
+    };
+
+    /// Response times at a given rate.
+    pub(crate) const RESPONSE_P99: Self = Self {
+        metric: "response_ns_p99",
+        verb: "had",
+        more: "longer response times at p99",
+        less: "shorter response times at p99",
+        noun: "response times at p99",
+        most: "the longest",
+        least: "the shortest",
+        missing: "Response times of {} are withheld or too few.",
+    };
+
+    /// The same at p99.9.
+    pub(crate) const RESPONSE_P999: Self = Self {
+        metric: "response_ns_p999",
+        more: "longer response times at p99.9",
+        less: "shorter response times at p99.9",
+        noun: "response times at p99.9",
+        ..Self::RESPONSE_P99
+    };
+
+    /// How long it took until nothing was left to do in the background.
+    pub(crate) const SETTLING: Self = Self {
+        metric: "settle_s",
+        verb: "took",
+        more: "more time to settle",
+        less: "less time to settle",
+        noun: "time to settle",
+        most: "the most",
+        least: "the least",
+        missing: "No run of {} finished it.",
+    };
+
+    /// Returns what is to be said of a step, its own question first.
+    pub(crate) fn of(step: &StepComparison) -> Vec<Self> {
+        let is_known =
+            |claim: &&Self| step.cells.iter().any(|cell| cell.metric(claim.metric).is_some());
+        let first = |claims: &[Self]| claims.iter().find(is_known).copied();
+        let claims = match loading(step) {
+            Loading::Closed => [first(&[Self::THROUGHPUT, Self::SETTLING]), None],
+            Loading::Searched => [first(&[Self::SUSTAINABLE]), None],
+            Loading::Given => {
+                [first(&[Self::GOODPUT, Self::RESPONSE_P99]), first(&[Self::RESPONSE_P999])]
+            }
+        };
+        claims.into_iter().flatten().collect()
+    }
+}

@@ -1,0 +1,57 @@
+//! A step of a sweep: one variant against the base over the numbers of clients.
+
+use analysis::StepComparison;
+use stats::{Effect, Verdict};
+
+use super::claim::Claim;
+use super::design::{Case, design};
+use super::step::{list, single};
+use crate::figure::declared;
+use crate::input::Compared;
+use crate::trust;
+
+/// Returns a sentence for each variant of a step: where it did more, where fewer, where neither.
+pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<String> {
+    let comparison = compared.comparison;
+    let variants = comparison.variants.iter().map(|variant| variant.name.as_str());
+    let others = variants.filter(|name| *name != comparison.base && !compared.is_control(name));
+    others.filter_map(|name| of_variant(compared, steps, name)).collect()
+}
+
+fn of_variant(compared: &Compared<'_>, steps: &[&StepComparison], name: &str) -> Option<String> {
+    let comparison = compared.comparison;
+    let claim = Claim::THROUGHPUT;
+    let mut known: Vec<(u32, Case<'_>)> = Vec::new();
+    for step in steps {
+        let cell = step.cells.iter().find(|cell| cell.variant == name);
+        let single = cell.and_then(|cell| single(compared, (step, cell), &claim));
+        known.extend(single.map(|it| (step.clients, Case { effect: it.effect, runs: it.runs })));
+    }
+    let first = known.first()?.1.effect;
+    let head = format!("{} of {name} against {}", steps[0].name, comparison.base);
+    if compared.verdict(first).is_none() {
+        return Some(format!("{head}: no verdict: {}.", trust::blocking(compared, true)));
+    }
+    let margin = declared(comparison.margin);
+    let groups = [
+        ("fewer operations per second".to_owned(), Verdict::Below),
+        ("no detectable difference".to_owned(), Verdict::Inconclusive),
+        (format!("no difference beyond {margin}"), Verdict::Equivalent),
+        (format!("a real difference by its estimate within {margin}"), Verdict::SmallButReal),
+        ("more operations per second".to_owned(), Verdict::Above),
+    ];
+    let is = |effect: &Effect, verdict: Verdict| effect.verdict == verdict;
+    let told = groups.iter().filter_map(|(words, verdict)| {
+        let own = known.iter().filter(|(_, case)| is(case.effect, *verdict));
+        let own: Vec<String> = own.map(|(clients, _)| clients.to_string()).collect();
+        let names: Vec<&str> = own.iter().map(String::as_str).collect();
+        let noun = if own == ["1"] { "client" } else { "clients" };
+        (!own.is_empty()).then(|| format!("{words} with {} {noun}", list(&names)))
+    });
+    let told: Vec<String> = told.collect();
+    let unseen = known.iter().filter(|(_, case)| is(case.effect, Verdict::Inconclusive));
+    let cases: Vec<Case<'_>> = unseen.map(|(_, case)| *case).collect();
+    let design = design(&cases, comparison.noise.get(claim.metric));
+    let design = design.map_or_else(String::new, |told| format!(" {told}"));
+    Some(format!("{head}: {}.{design}", told.join("; ")))
+}
