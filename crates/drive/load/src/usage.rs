@@ -176,11 +176,6 @@ pub(crate) fn add_signed(readings: &mut Readings, name: &str, count: i64) {
     sum(readings, name, count as f64);
 }
 
-/// Adds a count to a reading.
-pub(crate) fn add_count(readings: &mut Readings, name: &str, count: u64) {
-    add(readings, name, count);
-}
-
 /// Adds every reading of `from` to `into`.
 pub(crate) fn merge(into: &mut Readings, from: &Readings) {
     for (name, value) in from {
@@ -193,7 +188,8 @@ fn add(readings: &mut Readings, name: &str, value: u64) {
     sum(readings, name, value as f64);
 }
 
-fn sum(readings: &mut Readings, name: &str, value: f64) {
+/// Adds to a reading.
+pub(crate) fn sum(readings: &mut Readings, name: &str, value: f64) {
     match readings.get_mut(name) {
         Some(sum) => *sum += value,
         None => drop(readings.insert(name.to_owned(), value)),
@@ -214,7 +210,7 @@ mod tests {
             add_span(&mut readings, name, Nanos(1500));
         }
         for name in ["client_storage_wait_us", "client_sleep_us", "client_looks"] {
-            add_count(&mut readings, name, 3);
+            sum(&mut readings, name, 3.0);
         }
         add_signed(&mut readings, "offered_ops", -3);
         assert_eq!(readings.len(), 20);

@@ -4,6 +4,7 @@ use analysis::Explanation;
 use analysis::explain::{Rule, Rung, Subject};
 use stats::MeanDifference;
 
+use super::words::percent;
 use crate::table::{Cell, Table};
 
 /// Cells of a bar for the whole of a difference.
@@ -21,10 +22,10 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
     let scale = Scale::of(&account.total);
     let (what, whole) = match explanation.subject {
         Subject::TimePerOperation => ("per operation", "time per operation"),
-        Subject::ResponseTime => ("mean", "response time"),
+        Subject::ResponseTime => ("on average", "response time"),
     };
     let mut table = Table::new([
-        &format!("{}, {what}", scale.unit),
+        &format!("{} {what}", scale.unit),
         &explanation.base,
         &explanation.variant,
         "difference",
@@ -45,7 +46,7 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
             scale.plain(us.variant),
             scale.signed(us.difference),
             interval,
-            share.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0)),
+            share.map_or_else(String::new, percent),
             share.map_or_else(String::new, bar),
         ];
         table.push(cells.map(Cell::plain).to_vec());

@@ -4,12 +4,14 @@
 //! "makes", only of one thing that was set on purpose.
 
 use analysis::Explanation;
-use analysis::explain::{Account, Bound, Component, Resource, Rule, Rung, Subject};
+use analysis::explain::{
+    Account, Bound, Component, Factor, Identity, Resource, Rule, Rung, Subject,
+};
 use stats::{Effect, Verdict};
 
 use super::account::Scale;
 use super::test_it::not_tested;
-use super::words::{binds, list, moved, percent, used};
+use super::words::{binds, moved, percent, used};
 use crate::figure;
 
 /// Metrics told as having moved before the rest is only counted.
@@ -107,47 +109,36 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
 /// Says which components the difference is.
 fn accounting(account: &Account) -> String {
     let scale = Scale::of(&account.total);
-    let whole = format!("{} {}", scale.plain(account.total.difference.abs()), scale.unit);
-    let share = |component: &&Component| account.share(&component.us).unwrap_or(0.0);
-    let told = |component: &&Component| {
-        let size = scale.plain(component.us.difference.abs());
-        format!("{size} ({}) {}", percent(share(component).abs()), component.part.phrase())
+    let share = |component: &Component| account.share(&component.us).unwrap_or(0.0);
+    let is_named =
+        |component: &&Component| component.us.is_apart() && share(component).abs() >= NAMED_SHARE;
+    let tell = |(at, component): (usize, &Component)| {
+        let verb = if at == 0 { " is" } else { "" };
+        let size = scale.signed(component.us.difference);
+        format!("{}{verb} {size} ({})", component.part.phrase(), percent(share(component)))
     };
-    let named = |sign: f64| {
-        let components = account.components.iter();
-        components.filter(move |one| one.us.is_apart() && share(one) * sign >= NAMED_SHARE)
-    };
-    let along: Vec<String> = named(1.0).map(|one| told(&one)).collect();
-    let against: Vec<String> = named(-1.0).map(|one| told(&one)).collect();
-    let mut said = format!("Of the {whole}, {} {}", list(&along), is(along.len()));
-    if !against.is_empty() {
-        said.push_str(&format!(
-            "; the other way {} {}",
-            if against.len() > 1 { "go" } else { "goes" },
-            list(&against)
-        ));
+    let named = account.components.iter().filter(is_named).enumerate().map(tell);
+    let told: Vec<String> = named.collect();
+    let whole = format!("{} {}", scale.signed(account.total.difference), scale.unit);
+    if told.is_empty() {
+        return format!("Of the {whole} no component alone is a tenth.");
     }
-    said + "."
-}
-
-fn is(count: usize) -> &'static str {
-    if count > 1 { "are" } else { "is" }
+    format!("Of the {whole}, {}.", told.join(", "))
 }
 
 /// Says what a product's change is made of.
-fn product(identity: &analysis::explain::Identity) -> String {
-    let factor = |factor: &analysis::explain::Factor| {
+fn product(identity: &Identity) -> String {
+    let arrow = |(base, variant): (f64, f64)| {
+        format!("{} \u{2192} {}", figure::digits(base), figure::digits(variant))
+    };
+    let factor = |factor: &Factor| {
         let sign = if factor.adds > 0.0 { "+" } else { "" };
-        format!(
-            "{} {} \u{2192} {} ({sign}{})",
-            factor.name,
-            figure::digits(factor.base),
-            figure::digits(factor.variant),
-            figure::digits(factor.adds)
-        )
+        let values = arrow((factor.base, factor.variant));
+        format!("{} {values} is {sign}{}", factor.name, figure::digits(factor.adds))
     };
     let [first, second] = &identity.factors;
-    format!("{} = {} \u{d7} {}.", identity.whole, factor(first), factor(second))
+    let whole = arrow((first.base * second.base, first.variant * second.variant));
+    format!("{} {whole}: {}, {}.", identity.whole, factor(first), factor(second))
 }
 
 /// Says what else moved.
@@ -171,24 +162,23 @@ fn bounds(bounds: &[Bound]) -> Vec<String> {
     };
     let of = |which: Resource| {
         let (one, two) = (share(base, which)?, share(variant, which)?);
-        Some(used(which).replace("{}", &format!("{} and {}", percent(one), percent(two))))
+        Some(format!("{} {} and {}", used(which), percent(one), percent(two)))
     };
     let told: Vec<String> =
         [Resource::Cpus, Resource::Clients, Resource::Device].into_iter().filter_map(of).collect();
     if told.is_empty() {
         return Vec::new();
     }
-    let bound = match (base.binding, variant.binding) {
-        (None, None) => "none of these binds, and a cheaper use of one explains nothing".to_owned(),
-        (Some(one), Some(two)) if one == two => format!("{}, for both", binds(one)),
-        (one, two) => {
-            let of = |bound: &Bound, binding: Option<Resource>| {
-                binding.map(|which| format!("{}, for {}", binds(which), bound.variant))
-            };
-            let told: Vec<String> =
-                [of(base, one), of(variant, two)].into_iter().flatten().collect();
-            told.join("; ")
-        }
+    let binding = |bound: &Bound| {
+        bound.binding.map(|which| format!("Of {}, {}.", bound.variant, binds(which)))
     };
-    vec![format!("Of {} and {}, {}: {bound}.", base.variant, variant.variant, told.join(", "))]
+    let mut bound: Vec<String> = [binding(base), binding(variant)].into_iter().flatten().collect();
+    if bound.is_empty() {
+        bound.push(
+            "None of these bounds throughput: what they cost matters only where the account has it."
+                .to_owned(),
+        );
+    }
+    let names = format!("{} and {}", base.variant, variant.variant);
+    vec![format!("Used by {names}: {}. {}", told.join(", "), bound.join(" "))]
 }

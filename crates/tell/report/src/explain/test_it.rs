@@ -64,16 +64,19 @@ fn first(changes: &[analysis::explain::Change]) -> (String, String) {
 fn how(explanation: &Explanation) -> Option<&'static str> {
     let account = explanation.account.as_ref()?;
     let largest = account.components.iter().find(|component| component.us.is_apart())?;
+    let is_alone = explanation.clients == 1;
     Some(match largest.part {
         Part::EngineCpu | Part::ClientCpu | Part::Service => {
             "a profile of each, perf record -g -- assay run \u{2026}"
         }
-        Part::KernelCpu => "the system calls of each, strace -c -f assay run \u{2026}",
-        Part::RunQueue => "fewer threads than CPUs, assay run \u{2026} --clients 1",
+        Part::KernelCpu => "the system calls of each, strace -f -c assay run \u{2026}",
+        Part::RunQueue if is_alone => "a host without other work, or fewer background threads",
+        Part::RunQueue => "one client, assay run \u{2026} --clients 1: fewer threads want a CPU",
         Part::Storage => {
             "a cache that holds the data, assay run \u{2026} --cache-size SIZE: without reads there \
              is nothing to wait for"
         }
+        Part::Sleep if is_alone => "what it waits in, strace -f -c -w assay run \u{2026}",
         Part::Sleep => {
             "one client, assay run \u{2026} --clients 1: whoever is alone waits for no other client"
         }

@@ -3,7 +3,7 @@
 use analysis::explain::{Change, Moved, Resource};
 use model::{Unit, metric};
 
-use crate::figure::{MISSING, figure};
+use crate::figure::figure;
 
 /// Words for the metrics that may have moved; others go by their own name.
 const WORDS: &[(&str, &str)] = &[
@@ -35,40 +35,30 @@ pub(super) fn moved(one: &Moved) -> String {
 
 /// Returns a declared difference: `direct_io = false -> true`, with an arrow.
 pub(super) fn change(change: &Change) -> String {
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| MISSING.to_owned());
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "unset".to_owned());
     format!("{} = {} \u{2192} {}", change.name, value(&change.base), value(&change.variant))
 }
 
-/// Returns how much of a resource was used, with `{}` in place of the shares.
+/// Returns what a share is of.
 pub(super) const fn used(resource: Resource) -> &'static str {
     match resource {
-        Resource::Cpus => "the CPUs were used {}",
-        Resource::Clients => "the clients were on a CPU {} of their time",
-        Resource::Device => "the device was busy {} of the time",
+        Resource::Cpus => "the CPUs",
+        Resource::Clients => "the clients' time (on a CPU)",
+        Resource::Device => "the device's time",
     }
 }
 
 /// Returns what binds, in words.
 pub(super) const fn binds(resource: Resource) -> &'static str {
     match resource {
-        Resource::Cpus => "the CPUs of the host bind",
-        Resource::Clients => "the clients bind, who are hardly ever off a CPU",
-        Resource::Device => {
-            "the device is always at work: if it serves one request at a time, it binds"
-        }
+        Resource::Cpus => "the CPUs bind",
+        Resource::Clients => "its clients bind: they are hardly ever off a CPU",
+        Resource::Device => "the device is always at work, and binds if it serves one at a time",
     }
 }
 
 /// Returns a share in whole percent.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
-}
-
-/// Returns names as people list them: `a, b and c`.
-pub(super) fn list(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+    // No share is written -0.
+    format!("{:.0} %", (share * 100.0).round() + 0.0)
 }

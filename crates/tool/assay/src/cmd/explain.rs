@@ -1,0 +1,191 @@
+//! `assay explain`: where the time of an operation goes, and what of a difference that is.
+
+use std::process::ExitCode;
+
+use analysis::explain::Question;
+use analysis::{Comparison, Explanation, StepComparison, explain};
+use archive::{ExperimentDir, Results};
+use lint::Found;
+use miette::{Result, miette};
+use model::record::Severity;
+use model::{Experiment, Manifest};
+use report::{Compared, Format, Meta, render_explanations};
+
+use super::judged::judge;
+use crate::environment::Environment;
+use crate::told::Told as _;
+use crate::ui::Ui;
+
+/// Which difference to explain.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay explain rocksdb-9.10 rocksdb-11.8 readrandom     one step of the newest experiment with both
+  assay explain sqlite lmdb --in quickstart              every step of that experiment
+  assay explain sqlite lmdb readrandom --clients 4 --format markdown")]
+pub(crate) struct Args {
+    /// Variant that the other is relative to
+    a: String,
+    /// Variant that differs
+    b: String,
+    /// Step; every measured step when absent
+    step: Option<String>,
+    /// Experiment (name, identifier or directory) [default: the newest with both variants]
+    #[arg(long = "in", value_name = "EXPERIMENT")]
+    experiment: Option<String>,
+    /// Level of clients; every level when absent
+    #[arg(long, value_name = "N")]
+    clients: Option<u32>,
+    /// Form of output: text, markdown or json
+    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// Explains.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    if args.format == Format::Csv {
+        return Err(miette!(
+            help = "write text, markdown or json; for figures alone: assay compare --format csv",
+            "an explanation is no table of figures"
+        ));
+    }
+    if args.a == args.b {
+        return Err(miette!(
+            help = "name two variants of an experiment",
+            "`{}` does not differ from itself",
+            args.a
+        ));
+    }
+    let results = Results::at(&environment.results);
+    let dir = find(args, &results)?;
+    let manifest = dir.manifest().told()?;
+    let experiment = &manifest.plan.experiment;
+    for name in [&args.a, &args.b] {
+        check_variant(experiment, name)?;
+    }
+    let runs = dir.runs(&manifest).told()?;
+    let judged = judge(experiment, &[&manifest.host], &runs, &args.a, &results)?;
+    let steps = steps(args, &judged.comparison)?;
+    let findings = concerning(args, judged.findings);
+    let blocking: Vec<String> = findings
+        .iter()
+        .filter(|found| found.weight() == Severity::Blocking)
+        .map(|found| format!("{} {}: {}", found.code, found.name, found.seen))
+        .collect();
+    let question = |step| Question {
+        experiment,
+        runs: &runs,
+        comparison: &judged.comparison,
+        step,
+        variant: &args.b,
+        cpus: manifest.host.cpus,
+        blocking: &blocking,
+    };
+    let explanations: Vec<Explanation> =
+        steps.into_iter().filter_map(|step| explain(&question(step))).collect();
+    if explanations.is_empty() {
+        return Err(nothing(args, &manifest));
+    }
+    let meta = Meta::of(&manifest);
+    let compared = Compared::of(&judged.comparison, &meta, &runs, &manifest.host, &findings);
+    ui.answer(render_explanations(&compared, &explanations, args.format, ui.style()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the experiment that was named, or the newest that has both variants.
+fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
+    if let Some(name) = &args.experiment {
+        return results.find(name).told();
+    }
+    let newest = results.newest();
+    let has_both = |dir: &&ExperimentDir| {
+        dir.manifest().is_ok_and(|manifest| {
+            let experiment = &manifest.plan.experiment;
+            [&args.a, &args.b].iter().all(|name| experiment.variant(name).is_some())
+        })
+    };
+    if let Some(at) = newest.iter().position(|dir| has_both(&dir)) {
+        let mut newest = newest;
+        return Ok(newest.swap_remove(at));
+    }
+    let known = newest.first().and_then(|dir| dir.manifest().ok());
+    let help = match &known {
+        Some(manifest) => {
+            let experiment = &manifest.plan.experiment;
+            let unknown =
+                [&args.a, &args.b].into_iter().find(|name| experiment.variant(name).is_none());
+            format!("the newest, {}, has {}", experiment.name, known_variants(experiment, unknown))
+        }
+        None => "run one first: assay run".to_owned(),
+    };
+    Err(miette!(help = help, "no experiment has both variants, `{}` and `{}`", args.a, args.b))
+}
+
+/// Refuses a name that no variant has.
+fn check_variant(experiment: &Experiment, name: &String) -> Result<()> {
+    if experiment.variant(name).is_some() {
+        return Ok(());
+    }
+    let help = format!("its variants: {}", known_variants(experiment, Some(name)));
+    Err(miette!(help = help, "`{}` has no variant `{name}`", experiment.name))
+}
+
+/// Returns the names of the variants, the one nearest to a wrong name pointed out.
+fn known_variants(experiment: &Experiment, wrong: Option<&String>) -> String {
+    let names: Vec<&str> = experiment.variants.iter().map(|one| one.name.as_str()).collect();
+    let near = wrong.and_then(|wrong| plan::nearest(wrong, names.iter().copied()));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    format!("{}{near}", names.join(", "))
+}
+
+/// Returns the steps that were asked for, by level and then in order.
+fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComparison>> {
+    let levels = comparison.levels();
+    if let Some(level) = args.clients.filter(|level| !levels.contains(level)) {
+        let known: Vec<String> = levels.iter().map(u32::to_string).collect();
+        return Err(miette!(
+            help = format!("levels of clients: {}", known.join(", ")),
+            "no run had {}",
+            model::units::clients(level)
+        ));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for step in &comparison.steps {
+        if !names.contains(&step.name.as_str()) {
+            names.push(&step.name);
+        }
+    }
+    if let Some(name) = args.step.as_deref().filter(|name| !names.contains(name)) {
+        let near = plan::nearest(name, names.iter().copied());
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let help = format!("steps: {}{near}", names.join(", "));
+        return Err(miette!(help = help, "no run has a step `{name}`"));
+    }
+    let is_asked = |step: &&StepComparison| {
+        args.clients.is_none_or(|level| step.clients == level)
+            && args.step.as_deref().is_none_or(|name| step.name == name)
+    };
+    Ok(comparison.steps.iter().filter(is_asked).collect())
+}
+
+/// Keeps what concerns one of the two variants, or all.
+fn concerning(args: &Args, mut findings: Vec<Found>) -> Vec<Found> {
+    findings.retain(|found| {
+        let variants = &found.place.variants;
+        variants.is_empty() || variants.contains(&args.a) || variants.contains(&args.b)
+    });
+    findings
+}
+
+/// Says that there is nothing to explain from.
+fn nothing(args: &Args, manifest: &Manifest) -> miette::Report {
+    let what = match &args.step {
+        Some(step) => format!("step `{step}`"),
+        None => "a step with operations".to_owned(),
+    };
+    miette!(
+        help = format!("see what there is: assay list {}", manifest.id),
+        "`{}` and `{}` have no valid runs of {what}",
+        args.a,
+        args.b
+    )
+}
