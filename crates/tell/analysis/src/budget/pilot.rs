@@ -3,23 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Experiment, Load, Nanos, RunRecord, Step, StepRecord, StopRule};
-use statrs::distribution::{ChiSquared, ContinuousCDF};
 use stats::CellVariance;
+use stats::planning::between_runs;
 
 use crate::arms::{Arms, Counted, Key, variance};
 use crate::compare::{ASSUMED_COV, ASSUMED_COV_IO_BOUND, primary};
 use crate::ledger::Ledger;
 use crate::noise::{Noise, known};
 
-/// Smallest run-to-run coefficient of variation that is reckoned with.
+/// Shortest window that shows what an engine does in the background.
 ///
-/// Source: the project's reference, analysis, section 2.
-const BETWEEN_FLOOR: f64 = 0.003;
-/// Degrees of freedom below which a variance is taken at its upper bound. Source: as above.
-const DF_TRUSTED: f64 = 4.0;
-/// Confidence of that bound. Source: as above.
-const UPPER_BOUND: f64 = 0.80;
-/// Shortest window that shows what an engine does in the background. Source: as above.
+/// Source: the project's reference, analysis, section 2, `R_min`.
 const LEAST_SECONDS: f64 = 60.0;
 /// Correlation times, and cycles, that a window must hold. Source: as above.
 const LEAST_CORRELATION_TIMES: f64 = 50.0;
@@ -149,7 +143,7 @@ impl History<'_> {
         let within = seen.within.filter(|_| is_timed && length.is_some());
         let between = match known {
             None => assumed_cov(self.experiment).powi(2),
-            Some(known) => between(known, within.map_or(0.0, |_| seen.within_share)),
+            Some(known) => between_runs(known, within.map_or(0.0, |_| seen.within_share)),
         };
         StepNoise {
             index: place.index,
@@ -264,24 +258,6 @@ pub(super) fn pair(
     let known = values.iter().filter_map(|values| variance(values)).reduce(CellVariance::pooled)?;
     let fewest = values.iter().map(|values| values.len()).min().unwrap_or(0);
     Some((known, u32::try_from(fewest).unwrap_or(u32::MAX)))
-}
-
-/// Returns what of a variance no longer window would lessen: less the share of the seconds.
-///
-/// Nothing left, or a variance that is poorly known, gives the upper bound.
-///
-/// Source: the project's reference, analysis, section 2, pilot.
-fn between(known: CellVariance, within_share: f64) -> f64 {
-    let point = known.variance - within_share;
-    let is_trusted = known.df >= DF_TRUSTED && point > 0.0;
-    let seen = if is_trusted { point } else { upper(known) - within_share };
-    seen.max(BETWEEN_FLOOR.powi(2))
-}
-
-/// Returns the upper bound of a variance.
-fn upper(known: CellVariance) -> f64 {
-    let quantile = ChiSquared::new(known.df).map(|chi| chi.inverse_cdf(1.0 - UPPER_BOUND));
-    quantile.map_or(known.variance, |quantile| known.variance * known.df / quantile)
 }
 
 /// Returns the noise to assume where nothing is known of it.

@@ -3,6 +3,7 @@
 use model::{Experiment, RunRecord};
 use stats::CellVariance;
 use stats::distribution::student;
+use stats::planning::runs_needed;
 
 use super::pilot::pair;
 use crate::arms::Counted;
@@ -66,14 +67,10 @@ impl Piloted {
     /// Returns the repetitions that make the 95 % interval of the ratio this narrow, half of it as
     /// a share: those of the pilot at least.
     ///
-    /// Source: C. Stein, 1945, "A Two-Sample Test for a Linear Hypothesis Whose Power is
-    /// Independent of the Variance", Annals of Mathematical Statistics 16(3); the project's
-    /// reference, analysis, section 2, stopping.
+    /// Source: [`runs_needed`].
     #[must_use]
     pub fn repetitions(&self, half_width: f64) -> u32 {
-        let wanted = half_width.ln_1p() / student::half_width(0.95, self.noise.df);
-        let needed = (2.0 * self.noise.variance / wanted.powi(2)).ceil();
-        whole(needed).max(self.runs)
+        runs_needed(self.noise, self.runs, half_width.ln_1p())
     }
 
     /// Returns half the width of the interval after so many repetitions, as a share.
@@ -85,11 +82,4 @@ impl Piloted {
         let error = (2.0 * self.noise.variance / f64::from(repetitions)).sqrt();
         (student::half_width(0.95, self.noise.df) * error).exp_m1()
     }
-}
-
-/// Returns a number of repetitions; more than can be counted is as many as can.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-#[expect(clippy::cast_sign_loss, reason = "a quotient of squares")]
-const fn whole(repetitions: f64) -> u32 {
-    repetitions as u32
 }

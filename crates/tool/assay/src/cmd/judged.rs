@@ -44,7 +44,7 @@ pub(crate) fn judge(
 ///
 /// Of runs from several machines nothing is known. An experiment that cannot be read is passed
 /// over: `assay list` names it.
-fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) -> Ledger {
+pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) -> Ledger {
     let machines: BTreeSet<&str> = hosts.iter().map(|host| host.fingerprint.as_str()).collect();
     let [machine] = machines.into_iter().collect::<Vec<_>>()[..] else { return Ledger::default() };
     let own = runs.iter().filter_map(|run| run.id.rsplit_once('/'));
@@ -54,7 +54,7 @@ fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) -> Ledger {
     let is_earlier = |dir: &ExperimentDir| {
         dir.summary().is_ok_and(|one| {
             one.fingerprint == machine
-                && begun.is_some_and(|begun| one.created_at.as_str() < begun)
+                && begun.is_none_or(|begun| one.created_at.as_str() < begun)
                 && !own.contains(one.id.as_str())
         })
     };

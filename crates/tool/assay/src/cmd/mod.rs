@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod dispatch;
 mod engine;
+mod explain;
 mod judged;
 mod list;
 mod plan;
@@ -12,6 +13,8 @@ mod report;
 mod run;
 mod selected;
 mod show;
+mod spend;
+mod until;
 mod worker;
 
 pub(crate) use dispatch::{Verb, dispatch};

@@ -1,14 +1,17 @@
 //! `assay plan`: the runs in their order, with machine time and disk; nothing is run.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use lint::{PlanContext, check_plan};
-use miette::Result;
-use model::record::Finding;
-use model::{Bytes, Experiment, Load, Plan, Settings, Step, StopRule};
+use lint::{Found, PlanContext, check_plan};
+use miette::{Result, miette};
+use model::record::{Finding, Severity};
+use model::{Bytes, Experiment, Load, Plan, Settings, Step, StopRule, Unit, Waiver};
 use plan::Machine;
+use report::figure::figure;
 
 use super::asked::{Asked, rates};
+use super::spend::Spend;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
@@ -17,30 +20,82 @@ use crate::ui::Ui;
 #[command(after_help = concat!("Examples:
   assay plan experiments/quickstart.toml
   assay plan readrandom --engine sqlite --engine lmdb --rows 1M --repetitions 5
-  assay plan readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'", rates!()))]
+  assay plan readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
+  assay plan experiments/quickstart.toml --budget 6h      what six hours of machine time buy", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     asked: Asked,
+    #[command(flatten)]
+    spend: Spend,
+}
+
+/// A plan, and what doubts it.
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    /// What doubts it, the gravest first; what was waived is among them.
+    found: Vec<Found>,
+}
+
+impl Planned {
+    /// Refuses a plan whose result would be bogus, before machine time is spent on it.
+    pub(crate) fn check(&self) -> Result<()> {
+        let blocks: Vec<&Found> =
+            self.found.iter().filter(|found| found.weight() == Severity::Blocking).collect();
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let seen = |found: &&Found| format!("{} {}: {}", found.code, found.name, found.seen);
+        let waiver = |found: &&Found| {
+            format!("{}, or run it as it is with --waive '{}=REASON'", found.remedy, found.code)
+        };
+        let (seen, help): (Vec<_>, BTreeSet<_>) =
+            (blocks.iter().map(seen).collect(), blocks.iter().map(waiver).collect());
+        let help: Vec<_> = help.into_iter().collect();
+        Err(miette!(
+            help = format!(
+                "{}\nin a file: [[waive]] with `code` and `reason`; the reason stands in the first \
+                 line of every result",
+                help.join("\n")
+            ),
+            "the result would be bogus: {}",
+            seen.join("; ")
+        ))
+    }
 }
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let checked = args.asked.check(machine(environment))?;
-    let plan = expand(checked.experiment, environment)?;
-    for line in lines(&plan) {
+    let planned = expand(checked.experiment, environment)?;
+    let experiment = &planned.plan.experiment;
+    let lines = match args.spend.lines(experiment, environment)? {
+        Some(proposal) => {
+            let question = format!("{}: {}", experiment.name, experiment.question);
+            waived(experiment).into_iter().chain([question]).chain(proposal).collect()
+        }
+        None => lines(&planned),
+    };
+    for line in lines {
         ui.answer(line);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the runs of an experiment in their order, and what doubts them.
-pub(crate) fn expand(experiment: Experiment, environment: &Environment) -> Result<Plan> {
+pub(crate) fn expand(experiment: Experiment, environment: &Environment) -> Result<Planned> {
     let mut plan = plan::expand(experiment, disk_free(environment))?;
     let host = sampler::host_facts(nearest_dir(environment));
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
     let found = check_plan(&PlanContext { experiment, cells, host: Some(&host) });
     plan.findings = found.iter().map(Finding::from).collect();
-    Ok(plan)
+    Ok(Planned { plan, found })
+}
+
+/// Returns what the author set aside, in one line; none when nothing is.
+pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
+    let told = |waiver: &Waiver| format!("{} ({})", waiver.code, waiver.reason);
+    let waivers: Vec<_> = experiment.waivers.iter().map(told).collect();
+    (!waivers.is_empty()).then(|| format!("waived    {}", waivers.join(", ")))
 }
 
 /// Returns the machine's size.
@@ -55,16 +110,18 @@ fn disk_free(environment: &Environment) -> Bytes {
 }
 
 /// Returns the data directory, or the directory above it that exists already.
-fn nearest_dir(environment: &Environment) -> &std::path::Path {
+pub(crate) fn nearest_dir(environment: &Environment) -> &std::path::Path {
     let existing = environment.data_dir.ancestors().find(|dir| dir.is_dir());
     existing.unwrap_or_else(|| std::path::Path::new("."))
 }
 
 /// Returns the plan in lines for people.
-fn lines(plan: &Plan) -> Vec<String> {
+fn lines(planned: &Planned) -> Vec<String> {
+    let plan = &planned.plan;
     let experiment = &plan.experiment;
     let data = &experiment.data;
-    let mut lines = vec![
+    let mut lines: Vec<String> = waived(experiment).into_iter().collect();
+    lines.extend([
         format!("{}: {}", experiment.name, experiment.question),
         format!(
             "rows      {} of {} + {} bytes, {} in all, values compressible to {}",
@@ -78,9 +135,17 @@ fn lines(plan: &Plan) -> Vec<String> {
             "cost      about {} of machine time; up to {} of disk at a time",
             plan.estimated_ns, plan.estimated_disk_bytes
         ),
-    ];
+        format!(
+            "margin    {}: smaller differences do not matter",
+            figure(Unit::Share, experiment.margin)
+        ),
+    ]);
     for variant in &experiment.variants {
-        let base = if variant.name == experiment.base { "  (base)" } else { "" };
+        let base = match variant {
+            control if control.is_control => "  (control: the base once more)",
+            variant if variant.name == experiment.base => "  (base)",
+            _ => "",
+        };
         let profile = variant.profile.as_deref().unwrap_or("no profile");
         let settings = settings(&variant.settings);
         lines.push(format!(
@@ -92,14 +157,24 @@ fn lines(plan: &Plan) -> Vec<String> {
     lines.extend(experiment.steps.iter().map(|step| step_line(step, &levels)));
     let total = plan.cells.len();
     let runs = if total == 1 { "run" } else { "runs" };
-    lines.push(format!("order     {total} {runs}, block-randomised from seed {}", experiment.seed));
+    let layout = plan::layout(experiment);
+    lines.push(format!("order     {total} {runs}, {layout}, from seed {}", experiment.seed));
     for (number, cell) in (1..).zip(&plan.cells) {
         lines.push(format!("  {number:>4}  {}", cell.id));
     }
-    for finding in &plan.findings {
-        lines.push(format!("doubt     {} {}; {}", finding.code, finding.seen, finding.remedy));
-    }
+    lines.extend(planned.found.iter().map(doubt));
     lines
+}
+
+/// Returns one finding in a line.
+fn doubt(found: &Found) -> String {
+    let word = match (&found.waived, found.severity) {
+        (Some(_), _) => "waived",
+        (None, Severity::Blocking) => "refused",
+        (None, Severity::Doubt) => "doubt",
+        (None, Severity::Note) => "note",
+    };
+    format!("{word:<9} {} {}; {}", found.code, found.seen, found.remedy)
 }
 
 /// Returns a step in one line; `levels` are those of the client factor.

@@ -7,13 +7,14 @@ use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
-use model::{Bytes, Identity, Manifest, Nanos};
+use model::{Bytes, Identity, Manifest, Nanos, Plan};
 use plan::Checked;
 use report::{Compared, Meta, render_answer};
 use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
 
 use super::asked::{Asked, rates};
 use super::judged::judge;
+use super::until::{self, Until};
 use super::{engine, plan as planning, report as page};
 use crate::environment::Environment;
 use crate::progress::Screen;
@@ -32,6 +33,7 @@ const HEADING: &str = "How it is run";
   assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --rate 50k/s
   assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
+  assay run experiments/quickstart.toml --until 2% --budget 2h
   assay run --resume quickstart                 completes what was interrupted", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -48,6 +50,8 @@ pub(crate) struct Args {
     /// Disk space that must stay free
     #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     disk_floor: Bytes,
+    #[command(flatten)]
+    until: Until,
 }
 
 /// Runs the experiment and prints the answer; an error before the first run says that none began.
@@ -71,9 +75,15 @@ fn execute(
 ) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
     // Before anything is touched: a slip of the pen must not leave directories behind.
-    let checked = match &args.resume {
+    let asked = match &args.resume {
         Some(_) => None,
-        None => Some(args.asked.check(planning::machine(environment))?),
+        None => {
+            let mut checked = args.asked.check(planning::machine(environment))?;
+            args.until.prepare(&mut checked.experiment, ui)?;
+            let planned = planning::expand(checked.experiment.clone(), environment)?;
+            planned.check()?;
+            Some((checked, planned.plan))
+        }
     };
     let data = DataRoot::take(&environment.data_dir).told()?;
     let interrupt = Interrupt::default();
@@ -87,8 +97,8 @@ fn execute(
         disk_floor: args.disk_floor,
         interrupt,
     };
-    let (dir, manifest) = match (checked, &args.resume) {
-        (Some(checked), _) => begin(&results, &checked, &mut bench, (environment, ui))?,
+    let (dir, manifest) = match (asked, &args.resume) {
+        (Some(asked), _) => begin(&results, asked, &mut bench, (environment, ui))?,
         (None, name) => {
             let name = name.as_deref().unwrap_or_default();
             resume(&results, name, &mut bench, (environment, ui))?
@@ -96,27 +106,50 @@ fn execute(
     };
     *has_begun = true;
     let meta = Meta::of(&manifest);
+    if let Some(waived) = planning::waived(&manifest.plan.experiment) {
+        ui.remark(waived);
+    }
     ui.remark(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
-    let mut screen = Screen::new(ui, &manifest);
-    let outcome = runner::run_cells(&bench, &manifest, &dir, &mut |event| screen.show(&event));
-    screen.close();
-    let complete = outcome.told();
-    tell(args, &dir, &manifest, ui)?;
-    match complete? {
-        complete if complete == manifest.plan.cells.len() => Ok(ExitCode::SUCCESS),
+    let mut outcome = measure(&bench, &manifest, &dir, ui);
+    let mut planned = manifest;
+    if outcome.is_ok()
+        && bench.interrupt.level() == 0
+        && let Some(extended) = args.until.extend(&dir, &planned, (environment, ui))?
+    {
+        // What is complete stays as it is, and what failed is not tried again.
+        let rest = until::rest(&extended, &planned);
+        let pilot = outcome;
+        outcome = measure(&bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
+        planned = extended;
+    }
+    tell(args, &dir, &planned, ui)?;
+    match outcome? {
+        complete if complete == planned.plan.cells.len() => Ok(ExitCode::SUCCESS),
         _ => Ok(ExitCode::FAILURE),
     }
+}
+
+/// Makes the runs of a plan that are not complete yet; returns how many are complete then.
+fn measure(
+    bench: &Workbench<'_>,
+    manifest: &Manifest,
+    dir: &ExperimentDir,
+    ui: &Ui,
+) -> Result<usize> {
+    let mut screen = Screen::new(ui, manifest);
+    let outcome = runner::run_cells(bench, manifest, dir, &mut |event| screen.show(&event));
+    screen.close();
+    outcome.told()
 }
 
 /// Checks everything that can be checked, then makes the experiment's directory.
 fn begin(
     results: &Results,
-    checked: &Checked,
+    (checked, plan): (Checked, Plan),
     bench: &mut Workbench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
     results.check_writable().told()?;
-    let plan = planning::expand(checked.experiment.clone(), environment)?;
     for variant in &plan.experiment.variants {
         let found = engine::library(&variant.build, environment, ui);
         let found =
@@ -124,7 +157,7 @@ fn begin(
         bench.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
     let identities = runner::check_variants(bench, &plan.experiment)
-        .map_err(|error| refused(checked, &error))?;
+        .map_err(|error| refused(&checked, &error))?;
     let manifest = Manifest {
         schema: SCHEMA,
         id: runner::stamp_id(u64::from(std::process::id())),
@@ -197,7 +230,7 @@ fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Resul
     let runs = dir.runs(manifest).told()?;
     let experiment = &manifest.plan.experiment;
     if runs.iter().any(|run| !run.steps.is_empty()) {
-        let judged = judge(experiment, &[&manifest.host], &runs, &experiment.base)?;
+        let judged = judge(experiment, &[&manifest.host], &runs, &experiment.base, &dir.archive())?;
         let meta = Meta::of(manifest);
         let (comparison, findings) = (&judged.comparison, &judged.findings);
         let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
@@ -208,7 +241,12 @@ fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Resul
     if complete < manifest.plan.cells.len() {
         let total = manifest.plan.cells.len();
         ui.answer(format_args!("\n{complete} of {total} runs are complete"));
-        ui.answer(format_args!("Resume   assay run --resume {}", manifest.id));
+        let until = args.until.words();
+        ui.answer(format_args!("Resume   assay run --resume {}{until}", manifest.id));
+    }
+    let reached = until::reached(manifest, &runs);
+    if !reached.is_empty() {
+        ui.answer(format_args!("\n{}", reached.join("\n")));
     }
     ui.answer(format_args!(
         "\nNext     assay compare {name} --costs     assay show {name}     assay report {name}"

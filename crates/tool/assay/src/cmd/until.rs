@@ -1,0 +1,180 @@
+//! `assay run --until`: a pilot, then as many repetitions as it shows to be needed, once.
+
+use analysis::budget::{Piloted, piloted};
+use archive::ExperimentDir;
+use miette::{Result, miette};
+use model::units::{parse_share, parse_span};
+use model::{Experiment, Manifest, Nanos, RunRecord, Unit};
+use report::figure::figure;
+
+use super::plan as planning;
+use crate::environment::Environment;
+use crate::told::Told as _;
+use crate::ui::Ui;
+
+/// Fewest repetitions that tell of the noise.
+///
+/// Source: the project's reference, analysis, section 2, pilot.
+const PILOT_MIN: u32 = 3;
+/// Most repetitions unless more are asked for: beyond it a longer step or a quieter machine helps
+/// more than patience.
+const REPETITIONS_MAX: u32 = 100;
+
+/// How precise the result is to be.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "How precise the result is to be")]
+pub(crate) struct Until {
+    /// Half the width of every 95 % interval, such as 2%: the repetitions are a pilot that tells
+    /// how many more are needed; these are made, and that is the end
+    #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
+    until: Option<f64>,
+    /// Machine time that --until may take, the pilot included
+    #[arg(long, value_name = "SPAN", requires = "until", value_parser = parse_span)]
+    budget: Option<Nanos>,
+    /// Repetitions that --until may make, the pilot's included
+    #[arg(long, value_name = "N", requires = "until", default_value_t = REPETITIONS_MAX)]
+    max_repetitions: u32,
+}
+
+impl Until {
+    /// Makes an experiment fit for a pilot; refuses one that compares nothing.
+    pub(crate) fn prepare(&self, experiment: &mut Experiment, ui: &Ui) -> Result<()> {
+        if self.until.is_none() {
+            return Ok(());
+        }
+        if experiment.variants.len() < 2 {
+            return Err(miette!(
+                help =
+                    "name a second variant, or add --control to compare the only one with itself",
+                "--until is about differences, and there is one variant only"
+            ));
+        }
+        if experiment.repetitions < PILOT_MIN {
+            experiment.repetitions = PILOT_MIN;
+            ui.remark(format_args!(
+                "pilot     {PILOT_MIN} repetitions: fewer tell too little of the noise"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the words that a command which goes on must repeat; none without a goal.
+    pub(crate) fn words(&self) -> String {
+        // A hundredth of a share and back is not always the same number.
+        let percent = |share: f64| (share * 1e8).round() / 1e6;
+        self.until.map_or(String::new(), |share| format!(" --until {}%", percent(share)))
+    }
+
+    /// Extends a plan whose pilot is complete; `None` when there is nothing more to run.
+    pub(crate) fn extend(
+        &self,
+        dir: &ExperimentDir,
+        manifest: &Manifest,
+        (environment, ui): (&Environment, &Ui),
+    ) -> Result<Option<Manifest>> {
+        let (Some(goal), None) = (self.until, manifest.plan.pilot_repetitions) else {
+            return Ok(None);
+        };
+        let experiment = &manifest.plan.experiment;
+        let runs = dir.runs(manifest).told()?;
+        let pilot = piloted(experiment, &runs);
+        let Some(worst) = pilot.iter().max_by_key(|one| one.repetitions(goal)) else {
+            ui.remark("pilot     no variant has two runs of a step: nothing is known of the noise");
+            return Ok(None);
+        };
+        let (made, needed) = (experiment.repetitions, worst.repetitions(goal));
+        let (most, why) = self.most(made, &runs);
+        let repetitions = needed.min(most).max(made);
+        ui.remark(format_args!("pilot     {}", noisiest(worst)));
+        ui.remark(format_args!(
+            "pilot     {} in every step needs {needed} repetitions",
+            within(goal)
+        ));
+        if repetitions < needed {
+            let expected = within(worst.half_width(repetitions));
+            ui.remark(format_args!(
+                "pilot     {why} stops it at {repetitions}, where {expected} is to be expected"
+            ));
+        }
+        if repetitions == made {
+            return Ok(None);
+        }
+        let longer = Experiment { repetitions, ..experiment.clone() };
+        let mut plan = planning::expand(longer, environment)?.plan;
+        plan.pilot_repetitions = Some(made);
+        let extended = Manifest { plan, ..manifest.clone() };
+        dir.extend(&extended).told()?;
+        Ok(Some(extended))
+    }
+
+    /// Returns the most repetitions that may be made, and what says so.
+    fn most(&self, made: u32, runs: &[RunRecord]) -> (u32, &'static str) {
+        let spent: u64 = runs.iter().filter_map(runner::wall_time).map(|span| span.0).sum();
+        let affordable = self.budget.and_then(|budget| {
+            let repetitions = budget.0.saturating_mul(u64::from(made)).checked_div(spent)?;
+            Some(u32::try_from(repetitions).unwrap_or(u32::MAX))
+        });
+        match affordable {
+            Some(affordable) if affordable < self.max_repetitions => (affordable, "the budget"),
+            Some(_) | None => (self.max_repetitions, "--max-repetitions"),
+        }
+    }
+}
+
+/// Returns the part of a manifest that is not run yet, when a plan was extended.
+pub(crate) fn rest(extended: &Manifest, before: &Manifest) -> Manifest {
+    let mut rest = extended.clone();
+    rest.plan.cells.drain(..before.plan.cells.len());
+    rest.plan.estimated_ns = extended.plan.estimated_ns.since(before.plan.estimated_ns);
+    rest
+}
+
+/// Returns what was reached, a line for each step, when the plan was extended after a pilot.
+pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
+    let Some(pilot) = manifest.plan.pilot_repetitions else { return Vec::new() };
+    let experiment = &manifest.plan.experiment;
+    let is_pilot = |run: &&RunRecord| run.cell.repetition <= pilot;
+    let of_pilot: Vec<RunRecord> = runs.iter().filter(is_pilot).cloned().collect();
+    let (before, all) = (piloted(experiment, &of_pilot), piloted(experiment, runs));
+    let is_same = |a: &Piloted, b: &Piloted| {
+        (a.index, a.clients, &a.variant) == (b.index, b.clients, &b.variant)
+    };
+    let known = before.iter().filter_map(|one| {
+        let runs = all.iter().find(|other| is_same(one, other))?.runs;
+        Some((one, runs, one.half_width(runs)))
+    });
+    let mut worst: Vec<(&Piloted, u32, f64)> = Vec::new();
+    for found in known {
+        let place = |one: &Piloted| (one.index, one.clients);
+        match worst.iter_mut().find(|kept| place(kept.0) == place(found.0)) {
+            Some(kept) if kept.2 < found.2 => *kept = found,
+            Some(_) => {}
+            None => worst.push(found),
+        }
+    }
+    let line = |(one, runs, half_width): (&Piloted, u32, f64)| {
+        format!(
+            "Reached  {} in {} ({}, {runs} runs each; noise by the pilot's {pilot} repetitions)",
+            within(half_width),
+            place(one),
+            one.variant
+        )
+    };
+    worst.into_iter().map(line).collect()
+}
+
+/// Returns `±2.00 %`.
+pub(crate) fn within(half_width: f64) -> String {
+    format!("\u{b1}{}", figure(Unit::Share, half_width))
+}
+
+/// Returns a step with its level of clients.
+fn place(one: &Piloted) -> String {
+    format!("{} with {}", one.step, model::units::clients(one.clients))
+}
+
+/// Returns which comparison needs most runs, and why.
+fn noisiest(one: &Piloted) -> String {
+    let cov = figure(Unit::Share, one.run_cov());
+    format!("{}, {}: {cov} from run to run, by {} runs each", place(one), one.variant, one.runs)
+}
