@@ -22,7 +22,8 @@ pub fn check_plan(context: &PlanContext<'_>) -> Vec<Found> {
 /// Of a run that is invalid only this is told: what else was seen in it was not the engine's doing.
 #[must_use]
 pub fn check_run(context: &RunContext<'_>) -> Vec<Found> {
-    let ask = |rule: &Rule| if is_asked(rule, context.run) { of_run(rule, context) } else { vec![] };
+    let ask =
+        |rule: &Rule| if is_asked(rule, context.run) { of_run(rule, context) } else { vec![] };
     ordered(all(Told::Steps, ask), &context.experiment.waivers)
 }
 

@@ -1,7 +1,10 @@
 //! What several rules look for in steps and runs.
 
+use analysis::StepComparison;
 use model::metric::Readings;
 use model::{Bytes, Experiment, RunRecord, Step, StepRecord};
+
+use crate::context::ComparisonContext;
 
 /// Steps that only read, by the names of the workload's registry.
 const READING: &[&str] = &["readrandom", "readmissing", "multireadrandom", "fwdrange", "revrange"];
@@ -52,6 +55,46 @@ pub(crate) fn span_us(step: &StepRecord) -> Option<f64> {
 /// Returns the steps of a run in which operations were done.
 pub(crate) fn measured(run: &RunRecord) -> impl Iterator<Item = &StepRecord> {
     run.steps.iter().filter(|step| operations(step).is_some())
+}
+
+/// The runs of one variant in one step, by the metric that answers for the step.
+pub(crate) struct Arm<'a> {
+    /// The step, at one level of clients.
+    pub(crate) step: &'a StepComparison,
+    /// The variant.
+    pub(crate) variant: &'a str,
+    /// The runs that know it, in the order they were executed, with its value in each.
+    pub(crate) runs: Vec<(&'a RunRecord, f64)>,
+}
+
+impl Arm<'_> {
+    /// Returns the values alone.
+    pub(crate) fn values(&self) -> Vec<f64> {
+        self.runs.iter().map(|(_, value)| *value).collect()
+    }
+}
+
+/// Returns the runs behind each cell of a comparison, by the metric that answers for its step.
+pub(crate) fn arms<'a>(context: &ComparisonContext<'a>) -> Vec<Arm<'a>> {
+    let data = &context.experiment.data;
+    let mut runs: Vec<&RunRecord> = context.valid().collect();
+    runs.sort_by_key(|run| (&run.started_at, &run.id));
+    let value = |run: &RunRecord, step: &StepComparison, metric: &str| {
+        let is_own = |record: &&StepRecord| record.index == step.index;
+        let record = run.steps.iter().find(is_own)?;
+        analysis::step_metrics(record, data).get(metric).copied()
+    };
+    let of_cell = |step: &'a StepComparison, variant: &'a str| {
+        let metric = step.primary?;
+        let is_own =
+            |run: &&RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
+        let own = runs.iter().copied().filter(is_own);
+        let runs: Vec<_> = own.filter_map(|run| Some((run, value(run, step, metric)?))).collect();
+        (!runs.is_empty()).then_some(Arm { step, variant, runs })
+    };
+    let steps = context.comparison.steps.iter();
+    let cells = steps.flat_map(|step| step.cells.iter().map(move |cell| (step, cell)));
+    cells.filter_map(|(step, cell)| of_cell(step, &cell.variant)).collect()
 }
 
 /// Returns a share as a percentage: `1.2 %`.

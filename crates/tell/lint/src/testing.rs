@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::honesty::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Load, Nanos, OpKind, Options, RunRecord,
-    Settings, Step, StepRecord, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Load, Nanos, OpKind, Options,
+    RunRecord, Settings, Step, StepRecord, StopRule, Variant,
 };
 
 use crate::{ComparisonContext, PlanContext, Rule, check_comparison, check_plan};

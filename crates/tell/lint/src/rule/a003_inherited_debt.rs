@@ -36,13 +36,17 @@ const TOLD_FROM: f64 = 0.01;
 fn run(context: &RunContext<'_>) -> Vec<Seen> {
     let data = &context.experiment.data;
     let steps = context.run.steps.iter();
-    steps.flat_map(|step| [capped(step), inherited(step, data), paid(step, data)]).flatten().collect()
+    steps
+        .flat_map(|step| [capped(step), inherited(step, data), paid(step, data)])
+        .flatten()
+        .collect()
 }
 
 /// Tells of a settle that ended before the engine was idle.
 fn capped(step: &StepRecord) -> Option<Seen> {
     let settle = step.settle.as_ref().filter(|settle| settle.is_capped)?;
-    let seen = format!("the engine was not idle when the cap was reached, after {}", settle.took_ns);
+    let seen =
+        format!("the engine was not idle when the cap was reached, after {}", settle.took_ns);
     let remedy = "raise `settle_cap`: the steps that follow pay for what was left";
     Some(Seen::new(seen).step(&step.step.name).remedied(remedy).sized("capped", 0.0))
 }
@@ -52,11 +56,8 @@ fn inherited(step: &StepRecord, data: &DataShape) -> Option<Seen> {
     let share = share_of(debt, step, data)?;
     // A step without operations is there to pay.
     (share > SHARE && !step.clients.is_empty()).then(|| {
-        let seen = format!(
-            "began with {} of deferred work, {} of the data",
-            bytes(debt),
-            percent(share)
-        );
+        let seen =
+            format!("began with {} of deferred work, {} of the data", bytes(debt), percent(share));
         Seen::new(seen).step(&step.step.name).sized("inherited", debt)
     })
 }

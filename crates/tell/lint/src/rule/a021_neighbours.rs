@@ -58,8 +58,9 @@ mod tests {
 
     #[test]
     fn steal_and_other_processes_are_told_above_their_shares() {
-        let with =
-            |name, us| when(&RULE, |step| set(&mut step.counters, &[(name, us), ("pause_us", 0.0)]));
+        let with = |name, us| {
+            when(&RULE, |step| set(&mut step.counters, &[(name, us), ("pause_us", 0.0)]))
+        };
         // Of 60 s on four CPUs.
         assert_eq!(with("host_steal_us", 1.1e6), []);
         let seen = "readrandom of b: another guest took 0.8 % of the CPU (3 runs)";
