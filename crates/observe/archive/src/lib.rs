@@ -14,11 +14,13 @@ mod derived;
 mod error;
 mod experiment;
 mod extend;
+mod log;
 mod parallel;
 mod results;
 mod run;
 
 pub use error::ArchiveError;
 pub use experiment::{ExperimentDir, ExperimentSummary};
+pub use log::{HistogramLog, Log, LogLine};
 pub use results::{Listing, Results};
 pub use run::{HistogramPlace, RunWriter, Times, read_intervals, read_record};

@@ -14,14 +14,13 @@ use model::{IntervalRecord, Manifest, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
 
 use crate::error::ArchiveError;
+use crate::log::Log;
 
 /// File of the run's record.
 pub(crate) const RECORD: &str = "record.json";
 /// File of the intervals, one line each.
 const INTERVALS: &str = "intervals.jsonl";
 
-/// File of the clients' start lag, there when a step had an open loop.
-const START_LAG: &str = "start_lag.hlog";
 /// How a histogram log begins.
 const LOG_HEAD: &[u8] = b"#[Histogram log format version 1.3]\n#[Values in nanoseconds]\n";
 
@@ -32,7 +31,9 @@ pub struct RunWriter {
     intervals: File,
     response: File,
     service: File,
+    /// There when a step had an open loop, as the next.
     start_lag: Option<File>,
+    censored: Option<File>,
 }
 
 /// Which interval a line of a histogram log is about.
@@ -40,7 +41,7 @@ pub struct RunWriter {
 pub struct HistogramPlace<'a> {
     /// Tag of the line, no comma, no space.
     ///
-    /// `STEP-INDEX.STEP.[probeN.][writer.]KIND`; the start lag is of no kind of operation.
+    /// `STEP-INDEX.STEP.[probeN.][writer.]KIND`; start lag and censored are of no kind of operation.
     pub tag: &'a str,
     /// Start of the interval, since the start of the step or of its probe.
     pub start: Nanos,
@@ -66,9 +67,10 @@ impl RunWriter {
         fs::create_dir_all(dir.join("engine")).map_err(ArchiveError::write(&dir))?;
         Ok(Self {
             intervals: open(&dir.join(INTERVALS), b"")?,
-            response: open(&dir.join("response.hlog"), LOG_HEAD)?,
-            service: open(&dir.join("service.hlog"), LOG_HEAD)?,
+            response: open(&dir.join(Log::Response.file()), LOG_HEAD)?,
+            service: open(&dir.join(Log::Service.file()), LOG_HEAD)?,
             start_lag: None,
+            censored: None,
             dir,
         })
     }
@@ -120,12 +122,21 @@ impl RunWriter {
         place: &HistogramPlace<'_>,
         start_lag: &Histogram<u64>,
     ) -> Result<(), ArchiveError> {
-        let path = self.dir.join(START_LAG);
-        let log = match &mut self.start_lag {
-            Some(log) => log,
-            none => none.insert(open(&path, LOG_HEAD)?),
-        };
-        log.write_all(&encode(place, start_lag)).map_err(ArchiveError::write(&path))
+        let path = self.dir.join(Log::StartLag.file());
+        append(&mut self.start_lag, &path, &encode(place, start_lag))
+    }
+
+    /// Appends the ages, ns, of the arrivals that a step's end found waiting, in one write.
+    ///
+    /// # Errors
+    /// When the file cannot be made or written.
+    pub fn append_censored(
+        &mut self,
+        place: &HistogramPlace<'_>,
+        ages: &Histogram<u64>,
+    ) -> Result<(), ArchiveError> {
+        let path = self.dir.join(Log::Censored.file());
+        append(&mut self.censored, &path, &encode(place, ages))
     }
 
     /// Keeps a step's search so far, as `STEP-INDEX.STEP.search.json`.
@@ -165,6 +176,15 @@ impl RunWriter {
         let path = self.dir.join("engine").join(name);
         fs::copy(from, &path).map(drop).map_err(ArchiveError::write(&path))
     }
+}
+
+/// Appends to a log that is made when it is first needed.
+fn append(log: &mut Option<File>, path: &Path, line: &[u8]) -> Result<(), ArchiveError> {
+    let file = match log {
+        Some(file) => file,
+        none => none.insert(open(path, LOG_HEAD)?),
+    };
+    file.write_all(line).map_err(ArchiveError::write(path))
 }
 
 /// Opens a file for appending, with these first bytes.

@@ -1,0 +1,156 @@
+//! A run's histogram logs, read again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogHistogram, IntervalLogIterator, LogEntry,
+};
+
+use crate::error::ArchiveError;
+
+/// What a histogram log holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Log {
+    /// Response times, a line for each interval and kind of operation.
+    Response,
+    /// Service times, line by line beside the response times.
+    Service,
+    /// Start lag, a line for each interval of an open loop.
+    StartLag,
+    /// Ages of the arrivals that an open loop had not served at its end, a line for each step.
+    Censored,
+}
+
+impl Log {
+    /// Returns the file's name.
+    pub(crate) const fn file(self) -> &'static str {
+        match self {
+            Self::Response => "response.hlog",
+            Self::Service => "service.hlog",
+            Self::StartLag => "start_lag.hlog",
+            Self::Censored => "censored.hlog",
+        }
+    }
+}
+
+/// One log of a run.
+#[derive(Debug)]
+pub struct HistogramLog {
+    path: PathBuf,
+    text: Vec<u8>,
+}
+
+impl HistogramLog {
+    /// Reads a log of the run in `dir`; one that was never begun is empty.
+    ///
+    /// A last line torn by a kill is left out.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn read(dir: &Path, log: Log) -> Result<Self, ArchiveError> {
+        let path = dir.join(log.file());
+        let mut text = match fs::read(&path).map_err(ArchiveError::read(&path)) {
+            Err(error) if error.is_absence() => Vec::new(),
+            other => other?,
+        };
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        text.truncate(whole);
+        Ok(Self { path, text })
+    }
+
+    /// Returns its lines, in order, each an error when it is not one of a log.
+    pub fn lines(&self) -> impl Iterator<Item = Result<LogLine<'_>, ArchiveError>> {
+        IntervalLogIterator::new(&self.text).filter_map(|entry| match entry {
+            Ok(LogEntry::Interval(line)) => Some(Ok(LogLine { log: self, line })),
+            Ok(LogEntry::StartTime(_) | LogEntry::BaseTime(_)) => None,
+            Err(error) => Some(Err(self.damaged(&format!("{error:?}")))),
+        })
+    }
+
+    /// Returns the error that the log is not what it should be.
+    #[must_use]
+    pub fn damaged(&self, reason: &str) -> ArchiveError {
+        ArchiveError::Damaged { path: self.path.clone(), reason: reason.to_owned() }
+    }
+}
+
+/// One line of a log.
+#[derive(Debug)]
+pub struct LogLine<'a> {
+    log: &'a HistogramLog,
+    line: IntervalLogHistogram<'a>,
+}
+
+impl LogLine<'_> {
+    /// Returns its tag; see [`HistogramPlace`](crate::HistogramPlace).
+    #[must_use]
+    pub fn tag(&self) -> &str {
+        self.line.tag().map_or("", |tag| tag.as_str())
+    }
+
+    /// Decodes its histogram, nanoseconds.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn histogram(&self) -> Result<Histogram<u64>, ArchiveError> {
+        let damaged = |reason: String| self.log.damaged(&format!("{}: {reason}", self.tag()));
+        let bytes = STANDARD.decode(self.line.encoded_histogram());
+        let bytes = bytes.map_err(|error| damaged(error.to_string()))?;
+        let histogram = Deserializer::new().deserialize(&mut bytes.as_slice());
+        histogram.map_err(|error| damaged(format!("{error:?}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Nanos;
+
+    use super::*;
+    use crate::run::{HistogramPlace, RunWriter, Times};
+
+    fn times(ns: u64) -> Histogram<u64> {
+        let mut times = Histogram::new(3).expect("three digits");
+        times.record_n(ns, 7).expect("it resizes");
+        times
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_a_torn_line_is_left_out() {
+        let root = tempfile::tempdir().expect("a scratch directory");
+        let mut writer = RunWriter::create(root.path().join("run")).expect("it is writable");
+        for second in 0..3 {
+            let place = HistogramPlace {
+                tag: "1.readrandom.get",
+                start: Nanos::from_secs(second),
+                length: Nanos::SECOND,
+            };
+            let (response, service) = (times(1_000 + second), times(500));
+            let told = Times { response: &response, service: &service };
+            writer.append_times(&place, &told).expect("it is writable");
+            writer.append_censored(&place, &response).expect("it is writable");
+        }
+        let run = root.path().join("run");
+        let read = |log: Log| HistogramLog::read(&run, log).expect("it is readable");
+        let response = read(Log::Response);
+        let lines: Vec<_> = response.lines().map(|line| line.expect("whole")).collect();
+        assert_eq!((lines.len(), lines[2].tag()), (3, "1.readrandom.get"));
+        assert_eq!(lines[2].histogram().expect("whole"), times(1_002));
+        assert_eq!(read(Log::Censored).lines().count(), 3);
+        assert_eq!(read(Log::StartLag).lines().count(), 0, "no open loop, no log");
+
+        let path = run.join(Log::Service.file());
+        let text = fs::read(&path).expect("it is readable");
+        fs::write(&path, &text[..text.len() - 9]).expect("it is writable");
+        assert_eq!(read(Log::Service).lines().count(), 2);
+        let broken = String::from_utf8(text).expect("text").replace("HISTFAAAA", "HISTFXXXX");
+        fs::write(&path, broken).expect("it is writable");
+        let log = read(Log::Service);
+        let error = log.lines().next().expect("a line").expect("a line").histogram().unwrap_err();
+        assert!(error.to_string().contains("service.hlog is damaged: 1.readrandom.get"), "{error}");
+    }
+}
