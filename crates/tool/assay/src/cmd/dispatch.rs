@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use miette::Result;
 
-use super::{compare, completions, engine, list, plan, report, run, show, worker};
+use super::{compare, completions, engine, explain, list, plan, report, run, show, worker};
 use crate::environment::Environment;
 use crate::ui::Ui;
 
@@ -22,6 +22,8 @@ pub(crate) enum Verb {
     Show(show::Args),
     /// Compare the variants of an experiment with its base case
     Compare(compare::Args),
+    /// Explain the difference between two variants: where the time goes, what moved, what binds
+    Explain(explain::Args),
     /// Write the HTML report of an experiment, or a Markdown post with pictures
     Report(report::Args),
     /// List, get, add, remove or show engine builds
@@ -41,6 +43,7 @@ pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result
         Verb::List(args) => list::run(&args, environment, ui),
         Verb::Show(args) => show::run(&args, environment, ui),
         Verb::Compare(args) => compare::run(&args, environment, ui),
+        Verb::Explain(args) => explain::run(&args, environment, ui),
         Verb::Report(args) => report::run(&args, environment, ui),
         Verb::Engine(args) => engine::run(&args, environment, ui),
         Verb::Completions(args) => completions::run(&args),
