@@ -63,7 +63,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// When something cannot be created.
-    pub(crate) fn create(dir: PathBuf) -> Result<Self, ArchiveError> {
+    pub fn create(dir: PathBuf) -> Result<Self, ArchiveError> {
         fs::create_dir_all(dir.join("engine")).map_err(ArchiveError::write(&dir))?;
         Ok(Self {
             intervals: open(&dir.join(INTERVALS), b"")?,

@@ -13,6 +13,7 @@
 
 mod account;
 mod course;
+mod cut;
 mod data;
 mod demand;
 mod doubt;
@@ -39,6 +40,7 @@ mod trial;
 mod watch;
 mod worker;
 
+pub use cut::cut;
 pub use data::{DataRoot, free_space};
 pub use error::RunnerError;
 pub use experiment::{Interrupt, Progress, Workbench, run_cells};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use load::empty_histogram;
 use model::honesty::{Void, VoidCause, Voided};
-use model::record::{OpCounts, OpSummary};
+use model::record::{OpCounts, OpSummaries, OpSummary};
 use model::{EngineState, IntervalRecord, Kind, Nanos, OpKind, Readings};
 
 use crate::account::{Account, of_kind};
@@ -66,9 +66,9 @@ pub(crate) struct Part {
     pub(crate) backlogs: Vec<Nanos>,
 }
 
-/// One kind of operation over the intervals that count.
+/// One kind of operation over some intervals.
 #[derive(Debug)]
-struct Sum {
+pub(crate) struct Sum {
     counts: OpCounts,
     response: Histogram<u64>,
     service: Histogram<u64>,
@@ -107,9 +107,7 @@ impl Part {
         self.valid_ns = self.valid_ns.after(record.length_ns);
         self.engine_had_the_cpus += u32::from(*judged.judgement == Judgement::EngineHadTheCpus);
         for told in judged.clients {
-            let sum = self.kinds.entry(told.kind).or_default();
-            sum.counts.merge(&told.summary.counts);
-            sum.add_times(&told.response, &told.service);
+            self.kinds.entry(told.kind).or_default().add(told);
         }
         for (name, grown) in of_kind(&record.readings, Kind::Counter) {
             *self.readings.entry(name.clone()).or_insert(0.0) += grown;
@@ -122,10 +120,7 @@ impl Part {
         if self.is_void.last().is_none_or(|is_void| *is_void) {
             return;
         }
-        let most = self.kinds.values_mut().max_by_key(|sum| sum.counts.done);
-        if let Some(sum) = most {
-            sum.add_times(ages, &empty_histogram());
-        }
+        Sum::add_censored(&mut self.kinds, ages);
     }
 
     /// Returns the number of intervals.
@@ -150,23 +145,41 @@ impl Part {
 
     /// Returns what does not count and what is left; `None` when everything counts.
     pub(crate) fn voided(&self) -> Option<Voided> {
-        let summary = |(kind, sum): (&OpKind, &Sum)| {
-            let (response, service) =
-                (load::percentiles(&sum.response), load::percentiles(&sum.service));
-            (*kind, OpSummary { counts: sum.counts, response, service })
-        };
         (self.void_intervals() > 0).then(|| Voided {
             intervals: self.void_intervals(),
             of_intervals: self.intervals(),
             causes: self.causes.iter().map(|(cause, count)| (*cause, *count)).collect(),
             valid_ns: self.valid_ns,
-            valid: self.kinds.iter().map(summary).collect(),
+            valid: Sum::summaries(&self.kinds),
             within_limit: self.within.map(|(_, valid)| valid),
         })
     }
 }
 
 impl Sum {
+    /// Adds an interval.
+    pub(crate) fn add(&mut self, told: &Told) {
+        self.counts.merge(&told.summary.counts);
+        self.add_times(&told.response, &told.service);
+    }
+
+    /// Adds the ages of arrivals that were not served to the kind of which most was done.
+    pub(crate) fn add_censored(kinds: &mut BTreeMap<OpKind, Self>, ages: &Histogram<u64>) {
+        if let Some(sum) = kinds.values_mut().max_by_key(|sum| sum.counts.done) {
+            sum.add_times(ages, &empty_histogram());
+        }
+    }
+
+    /// Returns what records keep of them.
+    pub(crate) fn summaries(kinds: &BTreeMap<OpKind, Self>) -> OpSummaries {
+        let summary = |(kind, sum): (&OpKind, &Self)| {
+            let (response, service) =
+                (load::percentiles(&sum.response), load::percentiles(&sum.service));
+            (*kind, OpSummary { counts: sum.counts, response, service })
+        };
+        kinds.iter().map(summary).collect()
+    }
+
     fn add_times(&mut self, response: &Histogram<u64>, service: &Histogram<u64>) {
         for (ours, theirs) in [(&mut self.response, response), (&mut self.service, service)] {
             ours.add(theirs).expect("ours reaches as far as the worker's, which is of one layout");
@@ -184,8 +197,6 @@ pub(crate) const fn void_of(judgement: &Judgement) -> Option<&Void> {
 
 #[cfg(test)]
 mod tests {
-    use model::record::OpSummaries;
-
     use super::*;
 
     /// A second in which `done` gets were done, each in `ns`; void when there is a cause.

@@ -6,7 +6,7 @@ use archive::{HistogramPlace, RunWriter, Times};
 use load::{Clock, SteadyClock};
 use model::honesty::SearchRecord;
 use model::record::ClockRecord;
-use model::{RunEnd, RunRecord};
+use model::{Nanos, RunEnd, RunRecord};
 
 use crate::data::RunData;
 use crate::doubt::invalid;
@@ -16,7 +16,7 @@ use crate::memory::MemoryWatch;
 use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
 use crate::process::{Heard, Process, bad_end};
 use crate::stamp::now_utc;
-use crate::tally::done_of;
+use crate::tally::{decode, done_of};
 use crate::watch::{Alarm, Phase, Watch};
 
 /// One run under supervision.
@@ -212,6 +212,19 @@ impl<'a> Supervisor<'a> {
         }
     }
 
+    /// Keeps the ages of the arrivals that the end of a step found waiting; of a search, its
+    /// probes have told.
+    fn keep_censored(&mut self, ends: &StepEnds) -> Result<(), archive::ArchiveError> {
+        let Some(told) = ends.arrivals.as_ref().filter(|_| ends.search.is_none()) else {
+            return Ok(());
+        };
+        // What does not decode ends the run a moment later, with the reason.
+        let Ok(ages) = decode(&told.censored) else { return Ok(()) };
+        let tag = format!("{}.{}", self.ledger.index, self.ledger.step.name);
+        let place = HistogramPlace { tag: &tag, start: ends.duration, length: Nanos(0) };
+        self.writer.append_censored(&place, &ages)
+    }
+
     /// Keeps a search so far and shows its last probe.
     fn probe_ends(
         &mut self,
@@ -249,6 +262,7 @@ impl<'a> Supervisor<'a> {
                 return Ok(());
             }
         }
+        self.keep_censored(&ends)?;
         match self.ledger.end_step(ends) {
             Ok(record) => {
                 // The first step that was disturbed too much is reason enough.
