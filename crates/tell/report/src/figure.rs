@@ -83,24 +83,17 @@ pub fn sign(effect: &Effect) -> &'static str {
 }
 
 /// Returns an interval of ratios as written in relative tables: `[1.02, 1.07]`.
+///
+/// A limit that would be written as 1 without being 1 gets the digits that show on which side it
+/// lies: `[0.998, 1.07]`.
 #[must_use]
 pub fn interval(of: &Interval) -> String {
-    let [low, high] = bounds(of, |value| value);
-    format!("[{low}, {high}]")
-}
-
-/// Returns both limits with as many decimals as tell them apart, four at most.
-fn bounds(of: &Interval, shown: impl Fn(f64) -> f64) -> [String; 2] {
-    let (low, high) = (shown(of.low), shown(of.high));
-    let short = [ratio(low), ratio(high)];
-    if short[0] != short[1] || low >= 9.995 {
-        return short;
-    }
-    [3, 4]
-        .map(|places| [low, high].map(|value| format!("{value:.places$}")))
-        .into_iter()
-        .find(|[low, high]| low != high)
-        .unwrap_or(short)
+    let limit = |value: f64| match ratio(value) {
+        text if text == "1.00" && (value - 1.0).abs() >= 5e-4 => format!("{value:.3}"),
+        text if text == "1.00" && (value - 1.0).abs() >= 5e-5 => format!("{value:.4}"),
+        text => text,
+    };
+    format!("[{}, {}]", limit(of.low), limit(of.high))
 }
 
 /// Returns a share of one in percent: `2.7 %`, `12 %`, `0.04 %`.
@@ -125,7 +118,9 @@ pub fn declared(share: f64) -> String {
 /// Returns a ratio as a change with its sign: `+8.0 %`, `-12 %`.
 #[must_use]
 pub fn change(ratio: f64) -> String {
-    let text = percent(ratio - 1.0);
+    let share = ratio - 1.0;
+    // What would be written as 0.00 is written as 0.0, without a direction.
+    let text = percent(if share.abs() < 0.000_05 { 0.0 } else { share });
     if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
@@ -228,10 +223,11 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_would_look_alike_get_more_digits() {
+    fn a_limit_near_one_shows_on_which_side_it_lies() {
         let written = |low, high| interval(&Interval { low, high });
         assert_eq!(written(1.024, 1.069), "[1.02, 1.07]");
-        assert_eq!(written(0.9991, 1.0004), "[0.999, 1.000]");
+        assert_eq!(written(0.912, 1.0031), "[0.91, 1.003]");
+        assert_eq!(written(0.9991, 1.0004), "[0.999, 1.0004]");
         assert_eq!(written(17.94, 18.06), "[17.9, 18.1]");
     }
 

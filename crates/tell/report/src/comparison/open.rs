@@ -2,7 +2,7 @@
 
 use analysis::{Percentile, StepComparison, Time, Withheld, response_time, service_time};
 use model::honesty::Keeping;
-use model::{Limit, StepRecord};
+use model::{Label, Limit, StepRecord};
 
 use super::part::Part;
 use super::tables::{find, median_cell, ratio_cell};
@@ -72,7 +72,11 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
     ];
     let mut sentences: Vec<String> = sentence(compared, step).into_iter().collect();
     if comparison.variants.len() > 1 {
-        let claims = Claim::of(step);
+        let mut claims = Claim::of(step);
+        if compared.label == Label::Bogus {
+            // That there is no verdict is said once.
+            claims.truncate(1);
+        }
         sentences.extend(claims.iter().filter_map(|claim| step_sentence(compared, step, claim)));
     }
     Part { title, sentences, tables, remarks }

@@ -71,9 +71,13 @@ fn heading(compared: &Compared<'_>, width: usize) -> String {
 /// Returns incomplete runs and doubts, each as one part; nothing when there are none.
 pub(super) fn trouble(compared: &Compared<'_>, width: usize) -> Vec<String> {
     let incomplete = compared.comparison.incomplete.iter().map(incomplete_line).collect();
-    let mut doubts = list("Doubts", finding_lines(compared.findings), width);
-    if let (Some(list), Some(hint)) = (&mut doubts, explain_hint(compared.findings)) {
-        list.push_str(&format!("\n  {}", fill(&hint, width.saturating_sub(2))));
+    let findings = compared.findings;
+    let grave = findings.iter().filter(|one| !is_note(one));
+    let mut doubts = list("Doubts", finding_lines(grave), width);
+    let below = [notes_line(findings), explain_hint(findings)].into_iter().flatten();
+    for line in below.map(|line| fill(&line, width.saturating_sub(2))) {
+        let list = doubts.get_or_insert_with(|| "No doubt".to_owned());
+        list.push_str(&format!("\n  {line}"));
     }
     [list("Incomplete runs", incomplete, width), doubts].into_iter().flatten().collect()
 }

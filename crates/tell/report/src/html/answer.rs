@@ -33,7 +33,7 @@ pub(super) fn section(compared: &Compared<'_>) -> Markup {
                 ul.sentences { @for sentence in sentences { li { (emphasis(&sentence)) } } }
                 @for band in bands(comparison) { (band_table(compared, &band)) }
                 @for part in &parts { (told(part)) }
-                @if comparison.variants.len() > 1 { p.legend { (sign_legend(compared)) } }
+                @if comparison.variants.len() > 1 { (entries(&sign_legend(compared))) }
                 @if let Some(control) = control(compared) { p.legend { (control) } }
                 p.legend { (legend(compared)) }
             }
@@ -62,12 +62,17 @@ fn told(part: &Part) -> Markup {
     }
 }
 
-/// Returns a sentence with its step in bold.
+/// Returns a sentence with its step in bold; a percent sign stays with its number.
 fn emphasis(sentence: &str) -> Markup {
-    match sentence.split_once(": ") {
-        Some((step, rest)) => html! { strong { (step) } ": " (rest) },
-        None => html! { (sentence) },
-    }
+    let sentence = sentence.replace(" %", "\u{a0}%");
+    let step = sentence.split([':', ',']).next().unwrap_or_default().len();
+    let (step, rest) = sentence.split_at(step);
+    html! { @if rest.is_empty() { (step) } @else { strong { (step) } (rest) } }
+}
+
+/// Returns entries that stay whole where a line ends.
+fn entries(legend: &str) -> Markup {
+    html! { p.legend { @for entry in legend.split("   ") { span.entry { (entry) } " " } } }
 }
 
 /// Most steps side by side in one table.

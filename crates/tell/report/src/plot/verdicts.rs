@@ -2,6 +2,7 @@
 
 use analysis::StepComparison;
 use maud::{Markup, html};
+use model::Label;
 use stats::Effect;
 
 use super::axis::Ratios;
@@ -66,18 +67,23 @@ pub(crate) fn verdicts(subject: &Subject<'_>) -> Option<Picture> {
         let column = &columns[area.column];
         column.cell((area, compared), column.effects[row], rows[row].colour)
     };
-    let words = Words::new("verdicts", "Verdicts, step by step", &caption(margin));
+    let words = words(compared);
     Some(matrix.picture(words, &back, &cell))
 }
 
-fn caption(margin: f64) -> String {
-    let margin = declared(margin);
-    format!(
-        "Ratio to the base with its 95 % interval. Logarithmic axes around 1 that do not begin at \
-         zero, each step its own; grey: the margin of {margin}, within which a difference does not \
-         matter. An interval that holds 1 shows no difference; one within the grey shows that there \
-         is none that matters."
-    )
+fn words(compared: &Compared<'_>) -> Words {
+    let what = "Ratio to the base with its 95 % interval; a ring has none. Logarithmic axes around 1 \
+                that do not begin at zero, each step its own; grey: within the margin of";
+    let margin = declared(compared.comparison.margin);
+    if compared.label == Label::Bogus {
+        let caption = format!("{what} {margin}. No verdict may be drawn from these.");
+        return Words::new("verdicts", "Ratios, step by step", &caption);
+    }
+    let caption = format!(
+        "{what} {margin}, where a difference does not matter. An interval that reaches over 1 cannot \
+         be told from no difference; one that lies in the grey leaves none that matters."
+    );
+    Words::new("verdicts", "Verdicts, step by step", &caption)
 }
 
 fn effect<'a>(step: &'a StepComparison, row: usize, claim: &Claim) -> Option<&'a Effect> {
@@ -132,7 +138,7 @@ impl Column<'_> {
                         line x1=(px(end)) y1=(px(middle - END)) x2=(px(end)) y2=(px(middle + END))
                             stroke=(colour) stroke-width="1.6" {}
                     }
-                    circle cx=(px(x(effect.ratio))) cy=(px(middle)) r="3.6" fill=(colour) {}
+                    circle cx=(px(x(effect.ratio))) cy=(px(middle)) r="3" fill=(colour) {}
                 } @else {
                     circle cx=(px(x(effect.ratio))) cy=(px(middle)) r="3.6" class="run"
                         stroke=(colour) {}

@@ -42,8 +42,8 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
         format!("{is}; between the two no difference was found in {}.", many(asked, "step"))
     } else {
         format!(
-            "{is}, and yet a difference was found in {}: what is found of the others may be as \
-             false.",
+            "{is}, and yet a difference was found in {}: one in 20 such answers is wrong by design, \
+             and differences of this size stay in doubt.",
             list(&wrong)
         )
     })

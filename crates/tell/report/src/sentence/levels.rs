@@ -1,7 +1,7 @@
 //! A step of a sweep: one variant against the base over the numbers of clients.
 
 use analysis::StepComparison;
-use stats::{Effect, Verdict};
+use stats::{Effect, Verdict, Why};
 
 use super::claim::Claim;
 use super::design::{Case, design};
@@ -33,16 +33,21 @@ fn of_variant(compared: &Compared<'_>, steps: &[&StepComparison], name: &str) ->
         return Some(format!("{head}: no verdict: {}.", trust::blocking(compared, true)));
     }
     let margin = declared(comparison.margin);
-    let groups = [
-        ("fewer operations per second".to_owned(), Verdict::Below),
-        ("no detectable difference".to_owned(), Verdict::Inconclusive),
-        (format!("no difference beyond {margin}"), Verdict::Equivalent),
-        (format!("a real difference by its estimate within {margin}"), Verdict::SmallButReal),
-        ("more operations per second".to_owned(), Verdict::Above),
-    ];
     let is = |effect: &Effect, verdict: Verdict| effect.verdict == verdict;
-    let told = groups.iter().filter_map(|(words, verdict)| {
-        let own = known.iter().filter(|(_, case)| is(case.effect, *verdict));
+    let is_wide = |effect: &Effect| effect.why == Some(Why::Wide);
+    type Is<'a> = &'a dyn Fn(&Effect) -> bool;
+    let groups: [(String, Is<'_>); 6] = [
+        ("fewer operations per second".to_owned(), &|it| is(it, Verdict::Below)),
+        ("no detectable difference".to_owned(), &|it| is(it, Verdict::Inconclusive) && is_wide(it)),
+        ("inconclusive".to_owned(), &|it| is(it, Verdict::Inconclusive) && !is_wide(it)),
+        (format!("no difference beyond {margin}"), &|it| is(it, Verdict::Equivalent)),
+        (format!("a real difference by its estimate within {margin}"), &|it| {
+            is(it, Verdict::SmallButReal)
+        }),
+        ("more operations per second".to_owned(), &|it| is(it, Verdict::Above)),
+    ];
+    let told = groups.iter().filter_map(|(words, is_of)| {
+        let own = known.iter().filter(|(_, case)| is_of(case.effect));
         let own: Vec<String> = own.map(|(clients, _)| clients.to_string()).collect();
         let names: Vec<&str> = own.iter().map(String::as_str).collect();
         let noun = if own == ["1"] { "client" } else { "clients" };

@@ -174,7 +174,7 @@ fn words(single: &Single<'_>) -> String {
                 format!("inconclusive for {{}}: it does not stand out among {}", among(*family))
             }
             Some(Why::OneRun) => "too few runs for a verdict on {}".to_owned(),
-            Some(Why::NoSpread) => "no verdict on {}: all runs gave the same".to_owned(),
+            Some(Why::NoSpread) => "no verdict on {}: the runs of each do not differ at all, so the noise is not known".to_owned(),
         },
     }
 }

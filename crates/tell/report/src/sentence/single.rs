@@ -67,7 +67,8 @@ impl Single<'_> {
                     )
                 }
                 Some(Why::NoSpread) => format!(
-                    "no verdict on {noun}: {}, and all runs of both gave the same",
+                    "no verdict on {noun}: {}, but the runs of each do not differ at all, so \
+                     the noise is not known",
                     against()
                 ),
                 Some(Why::Family) => format!(
@@ -88,6 +89,9 @@ impl Single<'_> {
             return format!("{} times the {} of {base}{brackets}", ratio(effect.ratio), claim.noun);
         }
         let size = change(effect.ratio);
+        if size == "+0.0 %" {
+            return format!("the same {} as {base}{brackets}", claim.noun);
+        }
         let size = size.trim_start_matches(['+', '-']);
         let word = if effect.ratio < 1.0 { claim.less } else { claim.more };
         format!("{size} {word} than {base}{brackets}")

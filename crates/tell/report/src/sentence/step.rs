@@ -225,11 +225,11 @@ mod tests {
         ");
         let same = one_run(1.0).map(|effect| stats::Effect { why: Some(Why::NoSpread), ..effect });
         insta::assert_snapshot!(said(&[("new", 3, same)]), @r"
-        readrandom: no verdict on operations per second: new against old +0.0 %, and
-        all runs of both gave the same. With 3 runs each and a run-to-run CoV of
-        2.5 % (assumed, for nothing is known of it here), this design would have
-        seen a difference of 10 % or more four times in five; smaller ones it could
-        miss.
+        readrandom: no verdict on operations per second: new against old +0.0 %, but
+        the runs of each do not differ at all, so the noise is not known. With 3
+        runs each and a run-to-run CoV of 2.5 % (assumed, for nothing is known of it
+        here), this design would have seen a difference of 10 % or more four times
+        in five; smaller ones it could miss.
         ");
     }
 
@@ -317,7 +317,7 @@ mod tests {
         Control: old-again is old once more; between the two no difference was found in 1 step.
         ");
         insta::assert_snapshot!(control(&sample(faster)), @r"
-        Control: old-again is old once more, and yet a difference was found in readrandom (+8.0 % [+5.2 %, +11 %]): what is found of the others may be as false.
+        Control: old-again is old once more, and yet a difference was found in readrandom (+8.0 % [+5.2 %, +11 %]): one in 20 such answers is wrong by design, and differences of this size stay in doubt.
         ");
     }
 }

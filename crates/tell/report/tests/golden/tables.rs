@@ -1,11 +1,14 @@
 //! The tables of comparison, run and list, in every format.
 
+use model::Waiver;
 use report::{
-    Compared, Format, Meta, RunSummary, Style, render_answer, render_comparison, render_list,
-    render_run,
+    Compared, Format, Meta, RunSummary, Style, next_steps, render_answer, render_comparison,
+    render_list, render_run,
 };
 
-use crate::fixture::{Fixture, adaptive, open_loops, quickstart, sweep, two_releases};
+use crate::fixture::{
+    Fixture, adaptive, bogus, controlled, open_loops, quickstart, sweep, two_releases,
+};
 
 fn rendered(format: Format, style: Style) -> String {
     compared(&quickstart(5), format, style)
@@ -26,9 +29,10 @@ fn compared(fixture: &Fixture, format: Format, style: Style) -> String {
 }
 
 #[test]
-fn the_comparison_fits_a_screen_and_names_what_is_wrong() {
+fn the_comparison_is_in_words_and_figures_and_names_what_is_wrong() {
     let text = rendered(Format::Text, Style::default());
-    assert!(text.lines().count() <= 48, "more than a screen:\n{text}");
+    // Two tables of eight variants and a sentence or two for each of five steps.
+    assert!(text.lines().count() <= 56, "too long:\n{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 120), "wider than asked:\n{text}");
     insta::assert_snapshot!(text);
 }
@@ -185,9 +189,101 @@ fn open_loops_and_sweeps_can_be_pasted() {
         "{text}"
     );
     assert!(text.contains("## readrandom: highest rate that keeps p99.9 < 2.00 ms"), "{text}");
-    assert!(text.contains("rocksdb-9.10.c1.r3 is invalid and not counted: 13 of 20"), "{text}");
+    assert!(text.contains("- BLOCKING: A011 client late: "), "{text}");
     let text = compared(&sweep(), Format::Markdown, Style::default());
     assert!(text.contains("## readrandom by clients"), "{text}");
+}
+
+/// The same with a rule set aside that would stand against any verdict.
+fn waived() -> Fixture {
+    let mut fixture = open_loops();
+    fixture.manifest.plan.experiment.waivers = vec![Waiver {
+        code: "A011".to_owned(),
+        reason: "what the client disturbed is not counted.".to_owned(),
+    }];
+    fixture.compared()
+}
+
+#[test]
+fn a_waiver_is_in_the_first_line_of_every_output() {
+    let fixture = waived();
+    let said = "A011 waived: what the client disturbed is not counted.";
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let style = Style::default();
+    for text in [
+        compared(&fixture, Format::Text, style),
+        compared(&fixture, Format::Markdown, style),
+        answer(&fixture, style),
+    ] {
+        assert!(first(&text).contains(said), "{}", first(&text));
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&compared(&fixture, Format::Json, style)).unwrap();
+    assert_eq!((&json["label"], &json["waived"][0]["code"]), (&"true".into(), &"A011".into()));
+    let csv = compared(&fixture, Format::Csv, style);
+    assert!(csv.lines().skip(1).all(|line| line.ends_with(",true,A011")));
+    insta::assert_snapshot!(compared(&fixture, Format::Text, style));
+}
+
+#[test]
+fn what_is_bogus_shows_no_verdict() {
+    let (fixture, style) = (bogus(), Style { has_costs: true, ..Style::default() });
+    for text in [
+        compared(&fixture, Format::Text, style),
+        compared(&fixture, Format::Markdown, style),
+        answer(&fixture, style),
+        report::render_html(&fixture.input()),
+    ] {
+        assert!(text.contains("Verdict: BOGUS. No verdict may be drawn from it: A001 durability"));
+        for sign in
+            ["\u{25b2}", "\u{25bc}", "\u{25b3}", "\u{25bd}", "\u{2248}", " did more", "fewer op"]
+        {
+            assert!(!text.contains(sign), "{sign} in {text}");
+        }
+    }
+    let csv = compared(&fixture, Format::Csv, style);
+    assert!(csv.lines().skip(1).all(|line| line.ends_with(",bogus,")));
+    assert!(!csv.contains(",above,") && csv.contains(",bogus,,bogus,"));
+    let json: serde_json::Value =
+        serde_json::from_str(&compared(&fixture, Format::Json, style)).unwrap();
+    assert_eq!((&json["label"], &json["findings"][0]["code"]), (&"bogus".into(), &"A001".into()));
+    insta::assert_snapshot!(compared(&fixture, Format::Text, Style::default()));
+}
+
+#[test]
+fn the_control_has_a_row_of_its_own_and_is_told_about() {
+    let fixture = controlled();
+    insta::assert_snapshot!(compared(&fixture, Format::Text, Style::default()));
+    let answer = answer(&fixture, Style::default());
+    assert!(answer.contains("rocksdb-9.10-again (control)"), "{answer}");
+    assert!(answer.contains("Control: rocksdb-9.10-again is rocksdb-9.10 once more"), "{answer}");
+}
+
+#[test]
+fn what_comes_next_follows_from_what_is_open() {
+    let next = |fixture: &Fixture| {
+        let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+        let (comparison, findings) = (&fixture.comparison, &fixture.findings);
+        next_steps(&Compared::of(comparison, &meta, &fixture.runs, host, findings)).join("\n")
+    };
+    insta::assert_snapshot!(next(&quickstart(5)), @r"
+    assay lint quickstart
+    assay run quickstart --until 2%
+    assay explain rocksdb-9.10 sqlite filluniquerandom
+    assay compare quickstart --costs
+    assay report quickstart
+    ");
+    insta::assert_snapshot!(next(&two_releases(5)), @r"
+    assay lint releases
+    assay run releases --until 2%
+    assay compare releases --costs
+    assay report releases
+    ");
+    insta::assert_snapshot!(next(&bogus()), @r"
+    assay lint unlike
+    assay compare unlike --costs
+    assay report unlike
+    ");
 }
 
 #[test]
