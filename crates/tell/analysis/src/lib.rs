@@ -18,6 +18,7 @@ mod arms;
 pub mod budget;
 pub mod compare;
 pub mod comparison;
+pub mod cuts;
 pub mod error;
 pub mod explain;
 pub mod family;
@@ -37,6 +38,7 @@ pub use comparison::{
     CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
     StepComparison, VariantRuns, is_given,
 };
+pub use cuts::{Cuts, cut_phrase, cuts, moment};
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};
 pub use family::{Families, Family};
