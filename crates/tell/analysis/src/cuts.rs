@@ -23,16 +23,17 @@ pub struct Cuts(BTreeMap<Key, Nanos>);
 /// Source: the project's reference, analysis, section 3: the same cut for all, the maximum over
 /// runs and arms.
 #[must_use]
-pub fn cuts(runs: &[RunRecord]) -> Cuts {
+pub fn cuts<'a>(runs: impl IntoIterator<Item = &'a RunRecord>) -> Cuts {
+    let runs: Vec<&RunRecord> = runs.into_iter().collect();
     let mut latest: BTreeMap<Key, Nanos> = BTreeMap::new();
     let mut cannot = BTreeSet::new();
-    for (key, step) in steps(runs) {
+    for (key, step) in steps(&runs) {
         if let Some(from) = steady_from(step) {
             let known = latest.entry(key).or_default();
             *known = (*known).max(from);
         }
     }
-    for (key, step) in steps(runs) {
+    for (key, step) in steps(&runs) {
         if latest.get(&key).is_some_and(|cut| !leaves_enough(step, *cut)) {
             cannot.insert(key);
         }
@@ -84,8 +85,8 @@ pub fn moment(at: Nanos) -> String {
 }
 
 /// Returns the steps that may be cut, with their keys.
-fn steps(runs: &[RunRecord]) -> impl Iterator<Item = (Key, &StepRecord)> {
-    let valid = runs.iter().filter(|run| run.invalid.is_none());
+fn steps<'a>(runs: &[&'a RunRecord]) -> impl Iterator<Item = (Key, &'a StepRecord)> {
+    let valid = runs.iter().copied().filter(|run| run.invalid.is_none());
     let all = valid.flat_map(|run| run.steps.iter().map(move |step| (key(run, step), step)));
     all.filter(|(_, step)| matches!(step.step.stop, StopRule::Duration(_)) && step.search.is_none())
 }
@@ -147,7 +148,7 @@ mod tests {
         ];
         assert_eq!(cut_of(&runs), Some(Nanos::from_secs(13)));
         assert!(cuts(&runs[..1]).is_empty());
-        assert!(cuts(&[]).is_empty());
+        assert!(cuts([]).is_empty());
     }
 
     #[test]
