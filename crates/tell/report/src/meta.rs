@@ -18,6 +18,8 @@ pub struct Meta {
     pub durability: String,
     /// Rules that the author set aside.
     pub waivers: Vec<Waiver>,
+    /// Repetitions that told how many were needed; `None` where none were added.
+    pub pilot_repetitions: Option<u32>,
 }
 
 impl Meta {
@@ -32,6 +34,7 @@ impl Meta {
             host: host_line(&manifest.host),
             durability: durability_line(experiment),
             waivers: experiment.waivers.clone(),
+            pilot_repetitions: manifest.plan.pilot_repetitions,
         }
     }
 }

@@ -13,12 +13,12 @@ use crate::label::THROUGHPUT;
 pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
     let name = &compared.meta.name;
     let mut steps = Vec::new();
-    if compared.label != Label::True {
+    if compared.label == Label::Bogus {
         steps.push(format!("assay lint {name}"));
     }
-    if is_too_coarse(compared) && compared.label != Label::Bogus {
+    if is_too_coarse(compared) && can_be_extended(compared) {
         let margin = declared(compared.comparison.margin).replace(' ', "");
-        steps.push(format!("assay run {name} --until {margin}"));
+        steps.push(format!("assay run --resume {name} --until {margin}"));
     }
     steps.extend(explain(compared));
     if compared.comparison.variants.len() > 1 {
@@ -37,6 +37,18 @@ fn is_too_coarse(compared: &Compared<'_>) -> bool {
     own_questions(compared).any(|(_, _, effect)| open(effect))
 }
 
+/// Fewest repetitions that tell how many more are needed.
+///
+/// Source: the project's reference, analysis, section 2, pilot.
+const PILOT_MIN: u32 = 3;
+
+/// Returns whether more repetitions can be added, and are worth it: once, to a pilot.
+fn can_be_extended(compared: &Compared<'_>) -> bool {
+    compared.label != Label::Bogus
+        && compared.comparison.repetitions >= PILOT_MIN
+        && compared.meta.pilot_repetitions.is_none()
+}
+
 /// Returns the command that explains the largest difference there is.
 fn explain(compared: &Compared<'_>) -> Option<String> {
     let is_apart =
@@ -46,7 +58,8 @@ fn explain(compared: &Compared<'_>) -> Option<String> {
     let found =
         own_questions(compared).filter(|(step, _, effect)| is_throughput(step) && is_apart(effect));
     let (step, variant, _) = found.max_by(|one, other| size(one.2).total_cmp(&size(other.2)))?;
-    Some(format!("assay explain {} {variant} {}", compared.comparison.base, step.name))
+    let (base, name) = (&compared.comparison.base, &compared.meta.name);
+    Some(format!("assay explain {base} {variant} {} --in {name}", step.name))
 }
 
 /// Iterates over step, variant and effect of each step's own question; the control has none.

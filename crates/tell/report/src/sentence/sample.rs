@@ -59,6 +59,7 @@ impl Sample {
             host: String::new(),
             durability: String::new(),
             waivers: Vec::new(),
+            pilot_repetitions: None,
         };
         Self { comparison, meta, findings: Vec::new() }
     }

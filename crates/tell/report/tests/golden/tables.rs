@@ -267,15 +267,12 @@ fn what_comes_next_follows_from_what_is_open() {
         next_steps(&Compared::of(comparison, &meta, &fixture.runs, host, findings)).join("\n")
     };
     insta::assert_snapshot!(next(&quickstart(5)), @r"
-    assay lint quickstart
-    assay run quickstart --until 2%
-    assay explain rocksdb-9.10 sqlite filluniquerandom
+    assay run --resume quickstart --until 2%
+    assay explain rocksdb-9.10 sqlite filluniquerandom --in quickstart
     assay compare quickstart --costs
     assay report quickstart
     ");
     insta::assert_snapshot!(next(&two_releases(5)), @r"
-    assay lint releases
-    assay run releases --until 2%
     assay compare releases --costs
     assay report releases
     ");

@@ -40,7 +40,14 @@ static RUN: LazyLock<Place> = LazyLock::new(|| {
     place.write("pair.toml", PAIR);
     let said = place.assay(&["run", "pair.toml", "--report"]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    for word in ["one (base)", "Doubts", "Next     assay compare pair", "Kept in  results/pair/"] {
+    assert!(said.out.starts_with("Verdict: "), "{}", said.out);
+    for word in [
+        "one (base)",
+        "Doubts",
+        "Next     assay ",
+        "assay compare pair --costs",
+        "Kept in  results/pair/",
+    ] {
         assert!(said.out.contains(word), "{word}: {}", said.out);
     }
     assert_eq!(said.out.matches("noise is poorly known").count(), 1, "once: {}", said.out);
@@ -167,6 +174,34 @@ fn another_base_changes_the_ratios_and_not_the_medians() {
     let ratio = |metric: Value| metric["versus_base"]["ratio"].as_f64().expect("a ratio");
     let product = ratio(cell(&of_one, 1)) * ratio(cell(&of_two, 0));
     assert!((product - 1.0).abs() < 1e-9, "one to two, and back: {product}");
+}
+
+#[test]
+fn the_label_heads_every_format_and_every_step_has_a_sentence() {
+    let text = answer(&["compare", "pair"]);
+    let first = text.lines().next().expect("a line");
+    assert!(first.starts_with("Verdict: ") && first.contains("assay lint pair"), "{first}");
+    for step in ["fillseq", "readrandom"] {
+        let is_sentence = |line: &str| line.starts_with(&format!("{step}: "));
+        assert!(text.lines().any(is_sentence), "no sentence about {step}: {text}");
+    }
+    let markdown = answer(&["compare", "pair", "--format", "markdown"]);
+    assert_eq!(markdown.lines().next(), Some(format!("**{first}**").as_str()));
+    let json = answer(&["compare", "pair", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let label = json["label"].as_str().expect("a label");
+    assert!(first.starts_with(&format!("Verdict: {}.", label.to_uppercase())), "{label}: {first}");
+    assert!(json["findings"].as_array().is_some_and(|found| !found.is_empty()));
+    let csv = answer(&["compare", "pair", "--format", "csv"]);
+    let header: Vec<_> = csv.lines().next().expect("a header").split(',').collect();
+    let column = header.iter().position(|name| *name == "label").expect("a column");
+    let is_labelled = |line: &str| line.split(',').nth(column) == Some(label);
+    assert!(csv.lines().skip(1).all(is_labelled), "{csv}");
+    // The page says it before anything else but the question.
+    answer(&["report", "pair", "-o", "labelled.html"]);
+    let page = fs::read_to_string(RUN.path("labelled.html")).expect("the page");
+    let (header, _) = page.split_once("</header>").expect("a header");
+    assert!(header.contains(first), "{header}");
 }
 
 #[test]
