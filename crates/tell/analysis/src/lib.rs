@@ -22,6 +22,7 @@ pub mod cuts;
 pub mod error;
 pub mod explain;
 pub mod family;
+pub mod history;
 pub mod join;
 pub mod ledger;
 pub mod metrics;

@@ -1,0 +1,54 @@
+//! Which way each metric is better.
+
+use model::{Better, metric};
+
+use super::problem::HistoryError;
+use super::series::History;
+
+/// What the user says of columns that are no metrics of ours.
+#[derive(Debug, Clone, Default)]
+pub struct Directions {
+    /// Columns of which more is better.
+    pub higher: Vec<String>,
+    /// Columns of which less is better.
+    pub lower: Vec<String>,
+}
+
+impl Directions {
+    /// Sets the direction of each history: what the user says, else what our metrics say.
+    ///
+    /// # Errors
+    /// When a name is given both ways, or is no history's.
+    pub fn set(&self, histories: &mut [History]) -> Result<(), HistoryError> {
+        let both = self.higher.iter().find(|name| self.lower.contains(name));
+        if let Some(name) = both {
+            return Err(HistoryError::BothWays { name: name.clone() });
+        }
+        for name in self.higher.iter().chain(&self.lower) {
+            if !histories.iter().any(|one| one.name == *name) {
+                let known = names(histories);
+                return Err(HistoryError::UnknownMetric { name: name.clone(), known });
+            }
+        }
+        for one in histories {
+            let is_in = |names: &[String]| names.contains(&one.name);
+            one.better = match metric::find(&one.name) {
+                _ if is_in(&self.higher) => Some(Better::Higher),
+                _ if is_in(&self.lower) => Some(Better::Lower),
+                known => known.map(|metric| metric.better),
+            };
+        }
+        Ok(())
+    }
+}
+
+/// Returns the names of the histories, each once.
+pub(super) fn names(histories: &[History]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for one in histories {
+        if !names.contains(&one.name) {
+            names.push(one.name.clone());
+        }
+    }
+    names
+}

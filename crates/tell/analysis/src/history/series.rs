@@ -1,0 +1,57 @@
+//! A history: labelled values of one metric, oldest first.
+
+use model::{Better, Unit};
+use serde::Serialize;
+
+/// A series of one metric's values, oldest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// The metric, or the column's name.
+    pub name: String,
+    /// Whose it is: step, variant, clients; `None` for a column from elsewhere.
+    pub subject: Option<String>,
+    /// Unit, for a metric of ours.
+    pub unit: Option<Unit>,
+    /// Which way is better; `None` when nobody said.
+    pub better: Option<Better>,
+    /// What each value is of: a time, a commit, an index.
+    pub labels: Vec<String>,
+    /// The values, as many as labels; `None` where one is missing.
+    pub values: Vec<Option<f64>>,
+}
+
+impl History {
+    /// Returns how many values there are.
+    #[must_use]
+    pub fn known(&self) -> usize {
+        self.values.iter().flatten().count()
+    }
+
+    /// Returns whether growth by `effect` is good, bad or neither.
+    #[must_use]
+    pub fn trend(&self, effect: f64) -> Trend {
+        match self.better {
+            Some(Better::Higher) if effect != 0.0 => Trend::of(effect > 0.0),
+            Some(Better::Lower) if effect != 0.0 => Trend::of(effect < 0.0),
+            Some(Better::Higher | Better::Lower | Better::Neither) | None => Trend::Neither,
+        }
+    }
+}
+
+/// Whether a change is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trend {
+    /// It is an improvement.
+    Better,
+    /// It is a regression.
+    Worse,
+    /// Neither way is better, or nobody said which.
+    Neither,
+}
+
+impl Trend {
+    const fn of(is_good: bool) -> Self {
+        if is_good { Self::Better } else { Self::Worse }
+    }
+}
