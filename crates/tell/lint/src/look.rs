@@ -75,6 +75,8 @@ impl Arm<'_> {
 }
 
 /// Returns the runs behind each cell of a comparison, by the metric that answers for its step.
+///
+/// Steps without operations are left out: how long they took is nobody's answer.
 pub(crate) fn arms<'a>(context: &ComparisonContext<'a>) -> Vec<Arm<'a>> {
     let data = &context.experiment.data;
     let mut runs: Vec<&RunRecord> = context.valid().collect();
@@ -85,7 +87,7 @@ pub(crate) fn arms<'a>(context: &ComparisonContext<'a>) -> Vec<Arm<'a>> {
         analysis::step_metrics(record, data).get(metric).copied()
     };
     let of_cell = |step: &'a StepComparison, variant: &'a str| {
-        let metric = step.primary?;
+        let metric = step.primary.filter(|_| !MAINTAINING.contains(&step.name.as_str()))?;
         let is_own =
             |run: &&RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
         let own = runs.iter().copied().filter(is_own);
@@ -100,6 +102,9 @@ pub(crate) fn arms<'a>(context: &ComparisonContext<'a>) -> Vec<Arm<'a>> {
 /// Returns a share as a percentage: `1.2 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
+    if percent > 1_000.0 {
+        return "over 1000 %".to_owned();
+    }
     let digits = if percent < 10.0 { 1 } else { 0 };
     format!("{percent:.digits$} %")
 }
@@ -131,5 +136,6 @@ mod tests {
     fn shares_are_told_with_two_digits_or_whole() {
         assert_eq!(percent(0.0123), "1.2 %");
         assert_eq!(percent(0.523), "52 %");
+        assert_eq!(percent(1e4), "over 1000 %");
     }
 }

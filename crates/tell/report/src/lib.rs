@@ -14,6 +14,7 @@
 pub mod comparison;
 pub mod explain;
 pub mod figure;
+pub mod findings;
 pub mod format;
 mod honesty;
 pub mod html;
@@ -30,8 +31,9 @@ mod sentence;
 mod table;
 mod trust;
 
-pub use comparison::{render_answer, render_comparison};
+pub use comparison::{CSV_COLUMNS, render_answer, render_comparison, render_metric};
 pub use explain::render_explanations;
+pub use findings::{findings_json, render_findings, render_rule, render_rules};
 pub use format::{Format, Style};
 pub use html::render_html;
 pub use input::{Compared, ReportInput};

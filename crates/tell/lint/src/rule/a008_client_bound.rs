@@ -1,10 +1,10 @@
 //! A008: the client, and not the engine, was measured.
 
 use model::record::Severity;
-use model::{Load, RunRecord, StepRecord};
+use model::{Load, StepRecord};
 
 use super::{Rule, Seen};
-use crate::context::RunContext;
+use crate::context::ComparisonContext;
 use crate::look::{operations, percent};
 
 /// The client's own work is a large part of what was measured.
@@ -21,20 +21,28 @@ pub(crate) static RULE: Rule = Rule {
     source: "seed 002, \"Insert benchmark on an 8-core AMD server\" (the client uses too much CPU); \
              reference, analysis, sections 5.2 and 7, L08",
     is_recorded: true,
-    run: Some(run),
+    comparison: Some(comparison),
     ..Rule::SILENT
 };
 
 /// Share of an operation's time that may be the client's. Source: the reference, analysis, L08.
 const SHARE: f64 = 0.1;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
-    let run = context.run;
-    run.steps.iter().filter_map(|step| harness(step, run)).collect()
+/// Tells of closed loops by what the client costs at its least disturbed: a calibration beside a
+/// busy neighbour tells of the neighbour.
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+    let costs = context.valid().filter_map(|run| run.calibration.as_ref());
+    let Some(own_ns) = costs.map(|cost| cost.closed_ns_per_op).reduce(f64::min) else {
+        return Vec::new();
+    };
+    let of_run = |run: &'_ model::RunRecord| -> Vec<Seen> {
+        let seen = run.steps.iter().filter_map(|step| harness(step, own_ns));
+        seen.map(|seen| seen.variant(&run.cell.variant).run(&run.id)).collect()
+    };
+    context.valid().flat_map(of_run).collect()
 }
 
-fn harness(step: &StepRecord, run: &RunRecord) -> Option<Seen> {
-    let own_ns = run.calibration.as_ref()?.closed_ns_per_op;
+fn harness(step: &StepRecord, own_ns: f64) -> Option<Seen> {
     if step.step.load != Load::Closed {
         return None;
     }

@@ -29,6 +29,9 @@ const STEAL: f64 = 0.005;
 /// CPUs that other processes may use. Source: as above.
 const FOREIGN: f64 = 0.02;
 
+/// CPU time below which nothing is told: the kernel accounts for it in ticks of 4 to 10 ms.
+const TICKS_US: f64 = 50_000.0;
+
 fn run(context: &RunContext<'_>) -> Vec<Seen> {
     let cpus = f64::from(context.host.cpus.max(1));
     let steps = measured(context.run);
@@ -36,15 +39,21 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
 }
 
 fn stolen(step: &StepRecord, cpus: f64) -> Option<Seen> {
-    let share = reading(&step.counters, "host_steal_us")? / span_us(step)? / cpus;
+    let share = reading(&step.counters, "host_steal_us").filter(|us| *us > TICKS_US)?
+        / span_us(step)?
+        / cpus;
     (share > STEAL).then(|| {
         let seen = format!("another guest took {} of the CPU", percent(share));
         Seen::new(seen).step(&step.step.name).sized("steal", share)
     })
 }
 
+/// Tells of other processes, unless the runner saw them disturb the step.
 fn foreign(step: &StepRecord) -> Option<Seen> {
-    let share = reading(&step.counters, "others_cpu_us")? / span_us(step)?;
+    let is_told = step.voided.is_some() || step.findings.iter().any(|one| one.code == RULE.code);
+    let used_us =
+        reading(&step.counters, "others_cpu_us").filter(|us| !is_told && *us > TICKS_US)?;
+    let share = used_us / span_us(step)?;
     (share > FOREIGN).then(|| {
         let seen = format!("other processes of the host used {} of one CPU", percent(share));
         Seen::new(seen).step(&step.step.name).sized("foreign", share)

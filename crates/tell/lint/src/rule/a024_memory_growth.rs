@@ -12,9 +12,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "A024",
     name: "memory growth",
     severity: Severity::Doubt,
-    trigger: "resident memory grows by more than 1 % an hour, told from zero; or is more than 1.15 \
-              times the cache and 10 %, beyond memtables and 64 MiB, where the engine tells its cache; \
-              or more than 90 % of the memory",
+    trigger: "resident memory grows by more than 1 % an hour, told from zero over a minute or more, \
+              and is beyond what fills the cache; or is more than 1.15 times the cache and 10 %, \
+              beyond memtables and 64 MiB, where the engine tells its cache; or more than 90 % of the \
+              memory",
     why: "What grows ends in a kill for memory; what is held beside the cache is memory that other \
           engines were not given.",
     remedy: "measure for longer to see where it ends, and compare at equal memory (memory = ...)",
@@ -27,6 +28,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Growth an hour. Source: the reference, analysis, L24.
 const PER_HOUR: f64 = 0.01;
+/// Steady seconds from which growth is told: below, it is the end of a warm-up.
+const SECONDS: u32 = 60;
 /// Times the cache that is explained. Source: as above (1.15 times, and 10 %).
 const EXPLAINED: f64 = 1.15 * 1.1;
 /// Share of the memory that may be resident. Source: as above.
@@ -39,15 +42,21 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
     let memory = memory(context.experiment, Some(context.host));
     let look = |step: &StepRecord| {
         let name = &step.step.name;
-        let all = [grows(step), beyond_cache(step, cache), nearly_all(step, memory)];
+        let all = [grows(step, cache), beyond_cache(step, cache), nearly_all(step, memory)];
         all.map(|seen| seen.map(|seen| seen.step(name)))
     };
     measured(context.run).flat_map(look).flatten().collect()
 }
 
-fn grows(step: &StepRecord) -> Option<Seen> {
-    let drift = step.course.as_ref()?.drifts.get("rss_bytes")?;
-    (drift.is_real && drift.per_hour > PER_HOUR).then(|| {
+#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
+fn grows(step: &StepRecord, cache: Option<Bytes>) -> Option<Seen> {
+    let course = step.course.as_ref().filter(|course| course.seconds >= SECONDS)?;
+    let drift = course.drifts.get("rss_bytes")?;
+    // A cache that fills is no leak.
+    let is_filling = cache.is_some_and(|cache| {
+        reading(&step.gauges_max, "rss_bytes").is_some_and(|rss| rss < cache.0 as f64 * EXPLAINED)
+    });
+    (drift.is_real && drift.per_hour > PER_HOUR && !is_filling).then(|| {
         let seen = format!("resident memory grew by {} an hour", percent(drift.per_hour));
         Seen::new(seen).sized("growth", drift.per_hour)
     })

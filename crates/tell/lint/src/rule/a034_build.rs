@@ -32,6 +32,9 @@ const DEBUGGING: &[&str] = &["DEBUG", "SQLITE_DEBUG", "DEBUG=1", "debug_assertio
 /// Facts that change what an engine can do on this CPU.
 const ABILITIES: &[&str] = &["fast_crc32", "compression"];
 
+/// Names of compressions that releases dropped: the codec itself is still there.
+const PASSING: &[&str] = &["ZSTDNotFinalCompression"];
+
 fn run(context: &RunContext<'_>) -> Vec<Seen> {
     let Some(identity) = &context.run.identity else { return Vec::new() };
     let is_debugging = |fact: &str| fact.split([' ', ',']).any(|word| DEBUGGING.contains(&word));
@@ -51,10 +54,10 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
 
 /// Tells in what the builds of one engine differ.
 fn unlike(engine: &str, builds: &BTreeMap<&str, &Identity>) -> Vec<Seen> {
-    let makers = differing(builds, |build| Some(maker(&build.origin)));
+    let makers = differing(builds, |build| Some(maker(&build.origin).to_owned()));
     let seen = makers.map(|makers| format!("builds of {engine} are of different makers: {makers}"));
     let abilities = ABILITIES.iter().filter_map(|name| {
-        let facts = differing(builds, |build| build.facts.get(*name).map(String::as_str))?;
+        let facts = differing(builds, |build| build.facts.get(*name).map(|fact| told(fact)))?;
         Some(format!("builds of {engine} differ in {}: {facts}", name.replace('_', " ")))
     });
     let graded = |seen| Seen::new(seen).graded(Severity::Doubt);
@@ -64,17 +67,23 @@ fn unlike(engine: &str, builds: &BTreeMap<&str, &Identity>) -> Vec<Seen> {
         .collect()
 }
 
+/// Returns a fact without words that come and go with releases.
+fn told(fact: &str) -> String {
+    let words = fact.split(' ').filter(|word| !PASSING.contains(word));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the values that differ among builds, each with the first variant that has it.
-fn differing<'a>(
-    builds: &BTreeMap<&'a str, &'a Identity>,
-    of: impl Fn(&'a Identity) -> Option<&'a str>,
+fn differing(
+    builds: &BTreeMap<&str, &Identity>,
+    of: impl Fn(&Identity) -> Option<String>,
 ) -> Option<String> {
-    let mut values: Vec<(&str, &str)> = Vec::new();
+    let mut values: Vec<(String, &str)> = Vec::new();
     for (variant, build) in builds {
         let value = of(build).filter(|value| values.iter().all(|(known, _)| known != value));
         values.extend(value.map(|value| (value, *variant)));
     }
-    let told = |(value, variant): &(&str, &str)| format!("{value} ({variant})");
+    let told = |(value, variant): &(String, &str)| format!("{value} ({variant})");
     (values.len() > 1).then(|| values.iter().map(told).collect::<Vec<_>>().join(", "))
 }
 

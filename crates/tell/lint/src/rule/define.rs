@@ -47,6 +47,17 @@ impl Rule {
         run: None,
         comparison: None,
     };
+
+    /// Returns the moments at which it is asked, in words.
+    #[must_use]
+    pub fn moments(&self) -> Vec<&'static str> {
+        let moments = [
+            (self.plan.is_some(), "plans"),
+            (self.run.is_some() || self.is_recorded, "runs"),
+            (self.comparison.is_some(), "comparisons"),
+        ];
+        moments.iter().filter(|(is_asked, _)| *is_asked).map(|(_, name)| *name).collect()
+    }
 }
 
 /// What a rule saw.

@@ -183,10 +183,7 @@ impl Asked {
                     "--engine, --profile and --option go with steps, not with a file"
                 ));
             }
-            let text = fs::read_to_string(file)
-                .into_diagnostic()
-                .wrap_err_with(|| format!("cannot read the experiment file {file}"))?;
-            return Ok(plan::load(file, &text, &overrides, &Program, machine)?);
+            return read_file(file, &overrides, machine);
         }
         Ok(plan::quick(&self.what, &self.variants()?, &overrides, &Program, machine)?)
     }
@@ -213,6 +210,14 @@ impl Asked {
         };
         Ok(self.engine.iter().map(variant).collect())
     }
+}
+
+/// Reads and checks an experiment file.
+pub(crate) fn read_file(file: &str, overrides: &Overrides, machine: Machine) -> Result<Checked> {
+    let text = fs::read_to_string(file)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read the experiment file {file}"))?;
+    Ok(plan::load(file, &text, overrides, &Program, machine)?)
 }
 
 /// Returns whether a word names an experiment file; steps have neither dot nor slash.

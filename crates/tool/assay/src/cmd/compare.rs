@@ -3,23 +3,28 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use analysis::join;
+use analysis::Comparison;
 use archive::Results;
-use miette::{Result, miette};
-use model::{Experiment, RunRecord};
-use report::{Compared, Format, Meta, Style, render_comparison};
+use miette::{Report, Result, miette};
+use model::metric::{self, Kind, METRICS};
+use plan::nearest;
+use report::{Compared, Format, Meta, Style, render_comparison, render_metric};
 
 use super::judged::judge;
-use super::selected::{Selected, select};
+use super::selected::Joined;
+use super::steady::Window;
 use crate::environment::Environment;
-use crate::told::Told as _;
 use crate::ui::Ui;
+
+/// Names told of metrics that share a word with one that is none.
+const ALIKE: usize = 6;
 
 /// What to compare, and how to print it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay compare quickstart                          against the experiment's own base case
   assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
+  assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
   assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs alone
   assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet")]
 pub(crate) struct Args {
@@ -29,71 +34,67 @@ pub(crate) struct Args {
     /// Variant that the others are relative to [default: the experiment's]
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
+    /// Print this metric alone, in every step, with its verdicts
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["costs", "format"])]
+    metric: Option<String>,
     /// Print the cost tables too
     #[arg(long)]
     costs: bool,
     /// Form of output: text, markdown, csv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
+    #[command(flatten)]
+    window: Window,
 }
 
 /// Prints the comparison.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    args.metric.as_deref().map_or(Ok(()), check_metric)?;
     let results = Results::at(&environment.results);
-    let named = args.experiments.iter();
-    let mut named = named.map(|name| select(&results, name)).collect::<Result<Vec<_>>>()?;
-    let labels: Vec<String> = named.iter().map(Selected::label).collect();
-    let asked = labels.iter().zip(&named);
-    let asked: Vec<_> =
-        asked.map(|(label, one)| (label.as_str(), &one.manifest.plan.experiment)).collect();
-    let mut experiment = join(&asked).told()?;
-    let runs = runs_of(&mut named);
-    let hosts: Vec<_> = named.iter().map(|one| &one.manifest.host).collect();
-    if named.iter().any(|one| one.is_one_run) {
-        keep_variants_of(&mut experiment, &runs);
-        check_pair(&experiment, &args.experiments)?;
-    }
+    let joined = Joined::of(&results, &args.experiments, args.window)?;
+    let (experiment, hosts) = (&joined.experiment, joined.hosts());
     let base = args.base.as_deref().unwrap_or(&experiment.base);
-    let judged = judge(&experiment, &hosts, &runs, base, &results)?;
-    let meta = Meta::of(&named[0].manifest);
+    let judged = judge(experiment, &hosts, &joined.runs, base, &results)?;
+    let meta = Meta::of(&joined.manifests[0]);
     let style = Style { has_costs: args.costs, ..ui.style() };
     let (comparison, findings) = (&judged.comparison, &judged.findings);
-    let compared = Compared::of(comparison, &meta, &runs, hosts[0], findings);
-    ui.answer(render_comparison(&compared, args.format, style));
+    let compared = Compared::of(comparison, &meta, &joined.runs, hosts[0], findings);
+    ui.answer(match &args.metric {
+        Some(name) => {
+            render_metric(&compared, name, style).ok_or_else(|| unknown_here(name, comparison))?
+        }
+        None => render_comparison(&compared, args.format, style),
+    });
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the runs that were named, each once.
-fn runs_of(named: &mut [Selected]) -> Vec<RunRecord> {
-    let mut seen = BTreeSet::new();
-    let runs = named.iter_mut().flat_map(|one| std::mem::take(&mut one.runs));
-    runs.filter(|run| seen.insert(run.id.clone())).collect()
-}
-
-/// Refuses runs that are all of one variant: there is nothing to compare them with.
-fn check_pair(experiment: &Experiment, named: &[String]) -> Result<()> {
-    let [only] = &experiment.variants[..] else { return Ok(()) };
-    let what = if named.len() == 1 { "is one run" } else { "are runs" };
-    let shown = if named.len() == 1 { "shows it" } else { "shows them" };
-    Err(miette!(
-        help = format!(
-            "name a run of another variant beside it; `assay show EXPERIMENT RUN` {shown} alone"
-        ),
-        "{} {what} of `{}`, and nothing it could be compared with was named",
-        named.join(", "),
-        only.name
-    ))
-}
-
-/// Leaves what was named: its variants, with as many repetitions as the best of them has runs; the
-/// first is the base if the experiment's own is not among them.
-fn keep_variants_of(experiment: &mut Experiment, runs: &[RunRecord]) {
-    let count = |name: &str| runs.iter().filter(|run| run.cell.variant == name).count();
-    experiment.variants.retain(|variant| count(&variant.name) > 0);
-    let most = experiment.variants.iter().map(|variant| count(&variant.name)).max();
-    experiment.repetitions = u32::try_from(most.unwrap_or(1)).unwrap_or(u32::MAX);
-    if let (None, Some(first)) = (experiment.variant(&experiment.base), experiment.variants.first())
-    {
-        experiment.base.clone_from(&first.name);
+/// Refuses a metric that is none, before anything is read.
+fn check_metric(name: &str) -> Result<()> {
+    if metric::find(name).is_some() {
+        return Ok(());
     }
+    let known = || METRICS.iter().filter(|metric| metric.kind == Kind::Derived);
+    let names = known().map(|metric| metric.name);
+    let parts = |name: &str| name.split('_').map(str::to_owned).collect::<BTreeSet<_>>();
+    let asked = parts(name);
+    let alike: Vec<&str> =
+        names.filter(|known| !asked.is_disjoint(&parts(known))).take(ALIKE).collect();
+    let help = match nearest(name, known().map(|metric| metric.name)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if alike.is_empty() => "GLOSSARY.md lists all; CSV and JSON hold all".to_owned(),
+        None => format!("metrics like it: {}", alike.join(", ")),
+    };
+    Err(miette!(help = help, "no metric is named `{name}`"))
+}
+
+/// Tells that no run knows a metric, and which ones they know.
+fn unknown_here(name: &str, comparison: &Comparison) -> Report {
+    let cells = comparison.steps.iter().flat_map(|step| &step.cells);
+    let known: BTreeSet<&str> =
+        cells.flat_map(|cell| cell.metrics.keys().map(String::as_str)).collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    miette!(
+        help = format!("these runs know: {}", known.join(", ")),
+        "no step of these runs knows `{name}`: it was not measured there, or has no meaning there"
+    )
 }

@@ -7,6 +7,7 @@ mod dispatch;
 mod engine;
 mod explain;
 mod judged;
+mod lint;
 mod list;
 mod plan;
 mod report;
@@ -14,6 +15,7 @@ mod run;
 mod selected;
 mod show;
 mod spend;
+mod steady;
 mod until;
 mod worker;
 

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
     /// What doubts it, the gravest first; what was waived is among them.
-    found: Vec<Found>,
+    pub(crate) found: Vec<Found>,
 }
 
 impl Planned {
