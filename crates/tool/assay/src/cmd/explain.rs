@@ -12,6 +12,7 @@ use model::{Experiment, Manifest};
 use report::{Compared, Format, Meta, render_explanations};
 
 use super::judged::judge;
+use super::steady::Window;
 use crate::environment::Environment;
 use crate::told::Told as _;
 use crate::ui::Ui;
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     for name in [&args.a, &args.b] {
         check_variant(experiment, name)?;
     }
-    let runs = dir.runs(&manifest).told()?;
+    let runs = Window::default().runs(&dir, &manifest)?;
     let judged = judge(experiment, &[&manifest.host], &runs, &args.a, &results)?;
     let steps = steps(args, &judged.comparison)?;
     let findings = concerning(args, judged.findings);

@@ -8,6 +8,7 @@ use lint::{ComparisonContext, Found, check_comparison};
 use miette::Result;
 use model::{Experiment, Host, RunRecord};
 
+use super::steady::steady_runs;
 use crate::told::Told as _;
 
 /// Earlier experiments whose noise is taken into account: the newest tell most of today's noise,
@@ -67,6 +68,6 @@ pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) ->
 fn noise(dir: &ExperimentDir) -> Result<Vec<LedgerCell>, ArchiveError> {
     dir.cached(LEDGER, || {
         let manifest = dir.manifest()?;
-        Ok(ledger(&dir.runs(&manifest)?, &manifest.plan.experiment.data))
+        Ok(ledger(&steady_runs(dir)?, &manifest.plan.experiment.data))
     })
 }

@@ -9,6 +9,7 @@ use miette::{IntoDiagnostic, Result, WrapErr};
 use report::{ReportInput, render_html, render_markdown_post};
 
 use super::judged::judge;
+use super::steady::Window;
 use crate::environment::Environment;
 use crate::told::Told as _;
 use crate::ui::Ui;
@@ -27,41 +28,51 @@ pub(crate) struct Args {
     /// Write a Markdown post with SVG pictures into this directory instead of the page
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     markdown: Option<PathBuf>,
+    #[command(flatten)]
+    window: Window,
 }
 
 /// Writes the report and says where it is.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let dir = Results::at(&environment.results).find(&args.experiment).told()?;
     let written = match &args.markdown {
-        Some(to) => write_post(&dir, to)?,
-        None => write_page(&dir, args.output.as_deref())?,
+        Some(to) => write_post(&dir, to, args.window)?,
+        None => write_page(&dir, args.output.as_deref(), args.window)?,
     };
     ui.answer(written.display());
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes the page; returns where it is.
-pub(crate) fn write_page(dir: &ExperimentDir, to: Option<&Path>) -> Result<PathBuf> {
+pub(crate) fn write_page(
+    dir: &ExperimentDir,
+    to: Option<&Path>,
+    window: Window,
+) -> Result<PathBuf> {
     let path = to.map_or_else(|| dir.path().join("report.html"), Path::to_path_buf);
-    let page = with_input(dir, render_html)?;
+    let page = with_input(dir, window, render_html)?;
     write(&path, page.as_bytes())?;
     Ok(path)
 }
 
-fn write_post(dir: &ExperimentDir, to: &Path) -> Result<PathBuf> {
+fn write_post(dir: &ExperimentDir, to: &Path, window: Window) -> Result<PathBuf> {
     fs::create_dir_all(to)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot make {}", to.display()))?;
-    for (name, bytes) in with_input(dir, render_markdown_post)? {
+    for (name, bytes) in with_input(dir, window, render_markdown_post)? {
         write(&to.join(name), &bytes)?;
     }
     Ok(to.join("report.md"))
 }
 
 /// Reads all that a report shows, and hands it to `render`.
-fn with_input<T>(dir: &ExperimentDir, render: impl Fn(&ReportInput<'_>) -> T) -> Result<T> {
+fn with_input<T>(
+    dir: &ExperimentDir,
+    window: Window,
+    render: impl Fn(&ReportInput<'_>) -> T,
+) -> Result<T> {
     let manifest = dir.manifest().told()?;
-    let runs = dir.runs(&manifest).told()?;
+    let runs = window.runs(dir, &manifest)?;
     let mut intervals = Vec::new();
     for run in &runs {
         intervals.push(dir.intervals(&run.cell.id).told()?);

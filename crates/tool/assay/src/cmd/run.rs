@@ -9,11 +9,12 @@ use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
 use model::{Bytes, Identity, Manifest, Nanos, Plan};
 use plan::Checked;
-use report::{Compared, Meta, render_answer};
+use report::{Compared, Meta, next_steps, render_answer};
 use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
 
 use super::asked::{Asked, rates};
 use super::judged::judge;
+use super::steady::Window;
 use super::until::{self, Until};
 use super::{engine, plan as planning, report as page};
 use crate::environment::Environment;
@@ -227,17 +228,18 @@ fn with_hashes(
 
 /// Prints the answer, the doubts and what to do next.
 fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Result<()> {
-    let runs = dir.runs(manifest).told()?;
+    let runs = Window::default().runs(dir, manifest)?;
     let experiment = &manifest.plan.experiment;
+    let mut next = vec![format!("assay show {}", experiment.name)];
     if runs.iter().any(|run| !run.steps.is_empty()) {
         let judged = judge(experiment, &[&manifest.host], &runs, &experiment.base, &dir.archive())?;
         let meta = Meta::of(manifest);
         let (comparison, findings) = (&judged.comparison, &judged.findings);
         let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
         ui.answer(render_answer(&compared, ui.style()));
+        next = next_steps(&compared);
     }
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
-    let name = &experiment.name;
     if complete < manifest.plan.cells.len() {
         let total = manifest.plan.cells.len();
         ui.answer(format_args!("\n{complete} of {total} runs are complete"));
@@ -248,12 +250,13 @@ fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Resul
     if !reached.is_empty() {
         ui.answer(format_args!("\n{}", reached.join("\n")));
     }
-    ui.answer(format_args!(
-        "\nNext     assay compare {name} --costs     assay show {name}     assay report {name}"
-    ));
+    ui.answer(format_args!("\nNext     {}", next.join("\n         ")));
     ui.answer(format_args!("Kept in  {}", dir.path().display()));
     if args.report && !runs.is_empty() {
-        ui.answer(format_args!("Report   {}", page::write_page(dir, None)?.display()));
+        ui.answer(format_args!(
+            "Report   {}",
+            page::write_page(dir, None, Window::default())?.display()
+        ));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use archive::Results;
 use miette::{Result, miette};
 use report::render_run;
 
+use super::steady::Window;
 use crate::environment::Environment;
 use crate::told::Told as _;
 use crate::ui::Ui;
@@ -20,13 +21,15 @@ pub(crate) struct Args {
     experiment: String,
     /// Run, as `assay list EXPERIMENT` names it; all when absent
     run: Option<String>,
+    #[command(flatten)]
+    window: Window,
 }
 
 /// Shows the runs.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let dir = Results::at(&environment.results).find(&args.experiment).told()?;
     let manifest = dir.manifest().told()?;
-    let runs = dir.runs(&manifest).told()?;
+    let runs = args.window.runs(&dir, &manifest)?;
     let wanted = args.run.as_deref();
     let asked =
         |cell: &str| wanted.is_none_or(|name| cell == name || name.ends_with(&format!("/{cell}")));
