@@ -213,7 +213,7 @@ impl Budget<'_> {
             own.into_iter().try_fold(self.shortest(length), |longest, (one, scale)| {
                 let left = (half_width / scale).powi(2) - one.between;
                 let within = one.within.unwrap_or(0.0);
-                (left > 0.0).then(|| longest.max(within / left))
+                (left > 0.0).then(|| longest.max(one.cut_s + within / left))
             })
         };
         self.lengths.iter().map(needed).collect()

@@ -64,17 +64,20 @@ pub struct StepNoise {
     pub origin: Origin,
     /// The measured length as asked for now; `None` for a step that ends by operations or searches.
     pub length: Option<Nanos>,
-    /// The shortest length that shows a steady state, in seconds.
+    /// Seconds at the start of a run that do not count, because not all runs are steady then.
+    pub cut_s: f64,
+    /// The shortest length that shows a steady state, in seconds, what is cut included.
     pub least_s: f64,
 }
 
 impl StepNoise {
-    /// Returns the variance of ln(metric) from run to run at a length of `seconds`.
+    /// Returns the variance of ln(metric) from run to run at a length of `seconds`, cut included.
     ///
     /// Source: the project's reference, analysis, section 2.
     #[must_use]
     pub fn variance(&self, seconds: f64) -> f64 {
-        self.between + self.within.map_or(0.0, |within| within / seconds)
+        let kept = (seconds - self.cut_s).max(f64::MIN_POSITIVE);
+        self.between + self.within.map_or(0.0, |within| within / kept)
     }
 }
 
@@ -157,7 +160,8 @@ impl History<'_> {
             prior_df: self.priors.get(metric).map_or(0.0, |noise| noise.prior.df),
             origin,
             length,
-            least_s: least(place.step, length, &seen),
+            cut_s: seen.cut_s,
+            least_s: seen.cut_s + least(place.step, length, &seen),
         }
     }
 
@@ -211,6 +215,8 @@ struct Seen {
     cycle_s: f64,
     /// The lowest rate of operations.
     ops_per_s: Option<f64>,
+    /// The longest start that was cut, in seconds.
+    cut_s: f64,
 }
 
 impl Seen {
@@ -220,6 +226,7 @@ impl Seen {
         let (mut sum, mut shares, mut count) = (0.0, 0.0, 0.0);
         for step in steps {
             let length = step.duration_ns.as_secs_f64();
+            seen.cut_s = seen.cut_s.max(step.cut_ns.map_or(0.0, |cut| cut.as_secs_f64()));
             let done: u64 = step.clients.values().map(|one| one.counts.done).sum();
             if length > 0.0 && done > 0 {
                 let rate = done as f64 / length;

@@ -24,6 +24,7 @@ fn noise_of(step: &str, index: u32, between_percent: f64, within_percent2: f64) 
         prior_df: 0.0,
         origin: Origin::Pilot { runs: 5 },
         length: Some(Nanos::from_secs(60)),
+        cut_s: 0.0,
         least_s: 60.0,
     }
 }
@@ -112,6 +113,17 @@ fn the_cheapest_design_reaches_what_is_asked_and_no_cheaper_one_does() {
         }
     }
     assert_eq!(question.reach(0.000_1), None);
+}
+
+#[test]
+fn what_is_cut_from_the_start_is_measured_on_top() {
+    let whole = [noise_of("readrandom", 0, 1.0, 475.0)];
+    let cut = [StepNoise { cut_s: 30.0, least_s: 90.0, ..whole[0].clone() }];
+    // What is cut costs as much as what comes before the step.
+    let found = budget(&cut, 600).propose(Nanos(HOUR.0 * 6)).unwrap().best;
+    let same = budget(&whole, 630).propose(Nanos(HOUR.0 * 6)).unwrap().best;
+    let (repetitions, seconds, half_width) = told(&same);
+    assert_eq!(told(&found), (repetitions, seconds + 30, half_width));
 }
 
 #[test]

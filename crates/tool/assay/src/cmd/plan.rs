@@ -45,17 +45,16 @@ impl Planned {
             return Ok(());
         }
         let seen = |found: &&Found| format!("{} {}: {}", found.code, found.name, found.seen);
-        let waiver = |found: &&Found| {
-            format!("{}, or run it as it is with --waive '{}=REASON'", found.remedy, found.code)
-        };
-        let (seen, help): (Vec<_>, BTreeSet<_>) =
-            (blocks.iter().map(seen).collect(), blocks.iter().map(waiver).collect());
-        let help: Vec<_> = help.into_iter().collect();
+        let seen: Vec<_> = blocks.iter().map(seen).collect();
+        let remedies: BTreeSet<_> = blocks.iter().map(|found| found.remedy.as_str()).collect();
+        let codes: BTreeSet<_> = blocks.iter().map(|found| found.code).collect();
+        let typed: Vec<_> = codes.iter().map(|code| format!("--waive '{code}=REASON'")).collect();
         Err(miette!(
             help = format!(
-                "{}\nin a file: [[waive]] with `code` and `reason`; the reason stands in the first \
-                 line of every result",
-                help.join("\n")
+                "{}\nto run it as it is: {}, or [[waive]] with `code` and `reason` in the file; the \
+                 reason stands in the first line of every result",
+                remedies.into_iter().collect::<Vec<_>>().join("\n"),
+                typed.join(" ")
             ),
             "the result would be bogus: {}",
             seen.join("; ")
@@ -157,8 +156,11 @@ fn lines(planned: &Planned) -> Vec<String> {
     lines.extend(experiment.steps.iter().map(|step| step_line(step, &levels)));
     let total = plan.cells.len();
     let runs = if total == 1 { "run" } else { "runs" };
-    let layout = plan::layout(experiment);
-    lines.push(format!("order     {total} {runs}, {layout}, from seed {}", experiment.seed));
+    let layout = match total {
+        1 => String::new(),
+        _ => format!("{}, ", plan::layout(experiment)),
+    };
+    lines.push(format!("order     {total} {runs}, {layout}from seed {}", experiment.seed));
     for (number, cell) in (1..).zip(&plan.cells) {
         lines.push(format!("  {number:>4}  {}", cell.id));
     }

@@ -1,6 +1,5 @@
 //! `assay plan --budget`: what machine time buys, from the noise that is known.
 
-use analysis::Ledger;
 use analysis::budget::{Budget, Design, Length, Origin, Proposal, StepNoise, noise};
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
@@ -10,6 +9,7 @@ use report::figure::figure;
 
 use super::judged::earlier;
 use super::plan::nearest_dir;
+use super::steady::Window;
 use super::until::within;
 use crate::environment::Environment;
 use crate::told::Told as _;
@@ -38,7 +38,10 @@ struct Pilot {
     is_elsewhere: bool,
     /// Whether its runs do the work of those that are planned.
     is_alike: bool,
+    /// As they were made: what they cost.
     runs: Vec<RunRecord>,
+    /// From where on all are steady: how they vary.
+    steady: Vec<RunRecord>,
 }
 
 impl Spend {
@@ -54,12 +57,8 @@ impl Spend {
         let results = Results::at(&environment.results);
         let host = sampler::host_facts(nearest_dir(environment));
         let pilot = self.find(experiment, &results, &host)?;
-        let ledger = if pilot.runs.is_empty() {
-            earlier(&results, &[&host], &[])
-        } else {
-            Ledger::default()
-        };
-        let noise = noise(experiment, &pilot.runs, &ledger);
+        let ledger = earlier(&results, &[&host], &pilot.runs);
+        let noise = noise(experiment, &pilot.steady, &ledger);
         if noise.is_empty() {
             return Err(miette!(
                 help = "name a step that has operations, such as readrandom",
@@ -131,7 +130,8 @@ fn read(
     };
     let is_alike = before.data == experiment.data && names(before) == names(experiment);
     let id = Some(format!("{}/{}", before.name, manifest.id));
-    Ok(Pilot { id, is_elsewhere, is_alike, runs: dir.runs(manifest).told()? })
+    let (runs, steady) = (dir.runs(manifest).told()?, Window::default().runs(dir, manifest)?);
+    Ok(Pilot { id, is_elsewhere, is_alike, runs, steady })
 }
 
 /// Returns what a repetition costs, and its steps that have a length.

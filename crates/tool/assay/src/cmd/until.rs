@@ -8,6 +8,7 @@ use model::{Experiment, Manifest, Nanos, RunRecord, Unit};
 use report::figure::figure;
 
 use super::plan as planning;
+use super::steady::Window;
 use crate::environment::Environment;
 use crate::told::Told as _;
 use crate::ui::Ui;
@@ -60,9 +61,16 @@ impl Until {
 
     /// Returns the words that a command which goes on must repeat; none without a goal.
     pub(crate) fn words(&self) -> String {
+        let Some(share) = self.until else { return String::new() };
         // A hundredth of a share and back is not always the same number.
-        let percent = |share: f64| (share * 1e8).round() / 1e6;
-        self.until.map_or(String::new(), |share| format!(" --until {}%", percent(share)))
+        let mut words = format!(" --until {}%", (share * 1e8).round() / 1e6);
+        if let Some(budget) = self.budget {
+            words += &format!(" --budget {}s", budget.as_secs_f64());
+        }
+        if self.max_repetitions != REPETITIONS_MAX {
+            words += &format!(" --max-repetitions {}", self.max_repetitions);
+        }
+        words
     }
 
     /// Extends a plan whose pilot is complete; `None` when there is nothing more to run.
@@ -76,7 +84,7 @@ impl Until {
             return Ok(None);
         };
         let experiment = &manifest.plan.experiment;
-        let runs = dir.runs(manifest).told()?;
+        let runs = Window::default().runs(dir, manifest)?;
         let pilot = piloted(experiment, &runs);
         let Some(worst) = pilot.iter().max_by_key(|one| one.repetitions(goal)) else {
             ui.remark("pilot     no variant has two runs of a step: nothing is known of the noise");

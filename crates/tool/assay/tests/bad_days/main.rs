@@ -2,6 +2,7 @@
 //!
 //! To add a promise: one file, and its line here.
 
+mod a_precision_is_reached_in_two_stages;
 mod data_dir_is_ours;
 mod disk_floor;
 mod interrupt_keeps_what_was_measured;

@@ -133,6 +133,11 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
                                   or iodir
           --seed <N>              Seed of everything random
           --base <VARIANT>        Base case of the relative tables
+          --margin <PERCENT>      Smallest difference that matters, such as 2%
+          --control               Run the base once more under another name: a difference found there is
+                                  noise
+          --waive <CODE=REASON>   Set a rule aside, such as 'A001=durability is the question'; repeat
+                                  for more
     ");
 }
 
@@ -147,6 +152,13 @@ fn run_says_how_it_is_run_with_examples_and_how_rates_are_written() {
                                  hung [default: 120s]
           --disk-floor <SIZE>    Disk space that must stay free [default: 2GiB]
 
+    How precise the result is to be:
+          --until <PERCENT>      Half the width of every 95 % interval, such as 2%: the repetitions are
+                                 a pilot that tells how many more are needed; these are made, and that
+                                 is the end
+          --budget <SPAN>        Machine time that --until may take, the pilot included
+          --max-repetitions <N>  Repetitions that --until may make, the pilot's included [default: 100]
+
     Where things are kept:
           --results <DIR>   Directory of the archive [default: results]
           --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
@@ -160,6 +172,7 @@ fn run_says_how_it_is_run_with_examples_and_how_rates_are_written() {
       assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --rate 50k/s
       assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
       assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
+      assay run experiments/quickstart.toml --until 2% --budget 2h
       assay run --resume quickstart                 completes what was interrupted
 
     Rates:
