@@ -9,7 +9,7 @@ use crate::input::Compared;
 use crate::trust::waived;
 
 /// The columns, in order, each with what it holds; what is not known is an empty field.
-pub(crate) const COLUMNS: &[(&str, &str)] = &[
+pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("scope", "step, or run for whole runs"),
     ("clients", "level of the clients factor"),
     ("step_index", "position of the step, from 0"),
@@ -52,7 +52,7 @@ const OF_RATIO: usize = 16;
 /// Returns every metric of every step and of whole runs; an unknown ratio is an empty field.
 pub(super) fn render(compared: &Compared<'_>) -> String {
     let comparison = compared.comparison;
-    let header: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    let header: Vec<&str> = CSV_COLUMNS.iter().map(|(name, _)| *name).collect();
     let codes: Vec<String> = waived(compared).into_iter().map(|waiver| waiver.code).collect();
     let label = format!("{},{}", snake(compared.label), field(&codes.join(" ")));
     let mut lines = vec![header.join(",")];
@@ -133,7 +133,7 @@ fn snake(word: impl serde::Serialize) -> String {
 /// Returns `text` as a field, quoted where it must be.
 ///
 /// Source: Y. Shafranovich, 2005, RFC 4180, section 2, rules 5 to 7.
-fn field(text: &str) -> String {
+pub(crate) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -144,6 +144,15 @@ fn field(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_without_a_ratio_has_as_many_fields_as_one_with() {
+        let first = CSV_COLUMNS.iter().position(|(name, _)| *name == "ratio").unwrap();
+        let last = CSV_COLUMNS.iter().position(|(name, _)| *name == "why").unwrap();
+        assert_eq!(last - first + 1, OF_RATIO);
+        let names: std::collections::BTreeSet<_> = CSV_COLUMNS.iter().map(|one| one.0).collect();
+        assert_eq!(names.len(), CSV_COLUMNS.len(), "a name stands twice");
+    }
 
     #[test]
     fn fields_with_commas_and_quotes_are_quoted() {

@@ -10,6 +10,7 @@ mod answer;
 mod csv;
 mod json;
 mod markdown;
+mod metric;
 mod open;
 mod part;
 mod render;
@@ -19,6 +20,9 @@ mod tables;
 mod text;
 
 pub use answer::render_answer;
+pub use csv::CSV_COLUMNS;
+pub(crate) use csv::field;
+pub use metric::render_metric;
 pub(crate) use part::{Part, parts};
 pub use render::render_comparison;
 pub(crate) use tables::{OF_RUNS, absolute, relative};

@@ -223,7 +223,7 @@ fn relative(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
     let mut table =
         Table::new(std::iter::once(first).chain(known.iter().map(|one| one.1.to_owned())));
     for cell in step.cells.iter().filter(|cell| cell.variant != *base) {
-        let mut row = vec![Cell::plain(variant_label(&compared.comparison, &cell.variant))];
+        let mut row = vec![Cell::plain(variant_label(compared.comparison, &cell.variant))];
         row.extend(known.iter().map(|(name, _)| ratio_cell(compared, name, cell)));
         table.push(row);
     }

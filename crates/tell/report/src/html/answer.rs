@@ -125,7 +125,9 @@ fn band_table(compared: &Compared<'_>, band: &Band<'_>) -> Markup {
                 @for (index, variant) in comparison.variants.iter().enumerate() {
                     tr.base[variant.name == comparison.base] {
                         th scope="row" { (variant_label(comparison, &variant.name)) }
-                        @for step in steps { (pair(compared, step.cells[index].metric(THROUGHPUT))) }
+                        @for step in steps {
+                            (pair(compared, step.cells[index].metric(THROUGHPUT)))
+                        }
                         @for (name, _, cells) in of_runs {
                             td.first { (median(name, cells[index].metric(name))) }
                         }

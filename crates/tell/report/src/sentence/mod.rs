@@ -22,4 +22,4 @@ pub(crate) use levels::levels;
 pub(crate) use step::{list, step_sentence, told};
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;

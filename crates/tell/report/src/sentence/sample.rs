@@ -13,15 +13,15 @@ use crate::label::THROUGHPUT;
 use crate::meta::Meta;
 
 /// What a comparison borrows from.
-pub(super) struct Sample {
-    pub(super) comparison: Comparison,
+pub(crate) struct Sample {
+    pub(crate) comparison: Comparison,
     meta: Meta,
     findings: Vec<Found>,
 }
 
 impl Sample {
     /// A step `readrandom` whose base `old` did 1,000 operations per second in three runs.
-    pub(super) fn of(others: &[(&str, u32, Option<Effect>)]) -> Self {
+    pub(crate) fn of(others: &[(&str, u32, Option<Effect>)]) -> Self {
         let mut cells = vec![cell("old", 3, 1_000.0, None)];
         for (name, n, effect) in others {
             let ratio = effect.map_or(1.0, |effect| effect.ratio);
@@ -65,7 +65,7 @@ impl Sample {
     }
 
     /// With a finding that makes it bogus.
-    pub(super) fn bogus(mut self) -> Self {
+    pub(crate) fn bogus(mut self) -> Self {
         self.findings.push(Found {
             code: "A001",
             name: "durability mismatch",
@@ -79,13 +79,13 @@ impl Sample {
     }
 
     /// With a variant that is the base once more.
-    pub(super) fn control(mut self, name: &str) -> Self {
+    pub(crate) fn control(mut self, name: &str) -> Self {
         self.comparison.control = Some(name.to_owned());
         self
     }
 
     /// Looks at it.
-    pub(super) fn look<T>(&self, at: impl FnOnce(&Compared<'_>) -> T) -> T {
+    pub(crate) fn look<T>(&self, at: impl FnOnce(&Compared<'_>) -> T) -> T {
         let host = Host::default();
         at(&Compared::of(&self.comparison, &self.meta, &[], &host, &self.findings))
     }
@@ -104,7 +104,7 @@ fn cell(name: &str, n: u32, median: f64, effect: Option<Effect>) -> CellComparis
 }
 
 /// An effect of this ratio and 95 % interval; its 90 % interval is nearer by a fifth.
-pub(super) fn effect(ratio: f64, low: f64, high: f64, verdict: Verdict) -> Option<Effect> {
+pub(crate) fn effect(ratio: f64, low: f64, high: f64, verdict: Verdict) -> Option<Effect> {
     let nearer = |end: f64| ratio + 0.8 * (end - ratio);
     Some(Effect {
         ratio,
@@ -123,14 +123,14 @@ pub(super) fn effect(ratio: f64, low: f64, high: f64, verdict: Verdict) -> Optio
 }
 
 /// The same, inconclusive.
-pub(super) fn open(ratio: f64, low: f64, high: f64, why: Why) -> Option<Effect> {
+pub(crate) fn open(ratio: f64, low: f64, high: f64, why: Why) -> Option<Effect> {
     let beside = Beside { ratio: 1.02, interval: Interval { low: 0.995, high: 1.059 } };
     let effect = effect(ratio, low, high, Verdict::Inconclusive)?;
     Some(Effect { why: Some(why), beside: Some(beside), ..effect })
 }
 
 /// One run each.
-pub(super) fn one_run(ratio: f64) -> Option<Effect> {
+pub(crate) fn one_run(ratio: f64) -> Option<Effect> {
     let effect = effect(ratio, ratio, ratio, Verdict::Inconclusive)?;
     Some(Effect {
         interval: None,

@@ -104,7 +104,7 @@ fn extremes<'a, 'b>(singles: &'b [Single<'a>]) -> (Option<Group<'a, 'b>>, Option
 /// Returns who is at one end, and that several there are not ordered.
 fn tell_extreme(group: &Group<'_, '_>, base: &str, word: &str) -> String {
     let told = |one: &&Single<'_>| format!("{} ({})", one.name, plain(one.effect));
-    let members: Vec<String> = group.members.iter().flatten().map(|one| told(one)).collect();
+    let members: Vec<String> = group.members.iter().flatten().map(told).collect();
     let names: Vec<&str> = members.iter().map(String::as_str).collect();
     match names.len() {
         0 => format!("the base, {base}, {word}"),
@@ -174,7 +174,10 @@ fn words(single: &Single<'_>) -> String {
                 format!("inconclusive for {{}}: it does not stand out among {}", among(*family))
             }
             Some(Why::OneRun) => "too few runs for a verdict on {}".to_owned(),
-            Some(Why::NoSpread) => "no verdict on {}: the runs of each do not differ at all, so the noise is not known".to_owned(),
+            Some(Why::NoSpread) => {
+                "no verdict on {}: the runs of each do not differ at all, so the noise is not known"
+                    .to_owned()
+            }
         },
     }
 }

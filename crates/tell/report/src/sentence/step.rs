@@ -44,9 +44,6 @@ pub(crate) fn step_sentence(
     let singles: Vec<Single<'_>> =
         others().filter_map(|cell| single(compared, (step, cell), claim)).collect();
     let mut sentences = match &singles[..] {
-        [] if others().next().is_some() => {
-            vec![format!("{heading}: {}.", alone(claim, &comparison.base, base))]
-        }
         [] => vec![format!("{heading}: {}.", alone(claim, &comparison.base, base))],
         _ if compared.verdict(singles[0].effect).is_none() => {
             vec![format!("{heading}: {}.", unjudged(compared, &singles))]
@@ -62,6 +59,7 @@ pub(crate) fn step_sentence(
         .map(|single| Case { effect: single.effect, runs: single.runs })
         .collect();
     sentences.extend(design(&cases, comparison.noise.get(claim.metric)));
+    sentences.extend(others().filter_map(|cell| without_ratio(cell, claim)));
     sentences.extend(unknown(others(), claim));
     Some(sentences.join(" "))
 }
@@ -114,6 +112,12 @@ fn unjudged(compared: &Compared<'_>, singles: &[Single<'_>]) -> String {
         ),
         _ => format!("ratios to {base}, and no verdict: {rules}"),
     }
+}
+
+/// Returns the figure of a variant that has one and no quotient with the base: one of them is 0.
+fn without_ratio(cell: &CellComparison, claim: &Claim) -> Option<String> {
+    let measured = cell.metric(claim.metric).filter(|one| one.versus_base.is_none())?;
+    Some(format!("{}: there is no ratio.", alone(claim, &cell.variant, measured)))
 }
 
 /// Returns which variants have no figure.
@@ -272,6 +276,21 @@ mod tests {
         runs each and a run-to-run CoV of 1.1 % (18 df, pooled from 24 cells of
         these runs), this design would have seen a difference of 2.7 % or more four
         times in five; smaller ones it could miss.
+        ");
+    }
+
+    #[test]
+    fn what_has_no_quotient_is_told_with_its_figure() {
+        let faster = effect(1.08, 1.052, 1.114, Verdict::Above);
+        insta::assert_snapshot!(said(&[("new", 3, faster), ("odd", 3, None)]), @r"
+        readrandom: new did 8.0 % more operations per second than old [+5.2 %,
+        +11 %]. odd did 1.00 k operations per second (median of 3 runs, 0.99..1.01):
+        there is no ratio.
+        ");
+        insta::assert_snapshot!(said(&[("odd", 3, None)]), @r"
+        readrandom: old did 1.00 k operations per second (median of 3 runs,
+        0.99..1.01). odd did 1.00 k operations per second (median of 3 runs,
+        0.99..1.01): there is no ratio.
         ");
     }
 

@@ -90,6 +90,8 @@ fn csv_has_a_line_per_metric_and_as_many_fields_as_its_header() {
     let fields = |line: &str| line.split(',').count();
     let expected = fields(csv.lines().next().unwrap());
     assert!(csv.lines().all(|line| fields(line) == expected));
+    let documented: Vec<&str> = report::CSV_COLUMNS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(csv.lines().next(), Some(documented.join(",").as_str()));
     let shown: Vec<&str> = csv
         .lines()
         .filter(|line| line.starts_with("scope") || line.contains("throughput_ops_per_s"))
