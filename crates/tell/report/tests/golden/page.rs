@@ -6,7 +6,7 @@ use std::path::Path;
 use model::RunEnd;
 use report::{ReportInput, render_html, render_markdown_post};
 
-use crate::fixture::{Fixture, adaptive, open_loops, quickstart, sweep, two_releases};
+use crate::fixture::{Fixture, adaptive, controlled, open_loops, quickstart, sweep, two_releases};
 
 /// Leaves a file where a person can look at it.
 fn keep(name: &str, bytes: &[u8]) {
@@ -114,6 +114,31 @@ fn the_page_says_how_to_repeat_it() {
     // What is the same in all variants of an engine is not listed as a difference.
     let (differing, _) = how.split_once("id=\"more\"").unwrap();
     assert!(differing.contains("compaction_style") && !differing.contains("paranoid_checks"));
+}
+
+#[test]
+fn the_page_says_how_it_was_compared_and_which_rules_were_set_aside() {
+    let mut fixture = controlled();
+    fixture.manifest.plan.experiment.waivers =
+        vec![model::Waiver { code: "A003".to_owned(), reason: "debt is the question".to_owned() }];
+    let mut fixture = fixture.compared();
+    fixture.findings.clear();
+    let page = render_html(&fixture.input());
+    keep("controlled.html", page.as_bytes());
+    assert_well_nested(&page);
+    let (header, _) = page.split_once("</header>").unwrap();
+    assert!(header.contains("A003 waived: debt is the question. No other rule doubts it."));
+    assert!(page.contains("No rule found anything."));
+    let (_, how) = page.split_once("How it was compared").unwrap();
+    for said in [
+        "smallest difference that matters",
+        "paired t on the log-ratios of blocks",
+        "4 comparisons; ",
+        "rocksdb-9.10-again: the base once more, judged alone",
+        "Rules set aside by the author",
+    ] {
+        assert!(how.contains(said), "it is not said: {said}");
+    }
 }
 
 #[test]
