@@ -97,7 +97,7 @@ impl fmt::Display for Bytes {
 }
 
 impl fmt::Display for Nanos {
-    /// Writes the span with the unit that keeps three digits: `14.1 us`, `2.00 s`, `2m10s`, `6h05m`.
+    /// Writes the span in the unit that keeps three digits: `14.1 us`, `2.00 s`, `2m10s`, `6h05m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
         let ns = self.0 as f64;

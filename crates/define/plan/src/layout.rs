@@ -37,7 +37,8 @@ pub(crate) fn phrase(items: usize, repetitions: u32) -> String {
         _ => {
             let whole = whole_after(items);
             let rest = repetitions as usize % whole;
-            let squares = if items % 2 == 0 { "a Williams square" } else { "two Williams squares" };
+            let squares =
+                if items.is_multiple_of(2) { "a Williams square" } else { "two Williams squares" };
             let part = if rest == 0 { String::new() } else { format!(", whole after {whole}") };
             format!("interleaved by rows of {squares}{part}")
         }

@@ -171,7 +171,7 @@ pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
     worst.into_iter().map(line).collect()
 }
 
-/// Returns `±2.00 %`.
+/// Returns a half-width as people write it: plus or minus 2 %.
 pub(crate) fn within(half_width: f64) -> String {
     format!("\u{b1}{}", figure(Unit::Share, half_width))
 }

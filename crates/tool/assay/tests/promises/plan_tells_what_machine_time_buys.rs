@@ -1,4 +1,4 @@
-//! `assay plan --budget` proposes how to spend machine time, and says where the noise is known from.
+//! `assay plan --budget` proposes how to spend machine time, and says whence the noise is known.
 
 use insta::assert_snapshot;
 
