@@ -1,0 +1,162 @@
+//! What the classes of a course are worth, by simulation.
+//!
+//! Method: series of known shape, 30 minutes and shorter, under noise of 4 % a second with a
+//! correlation of 0.6, as in the project's reference, analysis, section 3; 100 of each, seeded.
+//! `cargo test -p stats --test steady -- --nocapture` prints the table of METHODOLOGY.md.
+
+mod shapes;
+
+use model::course::{Course, CourseClass};
+use shapes::{LEVEL, Shape};
+use stats::course::{Second, course, mser5};
+
+/// Series of each shape and length.
+const SERIES: u64 = 100;
+/// The change that matters, as a share.
+const MARGIN: f64 = 0.02;
+/// The reference's length, s.
+const LONG: u32 = 1800;
+
+/// What was found in the series of one shape and length.
+struct Found {
+    courses: Vec<Course>,
+    /// Distance of the kept part's mean from the steady level, %.
+    bias: f64,
+    /// The same of what MSER-5 keeps, and the median of what it leaves out, s.
+    mser: (f64, u64),
+}
+
+impl Found {
+    fn of(shape: Shape, length: u32) -> Self {
+        let series = (0..SERIES).map(|seed| shape.series(length, seed * 7919 + 1));
+        let one = |series: stats::course::Series| {
+            let course = course(&series, MARGIN, true).expect("there are seconds");
+            let rates: Vec<f64> = series.seconds().iter().map(|second| second.ops_per_s).collect();
+            let left_out = mser5(&rates).unwrap_or_default();
+            let kept = |second: &&Second| second.start_ns >= course.steady_from_ns;
+            let kept = series.seconds().iter().filter(kept).map(|second| second.ops_per_s);
+            let bias = (distance(kept), distance(rates[left_out..].iter().copied()));
+            (course, bias, left_out as u64)
+        };
+        let (mut courses, mut own, mut other, mut cuts) = (Vec::new(), 0.0, 0.0, Vec::new());
+        for (course, bias, left_out) in series.map(one) {
+            courses.push(course);
+            cuts.push(left_out);
+            own += bias.0 / SERIES as f64;
+            other += bias.1 / SERIES as f64;
+        }
+        Self { courses, bias: own, mser: (other, median(cuts)) }
+    }
+
+    /// Returns the share of the series that are of one of these classes.
+    fn share(&self, classes: &[CourseClass]) -> f64 {
+        let own = self.courses.iter().filter(|course| classes.contains(&course.class));
+        own.count() as f64 / SERIES as f64
+    }
+
+    /// Returns the share that is told not to be steady.
+    fn bad(&self) -> f64 {
+        self.share(&[CourseClass::Drift, CourseClass::NotSteady])
+    }
+
+    /// Returns the median of what is left out, s.
+    fn cut(&self) -> u64 {
+        median(self.courses.iter().map(|course| course.steady_from_ns.0 / 1_000_000_000).collect())
+    }
+
+    /// Returns the share in which a cycle of that many seconds was found, within a tenth.
+    fn cycles(&self, period_s: f64) -> f64 {
+        let is_it = |course: &&Course| {
+            let found = course.cycle.map(|cycle| cycle.period_ns.as_secs_f64());
+            found.is_some_and(|found| (found / period_s - 1.0).abs() < 0.1)
+        };
+        self.courses.iter().filter(is_it).count() as f64 / SERIES as f64
+    }
+}
+
+/// Returns how far the mean of some rates is from the steady level, %.
+fn distance(rates: impl Iterator<Item = f64>) -> f64 {
+    let rates: Vec<f64> = rates.collect();
+    (rates.iter().sum::<f64>() / rates.len() as f64 / LEVEL - 1.0).abs() * 100.0
+}
+
+fn median(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values[values.len() / 2]
+}
+
+/// The reference's shapes: name, shape, class, and when it is truly steady, s.
+const SHAPES: [(&str, Shape, CourseClass, u64); 8] = [
+    ("flat", Shape::Flat, CourseClass::Flat, 0),
+    ("exponential warm-up", Shape::WarmUp(0.139), CourseClass::WarmUp, 250),
+    ("slow-down from empty", Shape::SlowDown(0.172), CourseClass::SlowDown, 310),
+    ("step", Shape::Step(0.166), CourseClass::WarmUp, 299),
+    ("sawtooth", Shape::Sawtooth(90.0), CourseClass::Cyclic, 0),
+    ("warm-up and sawtooth", Shape::WarmUpAndSawtooth(0.146, 90.0), CourseClass::WarmUp, 262),
+    ("-10 % ramp", Shape::Ramp(-0.1), CourseClass::Drift, 0),
+    ("-20 % cliff in the last fifth", Shape::Cliff, CourseClass::NotSteady, 0),
+];
+
+/// Goal: in half an hour every shape is told for what it is, and what is kept is near the truth.
+#[test]
+fn the_shapes_of_the_reference_are_told_apart() {
+    println!(
+        "| shape (truly steady from) | left out, s | class | bad | bias, % | MSER-5: left out, s | bias, % |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for (name, shape, class, truth_s) in SHAPES {
+        let found = Found::of(shape, LONG);
+        println!(
+            "| {name} ({truth_s}) | {} | {} {:.2} | {:.2} | {:.2} | {} | {:.2} |",
+            found.cut(),
+            class.phrase(),
+            found.share(&[class]),
+            found.bad(),
+            found.bias,
+            found.mser.1,
+            found.mser.0
+        );
+        assert!(found.share(&[class]) >= 0.9, "{name}: {}", found.share(&[class]));
+        let is_steady = class.is_steady();
+        assert!(is_steady == (found.bad() <= 0.05), "{name}: {}", found.bad());
+        // A third of the margin.
+        assert!(!is_steady || found.bias < 100.0 * MARGIN / 3.0, "{name}: {}", found.bias);
+        assert!(!is_steady || found.cut() <= truth_s + 20, "{name}: {}", found.cut());
+    }
+}
+
+/// Goal: cycles are found with their period, and not where there are none.
+#[test]
+fn cycles_are_those_that_are_there() {
+    for (length, period_s) in [(LONG, 90.0), (LONG, 47.0), (300, 25.0)] {
+        let found = Found::of(Shape::Sawtooth(period_s), length);
+        assert!(found.cycles(period_s) >= 0.75, "{period_s}: {}", found.cycles(period_s));
+    }
+    for length in [60, 300, LONG] {
+        let found = Found::of(Shape::Flat, length);
+        let has = found.courses.iter().filter(|course| course.cycle.is_some()).count();
+        assert!(has <= 3, "{length}: {has}");
+    }
+}
+
+/// Goal: of a shorter step less is told, and not more than is known.
+#[test]
+fn short_steps_are_told_as_far_as_they_tell() {
+    println!("| length, s | flat told otherwise | step found | cliff found | -10 % ramp: bad |");
+    println!("|---|---|---|---|---|");
+    let limits = [(20, 0.20), (30, 0.18), (60, 0.13), (120, 0.06), (300, 0.04)];
+    for (length, most) in limits {
+        let flat = Found::of(Shape::Flat, length);
+        let otherwise = 1.0 - flat.share(&[CourseClass::Flat]);
+        let step = Found::of(Shape::Step(0.25), length).share(&[CourseClass::WarmUp]);
+        let cliff = Found::of(Shape::Cliff, length).bad();
+        let ramp = Found::of(Shape::Ramp(-0.1), length).bad();
+        println!("| {length} | {otherwise:.2} | {step:.2} | {cliff:.2} | {ramp:.2} |");
+        assert!(otherwise <= most, "{length}: {otherwise}");
+        assert!(step >= 0.7, "{length}: {step}");
+        assert!(length < 60 || cliff >= 0.9, "{length}: {cliff}");
+    }
+    let short = Found::of(Shape::Step(0.25), 19);
+    assert!((short.share(&[CourseClass::TooShort]) - 1.0).abs() < 1e-9);
+    assert_eq!(short.cut(), 0);
+}
