@@ -19,6 +19,7 @@ mod plane;
 mod rates;
 mod scales;
 mod seconds;
+mod stall;
 mod subject;
 mod timeline;
 mod times;

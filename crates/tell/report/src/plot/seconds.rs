@@ -3,12 +3,14 @@
 use maud::{Markup, html};
 use model::record::{IntervalRecord, RunEnd};
 use model::{RunRecord, Unit};
+use stats::course::StallSpan;
 use stats::median;
 
 use super::axis::Linear;
 use super::matrix::{Area, Matrix};
 use super::palette::ALARM;
 use super::picture::{Picture, Words, line, px, text};
+use super::stall::{left_out, marks, shade, stalls};
 use super::subject::Subject;
 use crate::figure::figure;
 
@@ -32,6 +34,9 @@ struct Trace {
     length_s: f64,
     /// Whether the run ended in this step.
     is_cut_short: bool,
+    stalls: Vec<StallSpan>,
+    /// What is not counted at the start (s), and why.
+    left_out: Option<(f64, String)>,
 }
 
 /// Draws throughput per second; `None` when no run kept its intervals.
@@ -63,8 +68,9 @@ pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
     };
     let caption = "One thin line per run. Every panel has its own scale from zero, with its median \
                    second dotted and named: compare heights in the figure above, steadiness here. \
-                   Time runs from the step's start to the end written below each panel. A cross \
-                   ends a run that did not finish the step.";
+                   Time runs from the step's start to the end written below each panel. Shaded: \
+                   left out of all figures, because not every run was steady yet. Orange bars at \
+                   the foot: stalls. A cross ends a run that did not finish the step.";
     let words = Words::new("seconds", "Throughput, second by second", caption);
     Some(matrix.picture(words, &back, &cell))
 }
@@ -110,13 +116,19 @@ fn trace(run: &RunRecord, intervals: &[IntervalRecord], index: u32) -> Trace {
         let middle = interval.start_ns.as_secs_f64() - begun + length / 2.0;
         (length >= SHORTEST_S).then(|| (middle, float(done) / length))
     };
-    let is_recorded = run.steps.iter().any(|step| step.index == index);
-    let is_cut_short = !matches!(run.end, RunEnd::Complete) && !is_recorded;
+    let recorded = run.steps.iter().find(|step| step.index == index);
+    let is_cut_short = !matches!(run.end, RunEnd::Complete) && recorded.is_none();
     let own: Vec<&IntervalRecord> = own.collect();
     let end =
         |last: &&IntervalRecord| last.start_ns.as_secs_f64() - begun + last.length_ns.as_secs_f64();
     let length_s = own.last().map_or(0.0, end);
-    Trace { points: own.into_iter().filter_map(point).collect(), length_s, is_cut_short }
+    Trace {
+        length_s,
+        is_cut_short,
+        stalls: stalls(own.iter().copied()),
+        left_out: recorded.and_then(left_out),
+        points: own.into_iter().filter_map(point).collect(),
+    }
 }
 
 fn panel(area: &Area, traces: &[Trace], across: Linear, colour: &str) -> Markup {
@@ -131,12 +143,18 @@ fn panel(area: &Area, traces: &[Trace], across: Linear, colour: &str) -> Markup 
     let up = Linear::holding(top, area.height - BETWEEN);
     let middle = bottom - up.at(typical);
     let place = |(second, rate): &(f64, f64)| (left + across.at(*second), bottom - up.at(*rate));
+    let cut = traces.iter().filter_map(|trace| trace.left_out.as_ref());
+    let cut = cut.max_by(|a, b| a.0.total_cmp(&b.0));
     html! {
+        @if let Some((cut_s, why)) = cut {
+            (shade((left, left + across.at(*cut_s)), (area.y + BETWEEN / 2.0, bottom), why))
+        }
         (line((left, bottom), (right, bottom), "grid"))
         (line((left, middle), (right, middle), "ref"))
         (text(left - 4.0, bottom + 2.0, "axis end", "0"))
         (text(left - 4.0, middle + 4.0, "axis end", &figure(Unit::OpsPerSecond, typical)))
         @for trace in traces {
+            (marks(&trace.stalls, |second| left + across.at(second), bottom + 1.0))
             @let points: Vec<(f64, f64)> = trace.points.iter().map(place).collect();
             (polyline(&points, colour))
             @if let Some((x, y)) = points.last().filter(|_| trace.is_cut_short) {

@@ -6,12 +6,14 @@ use maud::{Markup, html};
 use model::honesty::{ProbeRecord, VoidCause};
 use model::record::IntervalRecord;
 use model::{RunRecord, StepRecord, Unit};
+use stats::course::StallSpan;
 
 use super::axis::{Linear, Log};
 use super::matrix::{Area, Matrix, Row, float};
 use super::palette::INK;
 use super::picture::{Picture, Words, line, px, text};
 use super::plane::{LEFT, Stroke, path, round, sample};
+use super::stall::{left_out, marks, shade, stalls};
 use super::subject::Subject;
 use crate::figure::figure;
 use crate::label::run_name;
@@ -74,6 +76,8 @@ impl Second<'_> {
 struct Track<'a> {
     step: &'a StepRecord,
     seconds: Vec<Second<'a>>,
+    /// Stalls of an open loop; those of a search's probes are not told.
+    stalls: Vec<StallSpan>,
 }
 
 impl<'a> Track<'a> {
@@ -96,7 +100,9 @@ impl<'a> Track<'a> {
             seconds.push(Second { from, length, interval, is_own });
             from += length;
         }
-        Self { step, seconds }
+        let own = seconds.iter().filter(|second| second.is_own).map(|second| second.interval);
+        let stalls = if step.search.is_none() { stalls(own) } else { Vec::new() };
+        Self { step, seconds, stalls }
     }
 
     fn length(&self) -> f64 {
@@ -159,7 +165,8 @@ pub(crate) fn timeline(subject: &Subject<'_>) -> Option<Picture> {
                    line is what was offered. Shaded and called void: seconds in which the client \
                    and not the engine was late; they do not count. Upright lines divide the probes \
                    of a search, by number; grey is the step's own measured span. Warm-ups and \
-                   drains between probes are left out.";
+                   drains between probes are left out. Shaded from the left: not counted, because \
+                   not every run was steady yet; orange bars at the foot: stalls.";
     let words = Words::new("timeline", "Open loops and searches, second by second", caption);
     Some(matrix.picture(words, &back, &cell))
 }
@@ -317,6 +324,10 @@ impl Frame {
         let voids = track.spans(cause);
         let voids = voids.iter().filter(|(_, _, second)| second.interval.void.is_some());
         html! {
+            @if let Some((cut_s, why)) = left_out(track.step) {
+                (shade((self.left, self.x(cut_s)), (self.top, self.bottom()), &why))
+            }
+            (marks(&track.stalls, |second| self.x(second), self.bottom() + 1.0))
             @for (from, to, _) in own { (self.block((*from, *to), "own", None)) }
             @for (from, to, second) in voids {
                 (self.block((*from, *to), "void", Some(&void_words(second))))

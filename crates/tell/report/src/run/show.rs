@@ -4,6 +4,7 @@ use analysis::step_metrics;
 use model::metric::Readings;
 use model::{Manifest, RunRecord, StepRecord, metric};
 
+use super::course::courses;
 use super::line::{COLUMNS, one_line};
 use super::open::open_loop;
 use super::search::searched;
@@ -51,6 +52,7 @@ pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String 
         run.steps.iter().map(|step| step_metrics(step, &manifest.plan.experiment.data)).collect();
     parts.push(times_and_costs(run, &of_steps).text(style.width, style.has_colour));
     parts.extend(measured.iter().any(|step| step.arrivals.is_none()).then(|| CLOSED.to_owned()));
+    parts.extend(courses(run, style));
     parts.extend(run.calibration.as_ref().map(|it| fill(&calibration(it), style.width)));
     for (step, metrics) in run.steps.iter().zip(&of_steps) {
         parts.extend(step.search.as_ref().map(|search| searched(step, search, style)));

@@ -1,0 +1,173 @@
+//! How each step went over time, for people: warm-up, drift, cycles and stalls.
+
+use analysis::{cut_phrase, moment};
+use model::course::{Course, CourseClass, Drift};
+use model::{Nanos, RunRecord, StepRecord};
+
+use crate::comparison::fill;
+use crate::figure::digits;
+use crate::format::Style;
+
+/// The slope that belongs to the class.
+const THROUGHPUT: &str = "throughput_ops_per_s";
+
+/// Returns the part on the steps' courses; `None` when nothing is known of any.
+pub(super) fn courses(run: &RunRecord, style: Style) -> Option<String> {
+    let lines = run.steps.iter().filter_map(|step| Some((step, words(step)?)));
+    let lines = lines.map(|(step, words)| {
+        let line = format!("  {}: {}", step.step.name, words.join("; "));
+        fill(&line, style.width)
+    });
+    let lines: Vec<String> = lines.collect();
+    (!lines.is_empty()).then(|| format!("Over time\n{}", lines.join("\n")))
+}
+
+/// Returns the course of a step in words; a step too short to tell of has its stalls alone.
+fn words(step: &StepRecord) -> Option<Vec<String>> {
+    let course = step.course.as_ref()?;
+    let is_told = course.class != CourseClass::TooShort;
+    let mut words: Vec<String> = Vec::new();
+    words.extend(is_told.then(|| class(course)));
+    words.extend(cut_phrase(step));
+    words.extend(cycle(course));
+    words.extend(stalls(course));
+    words.extend(course.drifts.iter().filter(|(_, it)| it.is_real).filter_map(drift));
+    if is_told {
+        let (worth, seconds) = (digits(course.effective_seconds), course.seconds);
+        words.push(format!("the {seconds} s kept are worth {worth} independent ones"));
+    }
+    (!words.is_empty()).then_some(words)
+}
+
+fn class(course: &Course) -> String {
+    let phrase = course.class.phrase();
+    match course.class {
+        CourseClass::WarmUp | CourseClass::SlowDown if course.steady_from_ns > Nanos(0) => {
+            format!("{phrase} from {} on", moment(course.steady_from_ns))
+        }
+        CourseClass::Drift => match course.drifts.get(THROUGHPUT) {
+            Some(drift) => format!("{phrase} by {}", percent(drift.over_part)),
+            None => phrase.to_owned(),
+        },
+        CourseClass::Flat
+        | CourseClass::WarmUp
+        | CourseClass::SlowDown
+        | CourseClass::Cyclic
+        | CourseClass::NotSteady
+        | CourseClass::TooShort => phrase.to_owned(),
+    }
+}
+
+fn cycle(course: &Course) -> Option<String> {
+    let cycle = course.cycle?;
+    let share = cycle.variance_share * 100.0;
+    Some(format!("a cycle of {} ({share:.0} % of the variance)", moment(cycle.period_ns)))
+}
+
+fn stalls(course: &Course) -> Option<String> {
+    let stalls = &course.stalls;
+    match stalls.count {
+        0 => None,
+        1 => Some(format!("one stall of {}", stalls.longest_ns)),
+        count => Some(format!(
+            "{count} stalls, {} in all, the longest {}",
+            stalls.total_ns, stalls.longest_ns
+        )),
+    }
+}
+
+/// Returns the slope of something that is not told by the class.
+fn drift((name, drift): (&String, &Drift)) -> Option<String> {
+    (name != THROUGHPUT).then(|| format!("{name} {} over it", percent(drift.over_part)))
+}
+
+/// Returns a share as a signed percentage: `+3.1 %`.
+fn percent(share: f64) -> String {
+    let sign = if share < 0.0 { '-' } else { '+' };
+    format!("{sign}{} %", digits(share.abs() * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::course::{Cycle, Stalls};
+    use model::{Load, Step, StopRule};
+
+    use super::*;
+
+    fn step(course: Course) -> StepRecord {
+        let step = Step {
+            name: "readrandom".to_owned(),
+            clients: 1,
+            stop: StopRule::Duration(Nanos::from_secs(60)),
+            warmup: Nanos(0),
+            load: Load::Closed,
+            limit: None,
+            distribution: "uniform".to_owned(),
+            range_rows: 10,
+            batch_keys: 10,
+            writer_bytes_per_s: None,
+            settle_cap: Nanos::SECOND,
+        };
+        StepRecord { course: Some(course), ..StepRecord::new(1, step) }
+    }
+
+    fn course(class: CourseClass) -> Course {
+        Course {
+            class,
+            steady_from_ns: Nanos(0),
+            second_opinion_ns: None,
+            drifts: BTreeMap::new(),
+            cycle: None,
+            stalls: Stalls::default(),
+            seconds: 48,
+            long_run_variance: 0.001,
+            effective_seconds: 40.2,
+        }
+    }
+
+    fn told(step: &StepRecord) -> String {
+        words(step).unwrap_or_default().join("; ")
+    }
+
+    #[test]
+    fn a_slow_start_is_told_with_the_cut() {
+        let steady_from_ns = Nanos::from_secs(12);
+        let mut step = step(Course { steady_from_ns, ..course(CourseClass::WarmUp) });
+        step.cut_ns = Some(Nanos::from_secs(12));
+        let words = "warm-up, then steady from 12 s on; measured from 12 s on: warm-up before; \
+                     the 48 s kept are worth 40.2 independent ones";
+        assert_eq!(told(&step), words);
+    }
+
+    #[test]
+    fn drifts_cycles_and_stalls_are_told_with_their_figures() {
+        let drift =
+            |over_part| Drift { per_hour: over_part * 60.0, over_part, is_real: over_part != 0.0 };
+        let drifts = [(THROUGHPUT, -0.08), ("rss_bytes", 0.031), ("data_dir_bytes", 0.0)];
+        let drifting = Course {
+            drifts: drifts.map(|(name, by)| (name.to_owned(), drift(by))).into(),
+            cycle: Some(Cycle { period_ns: Nanos::from_secs(9), variance_share: 0.45 }),
+            stalls: Stalls {
+                count: 2,
+                longest_ns: Nanos::from_secs(3),
+                total_ns: Nanos::from_secs(4),
+                lost_ops: 9.0,
+            },
+            ..course(CourseClass::Drift)
+        };
+        let words = "drifts by -8.00 %; a cycle of 9 s (45 % of the variance); 2 stalls, 4.00 s in \
+                     all, the longest 3.00 s; rss_bytes +3.10 % over it; the 48 s kept are worth \
+                     40.2 independent ones";
+        assert_eq!(told(&step(drifting)), words);
+    }
+
+    #[test]
+    fn of_a_short_step_only_stalls_are_told() {
+        let short = course(CourseClass::TooShort);
+        assert_eq!(told(&step(short.clone())), "");
+        let stalls = Stalls { count: 1, longest_ns: Nanos::SECOND, ..Stalls::default() };
+        assert_eq!(told(&step(Course { stalls, ..short })), "one stall of 1.00 s");
+    }
+}
