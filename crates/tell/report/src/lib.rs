@@ -16,6 +16,7 @@ pub mod explain;
 pub mod figure;
 pub mod findings;
 pub mod format;
+pub mod history;
 mod honesty;
 pub mod html;
 pub mod input;
@@ -35,6 +36,7 @@ pub use comparison::{CSV_COLUMNS, render_answer, render_comparison, render_metri
 pub use explain::render_explanations;
 pub use findings::{findings_json, render_findings, render_rule, render_rules};
 pub use format::{Format, Style};
+pub use history::{HistoryInput, plot_history, render_history};
 pub use html::render_html;
 pub use input::{Compared, ReportInput};
 pub use list::{RunSummary, render_list};

@@ -52,7 +52,9 @@ pub enum HistoryError {
         place: String,
     },
     /// The rows are not in the order of their stamps.
-    #[error("{place}: {later} stands after {earlier}: sort the rows by their first column, oldest first")]
+    #[error(
+        "{place}: {later} stands after {earlier}: sort the rows by their first column, oldest first"
+    )]
     Unsorted {
         /// Line or row.
         place: String,

@@ -27,7 +27,10 @@ pub(super) fn check_order(
 }
 
 /// Returns the first label below the one before it; `None` when some are of another kind.
-fn first_fall<T: PartialOrd>(labels: &[String], parse: impl Fn(&str) -> Option<T>) -> Option<usize> {
+fn first_fall<T: PartialOrd>(
+    labels: &[String],
+    parse: impl Fn(&str) -> Option<T>,
+) -> Option<usize> {
     let parsed: Vec<T> = labels.iter().map(|label| parse(label)).collect::<Option<_>>()?;
     parsed.windows(2).position(|pair| pair[1] < pair[0]).map(|at| at + 1)
 }

@@ -92,9 +92,10 @@ impl Study {
     /// # Errors
     /// [`HistoryError::NoDirection`] for the first such history.
     pub fn check_directions(&self) -> Result<(), HistoryError> {
-        let without = self.histories.iter().map(|one| &one.history).find(|one| {
-            !matches!(one.better, Some(model::Better::Higher | model::Better::Lower))
-        });
+        let without =
+            self.histories.iter().map(|one| &one.history).find(|one| {
+                !matches!(one.better, Some(model::Better::Higher | model::Better::Lower))
+            });
         match without {
             Some(one) => Err(HistoryError::NoDirection { name: one.name.clone() }),
             None => Ok(()),
@@ -114,14 +115,13 @@ pub fn study(histories: Vec<History>, options: &StudyOptions) -> Result<Study, H
     }
     let search = Options { strictness: options.strictness };
     let found: Vec<Series> = histories.iter().map(|one| find(&one.values, &search)).collect();
-    let least =
-        |series: &Series| series.changes.iter().map(|change| change.p).fold(1.0, f64::min);
+    let least = |series: &Series| series.changes.iter().map(|change| change.p).fold(1.0, f64::min);
     let ps: Vec<f64> = found.iter().map(least).collect();
     let qs = benjamini_hochberg(&ps);
     let told = histories.into_iter().zip(found).zip(ps.iter().zip(qs));
     let mut histories: Vec<Studied> = told
         .map(|((history, found), (p, q))| {
-            let adjusted = |own: f64| if *p > 0.0 { (own * q / p).min(1.0) } else { own };
+            let adjusted = |own: f64| if *p > 0.0 { (own * (q / p)).min(1.0) } else { own };
             judge(history, found, options, adjusted)
         })
         .collect();
@@ -139,8 +139,7 @@ fn check(history: &History, options: &StudyOptions) -> Result<(), HistoryError> 
             several => format!("{several} values"),
         };
         let rows = history.values.len();
-        let found =
-            if rows > known { format!("{found} in {rows} rows") } else { found };
+        let found = if rows > known { format!("{found} in {rows} rows") } else { found };
         return Err(HistoryError::TooFew { name: format!("{}{whose}", history.name), found });
     }
     match &options.since {
@@ -177,14 +176,18 @@ fn judge(
                 q: adjusted(change.p),
                 trend: history.trend(effect),
                 is_relevant: effect.abs() >= options.min_effect,
-                is_made_good: is_worse(effect) && !(is_worse(left) && left.abs() >= options.min_effect),
+                is_made_good: is_worse(effect)
+                    && !(is_worse(left) && left.abs() >= options.min_effect),
                 event: None,
             }
         })
         .collect();
     let counts = |index: usize| from.is_none_or(|from| index >= from);
     let of_changes = changes.iter().filter(|one| {
-        one.trend == Trend::Worse && one.is_relevant && !one.is_made_good && counts(one.change.index)
+        one.trend == Trend::Worse
+            && one.is_relevant
+            && !one.is_made_good
+            && counts(one.change.index)
     });
     let of_drifts = found.drifts.iter().filter(|drift| {
         let is_bad = |effect: f64| {

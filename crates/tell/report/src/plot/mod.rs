@@ -11,6 +11,7 @@ mod axis;
 mod bars;
 mod cpu;
 mod gallery;
+mod history;
 mod mark;
 mod matrix;
 mod palette;
@@ -26,5 +27,6 @@ mod times;
 mod verdicts;
 
 pub(crate) use gallery::gallery;
+pub(crate) use history::histories;
 pub(crate) use picture::{Picture, STYLE};
 pub(crate) use subject::Subject;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use miette::Result;
 
-use super::{compare, completions, engine, explain, lint, list, plan, report, run, show, worker};
+use super::{compare, completions, engine, explain, history, lint, list, plan, report, run, show, worker};
 use crate::environment::Environment;
 use crate::ui::Ui;
 
@@ -26,6 +26,8 @@ pub(crate) enum Verb {
     Explain(explain::Args),
     /// Say what makes a plan, a run or a comparison doubtful or bogus
     Lint(lint::Args),
+    /// Tell what changed over many experiments, or in a file from elsewhere
+    History(Box<history::Args>),
     /// Write the HTML report of an experiment, or a Markdown post with pictures
     Report(report::Args),
     /// List, get, add, remove or show engine builds
@@ -47,6 +49,7 @@ pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result
         Verb::Compare(args) => compare::run(&args, environment, ui),
         Verb::Explain(args) => explain::run(&args, environment, ui),
         Verb::Lint(args) => lint::run(&args, environment, ui),
+        Verb::History(args) => history::run(&args, environment, ui),
         Verb::Report(args) => report::run(&args, environment, ui),
         Verb::Engine(args) => engine::run(&args, environment, ui),
         Verb::Completions(args) => completions::run(&args),

@@ -6,6 +6,7 @@ mod completions;
 mod dispatch;
 mod engine;
 mod explain;
+mod history;
 mod judged;
 mod lint;
 mod list;

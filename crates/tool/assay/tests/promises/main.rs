@@ -10,6 +10,8 @@ mod compare_show_list_report;
 mod engine_builds_are_kept;
 mod engines_refuse_in_their_own_words;
 mod help_is_complete;
+mod history_refuses_what_is_no_history;
+mod history_tells_what_changed;
 mod lint_says_what_is_doubtful;
 mod plan_shows_the_order;
 mod plan_tells_what_machine_time_buys;

@@ -1,0 +1,187 @@
+//! `assay history` finds what changed in a file from elsewhere and in the archive, tells what of
+//! it matters, and ends with the exit code that CI needs.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::place::{Place, Said};
+
+/// A value between -1 and 1 for a point: scattered, and the same everywhere.
+fn scatter(point: u32) -> f64 {
+    f64::from(point * 7_919 % 2_003) / 1_001.5 - 1.0
+}
+
+/// Forty days: `ops` loses 6 % on day 21, `p99_ms` grows by 10 % with it, `rss` never changes, and
+/// `size` grows slowly all the time. Two values of `p99_ms` are missing.
+fn nightly() -> String {
+    let mut csv = "time,ops,p99_ms,rss,size\n".to_owned();
+    for day in 0..40_u32 {
+        let (month, date) = (1 + day / 28, 1 + day % 28);
+        let is_late = day >= 20;
+        let noise = |column: u32| 1.0 + 0.01 * scatter(day * 4 + column);
+        let ops = if is_late { 235_000.0 } else { 250_000.0 } * noise(1);
+        let p99 = if is_late { 1.54 } else { 1.4 } * noise(2);
+        let p99 = if day == 5 || day == 30 { String::new() } else { format!("{p99:.4}") };
+        let (rss, size) = (100.0 * noise(3), (50.0 + 0.2 * f64::from(day)) * noise(4));
+        writeln!(csv, "2026-{month:02}-{date:02},{ops:.0},{p99},{rss:.3},{size:.3}").unwrap();
+    }
+    csv
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("nightly.csv", nightly());
+    place
+}
+
+fn history(place: &Place, more: &[&str]) -> Said {
+    place.assay(&[&["history", "--import", "nightly.csv"], more].concat())
+}
+
+const DIRECTIONS: &[&str] = &["--higher-is-better", "ops", "--lower-is-better", "p99_ms,rss,size"];
+
+#[test]
+fn the_text_gives_the_answer_first_and_then_each_history() {
+    let said = history(&place(), DIRECTIONS);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert_snapshot!(said.out, @"");
+}
+
+#[test]
+fn json_has_the_changes_by_index_and_label() {
+    let said = history(&place(), &["--format", "json"]);
+    let json: Value = serde_json::from_str(&said.out).expect("JSON");
+    let metrics = json["metrics"].as_array().expect("metrics");
+    let names: Vec<_> = metrics.iter().filter_map(|metric| metric["name"].as_str()).collect();
+    assert_eq!(names, ["ops", "p99_ms", "rss", "size"]);
+    let change = &metrics[0]["change_points"][0];
+    assert_eq!((change["index"].as_u64(), change["label"].as_str()), (Some(20), Some("2026-01-21")));
+    let number = |name: &str| change[name].as_f64().unwrap_or_else(|| panic!("{name}: {change}"));
+    assert!((number("before") / 250_000.0 - 1.0).abs() < 0.01, "{change}");
+    assert!((number("after") / 235_000.0 - 1.0).abs() < 0.01, "{change}");
+    assert!(number("low") < -0.06 && -0.06 < number("high") && number("p") < 1e-6, "{change}");
+    assert!((number("effect") + 0.06).abs() < 0.01, "{change}");
+    assert!(metrics[0]["drift"].is_null());
+    // Missing values are left out, and places are those of the file.
+    assert_eq!(metrics[1]["change_points"][0]["index"], 20);
+    assert_eq!(metrics[1]["missing"], 2);
+    assert_eq!(metrics[2]["change_points"].as_array().map(Vec::len), Some(0));
+    // A slow ramp is a drift, and no staircase.
+    let drift = &metrics[3]["drift"];
+    assert_eq!(metrics[3]["change_points"].as_array().map(Vec::len), Some(0));
+    let slope = drift["slope_per_point"].as_f64().expect("a slope");
+    assert!((slope - 0.0036).abs() < 0.001, "{drift}");
+}
+
+#[test]
+fn a_file_of_json_rows_says_the_same() {
+    let place = place();
+    let mut rows = Vec::new();
+    for line in nightly().lines().skip(1) {
+        let fields: Vec<_> = line.split(',').collect();
+        let value = |field: &str| if field.is_empty() { "null".to_owned() } else { field.to_owned() };
+        let row: Vec<String> = ["ops", "p99_ms", "rss", "size"]
+            .iter()
+            .zip(&fields[1..])
+            .map(|(name, field)| format!("\"{name}\": {}", value(field)))
+            .collect();
+        rows.push(format!("{{\"time\": \"{}\", {}}}", fields[0], row.join(", ")));
+    }
+    place.write("nightly.json", format!("[{}]", rows.join(",\n")));
+    let of_json = place.assay(&["history", "--import", "nightly.json"]);
+    assert_eq!(of_json.out, history(&place, &[]).out);
+}
+
+#[test]
+fn the_exit_code_is_1_on_a_regression_that_matters_and_lasts() {
+    let place = place();
+    let code = |more: &[&str]| history(&place, &[more, &["--fail-on-regression"]].concat()).code;
+    assert_eq!(code(&["--metric", "ops", "--higher-is-better", "ops"]), 1);
+    assert_eq!(code(&["--metric", "ops", "--lower-is-better", "ops"]), 0);
+    assert_eq!(code(&["--metric", "rss", "--lower-is-better", "rss"]), 0);
+    // It is there whatever the margin; the margin says whether it matters.
+    let large = ["--metric", "ops", "--higher-is-better", "ops", "--min-effect", "10%"];
+    assert_eq!(code(&large), 0);
+    assert!(history(&place, &large).out.contains("worse, small"));
+    let later = ["--metric", "ops", "--higher-is-better", "ops", "--since", "2026-02-01"];
+    assert_eq!(code(&later), 0);
+    // A drift for the worse is a regression too.
+    assert_eq!(code(&["--metric", "size", "--lower-is-better", "size"]), 1);
+}
+
+#[test]
+fn what_was_made_good_is_no_longer_a_regression() {
+    let place = Place::new();
+    let mut csv = "build,ops\n".to_owned();
+    for build in 0..45_u32 {
+        let level = if (15..30).contains(&build) { 90.0 } else { 100.0 };
+        writeln!(csv, "b{build},{}", level * (1.0 + 0.01 * scatter(build))).unwrap();
+    }
+    place.write("nightly.csv", csv);
+    let said = history(&place, &["--higher-is-better", "ops", "--fail-on-regression"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(said.out.contains("worse, made good since"), "{}", said.out);
+}
+
+#[test]
+fn appending_points_changes_nothing_that_the_data_do_not() {
+    let place = Place::new();
+    let all = nightly();
+    let lines: Vec<&str> = all.lines().collect();
+    let mut seen = Vec::new();
+    for rows in [25, 30, 35, 40] {
+        place.write("nightly.csv", lines[..=rows].join("\n"));
+        let said = history(&place, &["--metric", "ops", "--format", "json"]);
+        let json: Value = serde_json::from_str(&said.out).expect("JSON");
+        seen.push(json["metrics"][0]["change_points"][0]["index"].clone());
+        assert_eq!(said.out, history(&place, &["--metric", "ops", "--format", "json"]).out);
+    }
+    assert_eq!(seen, [20, 20, 20, 20]);
+}
+
+#[test]
+fn the_picture_is_an_svg_with_every_history() {
+    let place = place();
+    let said = history(&place, &["--plot", "nightly.svg"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let svg = fs::read_to_string(place.path("nightly.svg")).expect("a picture");
+    assert!(svg.contains("<svg") && svg.trim_end().ends_with("</svg>"));
+    for word in ["ops", "p99_ms", "rss", "size", "do not start at zero", "2026-01-21"] {
+        assert!(svg.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_archive_is_a_history_of_experiments() {
+    let place = Place::new();
+    let run = [
+        "run", "fillseq", "readrandom", "--engine", "memory", "--rows", "300", "--duration", "30ms",
+        "--warmup", "5ms",
+    ];
+    for _ in 0..5 {
+        let said = place.assay(&run);
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    let asked = ["history", "--engine", "memory", "--step", "readrandom", "--format", "json"];
+    let said = place.assay(&asked);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let json: Value = serde_json::from_str(&said.out).expect("JSON");
+    let metrics = json["metrics"].as_array().expect("metrics");
+    assert_eq!(metrics.len(), 1, "{json}");
+    assert_eq!(metrics[0]["name"], "throughput_ops_per_s");
+    assert_eq!((&metrics[0]["points"], &metrics[0]["better"]), (&5.into(), &"higher".into()));
+    assert!(metrics[0]["subject"].as_str().is_some_and(|of| of.starts_with("readrandom of memory")));
+    assert_eq!(json["experiments_on_other_hosts"], 0);
+    let refused = |arguments: &[&str]| {
+        let said = place.assay(arguments);
+        assert_eq!((said.code, said.out.as_str()), (1, ""));
+        said.err
+    };
+    let said = refused(&["history", "--engine", "lmdb"]);
+    assert!(said.contains("`throughput_ops_per_s` of engine `lmdb`"), "{said}");
+    assert!(said.contains("there is: memory"), "{said}");
+    assert_snapshot!(refused(&["history", "--metric", "throughput_ops_per_sec"]), @"");
+}
