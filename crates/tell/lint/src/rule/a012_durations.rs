@@ -12,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "A012",
     name: "durations differ",
     severity: Severity::Blocking,
-    trigger: "a step that ends by time was measured for more than 10 % longer or shorter than asked \
-              (a doubt above 1 %), or one that ends by count did 1 % less",
+    trigger: "a step that ends by time was measured for more than 10 % and a second longer or shorter \
+              than asked (a doubt above 1 %), or one that ends by count did 1 % less",
     why: "Windows of different lengths hold different parts of a course, and leave data of \
           different sizes to the steps that follow.",
     remedy: "see what held the clients at the end of the step, then run the cell again",
@@ -28,6 +28,8 @@ pub(crate) static RULE: Rule = Rule {
 const SHARE: f64 = 0.01;
 /// Share from which a window blocks a verdict; below it a rate per second still holds.
 const BLOCKING: f64 = 0.1;
+/// The same in seconds.
+const BLOCKING_S: f64 = 1.0;
 /// Difference below which nothing is told, in seconds: an operation in hand when time is up.
 const GRACE_S: f64 = 0.1;
 
@@ -42,22 +44,23 @@ fn misfit(step: &StepRecord) -> Option<Seen> {
         return None;
     }
     let counts = step.clients.values().map(|one| one.counts.done + one.counts.failed);
-    let (share, seen) = match step.step.stop {
+    let (share, is_grave, seen) = match step.step.stop {
         StopRule::Duration(asked) => {
             let (asked_s, took_s) = (asked.as_secs_f64(), step.duration_ns.as_secs_f64());
-            let share = (took_s - asked_s).abs() / asked_s;
-            let is_told = share > SHARE && (took_s - asked_s).abs() > GRACE_S;
+            let apart_s = (took_s - asked_s).abs();
+            let share = apart_s / asked_s;
             let seen = format!("measured for {} in place of {asked}", step.duration_ns);
-            (is_told.then_some(share)?, seen)
+            let is_told = share > SHARE && apart_s > GRACE_S;
+            (is_told.then_some(share)?, share > BLOCKING && apart_s > BLOCKING_S, seen)
         }
         StopRule::Operations(asked) => {
             let done: u64 = counts.sum();
             let share = 1.0 - done as f64 / (asked as f64).max(1.0);
             let seen = format!("{done} operations in place of {asked}, {} less", percent(share));
-            ((share > SHARE).then_some(1.0)?, seen)
+            ((share > SHARE).then_some(share)?, true, seen)
         }
     };
-    let severity = if share > BLOCKING { Severity::Blocking } else { Severity::Doubt };
+    let severity = if is_grave { Severity::Blocking } else { Severity::Doubt };
     Some(Seen::new(seen).step(&step.step.name).graded(severity).sized("", share))
 }
 

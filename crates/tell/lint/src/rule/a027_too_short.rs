@@ -2,7 +2,7 @@
 
 use model::honesty::Outcome;
 use model::record::Severity;
-use model::{CourseClass, Load, Nanos, Step, StepRecord, StopRule};
+use model::{Course, CourseClass, Load, Nanos, Step, StepRecord, StopRule};
 
 use super::{Rule, Seen};
 use crate::context::{PlanContext, RunContext};
@@ -68,15 +68,17 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
 
 /// Tells of a steady part that is worth too little.
 fn short(step: &StepRecord) -> Option<Seen> {
-    let course = step.course.as_ref()?;
     let span = step.duration_ns;
-    let cycle = course.cycle.map(|cycle| f64::from(course.seconds) / cycle.period_ns.as_secs_f64());
-    let seen = if course.class == CourseClass::TooShort {
+    let course = step.course.as_ref();
+    let worth = course.map_or(span.as_secs_f64(), |course| course.effective_seconds);
+    let is_steady = course.is_some_and(|course| course.class.is_steady());
+    let is_too_short = course.is_none_or(|course| course.class == CourseClass::TooShort);
+    let seen = if is_too_short && worth < INDEPENDENT {
+        operations(step)?;
         format!("{span} are too short to tell whether it was steady")
-    } else if course.class.is_steady() && course.effective_seconds < INDEPENDENT {
-        let worth = course.effective_seconds;
+    } else if is_steady && worth < INDEPENDENT {
         format!("{span} are worth {worth:.0} independent seconds of {INDEPENDENT:.0}")
-    } else if let Some(cycles) = cycle.filter(|cycles| *cycles < CYCLES) {
+    } else if let Some(cycles) = course.and_then(cycles).filter(|cycles| *cycles < CYCLES) {
         format!("{span} hold {cycles:.1} of its cycles")
     } else {
         return None;
@@ -86,7 +88,12 @@ fn short(step: &StepRecord) -> Option<Seen> {
         StopRule::Duration(_) => Severity::Doubt,
     };
     let seen = Seen::new(seen).step(&step.step.name).graded(severity);
-    Some(seen.sized("short", -course.effective_seconds))
+    Some(seen.sized("short", -worth))
+}
+
+/// Returns how many of its cycles the steady part holds.
+fn cycles(course: &Course) -> Option<f64> {
+    course.cycle.map(|cycle| f64::from(course.seconds) / cycle.period_ns.as_secs_f64())
 }
 
 /// Tells of too few operations for the percentile that a limit is on.
@@ -158,6 +165,14 @@ mod tests {
         let seen = "readrandom of b: 1m00s are worth 12 independent seconds of 30 (3 runs)";
         assert_eq!(with(12.4, 10), [(Severity::Doubt, seen.to_owned())]);
         assert!(with(40.0, 25)[0].1.contains("1m00s hold 2.4 of its cycles"));
+    }
+
+    #[test]
+    fn a_step_without_a_course_is_judged_by_its_length() {
+        let with = |ms| when(&RULE, |step| step.duration_ns = Nanos::from_millis(ms));
+        assert_eq!(with(60_000), []);
+        let seen = "readrandom of b: 50.0 ms are too short to tell whether it was steady (3 runs)";
+        assert_eq!(with(50), [(Severity::Doubt, seen.to_owned())]);
     }
 
     #[test]
