@@ -185,7 +185,7 @@ fn best_words(scaling: &Scaling) -> String {
         format!(", {} times that of one", figure::ratio(times))
     });
     format!(
-        "throughput was highest with {}: {}{}",
+        "median throughput was highest with {}: {}{}",
         clients(best.clients),
         rate(best.throughput.median),
         times.unwrap_or_default()
@@ -276,8 +276,8 @@ fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
     let (one, other) = (&most.throughput, &before.throughput);
     let is_apart = one.n > 1 && other.n > 1 && !one.overlaps(other);
     let verdict = match (gain > GAIN, is_apart) {
-        (false, _) => "the rule of thumb (busy threads <= CPUs) holds here",
-        (true, true) => "the rule of thumb (busy threads <= CPUs) does not hold here",
+        (false, _) => "the rule of thumb (busy threads <= CPUs) held in these runs",
+        (true, true) => "the rule of thumb (busy threads <= CPUs) did not hold in these runs",
         (true, false) => {
             "that may be noise, and these runs do not test the rule of thumb (busy threads <= CPUs)"
         }
@@ -357,13 +357,13 @@ mod tests {
     fn the_rule_of_thumb_holds_where_more_threads_gain_little() {
         let told = with([205.0, 207.0]);
         assert!(told.contains("gained 3.0 % (4 clients): the rule of thumb"), "{told}");
-        assert!(told.ends_with("holds here"), "{told}");
+        assert!(told.ends_with("held in these runs"), "{told}");
         assert!(with([150.0, 151.0]).contains("lost 25 % (4 clients)"));
     }
 
     #[test]
     fn a_gain_that_is_not_told_from_noise_refutes_nothing() {
-        assert!(with([300.0, 310.0]).contains("does not hold here"));
+        assert!(with([300.0, 310.0]).contains("did not hold in these runs"));
         assert!(with([190.0, 260.0]).contains("may be noise"));
     }
 
@@ -382,7 +382,9 @@ mod tests {
     #[test]
     fn a_law_that_was_not_fitted_says_why() {
         let told = words(&scaling(&FEW));
-        assert!(told.starts_with("readrandom of lmdb: throughput was highest with 2 clients"));
+        assert!(
+            told.starts_with("readrandom of lmdb: median throughput was highest with 2 clients")
+        );
         assert!(told.contains("USL: not fitted, 3 levels of the 6 it takes"), "{told}");
     }
 
