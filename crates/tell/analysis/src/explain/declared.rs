@@ -11,7 +11,7 @@ use serde::Serialize;
 pub enum ChangeKind {
     /// The engine or its version: everything may differ inside.
     Build,
-    /// One of the engine's own options.
+    /// One of the engine's own options; those of two engines are not compared.
     Option,
     /// A setting that means the same for every engine.
     Setting,
@@ -59,23 +59,27 @@ pub(super) fn declared(
     (run_of_base, run_of_variant): (&RunRecord, &RunRecord),
 ) -> Declared {
     let builds = (base.build.to_string(), variant.build.to_string());
+    let is_one_engine = base.build.engine == variant.build.engine;
     let mut changes = Vec::new();
     if builds.0 != builds.1 {
         changes.push(Change {
             kind: ChangeKind::Build,
-            name: "build".to_owned(),
+            name: if is_one_engine { "build" } else { "engine" }.to_owned(),
             base: Some(builds.0),
             variant: Some(builds.1),
         });
     }
-    changes.extend(options(&base.options, &variant.options));
+    // Options of two engines have nothing to do with each other.
+    if is_one_engine {
+        changes.extend(options(&base.options, &variant.options));
+    }
     changes.extend(settings(&base.settings, &variant.settings));
     let mut in_force = options(&run_of_base.effective_options, &run_of_variant.effective_options);
     in_force.retain(|change| {
         // An option that only one of two releases tells of is no difference in force.
         let is_known = change.base.is_some() && change.variant.is_some();
         let is_other = changes.iter().all(|declared| declared.name != change.name);
-        base.build.engine == variant.build.engine && is_known && is_other
+        is_one_engine && is_known && is_other
     });
     Declared { changes, in_force, is_control: base.is_control || variant.is_control }
 }

@@ -41,6 +41,8 @@ pub struct Explanation {
     /// Its position in the run, 0-based.
     pub index: u32,
     /// Level of the clients factor.
+    pub level: u32,
+    /// Clients of the step itself.
     pub clients: u32,
     /// Name of the base.
     pub base: String,

@@ -10,6 +10,7 @@ use super::identity::{Identity, identity};
 use super::moved::{Moved, moved};
 use super::refusal::{Case, refusals};
 use crate::comparison::{Comparison, StepComparison};
+use crate::metrics::clients;
 
 /// Share of the change from which the storage wait is worth dividing among its factors.
 const TELLING_SHARE: f64 = 0.1;
@@ -70,7 +71,8 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     Some(Explanation {
         step: step.name.clone(),
         index: step.index,
-        clients: step.clients,
+        level: step.clients,
+        clients: clients(first),
         base: base.to_owned(),
         variant: variant.to_owned(),
         runs: (count(sides[0].len()), count(sides[1].len())),

@@ -149,7 +149,7 @@ fn not_established(case: &Case<'_>) -> Option<Refusal> {
                     || "no throughput is known of one side".to_owned(),
                     |effect| {
                         let seen = 100.0 * effect.detectable;
-                        format!("these runs tell only differences of {seen:.1} % and more")
+                        format!("a difference of less than {seen:.1} % would not have been seen")
                     },
                 ),
                 "more runs: --repetitions",
@@ -185,8 +185,8 @@ fn residual(case: &Case<'_>) -> Option<Refusal> {
     }
     let seen = format!("{:.0} % of the change is in no component", share * 100.0);
     let needed = if account.missing.is_empty() {
-        "longer steps or more runs, which look at waits more often; or a cause outside these \
-         accounts"
+        "longer steps or more runs, for more looks at what is waited for; or it is in none of \
+         these accounts"
             .to_owned()
     } else {
         format!("records that tell {}", account.missing.join(", "))

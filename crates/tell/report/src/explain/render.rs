@@ -1,6 +1,7 @@
 //! Explanations as text, Markdown and JSON.
 
 use analysis::Explanation;
+use analysis::explain::Rule;
 use model::Label;
 use serde::Serialize;
 
@@ -10,11 +11,12 @@ use crate::comparison::fill;
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::meta::Meta;
+use crate::table::Table;
 use crate::trust;
 
 /// Returns the explanations of one or more steps, headed by how far they can be trusted.
 ///
-/// CSV is that of the comparison's own figures, where an explanation has none.
+/// An explanation is no table of figures: asked for CSV, it is text.
 #[must_use]
 pub fn render_explanations(
     compared: &Compared<'_>,
@@ -29,12 +31,40 @@ pub fn render_explanations(
     }
 }
 
+/// What is said of one step.
+struct Block {
+    headline: String,
+    table: Option<Table>,
+    sentences: Vec<String>,
+}
+
+/// Returns what is said of each step; what the next step says word for word too is said there.
+///
+/// A comparison that is bogus says so once, whatever the step.
+fn blocks(explanations: &[Explanation]) -> Vec<Block> {
+    let is_bogus = |one: &Explanation| one.refusals.iter().any(|it| it.rule == Rule::Bogus);
+    let told = if explanations.iter().any(is_bogus) { &explanations[..1] } else { explanations };
+    let block = |one: &Explanation| Block {
+        headline: headline(one),
+        table: table(one),
+        sentences: sentences(one),
+    };
+    let mut blocks: Vec<Block> = told.iter().map(block).collect();
+    for at in 1..blocks.len() {
+        let (before, after) = blocks.split_at_mut(at);
+        if let (Some(before), Some(after)) = (before.last_mut(), after.first()) {
+            before.sentences.retain(|sentence| !after.sentences.contains(sentence));
+        }
+    }
+    blocks
+}
+
 fn text(compared: &Compared<'_>, explanations: &[Explanation], style: Style) -> String {
     let mut parts = vec![fill(&trust::headline(compared), style.width)];
-    for one in explanations {
-        let mut lines = vec![fill(&headline(one), style.width)];
-        lines.extend(table(one).map(|table| table.text(style.width, style.has_colour)));
-        lines.extend(sentences(one).iter().map(|line| fill(line, style.width)));
+    for block in blocks(explanations) {
+        let mut lines = vec![fill(&block.headline, style.width)];
+        lines.extend(block.table.map(|table| table.text(style.width, style.has_colour)));
+        lines.extend(block.sentences.iter().map(|line| fill(line, style.width)));
         parts.push(lines.join("\n"));
     }
     parts.join("\n\n") + "\n"
@@ -42,10 +72,10 @@ fn text(compared: &Compared<'_>, explanations: &[Explanation], style: Style) -> 
 
 fn markdown(compared: &Compared<'_>, explanations: &[Explanation]) -> String {
     let mut parts = vec![trust::headline(compared)];
-    for one in explanations {
-        parts.push(format!("**{}**", headline(one)));
-        parts.extend(table(one).map(|table| table.markdown()));
-        let lines: Vec<String> = sentences(one).iter().map(|line| format!("- {line}")).collect();
+    for block in blocks(explanations) {
+        parts.push(format!("**{}**", block.headline));
+        parts.extend(block.table.map(|table| table.markdown()));
+        let lines: Vec<String> = block.sentences.iter().map(|line| format!("- {line}")).collect();
         parts.push(lines.join("\n"));
     }
     parts.join("\n\n") + "\n"

@@ -22,8 +22,11 @@ const NAMED_SHARE: f64 = 0.1;
 
 /// Returns what differs, by how much, and how well that is known.
 pub(super) fn headline(explanation: &Explanation) -> String {
-    let Explanation { step, clients, variant, base, runs, .. } = explanation;
-    let place = format!("{step}, {}", model::units::clients(*clients));
+    let Explanation { step, level, clients, variant, base, runs, .. } = explanation;
+    let mut place = format!("{step}, {}", model::units::clients(*clients));
+    if level != clients {
+        place.push_str(&format!(" (in runs of {level})"));
+    }
     let runs = match runs {
         (1, 1) => "one run of each".to_owned(),
         (one, two) if one == two => format!("{one} runs of each"),

@@ -47,7 +47,7 @@ fn untested(declared: &Declared) -> String {
     match &declared.changes[..] {
         [] => "what differs: the experiment declares nothing".to_owned(),
         [only] if only.kind == ChangeKind::Build => {
-            format!("which code; {named}, and two builds may differ in everything")
+            format!("which code; {named}, and two {}s may differ in everything", only.name)
         }
         changes => format!("which of {} declared differences: {named}{rest}", changes.len()),
     }

@@ -9,6 +9,7 @@ mod refusal;
 mod compare_show_list_report;
 mod engine_builds_are_kept;
 mod engines_refuse_in_their_own_words;
+mod explanations_are_asked_for_by_name;
 mod help_is_complete;
 mod history_refuses_what_is_no_history;
 mod history_tells_what_changed;
