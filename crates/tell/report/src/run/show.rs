@@ -1,6 +1,7 @@
 //! One run for people: how it ended, the one-line summaries, times, rates and costs.
 
 use analysis::step_metrics;
+use lint::{RunContext, check_run};
 use model::metric::Readings;
 use model::{Manifest, RunRecord, StepRecord, metric};
 
@@ -13,6 +14,7 @@ use crate::figure::{MISSING, figure};
 use crate::format::Style;
 use crate::honesty::calibration;
 use crate::table::{Cell, Table};
+use crate::trust::finding_lines;
 
 /// The columns for people: metric and heading.
 const SHOWN: &[(&str, &str)] = &[
@@ -61,16 +63,19 @@ pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String 
     if !measured.is_empty() {
         parts.push(glossary());
     }
-    let findings = run.steps.iter().flat_map(|step| {
-        step.findings.iter().map(move |one| {
-            format!("  {}: {} {}: {}", step.step.name, one.code, one.seen, one.remedy)
-        })
-    });
-    let findings: Vec<String> = findings.collect();
-    if !findings.is_empty() {
-        parts.push(format!("Doubts\n{}", findings.join("\n")));
+    let (experiment, host) = (&manifest.plan.experiment, &manifest.host);
+    let found = check_run(&RunContext { experiment, host, run });
+    let told = finding_lines(&found).into_iter().map(|line| hanging(&line, style.width));
+    let told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        parts.push(format!("Doubts\n{}", told.join("\n")));
     }
     parts.join("\n\n") + "\n"
+}
+
+/// Returns a line of a list, with what follows below its beginning.
+fn hanging(line: &str, width: usize) -> String {
+    format!("  {}", fill(line, width.saturating_sub(2)).replace('\n', "\n  "))
 }
 
 fn head(run: &RunRecord) -> String {
