@@ -54,7 +54,9 @@ pub fn compare(
     };
     let mut executed: Vec<&RunRecord> = runs.iter().collect();
     executed.sort_by_key(|run| (&run.started_at, &run.id));
-    let controls = experiment.variants.iter().filter(|variant| variant.is_control);
+    // It is the experiment's base once more, and says nothing of another base.
+    let is_its_base = base == experiment.base;
+    let controls = experiment.variants.iter().filter(|one| one.is_control && is_its_base);
     let mut comparison = Comparison {
         base: base.to_owned(),
         control: controls.map(|variant| variant.name.clone()).next(),

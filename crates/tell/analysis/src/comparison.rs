@@ -127,7 +127,8 @@ pub struct InvalidRun {
 pub struct Comparison {
     /// Name of the base case.
     pub base: String,
-    /// Name of the variant that is the base once more, if there is one.
+    /// Name of the variant that is the base once more, if there is one; `None` under another base
+    /// than the experiment's own.
     pub control: Option<String>,
     /// Smallest difference that matters, as a share; declared before anything was run.
     pub margin: f64,
