@@ -116,6 +116,10 @@ enum Side {
 }
 
 impl Interval {
+    fn holds(&self, ratio: f64) -> bool {
+        self.low <= ratio && ratio <= self.high
+    }
+
     fn side(&self) -> Side {
         if self.low > 1.0 {
             Side::Above
@@ -132,9 +136,12 @@ impl Effect {
     ///
     /// The margin is taken on logarithms: a ratio is within it from 1 / (1 + margin) to 1 + margin,
     /// so that both variants can change places. A difference is told when the 95 % interval leaves
-    /// out 1, the family allows it and the interval by ranks, where there is one, leaves out 1 on
-    /// the same side. Equivalence is told when the 90 % interval is within the margin. What has no
-    /// interval stays as it is.
+    /// out 1, the family allows it, and the interval by ranks does not say otherwise. Equivalence is
+    /// told when the 90 % interval is within the margin. What has no interval stays as it is.
+    ///
+    /// Ranks say otherwise when their interval is on another side of 1 and does not hold the ratio
+    /// either: then both cannot be right, and the noise has a shape that a mean does not describe.
+    /// An interval by ranks that holds both 1 and the ratio is merely wider, as it is by nature.
     ///
     /// Source: D. J. Schuirmann, 1987, "A Comparison of the Two One-Sided Tests Procedure and the
     /// Power Approach for Assessing the Equivalence of Average Bioavailability", Journal of
@@ -145,7 +152,9 @@ impl Effect {
         let most = 1.0 + margin.max(0.0);
         let is_within = |ratio: f64| ratio > 1.0 / most && ratio < most;
         let side = wide.side();
-        let is_alike = self.beside.is_none_or(|beside| beside.interval.side() == side);
+        let is_alike = self.beside.is_none_or(|Beside { interval, .. }| {
+            interval.side() == side || side != Side::Around && interval.holds(self.ratio)
+        });
         let is_told = self.q.is_none_or(|q| q <= MOST_CHANCE);
         let doubt = match side {
             Side::Around if !is_alike => Why::ShapeDependent,
@@ -153,12 +162,13 @@ impl Effect {
             Side::Above | Side::Below if !is_told => Why::Family,
             Side::Above | Side::Below => Why::ShapeDependent,
         };
+        let is_near = is_alike || self.beside.is_none_or(|beside| is_within(beside.ratio));
         let is_apart = side != Side::Around && is_told && is_alike;
         self.verdict = if is_apart && is_within(self.ratio) {
             Verdict::SmallButReal
         } else if is_apart {
             if side == Side::Above { Verdict::Above } else { Verdict::Below }
-        } else if is_within(narrow.low) && is_within(narrow.high) {
+        } else if is_within(narrow.low) && is_within(narrow.high) && is_near {
             Verdict::Equivalent
         } else {
             Verdict::Inconclusive
@@ -239,9 +249,12 @@ mod tests {
     fn ranks_that_say_otherwise_leave_it_open() {
         let ranks = |low, high| Some(Beside { ratio: 1.0, interval: interval(low, high) });
         let mut found = effect(1.05, interval(1.01, 1.09), interval(1.02, 1.08));
-        found.beside = ranks(0.99, 1.10);
+        found.beside = ranks(0.99, 1.04);
         found.decide(0.02);
         assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
+        found.beside = ranks(0.99, 1.10);
+        found.decide(0.02);
+        assert_eq!(told(&found), (Verdict::Above, None), "merely wider");
         found.beside = ranks(1.001, 1.10);
         found.decide(0.02);
         assert_eq!(told(&found), (Verdict::Above, None));
@@ -249,6 +262,13 @@ mod tests {
         found.beside = ranks(1.01, 1.10);
         found.decide(0.02);
         assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
+        let mut found = effect(1.001, interval(0.985, 1.017), interval(0.987, 1.015));
+        found.beside = Some(Beside { ratio: 1.03, interval: interval(1.01, 1.05) });
+        found.decide(0.02);
+        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
+        found.beside = Some(Beside { ratio: 1.01, interval: interval(1.001, 1.02) });
+        found.decide(0.02);
+        assert_eq!(told(&found), (Verdict::Equivalent, None));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Compares two samples of runs, by the method that their number allows.
 
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
 use crate::detectable;
 use crate::distribution::student::{half_width, two_sided};
 use crate::effect::{Beside, Effect, Interval, Method, Verdict, Why};
@@ -195,8 +197,16 @@ fn two_samples(base: &[f64], variant: &[f64], prior: Option<&Prior>) -> Result<E
 }
 
 /// Returns whether one variance is so much the larger that they are not pooled.
+///
+/// Four times alone is common by chance: in one comparison of five of five runs. So it must be rare
+/// by chance too, at 5 %, which is a ratio of four at ten runs and of ten at five.
 fn are_unlike(one: CellVariance, two: CellVariance) -> bool {
-    one.variance.max(two.variance) > UNLIKE * one.variance.min(two.variance)
+    let (small, large) = if one.variance < two.variance { (one, two) } else { (two, one) };
+    if large.variance <= UNLIKE * small.variance {
+        return false;
+    }
+    let ratios = FisherSnedecor::new(large.df, small.df);
+    ratios.is_ok_and(|ratios| 2.0 * ratios.sf(large.variance / small.variance) < 0.05)
 }
 
 #[cfg(test)]
