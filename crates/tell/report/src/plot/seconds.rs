@@ -125,7 +125,7 @@ fn trace(run: &RunRecord, intervals: &[IntervalRecord], index: u32) -> Trace {
     Trace {
         length_s,
         is_cut_short,
-        stalls: stalls(own.iter().copied()),
+        stalls: recorded.map(|step| stalls(step, own.iter().copied())).unwrap_or_default(),
         left_out: recorded.and_then(left_out),
         points: own.into_iter().filter_map(point).collect(),
     }

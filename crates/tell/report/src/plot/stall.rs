@@ -14,16 +14,23 @@ const MARK: f64 = 3.5;
 /// Narrowest mark that is seen.
 const LEAST: f64 = 2.5;
 
-/// Returns the stalls among the intervals of one measured span, void ones left out.
-pub(super) fn stalls<'a>(intervals: impl Iterator<Item = &'a IntervalRecord>) -> Vec<StallSpan> {
+/// Returns the stalls among the intervals of a step's measured span.
+///
+/// Void intervals are left out, unless the step counts them all the same.
+pub(super) fn stalls<'a>(
+    step: &StepRecord,
+    intervals: impl Iterator<Item = &'a IntervalRecord>,
+) -> Vec<StallSpan> {
+    let has_void = step.voided.is_none();
     let mut begun = None;
     let second = |interval: &IntervalRecord| {
         let start_ns = interval.start_ns.since(*begun.get_or_insert(interval.start_ns));
         let length_ns = interval.length_ns;
-        let is_whole = length_ns.0 >= Nanos::SECOND.0 / 10 * 9 && interval.void.is_none();
+        let is_whole = length_ns.0 >= Nanos::SECOND.0 / 10 * 9;
+        let is_counted = is_whole && (has_void || interval.void.is_none());
         let done: u64 = interval.clients.values().map(|summary| summary.counts.done).sum();
         let ops_per_s = ops(done) / length_ns.as_secs_f64();
-        is_whole.then_some(Second { start_ns, length_ns, ops_per_s })
+        is_counted.then_some(Second { start_ns, length_ns, ops_per_s })
     };
     stall_spans(&intervals.filter_map(second).collect::<Vec<_>>())
 }

@@ -101,7 +101,7 @@ impl<'a> Track<'a> {
             from += length;
         }
         let own = seconds.iter().filter(|second| second.is_own).map(|second| second.interval);
-        let stalls = if step.search.is_none() { stalls(own) } else { Vec::new() };
+        let stalls = if step.search.is_none() { stalls(step, own) } else { Vec::new() };
         Self { step, seconds, stalls }
     }
 

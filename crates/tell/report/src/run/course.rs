@@ -34,7 +34,7 @@ fn words(step: &StepRecord) -> Option<Vec<String>> {
     words.extend(course.drifts.iter().filter(|(_, it)| it.is_real).filter_map(drift));
     if is_told {
         let (worth, seconds) = (digits(course.effective_seconds), course.seconds);
-        words.push(format!("the {seconds} s kept are worth {worth} independent ones"));
+        words.push(format!("{seconds} s are worth {worth} independent ones"));
     }
     (!words.is_empty()).then_some(words)
 }
@@ -78,7 +78,7 @@ fn stalls(course: &Course) -> Option<String> {
 
 /// Returns the slope of something that is not told by the class.
 fn drift((name, drift): (&String, &Drift)) -> Option<String> {
-    (name != THROUGHPUT).then(|| format!("{name} {} over it", percent(drift.over_part)))
+    (name != THROUGHPUT).then(|| format!("{name} {} in that time", percent(drift.over_part)))
 }
 
 /// Returns a share as a signed percentage: `+3.1 %`.
@@ -137,7 +137,7 @@ mod tests {
         let mut step = step(Course { steady_from_ns, ..course(CourseClass::WarmUp) });
         step.cut_ns = Some(Nanos::from_secs(12));
         let words = "warm-up, then steady from 12 s on; measured from 12 s on: warm-up before; \
-                     the 48 s kept are worth 40.2 independent ones";
+                     48 s are worth 40.2 independent ones";
         assert_eq!(told(&step), words);
     }
 
@@ -158,8 +158,8 @@ mod tests {
             ..course(CourseClass::Drift)
         };
         let words = "drifts by -8.00 %; a cycle of 9 s (45 % of the variance); 2 stalls, 4.00 s in \
-                     all, the longest 3.00 s; rss_bytes +3.10 % over it; the 48 s kept are worth \
-                     40.2 independent ones";
+                     all, the longest 3.00 s; rss_bytes +3.10 % in that time; 48 s are worth 40.2 \
+                     independent ones";
         assert_eq!(told(&step(drifting)), words);
     }
 

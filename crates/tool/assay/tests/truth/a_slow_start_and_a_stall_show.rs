@@ -1,0 +1,55 @@
+//! A slow start is seen, and left out of what is compared; a stall is seen, and counts.
+
+use assert_cmd::assert::OutputAssertExt;
+use model::Nanos;
+use model::course::CourseClass;
+
+use crate::host::alone;
+use crate::measured::{Run, STEP};
+use crate::sandbox::{NAME, Sandbox};
+
+/// A server that takes 2 ms for an operation, and twice that until it has paid 7 MiB of debt, 7 s
+/// after it was opened; some 14 s later, in the middle of its steady part, it stands still.
+const SERVER: &str = "\"server.work\" = \"2ms\", \"server.initial_debt\" = \"7MiB\", \
+                      \"server.pays\" = \"1MiB/s\", \"server.debt_limit\" = \"1KiB\", \
+                      \"server.slowdown\" = 2, \"fault\" = \"stall 3s at 5k\"";
+const BENCHMARK: &str = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"100\"\n\
+                         duration = \"22s\"\nwarmup = \"0s\"";
+
+/// Goal: what was slow at first is told as warm-up, its end is found, and figures begin there.
+/// Method: one run of 22 s; the server's script says when it is slow and when it stands still.
+#[test]
+fn a_slow_start_is_left_out_and_a_stall_is_told() {
+    let _turn = alone();
+    let sandbox = Sandbox::with_options(BENCHMARK, &[("server", "faulty", SERVER.to_owned())]);
+    sandbox.run(&[]).assert().success();
+    let run = Run::of(&sandbox, "server.c1.r1");
+    let (step, story) = (run.step(), run.story());
+    let course = step.course.as_ref().expect("22 s of operations");
+    if run.is_disturbed() && course.class != CourseClass::WarmUp {
+        return;
+    }
+    let from_s = course.steady_from_ns.as_secs_f64();
+    assert_eq!(course.class, CourseClass::WarmUp, "{course:?}{story}");
+    assert!((5.0..=9.0).contains(&from_s), "{course:?}{story}");
+    // Three seconds cover two whole ones at least, and are joined with what is left of the others.
+    let stalls = course.stalls;
+    assert_eq!(stalls.count, 1, "{course:?}{story}");
+    assert!(stalls.longest_ns >= Nanos::from_secs(2), "{course:?}{story}");
+
+    let shown = |more: &[&str]| sandbox.answer(&[&["show", NAME], more].concat());
+    let told = format!("measured from {:.0} s on: warm-up before", from_s.ceil());
+    assert!(shown(&[]).contains(&told), "{}", shown(&[]));
+    assert!(!shown(&["--whole"]).contains("measured from"));
+    let rate = |more: &[&str]| -> f64 {
+        let csv = sandbox.answer(&[&["compare", NAME, "--format", "csv"], more].concat());
+        let line =
+            csv.lines().find(|line| line.contains(STEP) && line.contains("throughput_ops_per_s"));
+        let fields: Vec<&str> = line.unwrap_or_else(|| panic!("{csv}")).split(',').collect();
+        let heads: Vec<&str> = csv.lines().next().expect("a header").split(',').collect();
+        let at = heads.iter().position(|head| *head == "median").expect("a median");
+        fields[at].parse().expect("a number")
+    };
+    // 250/s for a third of the time, 500/s else: 15 % more without it.
+    assert!(rate(&[]) > 1.08 * rate(&["--whole"]), "{} {}", rate(&[]), rate(&["--whole"]));
+}
