@@ -36,26 +36,29 @@ impl ExperimentDir {
         name: &str,
         compute: impl FnOnce() -> Result<T, ArchiveError>,
     ) -> Result<T, ArchiveError> {
-        if let Some(kept) = self.kept(name) {
-            return Ok(kept);
-        }
         // Taken before the records are read: a change in between leaves a key that does not hold.
         let key = self.key();
-        let value = compute()?;
-        if let Some(key) = key {
-            let kept = Kept { key, value };
-            // An archive that cannot be written is slower, and as right.
-            let _written: io::Result<()> = write(&self.kept_path(name), &kept);
-            return Ok(kept.value);
+        if let Some(kept) = self.kept(name, key.as_deref()) {
+            return Ok(kept);
         }
+        let value = compute()?;
+        self.keep(name, key, &value);
         Ok(value)
     }
 
-    /// Returns the value kept under `name`; `None` when there is none that still holds.
-    pub(crate) fn kept<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+    /// Returns the value kept under `name`; `None` when there is none of this key.
+    pub(crate) fn kept<T: DeserializeOwned>(&self, name: &str, key: Option<&str>) -> Option<T> {
         let text = fs::read(self.kept_path(name)).ok()?;
         let kept: Kept<T> = serde_json::from_slice(&text).ok()?;
-        (self.key()? == kept.key).then_some(kept.value)
+        (key == Some(&kept.key)).then_some(kept.value)
+    }
+
+    /// Keeps a value under `name`, with the key that held before the records were read.
+    pub(crate) fn keep<T: Serialize>(&self, name: &str, key: Option<String>, value: &T) {
+        if let Some(key) = key {
+            // An archive that cannot be written is slower, and as right.
+            let _written: io::Result<()> = write(&self.kept_path(name), &Kept { key, value });
+        }
     }
 
     fn kept_path(&self, name: &str) -> PathBuf {
@@ -68,7 +71,7 @@ impl ExperimentDir {
     /// A record is always replaced as a whole, by rename, so its inode changes with it; size and
     /// time are for those who edit by hand. The hash may differ in another build of the program,
     /// and so may the meaning of what was computed.
-    fn key(&self) -> Option<String> {
+    pub(crate) fn key(&self) -> Option<String> {
         let mut hasher = DefaultHasher::new();
         identity(&std::env::current_exe().ok()?).ok()?.hash(&mut hasher);
         identity(&self.path().join(MANIFEST)).ok()?.hash(&mut hasher);

@@ -5,39 +5,14 @@ use std::path::{Path, PathBuf};
 
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
 
 use crate::error::ArchiveError;
 use crate::parallel;
 use crate::results::Results;
-use crate::run::{RunWriter, read_end, read_intervals, read_json, read_record, replace_json};
+use crate::run::{RunWriter, read_intervals, read_json, read_record, replace_json};
 
 /// File of the manifest.
 pub(crate) const MANIFEST: &str = "manifest.json";
-
-/// Name of the summary in the cache.
-const SUMMARY: &str = "summary";
-
-/// One experiment in a listing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExperimentSummary {
-    /// Its name.
-    pub name: String,
-    /// Its identifier: the directory's name.
-    pub id: String,
-    /// Its question.
-    pub question: String,
-    /// When it was begun, UTC, RFC 3339.
-    pub created_at: String,
-    /// Fingerprint of the machine it was run on.
-    pub fingerprint: String,
-    /// Cells of its plan.
-    pub cells: usize,
-    /// Cells whose run is complete.
-    pub complete: usize,
-    /// Cells whose record cannot be read.
-    pub damaged: Vec<String>,
-}
 
 /// An experiment's directory in the archive.
 #[derive(Debug)]
@@ -155,43 +130,6 @@ impl ExperimentDir {
     pub fn each_run(&self, manifest: &Manifest) -> Vec<Result<RunRecord, ArchiveError>> {
         let read = parallel::map(&manifest.plan.cells, |cell| self.run(&cell.id));
         read.into_iter().filter_map(Result::transpose).collect()
-    }
-
-    /// Returns what a listing tells of the experiment, from the cache when nothing has changed.
-    ///
-    /// # Errors
-    /// When the manifest cannot be read; a record that cannot is counted.
-    pub fn summary(&self) -> Result<ExperimentSummary, ArchiveError> {
-        self.cached(SUMMARY, || self.summarise())
-    }
-
-    /// Returns the same, `None` when the cache does not hold it.
-    pub(crate) fn kept_summary(&self) -> Option<ExperimentSummary> {
-        self.kept(SUMMARY)
-    }
-
-    fn summarise(&self) -> Result<ExperimentSummary, ArchiveError> {
-        let Manifest { id, created_at, plan, host, .. } = self.manifest()?;
-        let ends = parallel::map(&plan.cells, |cell| read_end(&self.run_dir(&cell.id)));
-        let (mut complete, mut damaged) = (0, Vec::new());
-        for (cell, end) in plan.cells.iter().zip(ends) {
-            match end {
-                Ok(end) => complete += usize::from(end.is_complete()),
-                Err(error) if error.is_absence() => {}
-                Err(_) => damaged.push(cell.id.clone()),
-            }
-        }
-        let (cells, experiment) = (plan.cells.len(), plan.experiment);
-        Ok(ExperimentSummary {
-            name: experiment.name,
-            id,
-            question: experiment.question,
-            created_at,
-            fingerprint: host.fingerprint,
-            cells,
-            complete,
-            damaged,
-        })
     }
 
     /// Reads a cell's intervals; none when the run was never begun.

@@ -1,8 +1,8 @@
 //! Records to files and back: the only writer of results.
 //!
 //! It keeps what it is given and computes nothing; what others computed of an experiment's records
-//! it caches beside them, and the cache may be deleted at any time. It imports `model` alone and is used by the
-//! runner (to write) and by the programs (to read).
+//! it caches beside them, and the cache may be deleted at any time. It imports `model` alone and is
+//! used by the runner (to write) and by the programs (to read).
 //!
 //! Invariants: files are appended or replaced by rename, never rewritten in place, so a kill at
 //! any moment leaves every record readable; a file that cannot be understood is an error that
@@ -18,9 +18,11 @@ mod log;
 mod parallel;
 mod results;
 mod run;
+mod summary;
 
 pub use error::ArchiveError;
-pub use experiment::{ExperimentDir, ExperimentSummary};
+pub use experiment::ExperimentDir;
 pub use log::{HistogramLog, Log, LogLine};
 pub use results::{Listing, Results};
 pub use run::{HistogramPlace, RunWriter, Times, read_intervals, read_record};
+pub use summary::ExperimentSummary;

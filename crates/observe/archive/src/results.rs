@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use model::Manifest;
 
 use crate::error::ArchiveError;
-use crate::experiment::{ExperimentDir, ExperimentSummary};
-use crate::parallel;
+use crate::experiment::ExperimentDir;
+use crate::summary::{ExperimentSummary, summaries};
 
 /// The root of an archive.
 #[derive(Debug, Clone)]
@@ -78,10 +78,9 @@ impl Results {
     #[must_use]
     pub fn list(&self) -> Listing {
         let dirs = self.all();
-        let kept = parallel::map(&dirs, ExperimentDir::kept_summary);
         let mut listing = Listing::default();
-        for (dir, kept) in dirs.iter().zip(kept) {
-            match kept.map_or_else(|| dir.summary(), Ok) {
+        for (dir, summary) in dirs.iter().zip(summaries(&dirs)) {
+            match summary {
                 Ok(summary) => {
                     // Told anew: the path may be another one today.
                     let damaged = summary.damaged.iter();
