@@ -260,8 +260,8 @@ pub(super) fn pair(
     variants: &[&str],
 ) -> Option<(CellVariance, u32)> {
     let names: BTreeSet<&str> = variants.iter().copied().collect();
-    let values = |name: &&str| arms.of_variant.get(*name).map(|arm| arm.values(metric));
-    let values: Vec<_> = names.iter().filter_map(values).collect();
+    let of = |name: &&str| arms.of_variant.get(*name).map_or(&[][..], |arm| arm.values(metric));
+    let values: Vec<_> = names.iter().map(of).collect();
     let known = values.iter().filter_map(|values| variance(values)).reduce(CellVariance::pooled)?;
     let fewest = values.iter().map(|values| values.len()).min().unwrap_or(0);
     Some((known, u32::try_from(fewest).unwrap_or(u32::MAX)))

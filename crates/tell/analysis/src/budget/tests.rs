@@ -299,6 +299,15 @@ fn noise_is_that_of_the_pilot_or_the_ledger_or_assumed() {
 }
 
 #[test]
+fn a_variant_whose_runs_all_failed_needs_no_more_of_them() {
+    let experiment = asked(&["a", "b", "c"]);
+    let runs = pilot(&mut Random(1), &["a", "b"], 3);
+    let compared: Vec<_> =
+        piloted(&experiment, &runs).into_iter().map(|one| (one.variant, one.runs)).collect();
+    assert_eq!(compared, [("b".to_owned(), 3)]);
+}
+
+#[test]
 fn steps_that_only_wait_are_nobody_s_question() {
     let mut experiment = asked(&["a", "b"]);
     let mut settle = step(1, "settle").step;

@@ -33,7 +33,7 @@ pub struct Piloted {
 
 /// Returns what the runs of a pilot tell of each comparison with the base.
 ///
-/// A comparison in which no variant was repeated is left out.
+/// A comparison in which a variant has no runs, or none was repeated, is left out.
 #[must_use]
 pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
     let counted = Counted::of(runs, &experiment.data);
@@ -42,7 +42,8 @@ pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
         let Some(metric) = primary(arms).filter(|metric| *metric != SETTLING) else { continue };
         let others = experiment.variants.iter().filter(|one| one.name != experiment.base);
         all.extend(others.filter_map(|variant| {
-            let (noise, runs) = pair(arms, metric, &[&experiment.base, &variant.name])?;
+            let found = pair(arms, metric, &[&experiment.base, &variant.name]);
+            let (noise, runs) = found.filter(|(_, fewest)| *fewest > 0)?;
             Some(Piloted {
                 index: key.index,
                 step: key.name.clone(),

@@ -186,7 +186,7 @@ fn known(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
     let cov = |variance: f64| figure(Unit::Share, variance.sqrt());
     let row = |one: &&StepNoise| {
         let seconds = one.within.map_or(String::new(), |within| {
-            format!(", and {} over the seconds of a run", cov(within))
+            format!(", and {} over one second, less over more", cov(within))
         });
         let origin = match (one.origin, &pilot.id) {
             (Origin::Pilot { runs }, Some(id)) => format!("{runs} runs each of {id}"),

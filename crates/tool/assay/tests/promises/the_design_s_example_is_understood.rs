@@ -57,5 +57,5 @@ fn the_example_of_the_design_is_refused_at_its_deliberate_error_only() {
     let said = place.assay(&["plan", "design.toml", "--rows", "4k"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let steps = said.out.lines().filter(|line| line.starts_with("step ")).count();
-    assert!(steps == 8 && said.out.contains("12 runs, block-randomised"), "{}", said.out);
+    assert!(steps == 8 && said.out.contains("12 runs, interleaved as ABBA"), "{}", said.out);
 }
