@@ -27,6 +27,25 @@ pub(crate) struct Arms<'a> {
     pub(crate) is_rate_given: bool,
 }
 
+impl Arms<'_> {
+    /// Returns the variance of each metric over the variants, each about its own mean: one cell.
+    ///
+    /// Variants of a step share much of its noise; as cells of their own they would make few steps
+    /// look like many.
+    ///
+    /// Source: the project's reference, analysis, section 1.3, for what a cell is.
+    pub(crate) fn variances(&self) -> BTreeMap<&str, CellVariance> {
+        let mut cells = BTreeMap::new();
+        for (metric, values) in self.of_variant.values().flat_map(|arm| &arm.metrics) {
+            if let Some(own) = variance(values) {
+                let add = |cell: &mut CellVariance| *cell = cell.pooled(own);
+                cells.entry(metric.as_str()).and_modify(add).or_insert(own);
+            }
+        }
+        cells
+    }
+}
+
 /// The runs of one variant.
 #[derive(Debug, Default)]
 pub(crate) struct Arm<'a> {

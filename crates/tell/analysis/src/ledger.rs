@@ -6,7 +6,7 @@ use model::{DataShape, RunRecord};
 use serde::{Deserialize, Serialize};
 use stats::{CellVariance, median};
 
-use crate::arms::{Counted, variance};
+use crate::arms::Counted;
 
 /// What earlier experiments on a machine tell of its noise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct Ledger {
     pub experiments: Vec<Vec<LedgerCell>>,
 }
 
-/// The noise of one variant's step at one level of clients, over its repetitions.
+/// The noise of one step at one level of clients, over its repetitions, variants pooled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LedgerCell {
     /// The step's name.
@@ -34,14 +34,15 @@ pub fn ledger(runs: &[RunRecord], data: &DataShape) -> Vec<LedgerCell> {
     let counted = Counted::of(runs, data);
     let mut cells = Vec::new();
     for (key, arms) in &counted.steps {
-        for arm in arms.of_variant.values() {
-            let variances = arm.metrics.iter();
-            let metrics: BTreeMap<_, _> = variances
-                .filter_map(|(metric, values)| Some((metric.clone(), variance(values)?)))
-                .collect();
-            if let Some(seconds) = median(&arm.seconds).filter(|_| !metrics.is_empty()) {
-                cells.push(LedgerCell { step: key.name.clone(), seconds, metrics });
-            }
+        let metrics: BTreeMap<String, CellVariance> = arms
+            .variances()
+            .into_iter()
+            .map(|(metric, variance)| (metric.to_owned(), variance))
+            .collect();
+        let seconds = arms.of_variant.values().flat_map(|arm| arm.seconds.iter().copied());
+        let seconds = median(&seconds.collect::<Vec<_>>());
+        if let Some(seconds) = seconds.filter(|_| !metrics.is_empty()) {
+            cells.push(LedgerCell { step: key.name.clone(), seconds, metrics });
         }
     }
     cells

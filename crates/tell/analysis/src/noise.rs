@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use stats::{CellVariance, Prior, median, prior};
 
-use crate::arms::{Arms, Key, variance};
+use crate::arms::{Arms, Key};
 use crate::ledger::{Ledger, LedgerCell};
 
 /// What is known of one metric's noise before two variants are compared by it.
@@ -49,14 +49,10 @@ struct Cells {
 /// Molecular Biology 3(1), section 6; the project's reference, analysis, section 1.3.
 pub(crate) fn known(steps: &BTreeMap<Key, Arms<'_>>, ledger: &Ledger) -> BTreeMap<String, Noise> {
     let mut cells: BTreeMap<&str, Cells> = BTreeMap::new();
-    for arm in steps.values().flat_map(|arms| arms.of_variant.values()) {
-        for (metric, values) in &arm.metrics {
-            if let Some(own) = variance(values) {
-                let cells = cells.entry(metric).or_default();
-                cells.all.push(own);
-                cells.own += 1;
-            }
-        }
+    for (metric, own) in steps.values().flat_map(Arms::variances) {
+        let cells = cells.entry(metric).or_default();
+        cells.all.push(own);
+        cells.own += 1;
     }
     let spans = spans(steps);
     for earlier in &ledger.experiments {
@@ -120,7 +116,7 @@ mod tests {
 
     const METRIC: &str = "throughput_ops_per_s";
 
-    /// Runs of both variants, each with four steps that vary by about 1 %.
+    /// Runs of both variants, each with eight steps that vary by about 1 %.
     fn repeated(experiment: &str, repetitions: u32) -> Vec<RunRecord> {
         let mut runs = Vec::new();
         for (variant, factor) in [("base", 1_000), ("fast", 1_100)] {
@@ -128,7 +124,7 @@ mod tests {
                 let mut run = run(variant, repetition, 0);
                 run.id = format!("{experiment}/{}", run.cell.id);
                 run.steps.clear();
-                for index in 0..4 {
+                for index in 0..8 {
                     let mut one = step(index, "readrandom");
                     let noise = u64::from((repetition * 7 + index * 3) % 5) * 5;
                     for summary in one.clients.values_mut() {
@@ -159,9 +155,9 @@ mod tests {
         let effect = effect(&comparison);
         assert_eq!((effect.method, effect.verdict), (Method::Moderated, Verdict::Above));
         assert!(effect.df.is_some_and(|df| df > 4.0), "more than its own: {effect:?}");
-        // Two variants in one step are too few cells.
+        // Two variants of four steps are four cells: too few.
         let mut few = repeated("now", 3);
-        few.iter_mut().for_each(|run| run.steps.truncate(1));
+        few.iter_mut().for_each(|run| run.steps.truncate(4));
         assert_eq!(compared(&few, 3, &Ledger::default()).noise.get(METRIC), None);
     }
 
@@ -200,7 +196,7 @@ mod tests {
     #[test]
     fn a_cell_that_never_varied_tells_nothing_of_the_noise() {
         let mut runs = repeated("now", 3);
-        for run in runs.iter_mut().filter(|run| run.cell.variant == "fast") {
+        for run in &mut runs {
             let step = &mut run.steps[0];
             step.duration_ns = Nanos::from_secs(2);
             step.clients.values_mut().for_each(|summary| summary.counts.done = 1_000);
