@@ -156,7 +156,7 @@ fn state_in(stat: &[u8]) -> Option<State> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     use super::*;
 
@@ -186,7 +186,7 @@ mod tests {
         nobody.look(Nanos::SECOND);
         nobody.add_to(&mut readings);
         assert!(readings.is_empty() && nobody.next_at() == Nanos(u64::MAX));
-        let ((tell, told), (end, ended)) = (channel(), channel::<()>());
+        let ((tell, told), (end, ended)) = (sync_channel(1), sync_channel::<()>(1));
         let waiter = std::thread::spawn(move || {
             tell.send(nix::unistd::gettid()).unwrap();
             ended.recv().unwrap_err();
