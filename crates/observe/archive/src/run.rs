@@ -41,7 +41,7 @@ pub struct RunWriter {
 pub struct HistogramPlace<'a> {
     /// Tag of the line, no comma, no space.
     ///
-    /// `STEP-INDEX.STEP.[probeN.][writer.]KIND`; start lag and censored are of no kind of operation.
+    /// `STEP-INDEX.STEP.[probeN.][writer.]KIND`; start lag and ages are of no kind of operation.
     pub tag: &'a str,
     /// Start of the interval, since the start of the step or of its probe.
     pub start: Nanos,
