@@ -34,6 +34,7 @@ pub static RULES: &[&Rule] = &[
     &rule::A035,
     &rule::A036,
     &rule::A037,
+    &rule::A038,
     &rule::A039,
     &rule::A041,
     &rule::A042,
