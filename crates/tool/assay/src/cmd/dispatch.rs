@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use miette::Result;
 
-use super::{compare, completions, engine, explain, history, lint, list, plan, report, run, show, worker};
+use super::{
+    compare, completions, engine, explain, history, lint, list, plan, report, run, show, worker,
+};
 use crate::environment::Environment;
 use crate::ui::Ui;
 
