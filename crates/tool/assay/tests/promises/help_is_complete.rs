@@ -5,8 +5,19 @@ use insta::assert_snapshot;
 use crate::place::Place;
 
 /// Every verb that is not hidden.
-const VERBS: &[&str] =
-    &["plan", "run", "list", "show", "compare", "report", "engine", "completions"];
+const VERBS: &[&str] = &[
+    "plan",
+    "run",
+    "list",
+    "show",
+    "compare",
+    "explain",
+    "lint",
+    "history",
+    "report",
+    "engine",
+    "completions",
+];
 
 /// Returns the help of the program or of a verb, 100 columns wide.
 fn help(verb: &[&str]) -> String {
@@ -30,6 +41,10 @@ fn the_program_lists_its_verbs_in_the_order_of_the_work() {
       list         List what has been run
       show         Show one run, or every run of an experiment, step by step
       compare      Compare the variants of an experiment with its base case
+      explain      Explain the difference between two variants: where the time goes, what moved, what
+                   binds
+      lint         Say what makes a plan, a run or a comparison doubtful or bogus
+      history      Tell what changed over many experiments, or in a file from elsewhere
       report       Write the HTML report of an experiment, or a Markdown post with pictures
       engine       List, get, add, remove or show engine builds
       completions  Print the completions of a shell
