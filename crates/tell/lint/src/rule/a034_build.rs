@@ -139,6 +139,15 @@ mod tests {
     }
 
     #[test]
+    fn names_that_releases_dropped_are_no_difference() {
+        let told = with(|variant, build| {
+            let more = if variant == "b" { " ZSTDNotFinalCompression" } else { "" };
+            build.facts.insert("compression".to_owned(), format!("LZ4Compression ZSTD{more}"));
+        });
+        assert_eq!(told, []);
+    }
+
+    #[test]
     fn a_debug_build_is_blocking() {
         let told = with(|_, build| {
             build.facts.insert("compile_options".to_owned(), "DEBUG, THREADSAFE=1".to_owned());
