@@ -276,6 +276,7 @@ fn raise(most: &mut Readings, other: Readings) {
 mod tests {
     use archive::{HistogramPlace, RunWriter, Times};
     use load::{GroupTally, KindTally, ManualClock};
+    use model::honesty::{Void, VoidCause};
     use model::record::{RunEnd, SCHEMA};
     use model::{
         Cell, EngineState, Limit, Load, OpenLoad, Options, Pace, Rate, Settings, Step, StopRule,
@@ -346,7 +347,7 @@ mod tests {
             let growth = [("client_idle_us", 5.0), ("offered_ops", second.0 as f64)];
             let open = is_open.then(|| {
                 let mut lag = empty_histogram();
-                lag.record_n(100 * second.2, second.0).unwrap();
+                lag.record_n(second.2, second.0).unwrap();
                 OpenInterval { start_lag: encode(&lag), backlog: Nanos(1_000 * at) }
             });
             let told = IntervalMessage {
@@ -365,7 +366,7 @@ mod tests {
         let sum = |of: fn(&Second) -> u64| seconds.iter().map(of).sum::<u64>();
         let mut clients = tally(OpKind::Get, seconds);
         let mut lags = empty_histogram();
-        seconds.iter().for_each(|one| lags.record_n(100 * one.2, one.0).unwrap());
+        seconds.iter().for_each(|one| lags.record_n(one.2, one.0).unwrap());
         let arrivals = is_open.then(|| {
             let own = clients.get_mut(&OpKind::Get).unwrap();
             own.response.add(censored()).unwrap();
@@ -426,10 +427,23 @@ mod tests {
 
     /// Keeps a run of these seconds in a directory; returns it with its record.
     fn kept(is_open: bool, seconds: &[Second]) -> (tempfile::TempDir, RunRecord) {
+        kept_with_voids(is_open, seconds, &[])
+    }
+
+    /// The same, with some of the seconds void.
+    fn kept_with_voids(
+        is_open: bool,
+        seconds: &[Second],
+        voids: &[u64],
+    ) -> (tempfile::TempDir, RunRecord) {
         let root = tempfile::tempdir().unwrap();
         let mut writer = RunWriter::create(root.path().join("run")).unwrap();
         let record = measured(is_open, seconds, |kept| {
-            writer.append_interval(&kept.record).unwrap();
+            let mut interval = kept.record.clone();
+            let is_void = voids.contains(&(interval.start_ns.0 / 1_000_000_000 - 1));
+            let void = Void { cause: VoidCause::Steal, seen: "stolen".to_owned() };
+            interval.void = is_void.then_some(void);
+            writer.append_interval(&interval).unwrap();
             let (start, length) = (kept.record.start_ns, kept.record.length_ns);
             for (group, told) in [("", &kept.clients), ("writer.", &kept.writers)] {
                 for told in told {
@@ -483,6 +497,27 @@ mod tests {
             wanted.step.clone_from(&found.step);
             prop_assert_eq!(&found, &wanted);
             prop_assert!((found.gauges_max["rss_bytes"] - (100 - cut_s) as f64).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn void_seconds_that_are_kept_do_not_count_and_those_cut_are_forgotten() {
+        let seconds: Vec<Second> = (1..=10).map(|at| (10 * at, 1, at)).collect();
+        for is_open in [false, true] {
+            let (root, whole) = kept_with_voids(is_open, &seconds, &[1, 5]);
+            let found = cut_at(&root, &whole, 2);
+            let voided = found.voided.clone().unwrap();
+            assert_eq!((voided.intervals, voided.of_intervals), (1, 8));
+            assert_eq!(voided.causes, [(VoidCause::Steal, 1)]);
+            assert_eq!(voided.valid_ns, Nanos::from_secs(7));
+            let (all, valid) = (&found.clients[&OpKind::Get], &voided.valid[&OpKind::Get]);
+            // 30 to 100, and without the 60.
+            assert_eq!((all.counts.done, valid.counts.done), (520, 460));
+            let left = 2 * u64::from(is_open);
+            assert_eq!((all.response.count, valid.response.count), (520 + left, 460 + left));
+            assert_eq!((found.within_limit, voided.within_limit), (Some(520), Some(460)));
+            assert_eq!(found.seconds.seconds, 7);
+            assert_eq!(cut_at(&root, &whole, 6).voided, None);
         }
     }
 
