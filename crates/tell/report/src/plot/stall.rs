@@ -69,3 +69,89 @@ pub(super) fn shade((left, right): (f64, f64), (top, bottom): (f64, f64), why: &
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::honesty::{Void, VoidCause, Voided};
+    use model::record::{OpCounts, OpSummaries, OpSummary};
+    use model::{Load, OpKind, Readings, Step, StopRule};
+
+    use super::*;
+
+    fn second(at: u64, done: u64, is_void: bool) -> IntervalRecord {
+        let counts = OpCounts { done, ..OpCounts::default() };
+        let void = Void { cause: VoidCause::Steal, seen: String::new() };
+        IntervalRecord {
+            step_index: 0,
+            step: "readrandom".to_owned(),
+            is_warmup: false,
+            start_ns: Nanos::from_secs(5 + at),
+            length_ns: Nanos::SECOND,
+            clients: [(OpKind::Get, OpSummary { counts, ..OpSummary::default() })].into(),
+            writers: OpSummaries::new(),
+            probe: None,
+            void: is_void.then_some(void),
+            start_lag: None,
+            within_limit: None,
+            readings: Readings::new(),
+        }
+    }
+
+    fn step() -> StepRecord {
+        let step = Step {
+            name: "readrandom".to_owned(),
+            clients: 1,
+            stop: StopRule::Duration(Nanos::from_secs(20)),
+            warmup: Nanos::from_secs(5),
+            load: Load::Closed,
+            limit: None,
+            distribution: "uniform".to_owned(),
+            range_rows: 10,
+            batch_keys: 10,
+            writer_bytes_per_s: None,
+            settle_cap: Nanos::SECOND,
+        };
+        StepRecord::new(0, step)
+    }
+
+    /// Twenty seconds, of which the eighth and ninth stand still, the latter for the host's sake.
+    fn seconds() -> Vec<IntervalRecord> {
+        let done = |at: u64| if at == 8 || at == 9 { 0 } else { 900 };
+        (0..20).map(|at| second(at, done(at), at == 9)).collect()
+    }
+
+    #[test]
+    fn a_void_second_is_no_stall_unless_it_counts() {
+        let mut step = step();
+        let lengths = |step: &StepRecord| -> Vec<(u64, u64)> {
+            let found = stalls(step, seconds().iter());
+            found.iter().map(|it| (it.start_ns.0 / 1_000_000_000, it.length_ns.0)).collect()
+        };
+        assert_eq!(lengths(&step), [(8, 2_000_000_000)]);
+        step.voided = Some(Voided {
+            intervals: 1,
+            of_intervals: 20,
+            causes: vec![(VoidCause::Steal, 1)],
+            valid_ns: Nanos::from_secs(19),
+            valid: OpSummaries::new(),
+            within_limit: None,
+        });
+        assert_eq!(lengths(&step), [(8, 1_000_000_000)]);
+    }
+
+    #[test]
+    fn marks_and_shades_say_what_they_are() {
+        let drawn = marks(&stalls(&step(), seconds().iter()), |second| 10.0 * second, 50.0);
+        assert!(drawn.0.contains("x=\"80\" y=\"50\" width=\"20\""), "{}", drawn.0);
+        assert!(drawn.0.contains("stall of 2.00 s at 8 s"), "{}", drawn.0);
+        let mut step = step();
+        assert_eq!(left_out(&step), None);
+        step.cut_ns = Some(Nanos::from_secs(6));
+        let (cut_s, why) = left_out(&step).unwrap();
+        let drawn = shade((0.0, 10.0 * cut_s), (0.0, 40.0), &why).0;
+        assert!(
+            drawn.contains("width=\"60\"") && drawn.contains("measured from 6 s on"),
+            "{drawn}"
+        );
+    }
+}
