@@ -39,8 +39,7 @@ fn history(points: usize, has_steps: bool, seed: u64) -> Vec<Option<f64>> {
 fn main() {
     println!("changes of {HISTORIES} histories, in process");
     for (points, has_steps) in [(1_000, true), (5_000, true), (1_000, false), (5_000, false)] {
-        let all: Vec<_> =
-            (0..HISTORIES).map(|seed| history(points, has_steps, seed + 1)).collect();
+        let all: Vec<_> = (0..HISTORIES).map(|seed| history(points, has_steps, seed + 1)).collect();
         let mut times = Vec::new();
         let mut changes = 0;
         for _ in 0..ROUNDS {

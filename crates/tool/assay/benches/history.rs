@@ -42,8 +42,10 @@ fn write(dir: &Path, points: usize) {
         csv += "\n";
     }
     fs::write(dir.join("series.csv"), csv).expect("a scratch file");
-    let metrics: Vec<String> =
-        names.iter().map(|name| format!("      {name}: {{direction: 1, column: {name}}}")).collect();
+    let metrics: Vec<String> = names
+        .iter()
+        .map(|name| format!("      {name}: {{direction: 1, column: {name}}}"))
+        .collect();
     let config = format!(
         "tests:\n  series:\n    type: csv\n    file: series.csv\n    time_column: time\n    \
          metrics:\n{}\n",

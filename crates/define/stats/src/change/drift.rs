@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::level::edges;
+use super::level::{Noise, edges};
+use crate::length_of;
 use crate::pelt::Sums;
 
 /// Longest group of steps in the same direction that is searched for ramps.
@@ -15,8 +16,12 @@ const SHORTEST: usize = 10;
 const SHARE: usize = 10;
 /// A ramp of this many points is never too short.
 const LONG: usize = 30;
-/// Parameters of a ramp: two levels and where it begins and ends.
-const OF_RAMP: f64 = 4.0;
+/// Steps in one direction that look like stairs.
+///
+/// Source: the project's reference, analysis, section 4.2, step 5.
+const STAIRS: usize = 4;
+/// Parameters of a ramp beyond a level: its rise and where it begins and ends.
+const OF_RAMP: f64 = 3.0;
 
 /// A ramp: level until `from`, a straight line up to `to`, and level again.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,11 +126,17 @@ impl Weighted {
 /// Returns the ramps that tell steps in one direction better than the steps do.
 ///
 /// Every run of neighbouring steps in one direction is compared with one ramp by Schwarz's
-/// criterion: squares over the long-run variance plus ln(n) for each parameter.
+/// criterion: squares over the long-run variance plus ln(n) for each parameter. From the third step
+/// on a run looks like stairs: each further step costs as much as when the history was parted.
 ///
 /// Source: the project's reference, analysis, section 4.2, step 5; G. Schwarz, 1978, "Estimating
 /// the Dimension of a Model", Annals of Statistics 6(2).
-pub(super) fn ramps(values: &[f64], sums: &Sums, changes: &[usize], long_run: f64) -> Vec<Ramp> {
+pub(super) fn ramps(
+    values: &[f64],
+    sums: &Sums,
+    changes: &[usize],
+    (long_run, strictness): (f64, f64),
+) -> Vec<Ramp> {
     if changes.is_empty() || long_run <= 0.0 {
         return Vec::new();
     }
@@ -133,10 +144,12 @@ pub(super) fn ramps(values: &[f64], sums: &Sums, changes: &[usize], long_run: f6
     let level = |index: usize| sums.mean(edges[index], edges[index + 1]);
     let is_rise: Vec<bool> = (0..changes.len()).map(|at| level(at + 1) > level(at)).collect();
     let search = Search {
+        values,
         weighted: Weighted::of(values, sums.mean(0, sums.len())),
         sums,
         edges: &edges,
         long_run,
+        strictness,
         shortest: SHORTEST.max(sums.len() / SHARE).min(LONG),
     };
     let mut found = Vec::new();
@@ -151,23 +164,38 @@ pub(super) fn ramps(values: &[f64], sums: &Sums, changes: &[usize], long_run: f6
 
 /// A search for ramps among the steps of one partition.
 struct Search<'a> {
+    values: &'a [f64],
     weighted: Weighted,
     sums: &'a Sums,
     edges: &'a [usize],
     long_run: f64,
+    strictness: f64,
     shortest: usize,
 }
 
 impl Search<'_> {
     /// Finds the ramp that gains most among these steps, then those on both sides of it.
+    ///
+    /// Once there is a ramp, steps beside it in its direction are rather its ends than changes: it
+    /// takes them in unless they stand out as much as when the history was parted.
     fn group(&self, steps: Range<usize>, found: &mut Vec<Ramp>) {
-        let first = steps.start..steps.end.min(steps.start + STEPS);
-        let all = first
-            .clone()
-            .flat_map(|from| (from + 1..=first.end).map(move |to| from..to))
-            .filter_map(|some| self.gain(&some).map(|(ramp, gain)| (some, ramp, gain)));
-        let best = all.max_by(|one, other| one.2.total_cmp(&other.2));
-        let Some((some, ramp, _)) = best else { return };
+        let all = || {
+            let end = steps.end.min(steps.start + STEPS);
+            (steps.start..end).flat_map(move |from| (from + 1..=end).map(move |to| from..to))
+        };
+        let gains = all().filter_map(|some| {
+            let (_, gain) = self.gain(&some, self.as_few(some.len()))?;
+            (gain > 0.0).then_some((some, gain))
+        });
+        let Some((core, _)) = gains.max_by(|one, other| one.1.total_cmp(&other.1)) else { return };
+        let around = all().filter(|some| some.start <= core.start && core.end <= some.end);
+        let widened = around.filter_map(|some| {
+            let (ramp, gain) = self.gain(&some, self.strictness * some.len() as f64)?;
+            Some((some, ramp, gain))
+        });
+        let Some((some, ramp, _)) = widened.max_by(|one, other| one.2.total_cmp(&other.2)) else {
+            return;
+        };
         found.push(ramp);
         // The steps beside it bound the levels that the ramp has taken: they stay steps.
         if some.start > steps.start + 1 {
@@ -178,17 +206,35 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the ramp in place of these steps, and what is gained; `None` when nothing is.
-    fn gain(&self, steps: &Range<usize>) -> Option<(Ramp, f64)> {
+    /// Returns what so many steps cost: their parameters; from some on they look like stairs, and
+    /// cost as much as when the history was parted.
+    fn as_few(&self, steps: usize) -> f64 {
+        let more = steps.saturating_sub(STAIRS - 1);
+        2.0 * (steps - more) as f64 + self.strictness * more as f64
+    }
+
+    /// Returns the ramp in place of these steps, and what is gained when they cost `price`.
+    fn gain(&self, steps: &Range<usize>, price: f64) -> Option<(Ramp, f64)> {
         let within = self.edges[steps.start]..self.edges[steps.end + 1];
         let (ramp, explained) = self.weighted.best(&within, self.shortest)?;
         let levels = &self.edges[steps.start..=steps.end + 1];
         let of_steps: f64 = levels.windows(2).map(|edge| self.sums.cost(edge[0], edge[1])).sum();
         let of_ramp = self.sums.cost(within.start, within.end) - explained;
-        let parameters = 2.0 * steps.len() as f64 + 1.0 - OF_RAMP;
-        let each = (self.sums.len() as f64).ln();
-        let gain = (of_steps - of_ramp) / self.long_run + parameters * each;
-        (gain > 0.0).then_some((ramp, gain))
+        let saved = (price - OF_RAMP) * (self.sums.len() as f64).ln();
+        Some((ramp, (of_steps - of_ramp) / self.long_run(&within, &ramp) + saved))
+    }
+
+    /// Returns the long-run variance by the better of both tales.
+    ///
+    /// Steps leave so much of a ramp unexplained that it passes for slow noise; the ramp's own
+    /// residuals tell what the noise is.
+    fn long_run(&self, within: &Range<usize>, ramp: &Ramp) -> f64 {
+        let flat: Vec<f64> =
+            within.clone().map(|place| self.values[place] - ramp.at(place)).collect();
+        let level = flat.iter().sum::<f64>() / length_of(&flat);
+        let residuals: Vec<f64> = flat.iter().map(|value| value - level).collect();
+        let own = Noise::of(&residuals, 2).long_run();
+        if own > 0.0 { own.min(self.long_run) } else { self.long_run }
     }
 }
 
@@ -212,10 +258,10 @@ mod tests {
         let step: Vec<f64> =
             (0..60).map(|i| f64::from(i % 2) + 4.0 * f64::from(u8::from(i >= 30))).collect();
         let sums = Sums::of(&step);
-        assert_eq!(ramps(&step, &sums, &[30], 0.25), []);
+        assert_eq!(ramps(&step, &sums, &[30], (0.25, 4.0)), []);
         let slow: Vec<f64> = (0..60).map(|i| f64::from(i % 2) + 0.1 * f64::from(i)).collect();
         let sums = Sums::of(&slow);
-        let found = ramps(&slow, &sums, &[14, 30, 44], 0.25);
+        let found = ramps(&slow, &sums, &[14, 30, 44], (0.25, 4.0));
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].from < 6 && found[0].to > 53, "{found:?}");
     }

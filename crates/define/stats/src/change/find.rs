@@ -91,7 +91,7 @@ impl Found {
         let (mut sums, mut kept, mut noise) = part(&flat);
         let mut all = Vec::new();
         for _ in 0..RAMP_ROUNDS {
-            let new = ramps(&flat, &sums, &places(&kept), noise.long_run());
+            let new = ramps(&flat, &sums, &places(&kept), (noise.long_run(), strictness));
             if new.is_empty() {
                 break;
             }
@@ -338,5 +338,89 @@ impl Told<'_> {
             Piece { from: self.places[*from], to: self.places[to], first, last }
         };
         starts.iter().enumerate().map(piece).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Place of the step.
+    const STEP: usize = 15;
+
+    fn search(values: &[Option<f64>]) -> Series {
+        find(values, &Options::default())
+    }
+
+    #[test]
+    fn nothing_and_next_to_nothing_have_no_changes() {
+        for values in [&[][..], &[None, None], &[Some(1.0)], &[Some(3.0); 40], &[Some(0.0); 40]] {
+            let found = search(values);
+            assert_eq!((found.changes.len(), found.drifts.len()), (0, 0), "{values:?}");
+            assert_eq!(found.values, values.iter().flatten().count());
+        }
+    }
+
+    #[test]
+    fn missing_values_are_left_out_and_places_stay_those_of_the_values_given() {
+        let value = |at: u32| f64::from(100 + at * 7 % 5 + if at < 30 { 0 } else { 20 });
+        let all: Vec<_> = (0..60).map(value).map(Some).collect();
+        let mut gaps = all.clone();
+        for at in [2, 3, 17, 41, 59] {
+            gaps[at] = None;
+        }
+        let (whole, part) = (search(&all), search(&gaps));
+        assert_eq!((whole.changes[0].index, part.changes[0].index), (30, 30));
+        assert_eq!((part.values, part.changes[0].points), (55, 28));
+    }
+
+    #[test]
+    fn a_change_between_negative_values_is_told_by_its_difference() {
+        let value = |at: u32| f64::from(at * 7 % 5) - if at < 20 { 10.0 } else { 40.0 };
+        let found = search(&(0..40).map(value).map(Some).collect::<Vec<_>>());
+        let change = found.changes[0];
+        assert_eq!((found.scale, change.index), (Scale::Linear, 20));
+        assert!((change.before + 8.0).abs() < 0.5 && (change.after + 38.0).abs() < 0.5);
+        assert!(change.effect.is_some_and(|effect| (effect + 3.75).abs() < 0.2), "{change:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_values_the_findings_are_in_order_and_within(
+            values in prop::collection::vec(
+                prop::option::weighted(0.9, -1e6..1e9_f64), 0..90,
+            ),
+        ) {
+            let found = search(&values);
+            for change in &found.changes {
+                prop_assert!(change.earliest <= change.index && change.index <= change.latest);
+                prop_assert!(change.latest < values.len() && (0.0..=1.0).contains(&change.p));
+                prop_assert!(change.low <= change.effect && change.effect <= change.high);
+            }
+            prop_assert!(found.changes.is_sorted_by_key(|change| change.index));
+            prop_assert!(found.pieces.is_sorted_by_key(|piece| piece.from));
+            prop_assert_eq!(found.clone(), search(&values));
+        }
+
+        #[test]
+        fn another_unit_changes_no_finding(
+            noise in prop::collection::vec(-0.01..0.01_f64, 30..120), unit in 1e-6..1e6_f64,
+            step in 0.05..0.2_f64,
+        ) {
+            let value = |(at, noise): (usize, &f64)| {
+                let level = if at >= STEP { step } else { 0.0 };
+                (level + noise).exp()
+            };
+            let own: Vec<f64> = noise.iter().enumerate().map(value).collect();
+            let places = |factor: f64| {
+                let values: Vec<_> = own.iter().map(|value| Some(value * factor)).collect();
+                let found = search(&values);
+                found.changes.iter().map(|change| change.index).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(places(1.0), places(unit));
+            prop_assert!(places(1.0).contains(&STEP));
+        }
     }
 }

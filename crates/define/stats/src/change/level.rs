@@ -1,5 +1,6 @@
 //! Levels of a history, and the noise about them.
 
+use crate::length_of;
 use crate::pelt::Sums;
 
 /// Largest autocorrelation that is reckoned with.
@@ -23,15 +24,18 @@ impl Noise {
     }
 
     /// Estimates the noise of `values` about the levels that begin at `changes`.
+    pub(super) fn about(values: &[f64], sums: &Sums, changes: &[usize]) -> Self {
+        Self::of(&residuals(values, sums, changes), changes.len() + 1)
+    }
+
+    /// Estimates the noise from what is left when `levels` were fitted.
     ///
     /// The sample autocorrelation of residuals is too small by about (levels + 1) / n.
     ///
     /// Source: the project's reference, analysis, section 4.2, step 2; for the bias, F. H. C.
     /// Marriott and J. A. Pope, 1954, "Bias in the Estimation of Autocorrelations", Biometrika 41.
-    pub(super) fn about(values: &[f64], sums: &Sums, changes: &[usize]) -> Self {
-        let levels = (changes.len() + 1) as f64;
-        let count = values.len() as f64;
-        let residuals = residuals(values, sums, changes);
+    pub(super) fn of(residuals: &[f64], levels: usize) -> Self {
+        let (levels, count) = (levels as f64, length_of(residuals));
         let squares: f64 = residuals.iter().map(|one| one * one).sum();
         let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
         if squares <= 0.0 || count <= levels {

@@ -9,6 +9,7 @@ mod noise;
 mod null;
 mod otava;
 mod published;
+mod ramps;
 mod random;
 mod recall;
 mod score;

@@ -16,13 +16,8 @@ pub(crate) enum Noise {
 }
 
 /// Every kind that false changes are counted in.
-pub(crate) const ALL: [Noise; 5] = [
-    Noise::White,
-    Noise::Correlated(0.3),
-    Noise::Correlated(0.6),
-    Noise::Laplace,
-    Noise::Spiked,
-];
+pub(crate) const ALL: [Noise; 5] =
+    [Noise::White, Noise::Correlated(0.3), Noise::Correlated(0.6), Noise::Laplace, Noise::Spiked];
 
 impl Noise {
     pub(crate) fn name(self) -> String {

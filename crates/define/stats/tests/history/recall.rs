@@ -20,8 +20,13 @@ fn lasting_changes_are_found_and_little_else() {
         for series in family.all() {
             score += Score::of(&ours(&series), &series.changes);
         }
-        println!("{:<32} {:>3} found {:>3} false {:>3} missed", family.name, score.found, score.false_ones, score.missed);
+        let Score { found, false_ones, missed } = score;
+        println!("{:<32} {found:>3} found {false_ones:>3} false {missed:>3} missed", family.name);
         all += score;
     }
-    println!("recall {:.3} precision {:.3} F1 {:.3} {all:?}", all.recall(), all.precision(), all.f1());
+    let (recall, precision, f1) = (all.recall(), all.precision(), all.f1());
+    println!("recall {recall:.3} precision {precision:.3} F1 {f1:.3} {all:?}");
+    // The best of each that Apache Otava 0.8.0 reaches on these series, by its own settings: see
+    // `otava.rs`.
+    assert!(recall > 0.943 && precision > 0.698 && f1 > 0.770);
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{BuildRef, Experiment, Host, Manifest, RunRecord, Variant, metric};
+use model::{BuildRef, Experiment, Manifest, RunRecord, Variant, metric};
 use stats::geometric_mean;
 
 use super::problem::HistoryError;
 use super::series::History;
+use super::study::FEWEST;
 use crate::metrics::step_metrics;
 
 /// One experiment of the archive with its runs.
@@ -47,6 +48,8 @@ pub struct Gathered {
     /// Points left out because rows, steps, memory or options were others than in the newest
     /// experiment of that name.
     pub other_questions: usize,
+    /// Histories left out because they have too few points.
+    pub too_short: usize,
 }
 
 /// What makes points comparable: experiment, variant, level and step.
@@ -86,7 +89,7 @@ pub fn gather(past: &[Past], asked: &Asked) -> Result<Gathered, HistoryError> {
     let wanted: Vec<&Past> = past.iter().filter(|one| asked.has(one)).collect();
     let host = asked.host_of(&wanted).ok_or_else(|| asked.nothing(past))?;
     let (here, elsewhere): (Vec<&Past>, Vec<&Past>) =
-        wanted.into_iter().partition(|one| is_host(&one.manifest.host, &host));
+        wanted.into_iter().partition(|one| one.manifest.host.fingerprint == host);
     let are_builds_apart = here.len() > 1 && here.iter().any(|one| asked.builds(one) > 1);
     let mut points: BTreeMap<(Key, String), Vec<Point>> = BTreeMap::new();
     for one in &here {
@@ -106,11 +109,13 @@ pub fn gather(past: &[Past], asked: &Asked) -> Result<Gathered, HistoryError> {
     }
     let order = |one: &History| asked.metrics.iter().position(|name| *name == one.name);
     histories.sort_by_key(order);
-    Ok(Gathered { histories, host, other_hosts: elsewhere.len(), other_questions })
-}
-
-fn is_host(host: &Host, wanted: &str) -> bool {
-    host.fingerprint == wanted
+    // Where all are short, the first one is told to be.
+    let all = histories.len();
+    if histories.iter().any(|one| one.known() >= FEWEST) {
+        histories.retain(|one| one.known() >= FEWEST);
+    }
+    let (other_hosts, too_short) = (elsewhere.len(), all - histories.len());
+    Ok(Gathered { histories, host, other_hosts, other_questions, too_short })
 }
 
 impl Asked {

@@ -12,7 +12,7 @@ use super::series::{History, Trend};
 /// Source: the project's reference, analysis, sections 1.6 and 4.2, step 6.
 const FAMILY: f64 = 0.05;
 /// Fewest values in which a change can be told.
-const FEWEST: usize = 4;
+pub(super) const FEWEST: usize = 4;
 
 /// How histories are studied.
 #[derive(Debug, Clone, PartialEq)]

@@ -20,6 +20,8 @@ struct Document<'a> {
     experiments_on_other_hosts: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     points_of_other_questions: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    histories_too_short: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -72,6 +74,7 @@ pub(super) fn render(input: &HistoryInput<'_>) -> String {
         host: input.gathered.map(|gathered| gathered.host.as_str()),
         experiments_on_other_hosts: input.gathered.map(|gathered| gathered.other_hosts),
         points_of_other_questions: input.gathered.map(|gathered| gathered.other_questions),
+        histories_too_short: input.gathered.map(|gathered| gathered.too_short),
     };
     let text = serde_json::to_string_pretty(&document);
     text.expect("its maps have text keys") + "\n"

@@ -42,14 +42,14 @@ pub(super) fn count(number: usize, one: &str) -> String {
 
 /// Returns the answer in one line: how many regressions count.
 pub(super) fn answer(study: &Study) -> String {
-    let metrics = if study.histories.len() == 1 {
-        "1 history".to_owned()
-    } else {
-        format!("{} histories", study.histories.len())
+    let metrics = match study.histories.len() {
+        1 => "1 history".to_owned(),
+        several => format!("{several} histories"),
     };
     let changes: usize = study.histories.iter().map(|one| one.changes.len()).sum();
     let drifts: usize = study.histories.iter().map(|one| one.found.drifts.len()).sum();
     let margin = digits(100.0 * study.min_effect);
+    let margin = margin.strip_suffix(".00").unwrap_or(&margin);
     let found = match (changes, drifts) {
         (0, 0) => return format!("No change in {metrics}."),
         (changes, 0) => count(changes, "change"),

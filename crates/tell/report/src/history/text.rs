@@ -75,5 +75,9 @@ fn left_out(input: &HistoryInput<'_>, width: usize) -> Option<String> {
              experiment of that name"
         ));
     }
+    if gathered.too_short > 0 {
+        let short = gathered.too_short;
+        lines.push(format!("{short} left out for having fewer than 4 points"));
+    }
     Some(lines.iter().map(|line| fill(line, width)).collect::<Vec<_>>().join("\n"))
 }
