@@ -170,9 +170,13 @@ impl History<'_> {
     ///
     /// Source: the project's reference, analysis, section 1.3.
     fn pilot(&self, metric: &str, arms: &Arms<'_>, variant: &str) -> Option<(CellVariance, u32)> {
+        let asked = pair(arms, metric, &[&self.experiment.base, variant]);
         // Variants of other names tell of the step's noise too.
-        let (seen, runs) = pair(arms, metric, &[&self.experiment.base, variant])
-            .or_else(|| pair(arms, metric, &arms.of_variant.keys().copied().collect::<Vec<_>>()))?;
+        let others = || {
+            let known = arms.of_variant.iter().filter(|(_, arm)| !arm.values(metric).is_empty());
+            pair(arms, metric, &known.map(|(name, _)| *name).collect::<Vec<_>>())
+        };
+        let (seen, runs) = asked.filter(|(_, fewest)| *fewest > 0).or_else(others)?;
         let prior = self.priors.get(metric).map(|noise| noise.prior);
         Some((prior.map_or(seen, |prior| prior.moderate(&seen)), runs))
     }
