@@ -232,7 +232,9 @@ fn list_and_show_take_an_experiment() {
       [RUN]         Run, as `assay list EXPERIMENT` names it; all when absent
 
     Options:
-      -h, --help  Print help
+          --whole  Count each step from its first measured second, and not from where all runs are
+                   steady
+      -h, --help   Print help
 
     Where things are kept:
           --results <DIR>   Directory of the archive [default: results]
@@ -259,8 +261,11 @@ fn compare_and_report_take_a_form_and_a_place() {
 
     Options:
           --base <VARIANT>   Variant that the others are relative to [default: the experiment's]
+          --metric <NAME>    Print this metric alone, in every step, with its verdicts
           --costs            Print the cost tables too
           --format <FORMAT>  Form of output: text, markdown, csv or json [default: text]
+          --whole            Count each step from its first measured second, and not from where all runs
+                             are steady
       -h, --help             Print help
 
     Where things are kept:
@@ -272,6 +277,7 @@ fn compare_and_report_take_a_form_and_a_place() {
     Examples:
       assay compare quickstart                          against the experiment's own base case
       assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
+      assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
       assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs alone
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
     ");
@@ -288,6 +294,8 @@ fn compare_and_report_take_a_form_and_a_place() {
                             directory]
           --markdown <DIR>  Write a Markdown post with SVG pictures into this directory instead of the
                             page
+          --whole           Count each step from its first measured second, and not from where all runs
+                            are steady
       -h, --help            Print help
 
     Where things are kept:
