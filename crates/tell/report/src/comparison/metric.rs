@@ -1,0 +1,147 @@
+//! One metric over all steps, with its verdicts: what `compare --metric` prints.
+
+use analysis::{CellComparison, Measured};
+use model::{Better, Metric, metric};
+use stats::{Effect, Verdict};
+
+use super::tables::{ratio_cell, spread_cell};
+use super::text::fill;
+use crate::figure;
+use crate::format::Style;
+use crate::input::Compared;
+use crate::label::{level_suffix, step_heading, variant_label};
+use crate::table::{Cell, Table};
+use crate::trust::headline;
+
+/// Returns a metric's figures and verdicts in every step that knows it, then over whole runs;
+/// `None` when the model has no metric of that name, or no run knows it.
+///
+/// A verdict is `higher` or `lower` whatever the metric: which of these is better stands above.
+#[must_use]
+pub fn render_metric(compared: &Compared<'_>, name: &str, style: Style) -> Option<String> {
+    let metric = metric::find(name)?;
+    let comparison = compared.comparison;
+    let is_known = |cells: &&[CellComparison]| cells.iter().any(|cell| cell.metric(name).is_some());
+    let mut tables = Vec::new();
+    for step in &comparison.steps {
+        let heading = step_heading(comparison, step);
+        let cells = Some(&step.cells[..]).filter(is_known);
+        tables.extend(cells.map(|cells| table(compared, metric, &heading, cells)));
+    }
+    for runs in &comparison.runs {
+        let cells = Some(&runs.cells[..]).filter(is_known);
+        let several = comparison.runs.len() > 1;
+        let suffix = if several { level_suffix(runs.clients) } else { String::new() };
+        let heading = format!("whole runs{suffix}");
+        tables.extend(cells.map(|cells| table(compared, metric, &heading, cells)));
+    }
+    if tables.is_empty() {
+        return None;
+    }
+    let better = match metric.better {
+        Better::Higher => "more is better",
+        Better::Lower => "less is better",
+        Better::Neither => "neither more nor less is better",
+    };
+    let head = format!("{name}: {}; {better}", metric.meaning);
+    let mut parts =
+        vec![[headline(compared), head].map(|line| fill(&line, style.width)).join("\n")];
+    parts.extend(tables.iter().map(|table| table.text(style.width, style.has_colour)));
+    Some(parts.join("\n\n") + "\n")
+}
+
+fn table(
+    compared: &Compared<'_>,
+    metric: &Metric,
+    heading: &str,
+    cells: &[CellComparison],
+) -> Table {
+    let name = metric.name;
+    let mut table = Table::new([heading, "n", "median [min..max]", "ratio [95 %]", "q", "verdict"]);
+    for cell in cells {
+        let measured = cell.metric(name);
+        let n = measured.map_or(0, |one| one.spread.n);
+        let effect = measured.and_then(|one: &Measured| one.versus_base);
+        let q = effect.and_then(|effect| effect.q).map(figure::digits);
+        table.push(vec![
+            Cell::plain(variant_label(compared.comparison, &cell.variant)),
+            Cell::plain(n.to_string()),
+            spread_cell(name, cell),
+            effect.map_or_else(Cell::default, |_| ratio_cell(compared, name, cell)),
+            Cell::plain(q.unwrap_or_default()),
+            Cell::plain(effect.map(|effect| verdict(compared, &effect)).unwrap_or_default()),
+        ]);
+    }
+    table.align_left(&[5]);
+    table
+}
+
+/// Returns the verdict in words; of one that is inconclusive, what would have been seen.
+fn verdict(compared: &Compared<'_>, effect: &Effect) -> String {
+    let margin = figure::declared(compared.comparison.margin);
+    let way = if effect.ratio < 1.0 { "lower" } else { "higher" };
+    match compared.verdict(effect) {
+        None => "none may be drawn".to_owned(),
+        Some(Verdict::Above | Verdict::Below) => way.to_owned(),
+        Some(Verdict::SmallButReal) => format!("{way}, by less than {margin}"),
+        Some(Verdict::Equivalent) => format!("no difference beyond {margin}"),
+        Some(Verdict::Inconclusive) => {
+            format!("inconclusive; would see {}", figure::percent(effect.detectable))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::Why;
+
+    use super::*;
+    use crate::sentence::sample::{Sample, effect, open};
+
+    fn shown(sample: &Sample, name: &str) -> Option<String> {
+        let style = Style { width: 100, has_colour: false, has_costs: false };
+        sample.look(|compared| render_metric(compared, name, style))
+    }
+
+    #[test]
+    fn every_verdict_has_its_words_and_an_inconclusive_one_what_it_would_have_seen() {
+        let sample = Sample::of(&[
+            ("more", 3, effect(1.08, 1.052, 1.114, Verdict::Above)),
+            ("less", 3, effect(0.3, 0.29, 0.315, Verdict::Below)),
+            ("little", 3, effect(1.009, 1.004, 1.014, Verdict::SmallButReal)),
+            ("equal", 3, effect(1.002, 0.991, 1.013, Verdict::Equivalent)),
+            ("open", 3, open(1.006, 0.987, 1.025, Why::Wide)),
+        ]);
+        insta::assert_snapshot!(shown(&sample, "throughput_ops_per_s").unwrap(), @r"
+        Verdict: TRUE. No rule doubts it.
+        throughput_ops_per_s: operations done per second over the whole step; more is better
+
+        readrandom  n    median [min..max]          ratio [95 %]      q  verdict
+        old (base)  3  1.00 k [0.99..1.01]
+        more        3  1.08 k [1.07..1.09]   1.08 ▲ [1.05, 1.11]  0.040  higher
+        less        3       300 [297..303]   0.30 ▼ [0.29, 0.32]  0.040  lower
+        little      3  1.01 k [1.00..1.02]  1.01 △ [1.004, 1.01]  0.040  higher, by less than 2 %
+        equal       3  1.00 k [0.99..1.01]   1.00 ≈ [0.99, 1.01]  0.040  no difference beyond 2 %
+        open        3  1.01 k [1.00..1.02]   1.01 ? [0.99, 1.02]  0.040  inconclusive; would see 2.7 %
+        ");
+        insta::assert_snapshot!(shown(&sample.bogus(), "throughput_ops_per_s").unwrap(), @r"
+        Verdict: BOGUS. No verdict may be drawn from it: A001 durability mismatch (assay lint sample).
+        throughput_ops_per_s: operations done per second over the whole step; more is better
+
+        readrandom  n    median [min..max]        ratio [95 %]      q  verdict
+        old (base)  3  1.00 k [0.99..1.01]
+        more        3  1.08 k [1.07..1.09]   1.08 [1.05, 1.11]  0.040  none may be drawn
+        less        3       300 [297..303]   0.30 [0.29, 0.32]  0.040  none may be drawn
+        little      3  1.01 k [1.00..1.02]  1.01 [1.004, 1.01]  0.040  none may be drawn
+        equal       3  1.00 k [0.99..1.01]   1.00 [0.99, 1.01]  0.040  none may be drawn
+        open        3  1.01 k [1.00..1.02]   1.01 [0.99, 1.02]  0.040  none may be drawn
+        ");
+    }
+
+    #[test]
+    fn a_metric_that_nobody_knows_has_no_table() {
+        let sample = Sample::of(&[]);
+        assert_eq!(shown(&sample, "no_such_metric"), None);
+        assert_eq!(shown(&sample, "write_amplification"), None);
+    }
+}

@@ -1,0 +1,273 @@
+//! How long answers from a big archive take: `list` of 10,000 runs, `compare` of 1,000.
+//!
+//! `cargo bench -p assay --bench archive` runs the real program. Records are those of a real
+//! experiment, which is run first, multiplied with noise of a seed: 100 experiments of 100 runs,
+//! and one of 1,000. Cold means that what Assay derived was deleted and, where the bench may do
+//! so, that the kernel has dropped its page cache; figures are medians of the rounds.
+
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use archive::Results;
+use model::{Cell, Manifest, Nanos, RunRecord};
+
+/// What is run to have a real record: five kinds of step, on an engine that is always there.
+const EXPERIMENT: &str = r#"[experiment]
+name = "template"
+question = "What does a record look like?"
+
+[benchmark]
+steps = ["fillseq", "settle", "readrandom", "fwdrange", "overwrite", "readwhilewriting"]
+rows = "20k"
+duration = "1s"
+
+[[variant]]
+name = "one"
+engine = "sqlite"
+"#;
+
+const VARIANTS: u32 = 10;
+/// Levels of clients and repetitions: of the 100 experiments, and of the large one.
+const SMALL: (u32, u32) = (1, 10);
+const LARGE: (u32, u32) = (5, 20);
+const EXPERIMENTS: u32 = 100;
+/// Rounds: a median of five bears two that the host disturbed.
+const ROUNDS: usize = 5;
+/// Run-to-run noise of the invented runs, as a share.
+const NOISE: f64 = 0.02;
+
+/// What the design asks for, in seconds.
+const LIST_COLD_MAX: f64 = 2.0;
+const LIST_WARM_MAX: f64 = 0.2;
+const COMPARE_MAX: f64 = 1.0;
+
+fn main() {
+    // `cargo test --benches` only asks whether it runs.
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch directory");
+    let place = Place { root: root.path().to_path_buf() };
+    let bytes = place.fill();
+    println!(
+        "{} runs in {EXPERIMENTS} experiments and 1 of {}, {:.0} KiB a record",
+        EXPERIMENTS * runs_of(SMALL) + runs_of(LARGE),
+        runs_of(LARGE),
+        bytes / 1024.0,
+    );
+    let cold = if drop_page_cache() { "cold" } else { "cold (page cache kept: not root)" };
+    let forget_all = |place: &Place| {
+        place.forget();
+        drop_page_cache();
+    };
+    place.tell(&format!("list, {cold}"), &["list"], LIST_COLD_MAX, forget_all);
+    place.tell("list, warm", &["list"], LIST_WARM_MAX, |_| {});
+    let compare = ["compare", "large"];
+    let first = "compare 1,000 runs, noise of 20 experiments not yet known";
+    place.tell(first, &compare, COMPARE_MAX, Place::forget);
+    place.tell("compare 1,000 runs", &compare, COMPARE_MAX, |_| {});
+    place.tell(
+        "compare 1,000 runs, json",
+        &["compare", "large", "--format", "json"],
+        COMPARE_MAX,
+        |_| {},
+    );
+}
+
+const fn runs_of((levels, repetitions): (u32, u32)) -> u32 {
+    VARIANTS * levels * repetitions
+}
+
+/// Writes back what is dirty and drops the page cache; returns whether it could.
+fn drop_page_cache() -> bool {
+    rustix::fs::sync();
+    fs::write("/proc/sys/vm/drop_caches", "3").is_ok()
+}
+
+/// A scratch directory with an archive.
+struct Place {
+    root: PathBuf,
+}
+
+impl Place {
+    /// Makes the archive; returns the bytes of its records, on average.
+    fn fill(&self) -> f64 {
+        fs::write(self.root.join("template.toml"), EXPERIMENT).expect("a file of ours");
+        self.assay(&["run", "template.toml"]);
+        let results = Results::at(&self.results());
+        let template = results.find("template").expect("it was run");
+        let manifest = template.manifest().expect("it was written");
+        let record = template.runs(&manifest).expect("it was written").remove(0);
+        let mut noise = Noise(1);
+        let mut bytes = 0;
+        for number in 0..EXPERIMENTS {
+            let id = format!("2026010{}T{:02}0000Z-{number:04}", 1 + number / 20, number % 20);
+            let name = format!("small-{}", number % 10);
+            bytes += self.invent((&name, &id), SMALL, (&manifest, &record), &mut noise);
+        }
+        let id = "20300101T000000Z-9999";
+        bytes += self.invent(("large", id), LARGE, (&manifest, &record), &mut noise);
+        fs::remove_dir_all(self.results().join("template")).expect("a directory of ours");
+        bytes as f64 / f64::from(EXPERIMENTS * runs_of(SMALL) + runs_of(LARGE))
+    }
+
+    /// Writes an experiment of that name and identifier; returns the bytes of its records.
+    ///
+    /// Not by the archive's writer, which syncs each file.
+    fn invent(
+        &self,
+        (name, id): (&str, &str),
+        (levels, repetitions): (u32, u32),
+        (manifest, record): (&Manifest, &RunRecord),
+        noise: &mut Noise,
+    ) -> usize {
+        let mut manifest = manifest.clone();
+        name.clone_into(&mut manifest.plan.experiment.name);
+        id.clone_into(&mut manifest.id);
+        let stamp = stamp(id);
+        stamp.clone_into(&mut manifest.created_at);
+        let experiment = &mut manifest.plan.experiment;
+        let first = experiment.variants[0].clone();
+        let variant = |number: u32| model::Variant { name: name_of(number), ..first.clone() };
+        experiment.variants = (0..VARIANTS).map(variant).collect();
+        experiment.base = name_of(0);
+        experiment.clients = (1..=levels).collect();
+        experiment.repetitions = repetitions;
+        manifest.plan.cells.clear();
+        let dir = self.results().join(name).join(id);
+        let mut bytes = 0;
+        for repetition in 1..=repetitions {
+            for clients in 1..=levels {
+                for number in 0..VARIANTS {
+                    let variant = name_of(number);
+                    let cell = Cell {
+                        id: format!("{variant}.c{clients}.r{repetition}"),
+                        variant,
+                        clients,
+                        repetition,
+                        seed: u64::from(repetition),
+                    };
+                    let run = noisy(record, &cell, (id, &stamp), noise);
+                    let path = dir.join("runs").join(&cell.id).join("record.json");
+                    bytes += write(&path, serde_json::to_vec_pretty(&run));
+                    manifest.plan.cells.push(cell);
+                }
+            }
+        }
+        write(&dir.join("manifest.json"), serde_json::to_vec_pretty(&manifest));
+        bytes
+    }
+
+    fn results(&self) -> PathBuf {
+        self.root.join("results")
+    }
+
+    /// Deletes what was derived.
+    fn forget(&self) {
+        for dir in Results::at(&self.results()).newest() {
+            let derived = dir.path().join("derived");
+            if derived.exists() {
+                fs::remove_dir_all(derived).expect("a directory of ours");
+            }
+        }
+    }
+
+    /// Runs the program; its answer is thrown away.
+    fn assay(&self, arguments: &[&str]) {
+        let status = Command::new(env!("CARGO_BIN_EXE_assay"))
+            .args(arguments)
+            .current_dir(&self.root)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        assert!(status.is_ok_and(|status| status.success()), "{arguments:?}");
+    }
+
+    /// Prints how long the program takes, each time after `before`, beside the target.
+    fn tell(&self, what: &str, arguments: &[&str], target_s: f64, before: impl Fn(&Self)) {
+        let mut seconds: Vec<f64> = (0..ROUNDS)
+            .map(|_| {
+                before(self);
+                let begun = Instant::now();
+                self.assay(arguments);
+                begun.elapsed().as_secs_f64()
+            })
+            .collect();
+        seconds.sort_by(f64::total_cmp);
+        let (median, most) = (seconds[ROUNDS / 2], seconds[ROUNDS - 1]);
+        let verdict = if median <= target_s { "kept" } else { "MISSED" };
+        println!("{what:<60} {median:6.3} s (most {most:.3})   target {target_s} s: {verdict}");
+    }
+}
+
+/// Returns a variant's name.
+fn name_of(number: u32) -> String {
+    format!("variant-{number}")
+}
+
+/// Returns the identifier's stamp as RFC 3339.
+fn stamp(id: &str) -> String {
+    let (date, time) = (&id[..8], &id[9..15]);
+    let (year, month, day) = (&date[..4], &date[4..6], &date[6..]);
+    let (hour, minute, second) = (&time[..2], &time[2..4], &time[4..]);
+    format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z")
+}
+
+/// Returns the record as that of another cell, with noise in every figure.
+fn noisy(record: &RunRecord, cell: &Cell, (id, at): (&str, &str), noise: &mut Noise) -> RunRecord {
+    let mut run = record.clone();
+    run.id = format!("{id}/{}", cell.id);
+    run.cell = cell.clone();
+    run.variant.name.clone_from(&cell.variant);
+    // A second after the manifest, as every run.
+    run.started_at = at.replace("00Z", "01Z");
+    for step in &mut run.steps {
+        let slower = noise.factor();
+        step.duration_ns = Nanos((step.duration_ns.0 as f64 * slower) as u64);
+        for counter in step.counters.values_mut() {
+            *counter *= noise.factor();
+        }
+        for summary in step.clients.values_mut() {
+            for times in [&mut summary.response, &mut summary.service] {
+                for time in [&mut times.p50_ns, &mut times.p99_ns, &mut times.p999_ns] {
+                    *time = (*time as f64 * noise.factor()) as u64;
+                }
+            }
+        }
+    }
+    run
+}
+
+/// Writes a file as the archive does, less the sync; returns its bytes.
+fn write(path: &Path, text: serde_json::Result<Vec<u8>>) -> usize {
+    let text = text.expect("a record is always valid JSON");
+    fs::create_dir_all(path.parent().expect("a file below the scratch directory"))
+        .expect("a directory of ours");
+    fs::write(path, &text).expect("a file of ours");
+    text.len()
+}
+
+/// Noise from a seed.
+struct Noise(u64);
+
+impl Noise {
+    /// Returns a factor around 1.
+    ///
+    /// Source: S. Vigna, 2014, "An experimental exploration of Marsaglia's xorshift generators,
+    /// scrambled", xorshift64; the sum of four uniform numbers for something like a bell.
+    fn factor(&mut self) -> f64 {
+        let mut uniform = || {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        };
+        let sum = uniform() + uniform() + uniform() + uniform();
+        (sum * NOISE * 3.0_f64.sqrt()).exp()
+    }
+}
