@@ -84,31 +84,39 @@ fn beyond(limit: f64, errors: f64, freedom: f64) -> f64 {
     1.0 - cdf(limit, freedom, errors) + cdf(-limit, freedom, errors)
 }
 
-/// Halvings of the range of noncentralities: to ten digits.
-const HALVINGS: u32 = 36;
+/// Steps towards the difference sought: as many halvings give ten digits, and far fewer are taken.
+const MOST_STEPS: u32 = 36;
 
 /// Returns the difference, in standard errors, that a t test at 5 % sees four times in five.
 ///
 /// Below one degree of freedom it is that of one: 16.3.
 ///
 /// Source: J. Cohen, 1988, "Statistical Power Analysis for the Behavioral Sciences", 2nd edition,
-/// section 12.8; solved for the difference by halving.
+/// section 12.8; solved for the difference by the secant, kept within a bracket.
 #[must_use]
 pub fn detectable(freedom: f64) -> f64 {
     let freedom = freedom.clamp(1.0, 10_000.0);
-    // At the half-width itself the chance is about one half.
     let limit = half_width(0.95, freedom);
-    let mut low = limit;
-    let mut high = (1.5 * limit + 1.0).min(MOST_NONCENTRALITY);
-    for _ in 0..HALVINGS {
-        let middle = f64::midpoint(low, high);
-        if beyond(limit, middle, freedom) < POWER {
-            low = middle;
-        } else {
-            high = middle;
+    let missing = |errors: f64| POWER - beyond(limit, errors, freedom);
+    // At the half-width itself the chance is about one half.
+    let (mut low, mut high) = (limit, (1.5 * limit + 1.0).min(MOST_NONCENTRALITY));
+    let (mut last, mut last_missing) = (low, missing(low));
+    let mut now = f64::midpoint(low, high);
+    for _ in 0..MOST_STEPS {
+        let now_missing = missing(now);
+        if now_missing.abs() < PRECISION {
+            break;
         }
+        if now_missing > 0.0 {
+            low = now;
+        } else {
+            high = now;
+        }
+        let secant = now - now_missing * (now - last) / (now_missing - last_missing);
+        (last, last_missing) = (now, now_missing);
+        now = if secant > low && secant < high { secant } else { f64::midpoint(low, high) };
     }
-    f64::midpoint(low, high)
+    now
 }
 
 #[cfg(test)]

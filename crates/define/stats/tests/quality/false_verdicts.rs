@@ -1,0 +1,146 @@
+//! Promise: of campaigns in which nothing differs, at most one in twenty tells a difference.
+
+use stats::family::benjamini_hochberg;
+use stats::noise::Noise;
+use stats::prior::fit;
+use stats::{CellVariance, Effect, Verdict, judge};
+
+use crate::world::{
+    Cell, SHAPES, Shape, Share, design, is_told, ledger, sigma_near, simulate, stream,
+    typical_sigma,
+};
+
+/// Where the noise of a campaign is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// The runs of each comparison.
+    Alone,
+    /// These, and all cells of the campaign.
+    Campaign,
+    /// These, and forty cells of earlier campaigns.
+    Ledger,
+    /// The blocks of each comparison, which share half the variance.
+    Blocks,
+}
+
+const KNOWN: [Known; 4] = [Known::Alone, Known::Campaign, Known::Ledger, Known::Blocks];
+
+const CAMPAIGNS: u64 = 3_000;
+const MARGIN: f64 = 0.02;
+
+/// What a campaign tells.
+struct Told {
+    comparisons: usize,
+    /// Differences told when each comparison is the only one.
+    alone: usize,
+    /// Differences told in their family.
+    together: usize,
+}
+
+/// Returns the runs of a base and some variants in some steps; nothing differs.
+fn arms(shape: Shape, known: Known, typical: f64, noise: &mut Noise) -> Vec<Vec<Vec<f64>>> {
+    let mut between = |low: f64, high: f64| low + (noise.uniform() * (high - low + 1.0)).floor();
+    let (steps, variants) = (between(4.0, 12.0) as usize, between(1.0, 3.0) as usize);
+    let runs = between(2.0, 10.0) as usize;
+    let mut of_step = |_| {
+        let cell = Cell { level: 1e4, sigma: sigma_near(typical, noise), shape };
+        if known != Known::Blocks {
+            return (0..=variants).map(|_| cell.runs(runs, noise)).collect();
+        }
+        let own = Cell { sigma: cell.sigma * 0.5_f64.sqrt(), ..cell };
+        let blocks: Vec<f64> = (0..runs).map(|_| (own.sigma * noise.normal()).exp()).collect();
+        let run = |block: &f64, noise: &mut Noise| own.run(noise) * block;
+        (0..=variants).map(|_| blocks.iter().map(|block| run(block, noise)).collect()).collect()
+    };
+    (0..steps).map(&mut of_step).collect()
+}
+
+fn campaign(seed: u64, shape: Shape, known: Known) -> Told {
+    let mut noise = stream(1, seed);
+    let typical = typical_sigma(&mut noise);
+    let arms = arms(shape, known, typical, &mut noise);
+    let of_step = |arms: &Vec<Vec<f64>>| {
+        arms.iter().filter_map(|runs| CellVariance::of(runs)).reduce(CellVariance::pooled)
+    };
+    let mut cells: Vec<CellVariance> = arms.iter().filter_map(of_step).collect();
+    let prior = match known {
+        Known::Alone | Known::Blocks => None,
+        Known::Campaign => fit(&cells),
+        Known::Ledger => {
+            cells.extend(ledger(typical, shape, &mut noise));
+            fit(&cells)
+        }
+    };
+    let design = design(MARGIN, prior.as_ref(), known == Known::Blocks);
+    let of_step = |arms: &Vec<Vec<f64>>| {
+        let others = arms[1..].iter();
+        others.map(|runs| judge(&arms[0], runs, &design).unwrap()).collect::<Vec<_>>()
+    };
+    let mut effects: Vec<Effect> = arms.iter().flat_map(of_step).collect();
+    let alone = effects.iter().filter(|effect| is_told(effect)).count();
+    let chances: Vec<f64> = effects.iter().map(|effect| effect.p.unwrap()).collect();
+    for (effect, q) in effects.iter_mut().zip(benjamini_hochberg(&chances)) {
+        effect.adjust(q, MARGIN);
+    }
+    let together = effects.iter().filter(|effect| is_told(effect)).count();
+    Told { comparisons: effects.len(), alone, together }
+}
+
+/// Goal: among variants that are the same, a difference is seldom told.
+///
+/// Method: campaigns of 4 to 12 steps, 1 to 3 variants beside the base and 2 to 10 runs, with run
+/// CoVs from 0.5 to 5 % that differ from step to step. The promise is one per campaign: whoever
+/// reads a report sees all its verdicts. A comparison looked at by itself tells a difference in one
+/// case of twenty, as 95 % intervals do.
+#[test]
+fn a_campaign_without_a_difference_seldom_tells_one() {
+    println!("False verdicts, {CAMPAIGNS} campaigns a row");
+    println!("| noise | its variance from | comparison alone | in its family | campaign |");
+    for shape in SHAPES {
+        for known in KNOWN {
+            let all = simulate(CAMPAIGNS, |seed| campaign(seed, shape, known));
+            let comparisons = all.iter().map(|one| one.comparisons).sum();
+            let alone = Share::of(all.iter().map(|one| one.alone).sum(), comparisons);
+            let together = Share::of(all.iter().map(|one| one.together).sum(), comparisons);
+            let any = all.iter().filter(|one| one.together > 0).count();
+            let campaign = Share::of(any, all.len());
+            println!(
+                "| {} | {known:?} | {:.2} % | {:.2} % | {:.2} % +- {:.2} |",
+                shape.name(),
+                alone.percent(),
+                together.percent(),
+                campaign.percent(),
+                200.0 * campaign.error
+            );
+            assert!(campaign.value <= 0.05, "{shape:?} {known:?}: {campaign:?}");
+            assert!(alone.value <= 0.055, "{shape:?} {known:?}: {alone:?}");
+        }
+    }
+}
+
+/// Goal: variants that differ by exactly the margin are seldom called equivalent.
+///
+/// Method: noise small enough that equivalence is often told where there is no difference.
+#[test]
+fn a_difference_of_the_margin_is_seldom_called_equivalent() {
+    println!("Called equivalent at a margin of 2 %, 4,000 comparisons a figure");
+    println!("| noise | runs | no difference | a difference of 2 % |");
+    for shape in SHAPES {
+        for runs in [3, 5, 8, 12] {
+            let told = |by: f64| {
+                let cases = simulate(4_000, |seed| {
+                    let mut noise = stream(2, seed);
+                    let cell = Cell { level: 1.0, sigma: 0.008, shape };
+                    let (base, other) = cell.both(runs, by, false, &mut noise);
+                    let effect = judge(&base, &other, &design(MARGIN, None, false)).unwrap();
+                    effect.verdict == Verdict::Equivalent
+                });
+                Share::of_true(&cases)
+            };
+            let (same, apart) = (told(0.0), told(MARGIN.ln_1p()));
+            let name = shape.name();
+            println!("| {name} | {runs} | {:.1} % | {:.1} % |", same.percent(), apart.percent());
+            assert!(apart.value <= 0.05 + 2.0 * apart.error, "{shape:?} {runs}: {apart:?}");
+        }
+    }
+}
