@@ -51,12 +51,18 @@ fn is_asked(rule: &Rule, run: &RunRecord) -> bool {
 }
 
 /// Asks one rule about each run, with the place of what it saw.
-fn of_runs(rule: &Rule, context: &ComparisonContext<'_>) -> Vec<Seen> {
+fn of_runs<'a>(rule: &Rule, context: &ComparisonContext<'a>) -> Vec<Seen> {
     let Some(host) = context.hosts.first().copied() else { return Vec::new() };
     let experiment: &Experiment = context.experiment;
     let runs = context.runs.iter().filter(|run| is_asked(rule, run));
-    let one = |run| {
-        let seen = of_run(rule, &RunContext { experiment, host, run });
+    let peers = |run: &RunRecord| {
+        let is_peer = |other: &&RunRecord| {
+            other.cell.variant == run.cell.variant && other.cell.clients == run.cell.clients
+        };
+        context.valid().filter(is_peer).count()
+    };
+    let one = |run: &'a RunRecord| {
+        let seen = of_run(rule, &RunContext { experiment, host, run, peers: peers(run) });
         seen.into_iter().map(|one| one.variant(&run.cell.variant).run(&run.id))
     };
     runs.flat_map(one).collect()

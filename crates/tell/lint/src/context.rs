@@ -30,6 +30,9 @@ pub struct RunContext<'a> {
     pub host: &'a Host,
     /// Its record.
     pub run: &'a RunRecord,
+    /// Runs of the same variant and level that count, beside which it is read; 0 when it is read
+    /// alone.
+    pub peers: usize,
 }
 
 /// A comparison, with the runs behind it.

@@ -26,10 +26,6 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
     ("tell/analysis/src/metrics/times.rs", &[
         ("LEAST_BEYOND: u64 = 10", "at least ten operations lie beyond it"),
     ]),
-    ("tell/analysis/src/comparison.rs", &[
-        ("RATIO_LOW: f64 = 0.95", "A ratio below 0.95"),
-        ("RATIO_HIGH: f64 = 1.05", "above 1.05 is marked"),
-    ]),
     ("drive/workload/src/stream/position.rs", &[
         ("CHECKED_POWER: u32 = 6", "One answer in 64"),
     ]),

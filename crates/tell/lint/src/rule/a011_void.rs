@@ -11,7 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     name: "client late",
     severity: Severity::Blocking,
     trigger: "intervals are void because something kept the client from its work; blocking when a \
-              run has so many of them that it is invalid",
+              run has so many of them that it is invalid, and fewer than 2 runs of its variant are \
+              left",
     why: "Where the client could not do its part, late answers are not the engine's: such intervals \
           are left out, and too many of them leave nothing that speaks for the step.",
     remedy: "find out what kept the client from its work, then run the cell again",
@@ -21,9 +22,14 @@ pub(crate) static RULE: Rule = Rule {
     ..Rule::SILENT
 };
 
+/// Runs that count from which a variant can do without those that do not.
+const ENOUGH: usize = 2;
+
 fn run(context: &RunContext<'_>) -> Vec<Seen> {
     let tell = |reason: &String| {
-        Seen::new(format!("the run is invalid and not counted: {reason}")).sized("invalid", 0.0)
+        let seen = format!("the run is invalid and not counted: {reason}");
+        let grave = if context.peers < ENOUGH { Severity::Blocking } else { Severity::Doubt };
+        Seen::new(seen).graded(grave).sized("invalid", 0.0)
     };
     context.run.invalid.iter().map(tell).collect()
 }
@@ -41,7 +47,10 @@ mod tests {
         runs[1].invalid = Some("20 of 60 intervals are void".to_owned());
         runs[1].steps[0].seconds.stalled_seconds = 9;
         let seen = "a: the run is invalid and not counted: 20 of 60 intervals are void (1 run)";
-        assert_eq!(in_runs(&RULE, &asked, &runs), [(Severity::Blocking, seen.to_owned())]);
+        assert_eq!(in_runs(&RULE, &asked, &runs), [(Severity::Doubt, seen.to_owned())]);
         assert_eq!(in_runs(&A043, &asked, &runs), []);
+        runs[0].invalid = runs[1].invalid.clone();
+        let told = in_runs(&RULE, &asked, &runs);
+        assert_eq!(told[0].0, Severity::Blocking, "one run is left");
     }
 }

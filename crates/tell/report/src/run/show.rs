@@ -64,7 +64,7 @@ pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String 
         parts.push(glossary());
     }
     let (experiment, host) = (&manifest.plan.experiment, &manifest.host);
-    let found = check_run(&RunContext { experiment, host, run });
+    let found = check_run(&RunContext { experiment, host, run, peers: 0 });
     let told = finding_lines(&found).into_iter().map(|line| hanging(&line, style.width));
     let told: Vec<String> = told.collect();
     if !told.is_empty() {

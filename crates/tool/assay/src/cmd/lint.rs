@@ -149,7 +149,7 @@ fn at_one(name: &String, results: &Results) -> Result<Looked> {
     let (experiment, host) = (&selected.manifest.plan.experiment, &selected.manifest.host);
     match (&selected.runs[..], selected.is_one_run) {
         ([run], true) => {
-            let found = check_run(&RunContext { experiment, host, run });
+            let found = check_run(&RunContext { experiment, host, run, peers: 0 });
             Ok(Looked { what: name.clone(), found })
         }
         _ => at_results(&[name], results),

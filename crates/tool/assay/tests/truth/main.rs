@@ -15,6 +15,7 @@ mod a_slow_start_and_a_stall_show;
 mod a_stall_shows_in_the_open_loop;
 mod arrivals_keep_their_schedule;
 mod explanations_say_what_was_done;
+mod one_build_against_itself;
 mod sweeps_and_searches_are_told;
 mod the_client_is_innocent_or_says_so;
 mod the_highest_rate_is_found;

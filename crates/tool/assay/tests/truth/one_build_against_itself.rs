@@ -1,0 +1,101 @@
+//! A real engine against itself gives no verdict, and is found out when it is not itself.
+//!
+//! Goal: on a machine as it is, with all its noise, two names for one RocksDB are not told apart,
+//! and a build that was asked for something else is not compared as if it were the same. Method:
+//! ten blocks of an A/A control, small; then plans and comparisons that lint must flag.
+//!
+//! A family of true nulls is judged wrongly in at most one campaign in twenty, so a campaign with a
+//! verdict is made once more: two in a row are one in four hundred.
+
+use std::process::Command;
+
+use assert_cmd::assert::OutputAssertExt;
+use serde_json::Value;
+
+use crate::host::alone;
+use crate::sandbox::{NAME, Sandbox, said, say};
+
+const BENCHMARK: &str = "steps = [\"filluniquerandom\", \"settle\", \"readrandom\", \"fwdrange\"]\n\
+                         rows = \"50k\"\nduration = \"1s\"\ndurability = \"os\"\ncache = \"64MiB\"";
+const RELEASE: &str = "rocksdb@9.10.0";
+
+/// Returns the experiment, or says why this machine cannot make it.
+fn sandbox(variants: &[(&str, &str)]) -> Option<Sandbox> {
+    let variants: Vec<_> =
+        variants.iter().map(|(name, options)| (*name, RELEASE, (*options).to_owned())).collect();
+    let sandbox = Sandbox::with_options(BENCHMARK, &variants);
+    let got = sandbox.assay(&["engine", "get", RELEASE]).output().expect("the program starts");
+    if got.status.success() {
+        return Some(sandbox);
+    }
+    assert!(std::env::var_os("CI").is_none(), "CI proves this: {}", said(&got));
+    say(&format!("skipped: {RELEASE} cannot be had: {}", said(&got)));
+    None
+}
+
+/// Returns steps of a comparison with what is concluded of a variant there.
+fn verdicts(sandbox: &Sandbox, variant: &str) -> Vec<(String, Value)> {
+    let told = sandbox.answer(&["compare", NAME, "--format", "json"]);
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    let steps = told["comparison"]["steps"].as_array().expect("steps").iter();
+    let of_step = |step: &Value| {
+        let cells = step["cells"].as_array()?.iter();
+        let cell = cells.into_iter().find(|cell| cell["variant"] == variant)?;
+        let effect = cell["metrics"].get("throughput_ops_per_s")?.get("versus_base")?.clone();
+        Some((step["name"].as_str()?.to_owned(), effect))
+    };
+    steps.filter_map(of_step).collect()
+}
+
+/// Runs ten blocks and returns the steps on which there is a verdict of above or below.
+fn false_verdicts(sandbox: &Sandbox) -> Vec<(String, Value)> {
+    sandbox.run(&["--control", "--repetitions", "10"]).assert().success();
+    let control = verdicts(sandbox, "itself-control");
+    assert_eq!(control.len(), 3, "{control:?}");
+    for (step, effect) in &control {
+        let of = |name: &str| effect[name].as_f64().unwrap_or(f64::NAN);
+        say(&format!(
+            "A/A {step}: ratio {:.4}, detectable {:.1} %, {}",
+            of("ratio"),
+            of("detectable") * 100.0,
+            effect["verdict"]
+        ));
+    }
+    let is_told = |effect: &Value| effect["verdict"] == "above" || effect["verdict"] == "below";
+    control.into_iter().filter(|(_, effect)| is_told(effect)).collect()
+}
+
+#[test]
+fn a_release_is_neither_faster_nor_slower_than_itself() {
+    let _turn = alone();
+    let Some(sandbox) = sandbox(&[("itself", "")]) else { return };
+    let first = false_verdicts(&sandbox);
+    if !first.is_empty() {
+        say(&format!("one campaign in twenty may: {first:?}; once more"));
+        let second = false_verdicts(&sandbox);
+        assert!(second.is_empty(), "twice in a row: {first:?}, then {second:?}");
+    }
+}
+
+/// Returns what lint says of the experiment file, with its exit code.
+fn linted(mut command: Command) -> (Option<i32>, String) {
+    let output = command.output().expect("the program starts");
+    (output.status.code(), said(&output))
+}
+
+#[test]
+fn a_wrong_option_and_another_durability_class_are_flagged_before_machine_time_is_spent() {
+    let Some(sandbox) = sandbox(&[("right", ""), ("wrong", "max_background_jobs = 64")]) else {
+        return;
+    };
+    let (_, told) = linted(sandbox.assay(&["lint", "experiment.toml"]));
+    assert!(told.contains("max_background_jobs"), "{told}");
+    let text = std::fs::read_to_string(sandbox.path("experiment.toml")).expect("our own file");
+    let mixed = text.replace("options = { max_background_jobs = 64 }", "durability = \"none\"");
+    assert_ne!(text, mixed);
+    std::fs::write(sandbox.path("experiment.toml"), mixed).expect("our own file");
+    let (code, told) = linted(sandbox.assay(&["lint", "experiment.toml"]));
+    assert!(told.contains("A001") && code != Some(0), "{code:?}: {told}");
+    let refused = sandbox.run(&[]).output().expect("the program starts");
+    assert!(!refused.status.success() && sandbox.experiment().is_none(), "{}", said(&refused));
+}
