@@ -6,7 +6,7 @@ use crate::comparison::tables::runs_table;
 use crate::format::Style;
 use crate::input::Compared;
 use crate::label::{runs_legend, sign_legend};
-use crate::sentence::{control, hidden, unseen};
+use crate::sentence::{control, cut, hidden, unseen};
 use crate::table::Table;
 use crate::trust::headline;
 
@@ -38,7 +38,7 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
         legend.push(sign_legend(compared));
         legend.extend(unseen(compared));
     }
-    legend.extend(control(compared));
+    legend.extend(control(compared).into_iter().chain(cut(compared)));
     legend.extend([meta.durability.clone(), runs_legend(compared)]);
     parts.insert(0, words(&headline(compared)));
     parts.push(legend.iter().map(words).collect::<Vec<_>>().join("\n"));

@@ -3,7 +3,7 @@
 use super::tables::{absolute, costs, relative};
 use crate::input::Compared;
 use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
-use crate::sentence::{control, hidden, told};
+use crate::sentence::{control, cut, hidden, told};
 use crate::table::Table;
 use crate::trust::{explain_hint, finding_lines, headline};
 
@@ -41,7 +41,7 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
     if has_several {
         parts.push(sign_legend(compared).replace("   ", " \u{b7} "));
     }
-    parts.extend(control(compared));
+    parts.extend(control(compared).into_iter().chain(cut(compared)));
     parts.push(runs_legend(compared));
     if has_costs {
         parts.push(format!(

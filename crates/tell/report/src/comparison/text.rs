@@ -4,7 +4,7 @@ use super::tables::{absolute, costs, relative};
 use crate::format::Style;
 use crate::input::Compared;
 use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
-use crate::sentence::{control, hidden, told};
+use crate::sentence::{control, cut, hidden, told};
 use crate::table::Table;
 use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};
 
@@ -45,7 +45,7 @@ pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
     {
         last.push_str(&format!("\n{}", words(&sign_legend(compared))));
     }
-    let notes = control(compared).into_iter().chain([runs_legend(compared)]);
+    let notes = control(compared).into_iter().chain(cut(compared)).chain([runs_legend(compared)]);
     parts.push(notes.map(|line| words(&line)).collect::<Vec<_>>().join("\n"));
     if style.has_costs {
         let title = format!(

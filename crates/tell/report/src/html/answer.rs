@@ -12,7 +12,7 @@ use crate::label::{
     INVALID, THROUGHPUT, measured_steps, plain_steps, runs_legend, sign_legend, step_heading,
     variant_label,
 };
-use crate::sentence::{control, hidden, told as sentences_of};
+use crate::sentence::{control, cut, hidden, told as sentences_of};
 use crate::table::Tone;
 
 /// Returns the section.
@@ -35,6 +35,7 @@ pub(super) fn section(compared: &Compared<'_>) -> Markup {
                 @for part in &parts { (told(part)) }
                 @if comparison.variants.len() > 1 { (entries(&sign_legend(compared))) }
                 @if let Some(control) = control(compared) { p.legend { (control) } }
+                @for cut in cut(compared) { p.legend { (cut) } }
                 p.legend { (legend(compared)) }
             }
         }

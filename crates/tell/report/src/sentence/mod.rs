@@ -7,6 +7,7 @@
 
 mod claim;
 mod control;
+mod cut;
 mod design;
 mod hidden;
 mod levels;
@@ -16,6 +17,7 @@ mod step;
 
 pub(crate) use claim::Claim;
 pub(crate) use control::control;
+pub(crate) use cut::cut;
 pub(crate) use design::unseen;
 pub(crate) use hidden::hidden;
 pub(crate) use levels::levels;

@@ -5,4 +5,5 @@
 mod explain;
 mod fixture;
 mod page;
+mod steady;
 mod tables;
