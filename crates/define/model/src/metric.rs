@@ -118,6 +118,7 @@ pub static METRICS: &[Metric] = &[
     metric("rss_bytes", Bytes, Gauge, Lower, "resident memory of the worker process"),
     metric("pss_bytes", Bytes, Gauge, Lower, "proportional resident memory of the worker process"),
     metric("vsz_bytes", Bytes, Gauge, Lower, "address space of the worker process"),
+    metric("swap_bytes", Bytes, Gauge, Lower, "memory of the worker process that lies in swap"),
     metric("threads", Count, Gauge, Neither, "threads of the worker process"),
     // The device the data lies on, and the host.
     metric("device_reads", Count, Counter, Lower, "read requests completed by the device"),
@@ -131,6 +132,9 @@ pub static METRICS: &[Metric] = &[
     metric("host_steal_us", Micros, Counter, Lower, "CPU time another guest took from this host"),
     metric("host_context_switches", Count, Counter, Lower, "context switches on the whole host"),
     metric("host_io_pressure_us", Micros, Counter, Lower, "time in which some task of the host waited for storage"),
+    metric("host_swap_in_bytes", Bytes, Counter, Lower, "memory read back from swap on the whole host"),
+    metric("host_swap_out_bytes", Bytes, Counter, Lower, "memory written to swap on the whole host"),
+    metric("host_direct_reclaims", Count, Counter, Lower, "times a task of the host had to free memory before it got any, unless its control group's cap made it"),
     metric("dirty_bytes", Bytes, Gauge, Neither, "page cache waiting to be written back on the host"),
     metric("cgroup_memory_bytes", Bytes, Gauge, Neither, "memory charged to the run's control group"),
     metric("cgroup_throttled_us", Micros, Counter, Lower, "time the run's control group was kept off the CPU by its cap"),

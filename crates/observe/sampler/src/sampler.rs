@@ -8,7 +8,7 @@ use crate::control_group::CgroupDir;
 use crate::error::SampleError;
 use crate::source::{
     CgroupSampler, DataDirSampler, DeviceSampler, DiskFreeSampler, HostSampler, OthersSampler,
-    ProcessIoSampler, ProcessMemorySampler,
+    ProcessIoSampler, ProcessMemorySampler, SwapSampler,
 };
 
 /// One source of readings.
@@ -57,6 +57,7 @@ pub fn for_run(targets: &RunTargets) -> Vec<Box<dyn Sampler>> {
         Box::new(ProcessMemorySampler::new(targets.pid)),
         Box::new(DeviceSampler::new(&targets.data_dir)),
         Box::new(HostSampler),
+        Box::new(SwapSampler),
         Box::new(OthersSampler::new(targets.pid)),
         Box::new(DataDirSampler::new(&targets.data_dir, &targets.log_suffixes)),
         Box::new(DiskFreeSampler::new(&targets.data_dir)),

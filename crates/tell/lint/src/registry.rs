@@ -22,6 +22,7 @@ pub static RULES: &[&Rule] = &[
     &rule::A020,
     &rule::A021,
     &rule::A022,
+    &rule::A023,
     &rule::A024,
     &rule::A026,
     &rule::A027,

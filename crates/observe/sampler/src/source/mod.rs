@@ -11,6 +11,7 @@ mod host;
 mod others;
 mod process_io;
 mod process_memory;
+mod swap;
 
 pub(crate) use cgroup::CgroupSampler;
 pub(crate) use data_dir::DataDirSampler;
@@ -21,3 +22,4 @@ pub use host::dirty_bytes;
 pub(crate) use others::OthersSampler;
 pub(crate) use process_io::ProcessIoSampler;
 pub(crate) use process_memory::ProcessMemorySampler;
+pub(crate) use swap::SwapSampler;

@@ -20,7 +20,7 @@ impl ProcessMemorySampler {
 
 impl Sampler for ProcessMemorySampler {
     fn metrics(&self) -> &'static [&'static str] {
-        &["rss_bytes", "vsz_bytes", "threads", "pss_bytes"]
+        &["rss_bytes", "vsz_bytes", "swap_bytes", "threads", "pss_bytes"]
     }
 
     fn sample(&mut self) -> Result<Readings, SampleError> {
@@ -45,6 +45,7 @@ impl Sampler for ProcessMemorySampler {
 fn add_status(readings: &mut Readings, text: &str) {
     put(readings, "rss_bytes", bytes_of(text, "VmRSS"));
     put(readings, "vsz_bytes", bytes_of(text, "VmSize"));
+    put(readings, "swap_bytes", bytes_of(text, "VmSwap"));
     put(readings, "threads", value_of(text, "Threads"));
 }
 
@@ -53,7 +54,8 @@ mod tests {
     use super::*;
 
     const ALIVE: &str = "Name:\tassay\nState:\tS (sleeping)\nVmPeak:\t  228940 kB\n\
-        VmSize:\t  163404 kB\nVmHWM:\t   90112 kB\nVmRSS:\t   20480 kB\nThreads:\t5\n";
+        VmSize:\t  163404 kB\nVmHWM:\t   90112 kB\nVmRSS:\t   20480 kB\n\
+        VmSwap:\t   64 kB\nThreads:\t5\n";
     const ZOMBIE: &str = "Name:\tassay\nState:\tZ (zombie)\nPid:\t17\nThreads:\t1\n";
 
     #[test]
@@ -62,6 +64,7 @@ mod tests {
         add_status(&mut readings, ALIVE);
         assert_eq!(readings.get("rss_bytes"), Some(&20_971_520.0));
         assert_eq!(readings.get("vsz_bytes"), Some(&167_325_696.0));
+        assert_eq!(readings.get("swap_bytes"), Some(&65_536.0));
         assert_eq!(readings.get("threads"), Some(&5.0));
     }
 

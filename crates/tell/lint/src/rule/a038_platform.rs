@@ -62,7 +62,8 @@ fn apart(context: &ComparisonContext<'_>, runs: &[&RunRecord]) -> Vec<(Effect, S
     let others = context.comparison.variants.iter().filter(|variant| variant.name != base);
     let tell = |name: &str| {
         let effect = judge(&before, &of(name), &DESIGN)?;
-        let seen = format!("doing nothing took the client {} than in runs of {base}", told(&effect));
+        let seen =
+            format!("doing nothing took the client {} than in runs of {base}", told(&effect));
         Some((effect, Seen::new(seen).variant(name).sized("apart", effect.ratio.ln().abs())))
     };
     others.filter_map(|variant| tell(&variant.name)).collect()
