@@ -104,7 +104,7 @@ pub struct Effect {
 /// Largest adjusted chance at which a difference is told.
 ///
 /// Source: Y. Benjamini and Y. Hochberg, 1995, "Controlling the False Discovery Rate", Journal of
-/// the Royal Statistical Society B 57(1); the level: the project's reference, analysis, section 1.6.
+/// the Royal Statistical Society B 57(1); the level: the project's reference, analysis, 1.6.
 const MOST_CHANCE: f64 = 0.05;
 
 /// What one interval tells of 1.
@@ -136,8 +136,8 @@ impl Effect {
     ///
     /// The margin is taken on logarithms: a ratio is within it from 1 / (1 + margin) to 1 + margin,
     /// so that both variants can change places. A difference is told when the 95 % interval leaves
-    /// out 1, the family allows it, and the interval by ranks does not say otherwise. Equivalence is
-    /// told when the 90 % interval is within the margin. What has no interval stays as it is.
+    /// out 1, the family allows it, and the interval by ranks does not say otherwise. Equivalence
+    /// is told when the 90 % interval is within the margin. What has no interval stays as it is.
     ///
     /// Ranks say otherwise when their interval is on another side of 1 and does not hold the ratio
     /// either: then both cannot be right, and the noise has a shape that a mean does not describe.

@@ -441,7 +441,9 @@ mod tests {
             let mirrored = match back.verdict {
                 Verdict::Above => Verdict::Below,
                 Verdict::Below => Verdict::Above,
-                same @ (Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive) => same,
+                Verdict::SmallButReal => Verdict::SmallButReal,
+                Verdict::Equivalent => Verdict::Equivalent,
+                Verdict::Inconclusive => Verdict::Inconclusive,
             };
             prop_assert_eq!((there.verdict, there.why), (mirrored, back.why));
             let scaled = |values: &[f64]| values.iter().map(|x| x * factor).collect::<Vec<_>>();

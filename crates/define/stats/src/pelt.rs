@@ -13,8 +13,9 @@ const TIE: f64 = 1e-9;
 /// about proportional to the length; no allocation per step.
 ///
 /// Source: R. Killick, P. Fearnhead and I. A. Eckley, 2012, "Optimal Detection of Changepoints With
-/// a Linear Computational Cost", JASA 107(500), section 3.2 (PELT, with K = 0). Because a segment has
-/// a least length, a start that is beaten at one end is left out only from `min_len` further on.
+/// a Linear Computational Cost", JASA 107(500), section 3.2 (PELT, with K = 0). Because a segment
+/// has a least length, a start that is beaten at one end is left out only from `min_len` further
+/// on.
 #[must_use]
 pub fn segment(values: &[f64], penalty: f64, min_len: usize) -> Vec<usize> {
     let (length, min_len) = (values.len(), min_len.max(1));
@@ -64,8 +65,9 @@ struct Block {
 /// The search for the best start of the last segment, one end after the other.
 ///
 /// Costs are told less the squares of all values before the end: those are the same for each start.
-struct Search<'a> {
-    sums: &'a [(f64, f64)],
+struct Search {
+    /// Sum of the values before each place.
+    sums: Vec<f64>,
     /// Cost of the best segmentation before each start, less the squares before it; infinite where
     /// there is none.
     before: Vec<f64>,
@@ -75,14 +77,15 @@ struct Search<'a> {
     tie: f64,
 }
 
-impl<'a> Search<'a> {
-    fn over(sums: &'a Sums) -> Self {
+impl Search {
+    fn over(sums: &Sums) -> Self {
         let length = sums.len();
         let mut before = vec![f64::INFINITY; length + 1];
         before[0] = 0.0;
         let blocks = Vec::with_capacity(length / BLOCK + 1);
         let tie = TIE * sums.sums[length].1;
-        Self { sums: &sums.sums, before, blocks, loose: 0, tie }
+        let sums = sums.sums.iter().map(|sums| sums.0).collect();
+        Self { sums, before, blocks, loose: 0, tie }
     }
 
     /// Returns the best start up to `newest` and its cost; the first of those that cost the same.
@@ -123,16 +126,26 @@ impl<'a> Search<'a> {
 
     #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn cost(&self, start: usize, end: usize) -> f64 {
-        let sum = self.sums[end].0 - self.sums[start].0;
+        let sum = self.sums[end] - self.sums[start];
         self.before[start] - sum * sum / (end - start) as f64
     }
 
-    /// Looks at each of some starts.
+    /// Looks at each of some starts, no more than a block's.
+    ///
+    /// First all costs, then the least of them: so the costs are computed several at a time.
+    #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn look(&self, starts: std::ops::Range<usize>, end: usize, least: &mut (usize, f64)) {
-        for start in starts {
-            let cost = self.cost(start, end);
-            if cost < least.1 {
-                *least = (start, cost);
+        let mut costs = [0.0; BLOCK];
+        let costs = &mut costs[..starts.len()];
+        let (sum, mut left) = (self.sums[end], (end - starts.start) as f64);
+        let known = self.before[starts.clone()].iter().zip(&self.sums[starts.clone()]);
+        for (cost, (before, own)) in costs.iter_mut().zip(known) {
+            *cost = before - (sum - own) * (sum - own) / left;
+            left -= 1.0;
+        }
+        for (index, cost) in costs.iter().enumerate() {
+            if *cost < least.1 {
+                *least = (starts.start + index, *cost);
             }
         }
     }
@@ -141,7 +154,7 @@ impl<'a> Search<'a> {
     #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn block(&self) -> Block {
         let (first, last) = (self.loose, self.loose + BLOCK - 1);
-        let level = (self.sums[last].0 - self.sums[first].0) / (last - first) as f64;
+        let level = (self.sums[last] - self.sums[first]) / (last - first) as f64;
         let mut block = Block {
             first,
             level,
@@ -162,7 +175,7 @@ impl<'a> Search<'a> {
     /// around it exceed those as they are.
     #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn around(&self, level: f64, place: usize) -> (f64, f64) {
-        let (sum, count) = (self.sums[place].0, place as f64);
+        let (sum, count) = (self.sums[place], place as f64);
         (sum - level * count, level * (level * count - 2.0 * sum))
     }
 
@@ -279,7 +292,7 @@ mod tests {
             level in -5.0..5.0_f64, every in 10_usize..400, penalty in 0.1..30.0_f64,
             min_len in 1_usize..6,
         ) {
-            let step = |at: usize| if at / every % 2 == 0 { 0.0 } else { level };
+            let step = |at: usize| if (at / every).is_multiple_of(2) { 0.0 } else { level };
             let values: Vec<f64> =
                 noise.iter().enumerate().map(|(at, one)| one + step(at)).collect();
             let sums = Sums::of(&values);

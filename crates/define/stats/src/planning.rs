@@ -29,7 +29,7 @@ impl Variances {
 
     /// Returns the length of the measured span that makes most of any machine time, in seconds.
     ///
-    /// `overhead_s` is what a run costs besides. Infinite where runs do not differ among themselves.
+    /// `overhead_s` is what a run costs besides. Infinite where runs do not differ.
     ///
     /// Source: W. G. Cochran, 1977, "Sampling Techniques", 3rd edition, section 10.6 (optimum
     /// sampling of subunits); the project's reference, analysis, section 2.
@@ -132,9 +132,9 @@ pub fn between_runs(runs: CellVariance, within: f64) -> f64 {
 
 /// Returns the runs of each variant that reach a half-width, after a pilot: its own at least.
 ///
-/// `pilot` is the variance of the logarithms in the pilot, `pilot_runs` the fewest runs of a variant
-/// in it; `half` is half the width of the 95 % interval of the difference of logarithms. The
-/// interval after all runs must be that of the pilot's variance and degrees of freedom.
+/// `pilot` is the variance of the logarithms in the pilot, `pilot_runs` the fewest runs of a
+/// variant in it; `half` is half the width of the 95 % interval of the difference of logarithms.
+/// The interval after all runs must be that of the pilot's variance and degrees of freedom.
 ///
 /// Source: C. Stein, 1945, "A Two-Sample Test for a Linear Hypothesis Whose Power Is Independent of
 /// the Variance", Annals of Mathematical Statistics 16(3).

@@ -138,10 +138,10 @@ const STRANGE: f64 = 0.001;
 impl Prior {
     /// Returns whether a cell's variance may be one of those the prior describes.
     ///
-    /// Where it may not, the cell's own variance must be used alone. A cell without runs to tell, or
-    /// without any spread, is taken to be one of them.
+    /// Where it may not, the cell's own variance must be used alone. A cell without runs to tell,
+    /// or without any spread, is taken to be one of them.
     ///
-    /// Source: G. K. Smyth, 2004, section 4: a variance over the prior's follows the F distribution;
+    /// Source: G. K. Smyth, 2004, section 4: a variance over the prior's has the F distribution;
     /// the limit: the project's reference, analysis, section 1.3.
     #[must_use]
     pub fn applies_to(&self, cell: &CellVariance) -> bool {

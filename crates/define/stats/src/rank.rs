@@ -139,6 +139,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::approx_constant, reason = "3.14 on Hamilton's scale")]
     fn depression_under_a_tranquilizer_has_the_published_interval() {
         // Hollander, Wolfe and Chicken, 2014, table 3.1 (Hamilton's scale; Salsburg, 1970); the
         // same in R's ?wilcox.test. Estimate: example 3.3, -0.46; interval of 96 %, example 3.4:

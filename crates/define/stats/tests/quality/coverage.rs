@@ -6,11 +6,20 @@ use crate::world::{Cell, SHAPES, Shape, Share, design, prior, sigma_near, simula
 
 const CASES: u64 = 4_000;
 
+/// Where the variance is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Itself,
+    Others,
+    Blocks,
+}
+
 /// What is told of a true difference of 2 %.
-fn effect(seed: u64, shape: Shape, runs: usize, has_prior: bool, is_paired: bool) -> Effect {
+fn effect(seed: u64, shape: Shape, runs: usize, from: Source) -> Effect {
     let mut noise = stream(3, seed);
-    let known = has_prior.then(|| prior(0.02, shape, &mut noise));
+    let known = (from == Source::Others).then(|| prior(0.02, shape, &mut noise));
     let cell = Cell { level: 1.0, sigma: sigma_near(0.02, &mut noise), shape };
+    let is_paired = from == Source::Blocks;
     let (base, other) = cell.both(runs, 0.02, is_paired, &mut noise);
     judge(&base, &other, &design(0.02, known.as_ref(), is_paired)).unwrap()
 }
@@ -28,12 +37,12 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn intervals_hold_the_truth() {
     println!("Coverage of 95 % intervals, {CASES} comparisons a row");
     println!("| noise | runs | variance from | mean | half-width | ranks |");
-    let plans = [(1, true, false), (2, false, false), (2, true, false), (3, false, false)];
-    let more = [(3, true, false), (5, false, false), (5, true, false), (5, false, true)];
-    let most = [(8, false, false), (8, true, false), (8, false, true), (12, false, false)];
+    use Source::{Blocks, Itself, Others};
+    let plans = [(1, Others), (2, Itself), (2, Others), (3, Itself), (3, Others), (5, Itself)];
+    let more = [(5, Others), (5, Blocks), (8, Itself), (8, Others), (8, Blocks), (12, Itself)];
     for shape in SHAPES {
-        for (runs, has_prior, is_paired) in plans.into_iter().chain(more).chain(most) {
-            let all = simulate(CASES, |seed| effect(seed, shape, runs, has_prior, is_paired));
+        for (runs, from) in plans.into_iter().chain(more) {
+            let all = simulate(CASES, |seed| effect(seed, shape, runs, from));
             let truth = 0.02_f64.exp();
             let holds = |low: f64, high: f64| low <= truth && truth <= high;
             let intervals: Vec<_> = all.iter().filter_map(|effect| effect.interval).collect();
@@ -50,21 +59,16 @@ fn intervals_hold_the_truth() {
             } else {
                 format!("{:.1} %", Share::of_true(&ranks).percent())
             };
-            let from = match (has_prior, is_paired) {
-                (true, _) => "other cells",
-                (false, true) => "blocks",
-                (false, false) => "itself",
-            };
             println!(
-                "| {} | {runs} | {from} | {:.1} % | {:.1} % | {by_ranks} |",
+                "| {} | {runs} | {from:?} | {:.1} % | {:.1} % | {by_ranks} |",
                 shape.name(),
                 covered.percent(),
                 width * 100.0
             );
             assert_eq!(cases.len(), all.len());
-            assert!(covered.value >= 0.93, "{shape:?} {runs} {from}: {covered:?}");
+            assert!(covered.value >= 0.93, "{shape:?} {runs} {from:?}: {covered:?}");
             let most = if shape == Shape::Plain { 0.97 } else { 1.0 };
-            assert!(covered.value <= most, "{shape:?} {runs} {from}: {covered:?}");
+            assert!(covered.value <= most, "{shape:?} {runs} {from:?}: {covered:?}");
         }
     }
 }

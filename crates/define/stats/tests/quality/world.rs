@@ -76,7 +76,7 @@ impl Cell {
 
 /// Returns the noise of one of the cells around a typical noise, from 0.5 to 5 %.
 ///
-/// The standard deviation of ln(sigma) is 0.4, as in the project's reference, analysis, section 1.3.
+/// The standard deviation of ln(sigma) is 0.4, as in the project's reference, analysis, 1.3.
 pub(crate) fn sigma_near(typical: f64, noise: &mut Noise) -> f64 {
     (typical * (0.4 * noise.normal()).exp()).clamp(0.005, 0.05)
 }
