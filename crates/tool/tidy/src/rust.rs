@@ -44,6 +44,8 @@ pub struct Function {
     pub lines: usize,
     /// Whether it is declared `pub`.
     pub is_public: bool,
+    /// Whether it stands by itself, in no `impl` and no trait.
+    pub is_free: bool,
     /// Its documentation.
     pub docs: String,
     /// Its attributes without documentation, as tokens written out (`ignore`, `cfg (test)`).
@@ -247,6 +249,7 @@ impl Functions {
             line,
             lines: end + 1 - line,
             is_public,
+            is_free: false,
             docs: documentation(attributes),
             attributes: attributes
                 .iter()
@@ -261,6 +264,9 @@ impl<'ast> Visit<'ast> for Functions {
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         let is_public = matches!(item.vis, syn::Visibility::Public(_));
         self.add(&item.attrs, is_public, &item.sig, &item.block);
+        if let Some(added) = self.0.last_mut() {
+            added.is_free = true;
+        }
         syn::visit::visit_item_fn(self, item);
     }
 

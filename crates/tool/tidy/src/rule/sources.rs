@@ -2,29 +2,26 @@
 
 use crate::repo::Repo;
 use crate::rule::violation::Violation;
+use crate::rust::Function;
 
-/// Where statistics stand, once there are any.
-const FOLDER: &str = "crates/tell/analysis/src/";
+/// Where statistics stand.
+const FOLDER: &str = "crates/define/stats/src/";
 
 /// Returns a violation for every public function of a statistic without `Source:` in its docs.
+///
+/// A type's own functions are left out: most of them only give what the type holds.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
-    for (file, rust) in repo.sources().filter(|(file, _)| is_statistic(&file.path)) {
-        let public = rust.functions.iter().filter(|function| function.is_public);
+    for (file, rust) in repo.sources().filter(|(file, _)| file.path.starts_with(FOLDER)) {
+        let is_meant = |function: &&Function| function.is_public && function.is_free;
+        let public = rust.functions.iter().filter(is_meant);
         for function in public.filter(|function| !function.docs.contains("Source:")) {
             let message = format!("`{}` lacks `Source:` author, year, title", function.name);
             found.push(Violation::at(&file.path, function.line, message));
         }
     }
     found
-}
-
-/// Returns whether the path is `stat.rs`, `stats.rs` or under a folder of that name.
-fn is_statistic(path: &str) -> bool {
-    let Some(rest) = path.strip_prefix(FOLDER) else { return false };
-    let first = rest.split(['/', '.']).next().unwrap_or_default();
-    matches!(first, "stat" | "stats")
 }
 
 #[cfg(test)]
@@ -34,9 +31,10 @@ mod tests {
     #[test]
     fn a_statistic_without_a_source_is_named() {
         let source = "/// Mean.\npub fn mean() {}\n/// Median.\n///\n/// Source: Tukey, 1977.\n\
-                      pub fn median() {}\nfn inner() {}\n";
+                      pub fn median() {}\nfn inner() {}\n\
+                      struct Kept;\nimpl Kept { pub fn get(&self) {} }\n";
         let repo = Repo::of(&[
-            ("crates/tell/analysis/src/stat/location.rs", source),
+            ("crates/define/stats/src/series/location.rs", source),
             ("crates/tell/analysis/src/table.rs", source),
         ]);
         let found = check(&repo);
