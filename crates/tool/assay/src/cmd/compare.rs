@@ -75,16 +75,20 @@ fn check_metric(name: &str) -> Result<()> {
     }
     let known = || METRICS.iter().filter(|metric| metric.kind == Kind::Derived);
     let names = known().map(|metric| metric.name);
-    let parts = |name: &str| name.split('_').map(str::to_owned).collect::<BTreeSet<_>>();
-    let asked = parts(name);
-    let alike: Vec<&str> =
-        names.filter(|known| !asked.is_disjoint(&parts(known))).take(ALIKE).collect();
+    let alike: Vec<&str> = names.filter(|known| shares_a_word(name, known)).take(ALIKE).collect();
     let help = match nearest(name, known().map(|metric| metric.name)) {
         Some(near) => format!("did you mean `{near}`?"),
         None if alike.is_empty() => "GLOSSARY.md lists all; CSV and JSON hold all".to_owned(),
         None => format!("metrics like it: {}", alike.join(", ")),
     };
     Err(miette!(help = help, "no metric is named `{name}`"))
+}
+
+/// Returns whether two names have a word in common; `stalls` and `stall` are one.
+fn shares_a_word(one: &str, other: &str) -> bool {
+    let is_one =
+        |a: &str, b: &str| a.len() > 2 && b.len() > 2 && (a.starts_with(b) || b.starts_with(a));
+    one.split('_').any(|a| other.split('_').any(|b| is_one(a, b)))
 }
 
 /// Tells that no run knows a metric, and which ones they know.
