@@ -11,6 +11,12 @@ pub struct Host {
     pub cpu_model: Option<String>,
     /// Logical CPUs this process may use.
     pub cpus: u32,
+    /// Physical cores that are online; fewer than logical CPUs where cores run several threads.
+    pub cores: Option<u32>,
+    /// Whether cores run several threads at once (SMT, hyper-threading).
+    pub is_smt_on: Option<bool>,
+    /// Nodes of memory that are nearer to some CPUs than to others (NUMA).
+    pub numa_nodes: Option<u32>,
     /// Physical memory.
     pub memory_bytes: Bytes,
     /// Kernel name, release and machine.

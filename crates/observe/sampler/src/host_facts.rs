@@ -8,6 +8,10 @@ use crate::block_device::{BlockDevice, nearest_existing};
 use crate::control_group::CgroupDir;
 use crate::kernel_file::{bytes_of, word};
 use crate::mount::{holding, mounts};
+use crate::topology;
+
+/// Where the kernel tells of CPUs.
+const SYS_CPU: &str = "/sys/devices/system/cpu";
 
 /// Returns the facts of this machine and of the device `data_dir` lies on, or will lie on.
 #[must_use]
@@ -21,6 +25,10 @@ pub fn host_facts(data_dir: &Path) -> Host {
         cpu_model: cpu_model(&cpuinfo),
         cpus: std::thread::available_parallelism()
             .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX)),
+        cores: topology::cores(Path::new(SYS_CPU)),
+        is_smt_on: word(format!("{SYS_CPU}/smt/active")).and_then(|text| flag(&text)),
+        numa_nodes: word("/sys/devices/system/node/online")
+            .and_then(|text| topology::listed(&text)),
         memory_bytes: Bytes(bytes_of(&meminfo, "MemTotal").unwrap_or_default()),
         kernel: kernel(),
         os: word("/etc/os-release").and_then(|text| pretty_name(&text)),
@@ -116,11 +124,15 @@ fn is_virtual(cpuinfo: &str) -> Option<bool> {
 
 /// Returns whether turbo boost is on, from Intel's `no_turbo` or the generic `boost`.
 fn is_turbo_on(no_turbo: Option<&str>, boost: Option<&str>) -> Option<bool> {
-    let flag = |text: &str| text.parse::<u8>().ok().map(|number| number != 0);
     match no_turbo.and_then(flag) {
         Some(is_off) => Some(!is_off),
         None => boost.and_then(flag),
     }
+}
+
+/// Returns a switch of the kernel: 0 is off.
+fn flag(text: &str) -> Option<bool> {
+    text.parse::<u8>().ok().map(|number| number != 0)
 }
 
 /// Returns the system's name in the text of `os-release`.
@@ -145,6 +157,8 @@ mod tests {
         assert!(host.cpus >= 1 && host.memory_bytes > Bytes::MIB, "{host:?}");
         assert!(host.kernel.starts_with("Linux "), "{host:?}");
         assert!(host.filesystem.is_some(), "{host:?}");
+        assert!(host.cores.is_none_or(|cores| cores >= 1), "{host:?}");
+        assert!(host.numa_nodes.is_none_or(|nodes| nodes >= 1), "{host:?}");
         assert_eq!(host.fingerprint.split('_').count(), 5, "{host:?}");
         assert_eq!(host, host_facts(dir.path()));
     }

@@ -21,6 +21,7 @@ mod mount;
 mod sampler;
 mod source;
 mod thread_limits;
+mod topology;
 
 pub use cap::MemoryCap;
 pub use control_group::CgroupDir;

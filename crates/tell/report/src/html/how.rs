@@ -79,6 +79,9 @@ fn host(host: &Host) -> Vec<Fact> {
     let facts = [
         known("CPU", host.cpu_model.clone()),
         known("logical CPUs", Some(host.cpus.to_string())),
+        known("cores", host.cores.map(|cores| cores.to_string())),
+        known("several threads a core (SMT)", host.is_smt_on.map(yes)),
+        known("NUMA nodes", host.numa_nodes.map(|nodes| nodes.to_string())),
         known("memory", Some(host.memory_bytes.to_string())),
         known("kernel", Some(host.kernel.clone())),
         known("operating system", host.os.clone()),
