@@ -142,6 +142,7 @@ pub static METRICS: &[Metric] = &[
     metric("data_dir_bytes", Bytes, Gauge, Lower, "space the run's data directory takes on storage, logs included"),
     metric("log_bytes", Bytes, Gauge, Lower, "space the engine's write-ahead logs take on storage"),
     metric("disk_free_bytes", Bytes, Gauge, Higher, "free space of the file system the data lies on"),
+    metric("disk_size_bytes", Bytes, Gauge, Neither, "size of the file system the data lies on, less what is set aside for root"),
     // What the engine tells of itself.
     metric("engine_ingest_bytes", Bytes, Counter, Neither, "bytes of keys and values written to the engine, as the engine counts them"),
     metric("engine_flush_write_bytes", Bytes, Counter, Lower, "bytes written by memtable flushes"),

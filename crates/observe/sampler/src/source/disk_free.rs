@@ -1,14 +1,15 @@
-//! Free space of the file system the data lies on.
+//! Free space and size of the file system the data lies on.
 
 use std::path::{Path, PathBuf};
 
 use model::Readings;
+use rustix::fs::StatVfs;
 
 use crate::error::SampleError;
 use crate::kernel_file::put;
 use crate::sampler::Sampler;
 
-/// Reads the free space.
+/// Reads the free space; the size only at boundaries.
 pub(crate) struct DiskFreeSampler {
     dir: PathBuf,
 }
@@ -18,19 +19,64 @@ impl DiskFreeSampler {
     pub(crate) fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned() }
     }
+
+    fn space(&self) -> Result<StatVfs, SampleError> {
+        rustix::fs::statvfs(&self.dir).map_err(|error| SampleError::read(&self.dir)(error.into()))
+    }
 }
 
 impl Sampler for DiskFreeSampler {
     fn metrics(&self) -> &'static [&'static str] {
-        &["disk_free_bytes"]
+        &["disk_free_bytes", "disk_size_bytes"]
     }
 
     fn sample(&mut self) -> Result<Readings, SampleError> {
-        let space = rustix::fs::statvfs(&self.dir)
-            .map_err(|error| SampleError::read(&self.dir)(error.into()))?;
         let mut readings = Readings::new();
-        // What this user may still take, not what is set aside for root.
-        put(&mut readings, "disk_free_bytes", space.f_bavail.checked_mul(space.f_frsize));
+        put(&mut readings, "disk_free_bytes", free(&self.space()?));
         Ok(readings)
+    }
+
+    fn sample_boundary(&mut self) -> Result<Readings, SampleError> {
+        let space = self.space()?;
+        let mut readings = Readings::new();
+        put(&mut readings, "disk_free_bytes", free(&space));
+        put(&mut readings, "disk_size_bytes", size(&space));
+        Ok(readings)
+    }
+}
+
+/// Returns what this user may still take, not what is set aside for root.
+fn free(space: &StatVfs) -> Option<u64> {
+    space.f_bavail.checked_mul(space.f_frsize)
+}
+
+/// Returns what is used and what this user may still take: what `df` reckons its share by.
+///
+/// Source: GNU coreutils, df.c, `get_dev` (used / (used + available)).
+fn size(space: &StatVfs) -> Option<u64> {
+    let used = space.f_blocks.checked_sub(space.f_bfree)?;
+    used.checked_add(space.f_bavail)?.checked_mul(space.f_frsize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_is_told_at_boundaries_and_holds_the_free_space() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut sampler = DiskFreeSampler::new(dir.path());
+        assert_eq!(sampler.sample().unwrap().len(), 1);
+        let readings = sampler.sample_boundary().unwrap();
+        assert!(readings["disk_size_bytes"] >= readings["disk_free_bytes"], "{readings:?}");
+    }
+
+    #[test]
+    fn blocks_set_aside_for_root_are_neither_free_nor_part_of_the_size() {
+        let mut space = rustix::fs::statvfs("/proc").unwrap();
+        (space.f_frsize, space.f_blocks, space.f_bfree, space.f_bavail) = (4096, 100, 30, 25);
+        assert_eq!((free(&space), size(&space)), (Some(25 * 4096), Some(95 * 4096)));
+        space.f_bfree = 101;
+        assert_eq!(size(&space), None);
     }
 }

@@ -12,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "A026",
     name: "disk nearly full",
     severity: Severity::Doubt,
-    trigger: "what is free is less than 10 % of what is free and the run's own data together, and so \
-              of the file system; blocking below 5 %",
+    trigger: "less than 10 % of the file system of the data is free, blocking below 5 %; of records \
+              without its size, less than that share of what is free and the run's own data together",
     why: "A file system and an SSD that are nearly full write slower, and an engine that needs space \
           for compaction ends in an error.",
     remedy: "free space, or put the data elsewhere (ASSAY_DATA)",
@@ -32,12 +32,15 @@ const BLOCKING: f64 = 0.05;
 fn run(context: &RunContext<'_>) -> Vec<Seen> {
     let tell = |step: &StepRecord| {
         let free = reading(&step.gauges_end, "disk_free_bytes")?;
-        let own = reading(&step.gauges_end, "data_dir_bytes")?;
-        // The file system holds at least these two: its free share is this or less.
-        let share = free / (free + own).max(1.0);
+        // A file system holds at least what is free and the run's own: without its size known,
+        // its free share is this or less.
+        let least = || Some((free + reading(&step.gauges_end, "data_dir_bytes")?, "at most "));
+        let size = reading(&step.gauges_end, "disk_size_bytes").map(|size| (size, ""));
+        let (size, most) = size.or_else(least)?;
+        let share = free / size.max(1.0);
         let severity = if share < BLOCKING { Severity::Blocking } else { Severity::Doubt };
         (share < SHARE).then(|| {
-            let seen = format!("{} are free, at most {} of the disk", bytes(free), percent(share));
+            let seen = format!("{} are free, {most}{} of the disk", bytes(free), percent(share));
             Seen::new(seen).step(&step.step.name).graded(severity).sized("", -share)
         })
     };
@@ -51,6 +54,20 @@ mod tests {
 
     #[test]
     fn a_disk_that_is_nearly_full_is_told() {
+        let with = |free: f64| {
+            when(&RULE, |step| {
+                let of_disk = [("disk_free_bytes", free), ("disk_size_bytes", 1e12)];
+                set(&mut step.gauges_end, &of_disk);
+            })
+        };
+        assert_eq!(with(2e11), []);
+        let seen = "readrandom of b: 74.5 GiB are free, 8.0 % of the disk (3 runs)";
+        assert_eq!(with(8e10), [(Severity::Doubt, seen.to_owned())]);
+        assert_eq!(with(4e10)[0].0, Severity::Blocking);
+    }
+
+    #[test]
+    fn of_a_disk_of_unknown_size_a_lower_limit_is_told() {
         let with = |free: f64| {
             when(&RULE, |step| {
                 let of_disk = [("disk_free_bytes", free), ("data_dir_bytes", 1e11)];
