@@ -448,8 +448,27 @@ mod tests {
         })
     }
 
+    fn quiet() -> ProptestConfig {
+        ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+    }
+
+    /// Returns the effect as if it were the only comparison: of two pairs, those of the other base
+    /// are not the same two.
+    fn alone(mut effect: Effect) -> Effect {
+        effect.adjust(effect.p.unwrap_or(1.0), 0.02);
+        effect
+    }
+
+    const fn mirrored(verdict: Verdict) -> Verdict {
+        match verdict {
+            Verdict::Above => Verdict::Below,
+            Verdict::Below => Verdict::Above,
+            Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => verdict,
+        }
+    }
+
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(quiet())]
 
         #[test]
         fn the_order_of_the_runs_changes_nothing((runs, other) in shuffled()) {
@@ -463,19 +482,11 @@ mod tests {
             let asked = experiment(&["a", "b", "c"], 6);
             let effect = |base: &str, index: usize| {
                 let comparison = compare(&runs, &asked, base, &NONE).unwrap();
-                comparison.steps[0].cells[index].metrics[METRIC].versus_base.unwrap()
+                alone(comparison.steps[0].cells[index].metrics[METRIC].versus_base.unwrap())
             };
-            // Of a family of two pairs each, one is looked at from both sides; alone, so that
-            // the other pair, which is not the same one, changes nothing.
-            let alone = |mut effect: Effect| { effect.adjust(effect.p.unwrap_or(1.0), 0.02); effect };
-            let (there, back) = (alone(effect("a", 1)), alone(effect("b", 0)));
+            let (there, back) = (effect("a", 1), effect("b", 0));
             prop_assert!((there.ratio * back.ratio - 1.0).abs() < 1e-12);
-            let mirrored = match there.verdict {
-                Verdict::Above => Verdict::Below,
-                Verdict::Below => Verdict::Above,
-                same @ (Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive) => same,
-            };
-            prop_assert_eq!((mirrored, there.why), (back.verdict, back.why));
+            prop_assert_eq!((mirrored(there.verdict), there.why), (back.verdict, back.why));
             if let (Some(there), Some(back)) = (there.interval, back.interval) {
                 prop_assert!((there.low * back.high - 1.0).abs() < 1e-9);
             }
