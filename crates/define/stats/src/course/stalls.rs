@@ -3,7 +3,7 @@
 use model::Nanos;
 use model::course::Stalls;
 
-use super::means::rolling_median;
+use super::means::{float, rolling_median};
 use super::series::Second;
 
 /// Share of what is usual below which a second is a stall.
@@ -69,6 +69,35 @@ impl StallSpan {
     }
 }
 
+/// Share of the seconds up to which stalls are events beside the level, and not the level.
+const MOST_BESIDE: f64 = 0.2;
+
+/// Returns the rates with each stalled second as the one before it, or as the first that is not.
+///
+/// Where more than a fifth of the seconds is in stalls, they are what the step did: nothing is
+/// changed.
+pub(super) fn without(seconds: &[Second], spans: &[StallSpan]) -> Vec<f64> {
+    let is_in = |second: &Second| {
+        spans.iter().any(|span| (span.start_ns..span.end()).contains(&second.start_ns))
+    };
+    let is_stalled: Vec<bool> = seconds.iter().map(is_in).collect();
+    let mut rates: Vec<f64> = seconds.iter().map(|second| second.ops_per_s).collect();
+    let count = is_stalled.iter().filter(|is_stalled| **is_stalled).count();
+    if count == 0 || float(count) > MOST_BESIDE * float(rates.len()) {
+        return rates;
+    }
+    let first = is_stalled.iter().position(|is_stalled| !is_stalled);
+    let mut last = first.map_or(0.0, |first| rates[first]);
+    for (rate, is_stalled) in rates.iter_mut().zip(is_stalled) {
+        if is_stalled {
+            *rate = last;
+        } else {
+            last = *rate;
+        }
+    }
+    rates
+}
+
 /// Returns all of them in figures.
 pub(super) fn sum(spans: &[StallSpan]) -> Stalls {
     Stalls {
@@ -115,6 +144,17 @@ mod tests {
         let few: Vec<f64> = (0..100).map(|at| f64::from(at % 3)).collect();
         assert_eq!(stall_spans(&seconds(&few)), [], "a second without one of few is chance");
         assert_eq!(stall_spans(&[]), []);
+    }
+
+    #[test]
+    fn few_stalls_are_beside_the_level_and_many_are_the_level() {
+        let mut rates = [1000.0; 40];
+        (rates[0], rates[20], rates[21]) = (0.0, 0.0, 5.0);
+        let stalled = seconds(&rates);
+        assert_eq!(without(&stalled, &stall_spans(&stalled)), [1000.0; 40]);
+        (8..16).for_each(|at| rates[at] = 0.0);
+        let stalled = seconds(&rates);
+        assert_eq!(without(&stalled, &stall_spans(&stalled)), rates);
     }
 
     #[test]

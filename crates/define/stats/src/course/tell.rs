@@ -10,7 +10,7 @@ use super::means::{float, mean, means, squares};
 use super::mser::mser5;
 use super::series::Series;
 use super::slope::slope;
-use super::stalls::{stall_spans, sum};
+use super::stalls::{StallSpan, stall_spans, sum, without};
 use super::steady::{ALL, LEAST_KEPT_S, LEAST_SHARE, LEAST_TOLD_S, class, kept};
 use crate::series::correlation::inflation;
 
@@ -46,8 +46,10 @@ pub fn course(series: &Series, margin: f64, is_timed: bool) -> Option<Course> {
     }
     let told = Told { series, rates: &rates, margin };
     let is_short = series.length_s(0) < LEAST_TOLD_S || mean(&rates) <= 0.0;
-    let mut course = if is_short { told.part(CourseClass::TooShort, 0) } else { told.whole() };
-    course.stalls = sum(&stall_spans(series.seconds()));
+    let stalls = stall_spans(series.seconds());
+    let mut course =
+        if is_short { told.part(CourseClass::TooShort, 0) } else { told.whole(&stalls) };
+    course.stalls = sum(&stalls);
     if !is_timed {
         course.steady_from_ns = Nanos(0);
     }
@@ -61,10 +63,11 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// Returns the course of a step that is long enough, without its stalls.
-    fn whole(&self) -> Course {
+    /// Returns the course of a step that is long enough; its stalls are told apart.
+    fn whole(&self, stalls: &[StallSpan]) -> Course {
         let width = self.width();
-        let mut found = kept(&means(self.rates, width), self.margin);
+        let levels = without(self.series.seconds(), stalls);
+        let mut found = kept(&means(&levels, width), self.margin);
         let least_s = LEAST_KEPT_S.max(LEAST_SHARE * self.series.length_s(0));
         let is_long = self.series.length_s(found.from * width) >= least_s;
         if !is_long {
@@ -187,6 +190,20 @@ mod tests {
         // From 1,030 to 1,119: 1,074.5 in the middle.
         assert!(rss.is_real && (rss.over_part - 89.0 / 1074.5).abs() < 1e-6, "{rss:?}");
         assert!((rss.per_hour - 3600.0 / 1074.5).abs() < 1e-6, "{rss:?}");
+    }
+
+    #[test]
+    fn a_stall_does_not_hide_a_slow_start() {
+        let level = |at: u64| match at {
+            0..7 => 0.5,
+            14..17 => 0.0,
+            17 => 0.4,
+            _ => 1.0,
+        };
+        let course = course(&series(level, 24), 0.02, true).unwrap();
+        assert_eq!((course.class, course.stalls.count), (CourseClass::WarmUp, 1));
+        assert_eq!(course.steady_from_ns, Nanos::from_secs(7));
+        assert!(course.long_run_variance > 0.1, "it counts in the variance: {course:?}");
     }
 
     #[test]
