@@ -8,8 +8,14 @@ use stats::course::{Second, Series, course};
 use crate::tally::done_of;
 
 /// What is followed beside throughput, in the order of [`Seen::others`].
-const OTHERS: [&str; 5] =
-    ["rss_bytes", "data_dir_bytes", "engine_debt_bytes", "cpu_us_per_op", "response_ns_p99"];
+const OTHERS: [&str; 6] = [
+    "rss_bytes",
+    "data_dir_bytes",
+    "engine_debt_bytes",
+    "cpu_us_per_op",
+    "response_ns_p99",
+    "cache_hit_share",
+];
 /// Operations a second from which its 99th percentile is not its longest.
 const LEAST_OF_P99: u64 = 100;
 
@@ -41,6 +47,7 @@ impl Seconds {
         let length_s = interval.length_ns.as_secs_f64();
         let done = float(done_of(&interval.clients));
         let known = |name: &str| interval.readings.get(name).copied();
+        let hits = known("engine_cache_hits").zip(known("engine_cache_misses"));
         let cpu = known("process_cpu_user_us").zip(known("process_cpu_kernel_us"));
         self.seen.push(Seen {
             second: Second {
@@ -56,6 +63,8 @@ impl Seconds {
                 known(OTHERS[2]),
                 cpu.filter(|_| done > 0.0).map(|(user, kernel)| (user + kernel) / done),
                 p99(interval),
+                hits.filter(|(hits, misses)| hits + misses > 0.0)
+                    .map(|(hits, misses)| hits / (hits + misses)),
             ],
         });
     }
@@ -127,7 +136,12 @@ mod tests {
         let response = Percentiles { count: done, p99_ns: 1_000 + at, ..Percentiles::default() };
         let summary = OpSummary { counts, response, ..OpSummary::default() };
         let void = Void { cause: VoidCause::Steal, seen: String::new() };
-        let readings = [("process_cpu_user_us", 3e4), ("process_cpu_kernel_us", 1e4)];
+        let readings = [
+            ("process_cpu_user_us", 3e4),
+            ("process_cpu_kernel_us", 1e4),
+            ("engine_cache_hits", 700.0 + float(at)),
+            ("engine_cache_misses", 300.0 - float(at)),
+        ];
         IntervalRecord {
             step_index: 0,
             step: "readrandom".to_owned(),
@@ -180,7 +194,11 @@ mod tests {
         assert_eq!((course.class, course.seconds), (CourseClass::WarmUp, 38));
         assert_eq!((course.steady_from_ns, course.stalls.count), (Nanos::from_secs(20), 0));
         let names: Vec<&str> = course.drifts.keys().map(String::as_str).collect();
-        assert_eq!(names, ["cpu_us_per_op", "response_ns_p99", "throughput_ops_per_s"]);
+        let known = ["cache_hit_share", "cpu_us_per_op", "response_ns_p99", "throughput_ops_per_s"];
+        assert_eq!(names, known);
+        // From 72 % at second 20 to 75.9 % at second 59.
+        let hits = course.drifts["cache_hit_share"];
+        assert!(hits.is_real && (hits.over_part - 0.039 / 0.739).abs() < 0.002, "{hits:?}");
         let with_voids = slow_at_first().course(&step(Load::Closed, A_MINUTE), true).unwrap();
         assert_eq!((with_voids.stalls.count, with_voids.seconds), (1, 40));
     }

@@ -8,6 +8,7 @@ pub static RULES: &[&Rule] = &[
     &rule::A002,
     &rule::A003,
     &rule::A004,
+    &rule::A005,
     &rule::A006,
     &rule::A007,
     &rule::A008,

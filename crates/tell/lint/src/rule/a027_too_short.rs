@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
               for windows below 60 s)",
     why: "Few seconds that hang together tell little of the mean, and less of the tail; what was \
           never offered was never answered.",
-    remedy: "measure for longer (--duration 60s), or let the rate change faster",
+    remedy: "measure for longer (--duration 60s); let a rate that varies change faster",
     source: "reference, analysis, sections 3 and 5.1 and section 7, L27",
     plan: Some(plan),
     run: Some(run),
