@@ -449,7 +449,7 @@ mod tests {
     }
 
     fn quiet() -> ProptestConfig {
-        ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+        ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() }
     }
 
     /// Returns the effect as if it were the only comparison: of two pairs, those of the other base
