@@ -14,8 +14,8 @@ use crate::pelt::{Sums, segment};
 
 /// Strictness when nobody says otherwise.
 ///
-/// Source: the project's reference, analysis, section 4.2: of white, autocorrelated and heavy-tailed
-/// noise, at most one series of 200 points in fifty has a false change.
+/// Source: the project's reference, analysis, section 4.2: of white, autocorrelated and
+/// heavy-tailed noise, at most one series of 200 points in fifty has a false change.
 pub const STRICTNESS: f64 = 4.0;
 /// Shortest level of a long history.
 const SHORTEST: usize = 3;
@@ -153,10 +153,13 @@ fn long(values: &[f64], start: f64, strictness: f64) -> (Sums, Vec<Kept>, Noise)
             break;
         }
         let before = noise.long_run();
-        changes = segment(values, strictness * (values.len() as f64).ln() * before, SHORTEST);
+        let found = segment(values, strictness * (values.len() as f64).ln() * before, SHORTEST);
+        let is_same = found == changes;
+        changes = found;
         noise = Noise::about(values, &sums, &changes);
-        // A larger penalty cannot find what a smaller one did not.
-        if changes.is_empty() && noise.long_run() >= before {
+        // The same changes have the same noise, and would be found again; a larger penalty cannot
+        // find what a smaller one did not.
+        if (is_same && !changes.is_empty()) || (changes.is_empty() && noise.long_run() >= before) {
             break;
         }
     }

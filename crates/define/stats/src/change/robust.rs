@@ -42,7 +42,7 @@ pub(super) fn limit(sd: f64) -> f64 {
     CLIP * sd
 }
 
-/// Returns the standard deviation of values by the median size of their differences from the median.
+/// Returns the standard deviation of values by their median distance from their median.
 ///
 /// Where more than half of them are 0 (counts, rounded values) the mean size is used.
 fn spread(values: &[f64]) -> f64 {

@@ -4,6 +4,7 @@
 //! with `cargo test -p stats --test history -- --nocapture`. The same labelled series are given to
 //! Apache Otava where it is installed.
 
+mod detectable;
 mod labelled;
 mod noise;
 mod null;

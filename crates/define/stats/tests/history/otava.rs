@@ -62,7 +62,8 @@ fn theirs(dir: &Path, settings: &[&str]) -> Option<Vec<Vec<Vec<usize>>>> {
         panic!("no JSON of Otava: {text}{}", String::from_utf8_lossy(&said.stderr))
     });
     let json: serde_json::Value = serde_json::from_str(text[start..].trim()).expect("JSON");
-    let mut found = vec![vec![Vec::new(); EACH as usize]; FAMILIES.len()];
+    let each = usize::try_from(EACH).expect("few series");
+    let mut found = vec![vec![Vec::new(); each]; FAMILIES.len()];
     for group in json["series"].as_array().expect("groups of changes") {
         let time = group["time"].as_u64().expect("a time");
         let point = usize::try_from((time - 1_700_000_000) / 86_400).expect("a point");

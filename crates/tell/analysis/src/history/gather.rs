@@ -267,3 +267,103 @@ fn mean(values: &[f64]) -> Option<f64> {
     let count = u32::try_from(values.len()).ok().filter(|count| *count > 0)?;
     Some(values.iter().sum::<f64>() / f64::from(count))
 }
+
+#[cfg(test)]
+mod tests {
+    use model::record::SCHEMA;
+    use model::{Bytes, Cell, Host, Nanos, Plan};
+
+    use super::*;
+    use crate::sample;
+
+    /// An experiment of a day in which each variant did some operations a second, once each.
+    fn past(day: u32, variants: &[(&str, &str, u64)]) -> Past {
+        let names: Vec<&str> = variants.iter().map(|one| one.0).collect();
+        let mut experiment = sample::experiment(&names, 1);
+        for (variant, (_, build, _)) in experiment.variants.iter_mut().zip(variants) {
+            variant.build = build.parse().unwrap();
+        }
+        let runs = variants.iter().map(|(name, _, ops)| sample::run(name, 1, 2 * ops)).collect();
+        let cells: Vec<Cell> = Vec::new();
+        let plan = Plan {
+            experiment,
+            cells,
+            pilot_repetitions: None,
+            estimated_ns: Nanos(0),
+            estimated_disk_bytes: Bytes(0),
+            findings: Vec::new(),
+        };
+        let manifest = Manifest {
+            schema: SCHEMA,
+            id: format!("{day}"),
+            created_at: format!("2026-11-{day:02}T00:00:00Z"),
+            assay_version: String::new(),
+            command_line: Vec::new(),
+            plan,
+            host: Host { fingerprint: "here".to_owned(), ..Host::default() },
+            builds: BTreeMap::new(),
+        };
+        Past { manifest, runs }
+    }
+
+    fn asked(engine: &str) -> Asked {
+        let metrics = vec!["throughput_ops_per_s".to_owned()];
+        Asked { metrics, engine: Some(engine.parse().unwrap()), ..Asked::default() }
+    }
+
+    fn values(one: &History) -> Vec<f64> {
+        one.values.iter().flatten().map(|value| value.round()).collect()
+    }
+
+    #[test]
+    fn builds_that_follow_each_other_are_one_history() {
+        let all: Vec<Past> = (1..=5)
+            .map(|day| past(day, &[("own", &format!("x@{day}"), 100 * u64::from(day))]))
+            .collect();
+        let found = gather(&all, &asked("x")).unwrap();
+        assert_eq!(found.histories.len(), 1, "{found:?}");
+        assert_eq!(values(&found.histories[0]), [100.0, 200.0, 300.0, 400.0, 500.0]);
+        assert_eq!(found.histories[0].labels[0], "2026-11-01T00:00:00Z");
+        assert_eq!(gather(&all, &asked("x@3")).unwrap().histories[0].known(), 1);
+    }
+
+    #[test]
+    fn builds_that_are_always_compared_have_a_history_each() {
+        let all: Vec<Past> =
+            (1..=4).map(|day| past(day, &[("old", "x@1", 100), ("new", "x@2", 150)])).collect();
+        let found = gather(&all, &asked("x")).unwrap();
+        let told: Vec<_> = found.histories.iter().map(values).collect();
+        assert_eq!(told, [vec![100.0; 4], vec![150.0; 4]]);
+    }
+
+    #[test]
+    fn the_builds_of_a_single_experiment_are_a_history_in_its_order() {
+        let all =
+            [past(1, &[("a", "x@9", 1), ("b", "x@10", 2), ("c", "x@11", 3), ("d", "x@12", 4)])];
+        let found = gather(&all, &asked("x")).unwrap();
+        assert_eq!(values(&found.histories[0]), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(found.histories[0].labels, ["x@9", "x@10", "x@11", "x@12"]);
+    }
+
+    #[test]
+    fn other_hosts_and_other_questions_are_left_out_and_counted() {
+        let mut all: Vec<Past> = (1..=6).map(|day| past(day, &[("own", "x", 100)])).collect();
+        all[0].manifest.host.fingerprint = "elsewhere".to_owned();
+        all[1].manifest.plan.experiment.data.rows = 7;
+        let found = gather(&all, &asked("x")).unwrap();
+        assert_eq!((found.host.as_str(), found.other_hosts, found.other_questions), ("here", 1, 1));
+        assert_eq!(found.histories[0].known(), 4);
+        let elsewhere = Asked { host: Some("else".to_owned()), ..asked("x") };
+        assert_eq!(gather(&all, &elsewhere).unwrap().other_hosts, 5);
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_with_what_is() {
+        let all = [past(1, &[("own", "x@1", 100)])];
+        let said = |asked: &Asked| gather(&all, asked).unwrap_err();
+        assert!(matches!(said(&asked("y")), HistoryError::Nothing { known, .. }
+            if known == ["x@1 (sample: readrandom)"]));
+        let unknown = Asked { metrics: vec!["speed".to_owned()], ..asked("x") };
+        assert!(matches!(said(&unknown), HistoryError::UnknownMetric { .. }));
+    }
+}

@@ -2,7 +2,6 @@
 
 /// Why a history cannot be read or judged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum HistoryError {
     /// The file has no header or no rows.
     #[error(

@@ -16,7 +16,7 @@ pub(super) fn check_order(
         .or_else(|| first_fall(labels, |label| label.parse::<Timestamp>().ok()))
         .or_else(|| first_fall(labels, |label| label.parse::<DateTime>().ok()))
         .or_else(|| first_fall(labels, |label| label.parse::<Date>().ok()));
-    match unsorted {
+    match unsorted.flatten() {
         Some(at) => Err(HistoryError::Unsorted {
             place: place(at),
             later: labels[at].clone(),
@@ -26,13 +26,14 @@ pub(super) fn check_order(
     }
 }
 
-/// Returns the first label below the one before it; `None` when some are of another kind.
+/// Returns the first label below the one before it, if there is one; `None` when some labels are
+/// of another kind.
 fn first_fall<T: PartialOrd>(
     labels: &[String],
     parse: impl Fn(&str) -> Option<T>,
-) -> Option<usize> {
+) -> Option<Option<usize>> {
     let parsed: Vec<T> = labels.iter().map(|label| parse(label)).collect::<Option<_>>()?;
-    parsed.windows(2).position(|pair| pair[1] < pair[0]).map(|at| at + 1)
+    Some(parsed.windows(2).position(|pair| pair[1] < pair[0]).map(|at| at + 1))
 }
 
 #[cfg(test)]

@@ -268,3 +268,97 @@ impl Studied {
         self.changes.iter().any(|one| one.change.confidence == Confidence::New)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::Better;
+
+    use super::*;
+
+    const OPTIONS: StudyOptions = StudyOptions { min_effect: 0.02, strictness: 4.0, since: None };
+
+    /// A history of sixty points whose level is multiplied at some of them.
+    fn history(name: &str, changes: &[(usize, f64)]) -> History {
+        let value = |point: usize| {
+            let noise = f64::from(u32::try_from(point * 7_919 % 101).unwrap()) / 101.0 - 0.5;
+            let level: f64 =
+                changes.iter().filter(|(at, _)| *at <= point).map(|(_, by)| by).product();
+            Some(level * (100.0 + 2.0 * noise))
+        };
+        History {
+            name: name.to_owned(),
+            subject: None,
+            unit: None,
+            better: Some(Better::Higher),
+            labels: (0..60).map(|point| format!("b{point}")).collect(),
+            values: (0..60).map(value).collect(),
+        }
+    }
+
+    fn regressions(changes: &[(usize, f64)], options: &StudyOptions) -> usize {
+        study(vec![history("ops", changes)], options).unwrap().regressions()
+    }
+
+    #[test]
+    fn a_regression_counts_until_it_is_made_good() {
+        assert_eq!(regressions(&[(30, 0.9)], &OPTIONS), 1);
+        assert_eq!(regressions(&[(30, 1.1)], &OPTIONS), 0);
+        assert_eq!(regressions(&[(20, 0.9), (40, 1.0 / 0.9)], &OPTIONS), 0);
+        // What is left of it still matters.
+        assert_eq!(regressions(&[(20, 0.9), (40, 1.05)], &OPTIONS), 1);
+        // What was gained and lost again is lost.
+        assert_eq!(regressions(&[(20, 1.1), (40, 1.0 / 1.1)], &OPTIONS), 1);
+    }
+
+    #[test]
+    fn the_margin_and_the_point_asked_for_say_which_count() {
+        let large = StudyOptions { min_effect: 0.15, ..OPTIONS };
+        let study_of = study(vec![history("ops", &[(30, 0.9)])], &large).unwrap();
+        assert_eq!((study_of.regressions(), study_of.histories[0].changes.len()), (0, 1));
+        let since = |label: &str| StudyOptions { since: Some(label.to_owned()), ..OPTIONS };
+        assert_eq!(regressions(&[(30, 0.9)], &since("b30")), 1);
+        assert_eq!(regressions(&[(30, 0.9)], &since("b31")), 0);
+        let unknown = study(vec![history("ops", &[])], &since("b99"));
+        assert!(matches!(unknown, Err(HistoryError::UnknownLabel { .. })));
+    }
+
+    #[test]
+    fn histories_that_change_together_are_one_event() {
+        let all = vec![
+            history("a", &[(20, 0.9), (40, 1.3)]),
+            history("b", &[(20, 1.2)]),
+            history("c", &[(31, 0.8)]),
+        ];
+        let found = study(all, &OPTIONS).unwrap();
+        assert_eq!(found.events.len(), 1, "{:?}", found.events);
+        assert_eq!(found.events[0].histories, [0, 1]);
+        let of = |index: usize| found.histories[index].changes.iter().map(|one| one.event);
+        assert_eq!(of(0).collect::<Vec<_>>(), [Some(0), None]);
+        assert_eq!(of(2).collect::<Vec<_>>(), [None]);
+    }
+
+    #[test]
+    fn among_many_histories_a_doubtful_change_is_taken_back() {
+        // A short history, split at a chance of 1 in 200: alone it is told.
+        let mut doubtful = history("short", &[]);
+        let values = [10.0, 10.4, 9.8, 10.2, 10.9, 11.3, 10.8, 11.1];
+        doubtful.values = values.into_iter().map(Some).collect();
+        doubtful.labels.truncate(values.len());
+        let alone = study(vec![doubtful.clone()], &OPTIONS).unwrap();
+        assert_eq!((alone.histories[0].changes.len(), alone.histories[0].taken_back), (1, 0));
+        let mut many: Vec<History> = (0..60).map(|_| history("flat", &[])).collect();
+        many.push(doubtful);
+        let found = study(many, &OPTIONS).unwrap();
+        let last = found.histories.last().unwrap();
+        assert_eq!((last.changes.len(), last.taken_back), (0, 1), "{:?}", last.found.changes);
+    }
+
+    #[test]
+    fn without_a_better_side_there_is_no_regression_to_ask_for() {
+        let mut one = history("ops", &[(30, 0.9)]);
+        one.better = None;
+        let found = study(vec![one], &OPTIONS).unwrap();
+        assert_eq!(found.histories[0].changes[0].trend, Trend::Neither);
+        assert!(found.check_directions().is_err_and(|error| error.to_string().contains("`ops`")));
+    }
+}

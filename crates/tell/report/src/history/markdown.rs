@@ -2,6 +2,7 @@
 
 use super::input::HistoryInput;
 use super::sentence::{answer, arrow, count, percent, remarks, trend, value};
+use crate::figure::limits;
 use crate::table::{Cell, Table};
 
 /// Returns the answer, the table, and what is to be said of each history.
@@ -22,7 +23,7 @@ pub(super) fn render(input: &HistoryInput<'_>) -> String {
                 value(history, change.before),
                 value(history, change.after),
                 percent(change.effect),
-                format!("{} .. {}", percent(change.low), percent(change.high)),
+                limits(percent(change.low), percent(change.high)),
                 change.points.to_string(),
                 trend(judged.trend).to_owned(),
             ];

@@ -1,6 +1,7 @@
 //! Histories: what changed in some metrics over many experiments.
 //!
-//! To add a form, add a file with a function of [`HistoryInput`] and its line in [`render_history`].
+//! To add a form, add a file with a function of [`HistoryInput`] and its line in
+//! [`render_history`].
 
 mod csv;
 mod input;

@@ -12,6 +12,7 @@ use archive::Results;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use model::BuildRef;
 use report::{Format, HistoryInput, plot_history, render_history};
+use stats::change::STRICTNESS;
 
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -31,7 +32,7 @@ const REGRESSION: &str = "Regressions";
   assay history --engine rocksdb                    throughput of every step, over all experiments
   assay history --metric response_ns_p99 --metric cpu_us_per_op --engine lmdb --step readrandom
   assay history --import nightly.csv --lower-is-better p99_ms --plot nightly.svg
-  assay history --import nightly.csv --higher-is-better ops --fail-on-regression    in CI
+  assay history --import nightly.csv --metric ops --higher-is-better ops --fail-on-regression
 
 An imported file:
   time,ops,p99_ms                 the first column is a time, a commit or an index, in order;
@@ -54,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Penalty for a change: 4 for alarms, 3 to see more
-    #[arg(long, default_value_t = stats::change::STRICTNESS, value_name = "N", value_parser = strictness)]
+    #[arg(long, default_value_t = STRICTNESS, value_name = "N", value_parser = strictness)]
     strictness: f64,
     #[command(flatten)]
     regression: Regression,
@@ -227,7 +228,17 @@ fn explained(error: HistoryError) -> miette::Report {
         HistoryError::Nothing { known, .. } => {
             miette!(help = format!("there is: {}", known.join("; ")), "{text}")
         }
-        _ => miette!("{text}"),
+        HistoryError::Empty { .. }
+        | HistoryError::Format(_)
+        | HistoryError::Twice { .. }
+        | HistoryError::Fields { .. }
+        | HistoryError::NoNumber { .. }
+        | HistoryError::NoLabel { .. }
+        | HistoryError::Unsorted { .. }
+        | HistoryError::BothWays { .. }
+        | HistoryError::NoDirection { .. }
+        | HistoryError::TooFew { .. }
+        | HistoryError::UnknownLabel { .. } => miette!("{text}"),
     }
 }
 

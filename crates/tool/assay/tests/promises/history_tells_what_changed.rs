@@ -33,7 +33,8 @@ fn nightly() -> String {
         let p99 = if is_late { 1.54 } else { 1.4 } * noise(2);
         let p99 = if day == 5 || day == 30 { String::new() } else { format!("{p99:.4}") };
         let (rss, size) = (100.0 * noise(3), (50.0 + 0.2 * f64::from(day)) * noise(4));
-        writeln!(csv, "2026-{month:02}-{date:02},{ops:.0},{p99},{rss:.3},{size:.3}").unwrap();
+        writeln!(csv, "2026-{month:02}-{date:02},{ops:.0},{p99},{rss:.3},{size:.3}")
+            .expect("a text");
     }
     csv
 }
@@ -51,11 +52,71 @@ fn history(place: &Place, more: &[&str]) -> Said {
 const DIRECTIONS: &[&str] = &["--higher-is-better", "ops", "--lower-is-better", "p99_ms,rss,size"];
 
 #[test]
+fn the_help_shows_the_form_of_a_file_and_what_fails() {
+    let said = Place::new().assay(&["history", "--help"]);
+    assert_eq!(said.code, 0);
+    assert_snapshot!(said.out, @r#"
+    Tell what changed over many experiments, or in a file from elsewhere
+
+    Usage: assay history [OPTIONS]
+
+    Options:
+          --metric <NAME>    Metric, or column of the file; repeat for more [default:
+                             throughput_ops_per_s, or every column]
+          --format <FORMAT>  Form of output: text, markdown, csv or json [default: text]
+          --plot <FILE>      Write a picture of the histories to this file, as SVG
+          --strictness <N>   Penalty for a change: 4 for alarms, 3 to see more [default: 4]
+      -h, --help             Print help
+
+    Regressions:
+          --fail-on-regression        End with exit code 1 if there is a regression
+          --min-effect <SHARE>        Smallest change that matters, such as 2% or 0.02 [default: 2%]
+          --since <LABEL>             Point from which on a regression counts, by its label [default:
+                                      the first]
+          --higher-is-better <NAMES>  Columns of which more is better, separated by commas
+          --lower-is-better <NAMES>   Columns of which less is better, separated by commas
+
+    From the archive:
+          --engine <BUILD>     Engine, NAME for all of its builds or NAME@VERSION
+          --variant <NAME>     Variant
+          --step <NAME>        Step [default: every step]
+          --experiment <NAME>  Experiment, by name [default: every experiment]
+          --host <PART>        Host, by its fingerprint or a part of it [default: the newest
+                               experiment's]
+
+    From elsewhere:
+          --import <FILE>  Read the histories from a CSV or JSON file in place of the archive
+
+    Where things are kept:
+          --results <DIR>   Directory of the archive [default: results]
+          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
+                            assay-data]
+          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+
+    Examples:
+      assay history --engine rocksdb                    throughput of every step, over all experiments
+      assay history --metric response_ns_p99 --metric cpu_us_per_op --engine lmdb --step readrandom
+      assay history --import nightly.csv --lower-is-better p99_ms --plot nightly.svg
+      assay history --import nightly.csv --metric ops --higher-is-better ops --fail-on-regression
+
+    An imported file:
+      time,ops,p99_ms                 the first column is a time, a commit or an index, in order;
+      2026-11-19,251000,1.41          every further column is one metric
+      2026-11-20,250400,              an empty field is a missing value
+      A .json file is a list of such rows: [{"time": "2026-11-19", "ops": 251000}, ...]
+
+    A change is there or not by statistics alone; --min-effect only says which of them matter.
+    With --fail-on-regression the exit code is 1 if a change or drift for the worse matters and is
+    not made good since.
+    "#);
+}
+
+#[test]
 fn the_text_gives_the_answer_first_and_then_each_history() {
     let said = history(&place(), DIRECTIONS);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     assert_snapshot!(said.out, @"
-    2 changes and 1 drift in 4 histories: 3 regressions of 2.00 % or more.
+    2 changes and 1 drift in 4 histories: 3 regressions of 2 % or more.
 
     ops  40 points, 2026-01-01 to 2026-02-12
       ▇▇██████▇▇▇█▇▆█▇▇███▁▁▁▁▂▁▁▁▂▁▁▂▂▁▂▁▂▁▁▁  234 k .. 252 k
@@ -151,7 +212,7 @@ fn what_was_made_good_is_no_longer_a_regression() {
     let mut csv = "build,ops\n".to_owned();
     for build in 0..45_u32 {
         let level = if (15..30).contains(&build) { 90.0 } else { 100.0 };
-        writeln!(csv, "b{build},{}", level * (1.0 + 0.01 * scatter(build))).unwrap();
+        writeln!(csv, "b{build},{}", level * (1.0 + 0.01 * scatter(build))).expect("a text");
     }
     place.write("nightly.csv", csv);
     let said = history(&place, &["--higher-is-better", "ops", "--fail-on-regression"]);

@@ -1,0 +1,40 @@
+//! What is said that would have been seen is seen, four times in five.
+
+use crate::noise::Noise;
+use crate::null::search;
+use crate::random::Random;
+
+/// Series of each case.
+const EACH: u64 = 400;
+
+#[test]
+fn what_would_have_been_seen_is_seen() {
+    println!("share of the steps found that were said to be seen four times in five");
+    for points in [10, 20, 30, 50, 100, 200] {
+        for noise in [Noise::White, Noise::Correlated(0.3)] {
+            let (mut halfway, mut recent) = (0.0, 0.0);
+            for seed in 0..EACH {
+                let mut random = Random::seeded(seed * 53 + 11);
+                let off = noise.series(points, &mut random);
+                let Some(said) = search(&off).detectable else { panic!("{points} points") };
+                let found = |at: usize, size: f64| {
+                    // Values are 2 % for each unit of `off`.
+                    let step = size.ln_1p() / 0.02;
+                    let own = off.iter().enumerate();
+                    let moved = own.map(|(point, off)| off + if point >= at { step } else { 0.0 });
+                    let moved: Vec<f64> = moved.collect();
+                    f64::from(u8::from(!search(&moved).changes.is_empty()))
+                };
+                halfway += found(points / 2, said.halfway) / EACH as f64;
+                recent += found(points - 5.min(points / 2), said.recent) / EACH as f64;
+            }
+            println!(
+                "{points:>5} points {:<8} {halfway:.2} half-way, {recent:.2} recent",
+                noise.name()
+            );
+            if noise == Noise::White {
+                assert!(halfway > 0.7 && recent > 0.65, "{points} points: {halfway} {recent}");
+            }
+        }
+    }
+}
