@@ -91,7 +91,8 @@ fn voids(step: &StepRecord) -> Option<Finding> {
 
 /// Returns which intervals do not count, in words.
 fn seen_of(voided: &Voided) -> String {
-    let mut seen = format!("{} of {} intervals are void", voided.intervals, voided.of_intervals);
+    let verb = if voided.intervals == 1 { "is" } else { "are" };
+    let mut seen = format!("{} of {} intervals {verb} void", voided.intervals, voided.of_intervals);
     for (at, (cause, count)) in voided.causes.iter().enumerate() {
         let before = if at == 0 { ": " } else { ", " };
         // Writing to a text does not fail.

@@ -64,7 +64,10 @@ pub(crate) fn keeping(served: &Served<'_>) -> Keeping {
 pub(crate) fn too_many_voids(void: usize, all: usize) -> Option<String> {
     let is_nothing_left = void > 0 && void == all;
     let is_many = void >= VOID_MIN && void as f64 > VOID_SHARE_MAX * all as f64;
-    (is_nothing_left || is_many).then(|| format!("{void} of {all} intervals are void"))
+    (is_nothing_left || is_many).then(|| {
+        let verb = if void == 1 { "is" } else { "are" };
+        format!("{void} of {all} intervals {verb} void")
+    })
 }
 
 /// Returns in words how the arrivals were not kept up with, if they were not.
@@ -200,7 +203,7 @@ mod tests {
     fn many_voids_or_nothing_left_say_nothing_of_the_engine() {
         assert_eq!(too_many_voids(0, 0), None);
         assert_eq!(too_many_voids(1, 3), None, "one second of three is bad luck");
-        assert_eq!(too_many_voids(1, 1).as_deref(), Some("1 of 1 intervals are void"));
+        assert_eq!(too_many_voids(1, 1).as_deref(), Some("1 of 1 intervals is void"));
         assert_eq!(too_many_voids(2, 10), None);
         assert_eq!(too_many_voids(3, 10).as_deref(), Some("3 of 10 intervals are void"));
         const THREE: [bool; 10] =

@@ -82,6 +82,12 @@ pub fn sign(effect: &Effect) -> &'static str {
     }
 }
 
+/// Returns two limits as every interval is written, `[low, high]`; a range of runs has two dots.
+#[must_use]
+pub fn limits(low: impl std::fmt::Display, high: impl std::fmt::Display) -> String {
+    format!("[{low}, {high}]")
+}
+
 /// Returns an interval of ratios as written in relative tables: `[1.02, 1.07]`.
 ///
 /// A limit that would be written as 1 without being 1 gets the digits that show on which side it
@@ -93,7 +99,7 @@ pub fn interval(of: &Interval) -> String {
         text if text == "1.00" && (value - 1.0).abs() >= 5e-5 => format!("{value:.4}"),
         text => text,
     };
-    format!("[{}, {}]", limit(of.low), limit(of.high))
+    limits(limit(of.low), limit(of.high))
 }
 
 /// Returns a share of one in percent: `2.7 %`, `12 %`, `0.04 %`.

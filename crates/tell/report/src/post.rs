@@ -1,6 +1,7 @@
 //! The report as Markdown with SVG files beside it, for a post.
 
 use crate::comparison::render_comparison;
+use crate::explain::{Chosen, chosen};
 use crate::format::{Format, Style};
 use crate::html::command;
 use crate::input::{Compared, ReportInput};
@@ -18,6 +19,7 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let pictures = gallery(&Subject::of(*input, &compared));
     let tables = render_comparison(&compared, Format::Markdown, style);
     let mut parts = vec![tables.trim().to_owned()];
+    parts.extend(explained(input, &compared));
     let all = [&pictures.answer, &pictures.more, &pictures.costs];
     let drawn: Vec<&Picture> = all.into_iter().flatten().collect();
     for picture in &drawn {
@@ -34,4 +36,16 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let file = |picture: &&Picture| (format!("{}.svg", picture.words.name), picture.file().into());
     files.extend(drawn.iter().map(file));
     files
+}
+
+/// Returns where each variant's largest difference is; nothing where none is established.
+fn explained(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<String> {
+    let chosen = chosen(input, compared);
+    let tell = |one: &Chosen| {
+        let largest = one.largest.refusal().unwrap_or_else(|| one.largest.markdown());
+        let others = format!("\n\nOther steps in which it differs: `{}`", one.command(compared));
+        largest + if one.others.is_empty() { "" } else { &others }
+    };
+    let title = (!chosen.is_empty()).then(|| "## Explained".to_owned());
+    title.into_iter().chain(chosen.iter().map(tell)).collect()
 }

@@ -10,7 +10,7 @@ use crate::explain::Account;
 /// Share of a resource from which it binds.
 ///
 /// Source: the project's reference, analysis, section 6, rule 3.
-const BINDS_FROM: f64 = 0.9;
+pub const BINDS_FROM: f64 = 0.9;
 
 /// What a throughput can be limited by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

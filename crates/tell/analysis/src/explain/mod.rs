@@ -24,7 +24,7 @@ mod refusal;
 mod tests;
 
 pub use account::{Account, Component, Part};
-pub use bound::{Bound, Resource};
+pub use bound::{BINDS_FROM, Bound, Resource};
 pub use declared::{Change, ChangeKind, Declared};
 pub use explanation::{Explanation, Rung, Subject};
 pub use identity::{Factor, Identity};

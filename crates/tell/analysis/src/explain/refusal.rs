@@ -166,7 +166,7 @@ fn not_established(case: &Case<'_>) -> Option<Refusal> {
 }
 
 fn no_evidence(case: &Case<'_>) -> Option<Refusal> {
-    let needed = "runs by this version of Assay on a kernel that counts it";
+    let needed = "runs by this version of Assay on a kernel that counts these";
     let Some(account) = case.account else {
         let seen = "a run did no operation, or has no time for it";
         return Some(Refusal::new(Rule::NoEvidence, seen, needed));

@@ -35,7 +35,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
         let known = Variation::of(&arm.values()).filter(|one| count >= RUNS && one.cov > COV)?;
         let poorly = if count < POORLY { "; poorly known" } else { "" };
         let seen = format!(
-            "varies by {} from run to run (95 %: {} to {}{poorly})",
+            "varies by {} from run to run (95 %: [{}, {}]{poorly})",
             percent(known.cov),
             percent(known.low),
             percent(known.high)
@@ -66,7 +66,7 @@ mod tests {
     fn runs_that_vary_are_told_with_how_well_that_is_known() {
         assert_eq!(with([60_000, 60_600, 59_400]), []);
         // ln 1.1 and 0 and -ln 1.1: a standard deviation of 9.53 %, and 2 degrees of freedom.
-        let seen = "readrandom of a: varies by 9.6 % from run to run (95 %: 5.0 % to 66 %; poorly \
+        let seen = "readrandom of a: varies by 9.6 % from run to run (95 %: [5.0 %, 66 %]; poorly \
                     known) (3 runs)";
         assert_eq!(with([60_000, 66_000, 54_545]), [(Severity::Doubt, seen.to_owned())]);
     }

@@ -20,7 +20,10 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
     parts.extend((!said.is_empty()).then(|| said.join("\n")));
     let has_several = comparison.variants.len() > 1;
     if !plain_steps(comparison).is_empty() {
-        parts.push("## Operations per second\n\nMedian [min..max] of n runs.".to_owned());
+        parts.push(
+            "## Operations per second\n\nMedian of n runs [min..max], a range and no interval."
+                .to_owned(),
+        );
         parts.push(absolute(comparison).markdown());
         if has_several {
             parts.push(format!(

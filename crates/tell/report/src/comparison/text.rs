@@ -25,7 +25,8 @@ pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
     parts.extend((!said.is_empty()).then(|| said.join("\n")));
     let spoken = parts.len();
     if !plain_steps(comparison).is_empty() {
-        let title = words("Operations per second: median [min..max] of n runs");
+        let title =
+            words("Operations per second: median of n runs [min..max], a range and no interval");
         parts.push(format!("{title}\n{}", table(&absolute(comparison))));
         if has_several {
             let title = format!("Relative to {base}: ratio of geometric means [95 % interval]");

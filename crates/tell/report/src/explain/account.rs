@@ -5,6 +5,7 @@ use analysis::explain::{Rule, Rung, Subject};
 use stats::MeanDifference;
 
 use super::words::percent;
+use crate::figure;
 use crate::table::{Cell, Table};
 
 /// Cells of a bar for the whole of a difference.
@@ -38,7 +39,7 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
         let is_told = is_part && explanation.rung > Rung::Nothing;
         let share = account.share(us).filter(|_| is_told);
         let interval = us.interval.map_or_else(String::new, |(low, high)| {
-            format!("{}..{}", scale.signed(low), scale.signed(high))
+            figure::limits(scale.signed(low), scale.signed(high))
         });
         let cells = [
             name,

@@ -6,9 +6,12 @@
 //! To add a format, add it to `render`; a sentence, to `sentence`.
 
 mod account;
+mod chosen;
 mod render;
 mod sentence;
 mod test_it;
 mod words;
 
+pub(crate) use chosen::{Chosen, chosen};
+pub(crate) use render::Block;
 pub use render::render_explanations;

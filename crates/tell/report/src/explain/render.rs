@@ -1,7 +1,7 @@
 //! Explanations as text, Markdown and JSON.
 
 use analysis::Explanation;
-use analysis::explain::Rule;
+use analysis::explain::{Rule, Rung};
 use model::Label;
 use serde::Serialize;
 
@@ -32,24 +32,46 @@ pub fn render_explanations(
 }
 
 /// What is said of one step.
-struct Block {
-    headline: String,
-    table: Option<Table>,
-    sentences: Vec<String>,
+pub(crate) struct Block {
+    pub(crate) headline: String,
+    pub(crate) table: Option<Table>,
+    pub(crate) sentences: Vec<String>,
+    is_refused: bool,
+}
+
+impl Block {
+    pub(super) fn of(compared: &Compared<'_>, explanation: &Explanation) -> Self {
+        Self {
+            headline: headline(compared, explanation),
+            table: table(explanation),
+            sentences: sentences(explanation),
+            is_refused: explanation.rung == Rung::Nothing,
+        }
+    }
+
+    /// Returns why nothing is said of the difference, in one line; `None` where something is.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let why = self.sentences.first().filter(|_| self.is_refused)?;
+        Some(format!("{} {why}", self.headline))
+    }
+
+    /// Returns the block as Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let mut parts = vec![format!("**{}**", self.headline)];
+        parts.extend(self.table.as_ref().map(Table::markdown));
+        let lines: Vec<String> = self.sentences.iter().map(|line| format!("- {line}")).collect();
+        parts.push(lines.join("\n"));
+        parts.join("\n\n")
+    }
 }
 
 /// Returns what is said of each step; what the next step says word for word too is said there.
 ///
 /// A comparison that is bogus says so once, whatever the step.
-fn blocks(explanations: &[Explanation]) -> Vec<Block> {
+fn blocks(compared: &Compared<'_>, explanations: &[Explanation]) -> Vec<Block> {
     let is_bogus = |one: &Explanation| one.refusals.iter().any(|it| it.rule == Rule::Bogus);
     let told = if explanations.iter().any(is_bogus) { &explanations[..1] } else { explanations };
-    let block = |one: &Explanation| Block {
-        headline: headline(one),
-        table: table(one),
-        sentences: sentences(one),
-    };
-    let mut blocks: Vec<Block> = told.iter().map(block).collect();
+    let mut blocks: Vec<Block> = told.iter().map(|one| Block::of(compared, one)).collect();
     for at in 1..blocks.len() {
         let (before, after) = blocks.split_at_mut(at);
         if let (Some(before), Some(after)) = (before.last_mut(), after.first()) {
@@ -61,7 +83,7 @@ fn blocks(explanations: &[Explanation]) -> Vec<Block> {
 
 fn text(compared: &Compared<'_>, explanations: &[Explanation], style: Style) -> String {
     let mut parts = vec![fill(&trust::headline(compared), style.width)];
-    for block in blocks(explanations) {
+    for block in blocks(compared, explanations) {
         let mut lines = vec![fill(&block.headline, style.width)];
         lines.extend(block.table.map(|table| table.text(style.width, style.has_colour)));
         lines.extend(block.sentences.iter().map(|line| fill(line, style.width)));
@@ -71,13 +93,9 @@ fn text(compared: &Compared<'_>, explanations: &[Explanation], style: Style) -> 
 }
 
 fn markdown(compared: &Compared<'_>, explanations: &[Explanation]) -> String {
-    let mut parts = vec![trust::headline(compared)];
-    for block in blocks(explanations) {
-        parts.push(format!("**{}**", block.headline));
-        parts.extend(block.table.map(|table| table.markdown()));
-        let lines: Vec<String> = block.sentences.iter().map(|line| format!("- {line}")).collect();
-        parts.push(lines.join("\n"));
-    }
+    let blocks = blocks(compared, explanations);
+    let told = blocks.iter().map(Block::markdown);
+    let parts: Vec<String> = std::iter::once(trust::headline(compared)).chain(told).collect();
     parts.join("\n\n") + "\n"
 }
 

@@ -5,14 +5,17 @@
 
 use analysis::Explanation;
 use analysis::explain::{
-    Account, Bound, Component, Factor, Identity, Resource, Rule, Rung, Subject,
+    Account, BINDS_FROM, Bound, Component, Factor, Identity, Resource, Rule, Rung, Subject,
 };
-use stats::{Effect, Verdict};
+use stats::Method;
 
 use super::account::Scale;
 use super::test_it::not_tested;
 use super::words::{binds, moved, percent, used};
 use crate::figure;
+use crate::input::Compared;
+use crate::sentence::{Claim, Single};
+use crate::trust::many;
 
 /// Metrics told as having moved before the rest is only counted.
 const MOVED: usize = 5;
@@ -20,63 +23,54 @@ const MOVED: usize = 5;
 /// Share of the difference from which a component is named in words.
 const NAMED_SHARE: f64 = 0.1;
 
-/// Returns what differs, by how much, and how well that is known.
-pub(super) fn headline(explanation: &Explanation) -> String {
+/// Returns what differs, by how much, and how well that is known: of throughput in the words of
+/// the comparison.
+pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> String {
     let Explanation { step, level, clients, variant, base, runs, .. } = explanation;
     let mut place = format!("{step}, {}", model::units::clients(*clients));
     if level != clients {
         place.push_str(&format!(" (in runs of {level})"));
     }
-    let runs = match runs {
-        (1, 1) => "one run of each".to_owned(),
-        (one, two) if one == two => format!("{one} runs of each"),
-        (one, two) => format!("{one} and {two} runs"),
+    let runs_words = match runs {
+        (1, 1) => ", one run of each".to_owned(),
+        (one, two) if one == two => format!(", {one} runs of each"),
+        (one, two) => format!(", {} of {base} and {two} of {variant}", many(*one as usize, "run")),
     };
     let is_bogus = explanation.refusals.iter().any(|refusal| refusal.rule == Rule::Bogus);
-    match (&explanation.effect, explanation.subject) {
+    let told = match (&explanation.effect, explanation.subject) {
         (Some(effect), Subject::TimePerOperation) if !is_bogus => {
-            let interval = interval(effect);
-            let ratio = figure::ratio(effect.ratio);
-            match effect.verdict {
-                Verdict::Above | Verdict::Below | Verdict::SmallButReal => format!(
-                    "{place}: {variant} does {ratio} times as many operations per second as \
-                     {base}{interval}, {runs}."
-                ),
-                Verdict::Equivalent => format!(
-                    "{place}: {variant} does as many operations per second as {base}, within the \
-                     margin: {ratio} times{interval}, {runs}."
-                ),
-                Verdict::Inconclusive => format!(
-                    "{place}: no difference between {variant} and {base} is established: {ratio} \
-                     times the operations per second{interval}, {runs}."
-                ),
-            }
-        }
-        (_, Subject::ResponseTime) if !is_bogus => {
-            let Some(account) = &explanation.account else {
-                return format!("{place}: {variant} and {base}, {runs}.");
+            let comparison = compared.comparison;
+            let single = Single {
+                claim: &Claim::THROUGHPUT,
+                name: variant,
+                base,
+                effect,
+                runs: [runs.0, runs.1],
+                margin: comparison.margin,
+                family: comparison.families.primary.comparisons,
             };
+            // What rests on single runs says so itself.
+            let has_count = matches!(effect.method, Method::None | Method::History);
+            let runs_words = if has_count { "" } else { &runs_words };
+            return format!("{place}{runs_words}: {}.", single.clause());
+        }
+        (_, Subject::ResponseTime) if !is_bogus => explanation.account.as_ref().map(|account| {
             let (scale, total) = (Scale::of(&account.total), account.total);
             let interval = total.interval.map_or_else(String::new, |(low, high)| {
-                format!(" [{}..{}]", scale.signed(low), scale.signed(high))
+                format!(" {}", figure::limits(scale.signed(low), scale.signed(high)))
             });
             format!(
-                "{place}: {variant} responds in {} {unit} on average, {base} in {}: {}{interval} \
-                 {unit}, {runs}.",
+                "{variant} responded in {} {unit} on average, {base} in {}: {}{interval} {unit}",
                 scale.plain(total.variant),
                 scale.plain(total.base),
                 scale.signed(total.difference),
                 unit = scale.unit,
             )
-        }
-        _ => format!("{place}: {variant} and {base}, {runs}."),
-    }
-}
-
-fn interval(effect: &Effect) -> String {
-    effect.interval.map_or_else(String::new, |interval| {
-        format!(" [{}..{}]", figure::ratio(interval.low), figure::ratio(interval.high))
-    })
+        }),
+        _ => None,
+    };
+    let told = told.unwrap_or_else(|| format!("{variant} against {base}"));
+    format!("{place}{runs_words}: {told}.")
 }
 
 /// Returns everything that is said below the account.
@@ -154,7 +148,7 @@ fn association(explanation: &Explanation) -> Option<String> {
     if rest > 0 {
         told.push(format!("and {rest} more (assay compare --costs)"));
     }
-    Some(format!("In the same runs: {}.", told.join("; ")))
+    Some(format!("In the same runs, by medians: {}.", told.join("; ")))
 }
 
 /// Says how much of each resource was used, and what binds.
@@ -172,16 +166,11 @@ fn bounds(bounds: &[Bound]) -> Vec<String> {
     if told.is_empty() {
         return Vec::new();
     }
-    let binding = |bound: &Bound| {
-        bound.binding.map(|which| format!("Of {}, {}.", bound.variant, binds(which)))
-    };
+    let binding = |bound: &Bound| bound.binding.map(|which| binds(which, &bound.variant));
     let mut bound: Vec<String> = [binding(base), binding(variant)].into_iter().flatten().collect();
     if bound.is_empty() {
-        bound.push(
-            "None of these bounds throughput: what they cost matters only where the account has it."
-                .to_owned(),
-        );
+        bound.push(format!("None binds: each is below {}.", percent(BINDS_FROM)));
     }
     let names = format!("{} and {}", base.variant, variant.variant);
-    vec![format!("Used by {names}: {}. {}", told.join(", "), bound.join(" "))]
+    vec![format!("In use by {names}: {}. {}", told.join(", "), bound.join(" "))]
 }

@@ -39,21 +39,26 @@ pub(super) fn change(change: &Change) -> String {
     format!("{} = {} \u{2192} {}", change.name, value(&change.base), value(&change.variant))
 }
 
-/// Returns what a share is of.
+/// Returns what is used.
 pub(super) const fn used(resource: Resource) -> &'static str {
     match resource {
-        Resource::Cpus => "the CPUs",
-        Resource::Clients => "the clients' time (on a CPU)",
-        Resource::Device => "the device's time",
+        Resource::Cpus => "CPUs",
+        Resource::Clients => "clients on a CPU",
+        Resource::Device => "device at work",
     }
 }
 
-/// Returns what binds, in words.
-pub(super) const fn binds(resource: Resource) -> &'static str {
+/// Returns what binds a variant, in a sentence.
+pub(super) fn binds(resource: Resource, variant: &str) -> String {
     match resource {
-        Resource::Cpus => "the CPUs bind",
-        Resource::Clients => "its clients bind: they are hardly ever off a CPU",
-        Resource::Device => "the device is always at work, and binds if it serves one at a time",
+        Resource::Cpus => format!("{variant} is bound by the CPUs."),
+        Resource::Clients => {
+            format!("{variant} is bound by its clients: they are hardly ever off a CPU.")
+        }
+        Resource::Device => format!(
+            "{variant} keeps the device at work nearly all the time, and is bound by it if it \
+             serves one request at a time."
+        ),
     }
 }
 

@@ -49,8 +49,8 @@ fn legend(compared: &Compared<'_>) -> String {
         return runs;
     }
     format!(
-        "Figures: median, smallest and largest run below. Ratios: of geometric means, 95 % interval \
-         below. {runs}"
+        "Figures: median, smallest..largest run below, a range and no interval. Ratios: of geometric \
+         means, 95 % interval [low, high] below. {runs}"
     )
 }
 
@@ -64,7 +64,7 @@ fn told(part: &Part) -> Markup {
 }
 
 /// Returns a sentence with its step in bold; a percent sign stays with its number.
-fn emphasis(sentence: &str) -> Markup {
+pub(super) fn emphasis(sentence: &str) -> Markup {
     let sentence = sentence.replace(" %", "\u{a0}%");
     let step = sentence.split([':', ',']).next().unwrap_or_default().len();
     let (step, rest) = sentence.split_at(step);

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
-use super::{answer, doubts, fold, how, judged, shape};
+use super::{answer, doubts, explained, fold, how, judged, shape};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
@@ -33,6 +33,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
                     (answer::section(&compared))
                     (figures("pictures", "The evidence", &pictures.answer))
                     (doubts::section(input))
+                    (explained::section(input, &compared))
                     (figures("evidence", "More evidence", &pictures.more))
                     (figures("costs", "What it costs", &pictures.costs))
                     (shape::section(input))

@@ -28,7 +28,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("cpupq", "CPU microseconds per operation, whole host, client included"),
     ("dbgb", "GiB of the data directory at the end, logs included"),
     ("rss", "largest resident memory of the worker, GiB"),
-    ("maxop", "longest response time of an operation, seconds"),
+    ("maxop", "longest time of an operation, seconds"),
     ("p50", "THROUGHPUT, not a time: operations done in the median second"),
     ("p99", "THROUGHPUT, not a time: operations done in the worst second but one in a hundred"),
     ("tag", "rows.build.variant.clients"),

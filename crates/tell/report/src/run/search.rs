@@ -4,7 +4,7 @@ use model::honesty::{ProbeRecord, SearchRecord};
 use model::{RunRecord, StepRecord, Unit};
 
 use crate::comparison::fill;
-use crate::figure::{MISSING, digits, figure};
+use crate::figure::{MISSING, digits, figure, limits};
 use crate::format::Style;
 use crate::honesty::{answer, is_of_clients, span};
 use crate::label::run_name;
@@ -98,7 +98,7 @@ fn ops(per_s: f64) -> String {
 fn late(probe: &ProbeRecord) -> String {
     let percent = |share: f64| digits(100.0 * share);
     let (low, high) = probe.late_interval;
-    format!("{} % [{}..{}]", percent(probe.late_share), percent(low), percent(high))
+    format!("{} % {}", percent(probe.late_share), limits(percent(low), percent(high)))
 }
 
 /// Returns by how much the engine's debt grew.

@@ -21,6 +21,7 @@ pub(crate) use cut::cut;
 pub(crate) use design::unseen;
 pub(crate) use hidden::hidden;
 pub(crate) use levels::levels;
+pub(crate) use single::Single;
 pub(crate) use step::{list, step_sentence, told};
 
 #[cfg(test)]

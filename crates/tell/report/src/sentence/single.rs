@@ -3,7 +3,7 @@
 use stats::{Effect, Interval, Method, Verdict, Why};
 
 use super::claim::Claim;
-use crate::figure::{change, declared, interval, ratio};
+use crate::figure::{self, change, declared, interval, ratio};
 use crate::trust::many;
 
 /// A change within these ratios is told in percent, others as a multiple.
@@ -154,5 +154,5 @@ fn limits(effect: &Effect, of: &Interval) -> String {
 }
 
 fn limits_as(is_percent: bool, of: &Interval) -> String {
-    if is_percent { format!("[{}, {}]", change(of.low), change(of.high)) } else { interval(of) }
+    if is_percent { figure::limits(change(of.low), change(of.high)) } else { interval(of) }
 }

@@ -36,7 +36,7 @@ fn explained(fixture: &mut Fixture, seen: f64, blocking: &[String], format: Form
 }
 
 /// Gives a run the evidence of today's records, a share of it.
-fn wait(run: &mut RunRecord, seen: f64) {
+pub(crate) fn wait(run: &mut RunRecord, seen: f64) {
     run.calibration = Some(Calibration {
         clients: 1,
         closed_ns_per_op: 90.0,

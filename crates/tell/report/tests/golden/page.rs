@@ -6,7 +6,10 @@ use std::path::Path;
 use model::RunEnd;
 use report::{ReportInput, render_html, render_markdown_post};
 
-use crate::fixture::{Fixture, adaptive, controlled, open_loops, quickstart, sweep, two_releases};
+use crate::explain::wait;
+use crate::fixture::{
+    Fixture, adaptive, bogus, controlled, open_loops, quickstart, sweep, two_releases,
+};
 
 /// Leaves a file where a person can look at it.
 fn keep(name: &str, bytes: &[u8]) {
@@ -51,7 +54,16 @@ fn the_page_is_well_nested_and_its_sections_come_in_the_readers_order() {
     let page = render_html(&quickstart(5).input());
     assert_well_nested(&page);
     let order = [
-        "<h1>", "answer", "pictures", "doubts", "evidence", "costs", "shape", "how", "more",
+        "<h1>",
+        "answer",
+        "pictures",
+        "doubts",
+        "explained",
+        "evidence",
+        "costs",
+        "shape",
+        "how",
+        "more",
         "<footer>",
     ];
     let places: Vec<usize> = order
@@ -139,6 +151,58 @@ fn the_page_says_how_it_was_compared_and_which_rules_were_set_aside() {
         "Rules set aside by the author",
     ] {
         assert!(how.contains(said), "it is not said: {said}");
+    }
+}
+
+/// Returns what a page says of where the time is, as text.
+fn explained(fixture: &Fixture) -> String {
+    let page = render_html(&fixture.input());
+    let Some((_, section)) = page.split_once("id=\"explained\"") else { return String::new() };
+    let (section, _) = section.split_once("</section>").unwrap();
+    let tags = section.split('<').filter_map(|part| part.split_once('>'));
+    let lines = tags.map(|(_, text)| text).filter(|text| !text.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Accounts for the time in every run of a fixture, and compares anew.
+fn accounted(mut fixture: Fixture) -> Fixture {
+    fixture.runs.iter_mut().for_each(|run| wait(run, 0.98));
+    fixture.compared()
+}
+
+#[test]
+fn each_variant_is_explained_by_its_largest_difference_and_the_control_is_not() {
+    let fixture = accounted(controlled());
+    keep("explained.html", render_html(&fixture.input()).as_bytes());
+    insta::assert_snapshot!(explained(&fixture));
+    let post = render_markdown_post(&fixture.input());
+    let text = String::from_utf8(post[0].1.clone()).unwrap();
+    let (_, text) = text.split_once("## Explained\n\n").unwrap();
+    insta::assert_snapshot!(text.split_once("\n\n## ").unwrap().0);
+}
+
+#[test]
+fn a_difference_that_the_records_do_not_account_for_is_told_in_one_line() {
+    let said = explained(&controlled());
+    assert!(said.contains("]. Not explained: the records lack "), "{said}");
+}
+
+#[test]
+fn what_is_bogus_or_not_established_is_not_explained() {
+    assert_eq!(explained(&accounted(bogus())), "");
+    assert_eq!(explained(&accounted(two_releases(5))), "");
+}
+
+#[test]
+fn the_limits_of_an_explanation_are_those_of_the_comparison() {
+    let fixture = accounted(quickstart(5));
+    let (page, said) = (render_html(&fixture.input()), explained(&fixture));
+    let (answer, _) = page.split_once("id=\"explained\"").unwrap();
+    let headlines: Vec<&str> = said.lines().filter(|line| line.contains(" runs of each")).collect();
+    assert!(headlines.len() > 8, "{said}");
+    for headline in headlines.iter().filter(|line| line.contains(" times the ")) {
+        let limits = headline.split(['[', ']']).nth(1).unwrap();
+        assert!(answer.contains(&format!("[{limits}]")), "{headline}");
     }
 }
 

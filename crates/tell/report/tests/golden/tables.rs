@@ -191,7 +191,7 @@ fn open_loops_and_sweeps_can_be_pasted() {
         "{text}"
     );
     assert!(text.contains("## readrandom: highest rate that keeps p99.9 < 2.00 ms"), "{text}");
-    assert!(text.contains("- BLOCKING: A011 client late: "), "{text}");
+    assert!(text.contains("- A011 client late: "), "{text}");
     let text = compared(&sweep(), Format::Markdown, Style::default());
     assert!(text.contains("## readrandom by clients"), "{text}");
 }
