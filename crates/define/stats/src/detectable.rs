@@ -1,15 +1,28 @@
 //! The smallest difference that a design would see: of the design and the noise alone.
 
-use crate::distribution::noncentral;
+use crate::distribution::{assurance, noncentral};
 
 /// Returns the smallest difference, as a share, that is seen four times in five.
 ///
-/// `error` is the standard error of the difference of logarithms, `freedom` its degrees of freedom.
+/// `error` is the true standard error of the difference of logarithms; `freedom` are the degrees of
+/// freedom of the test. Where the error is an estimate, [`assured`] holds what this only hopes.
 ///
 /// Source: the project's reference, analysis, section 1.5; [`noncentral::detectable`].
 #[must_use]
 pub fn share(error: f64, freedom: f64) -> f64 {
     (noncentral::detectable(freedom) * error).exp_m1()
+}
+
+/// Returns the same where `error` is an estimate of `freedom` degrees: what is seen four times in
+/// five by a new experiment of the same design, averaged over what the true noise may be.
+///
+/// A moderated variance has the degrees of its prior too. The new experiment shares that part of
+/// the estimate; the average takes it as drawn anew, so what is printed is seen slightly more often.
+///
+/// Source: [`assurance::detectable`].
+#[must_use]
+pub fn assured(error: f64, freedom: f64) -> f64 {
+    (assurance::detectable(freedom) * error).exp_m1()
 }
 
 /// Returns the coefficient of variation of a value from the variance of its logarithm.

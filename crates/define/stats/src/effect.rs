@@ -91,7 +91,8 @@ pub struct Effect {
     pub q: Option<f64>,
     /// The estimate by ranks, where there are enough runs.
     pub beside: Option<Beside>,
-    /// Smallest difference, as a share, that this design would have seen four times in five.
+    /// Smallest difference, as a share, that this design would have seen four times in five, with
+    /// what its estimate of the noise may be wrong ([`assured`](crate::detectable::assured)).
     pub detectable: f64,
     /// Run-to-run coefficient of variation that was reckoned with, as a share.
     pub run_cov: f64,

@@ -126,7 +126,7 @@ impl Estimate {
             p: Some(p),
             q: Some(p),
             beside: None,
-            detectable: detectable::share(self.error, self.df),
+            detectable: detectable::assured(self.error, self.df),
             run_cov: detectable::cov_of(self.of_run),
             verdict: Verdict::Inconclusive,
             why: Some(Why::Wide),
@@ -334,7 +334,8 @@ mod tests {
         near(interval.low, 1.020_107_557_342, 1e-9);
         near(interval.high, 1.080_768_387_671, 1e-9);
         near(found.p.unwrap(), 0.001_686_032_020, 1e-9);
-        near(found.detectable, 0.041_796_419_789, 1e-8);
+        // The multiple is 2.978108553543, and is interpolated to 0.04 %.
+        near(found.detectable, 0.043_016_311_654, 2e-5);
     }
 
     #[test]
@@ -342,6 +343,13 @@ mod tests {
         // Analysis, section 1.5: the table, in units of the run CoV, at a small one.
         let sigma = 1e-4;
         let moderated = prior(sigma, 30.0);
+        let of_true_noise = |effect: Effect| {
+            let (interval, df) = (effect.interval.unwrap(), effect.df.unwrap());
+            let error = (interval.high / interval.low).ln() / 2.0 / half_width(0.95, df);
+            // What is printed allows for the error of the estimate.
+            near(effect.detectable, detectable::assured(error, df), 1e-9);
+            detectable::share(error, df) / sigma
+        };
         let found = |n: u32, design: &Design<'_>| {
             let (base, mut variant) = samples(n, 0.1, sigma);
             if design.is_paired {
@@ -349,7 +357,7 @@ mod tests {
                 let runs = base.iter().zip(&mut variant);
                 runs.for_each(|(base, variant)| *variant = 1100.0 * (*base / 1000.0).powi(2));
             }
-            judge(&base, &variant, design).unwrap().detectable / sigma
+            of_true_noise(judge(&base, &variant, design).unwrap())
         };
         let unpaired = [(2, 5.65), (3, 3.07), (4, 2.38), (5, 2.02), (6, 1.80), (8, 1.51)];
         for (n, known) in unpaired.into_iter().chain([(10, 1.32), (15, 1.06), (20, 0.91)]) {
@@ -366,7 +374,7 @@ mod tests {
             near(found(n, &pairs), known, 0.006);
         }
         let one = judge(&[1.0], &[1.0], &Design { prior: Some(&moderated), ..PLAIN }).unwrap();
-        near(one.detectable / sigma, 4.09, 0.006);
+        near(of_true_noise(one), 4.09, 0.006);
         let one = judge(&[1.0], &[1.0], &Design { assumed_cov: sigma, ..PLAIN }).unwrap();
         near(one.detectable / sigma, 3.96, 0.006);
         // "assume 2.5 % / 1.5 %: a single pair sees ~10 % / ~6 %".
