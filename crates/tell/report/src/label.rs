@@ -120,7 +120,7 @@ pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
     };
     format!(
         "\u{25b2} above, \u{25bc} below the base by {margin} or more: the 95 % interval excludes 1{among}   \
-         \u{25b3} \u{25bd} the same by less than {margin}   \u{2248} no difference beyond {margin}: the \
+         \u{25b3} \u{25bd} likewise, by less than {margin}   \u{2248} no difference beyond {margin}: the \
          90 % interval lies within   ? inconclusive"
     )
 }

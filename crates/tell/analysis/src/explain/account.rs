@@ -34,7 +34,7 @@ impl Part {
     #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
-            Self::ClientCpu => "client CPU",
+            Self::ClientCpu => "the client's own CPU",
             Self::EngineCpu => "engine CPU",
             Self::KernelCpu => "kernel CPU",
             Self::RunQueue => "waiting for a CPU",

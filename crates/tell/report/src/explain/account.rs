@@ -31,7 +31,7 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
         &explanation.variant,
         "difference",
         "95 % interval",
-        "of it",
+        "share",
         "",
     ]);
     table.align_left(&[6]);

@@ -169,7 +169,7 @@ fn bounds(bounds: &[Bound]) -> Vec<String> {
     let binding = |bound: &Bound| bound.binding.map(|which| binds(which, &bound.variant));
     let mut bound: Vec<String> = [binding(base), binding(variant)].into_iter().flatten().collect();
     if bound.is_empty() {
-        bound.push(format!("None binds: each is below {}.", percent(BINDS_FROM)));
+        bound.push(format!("By their own use none binds: each is below {}.", percent(BINDS_FROM)));
     }
     let names = format!("{} and {}", base.variant, variant.variant);
     vec![format!("In use by {names}: {}. {}", told.join(", "), bound.join(" "))]

@@ -73,7 +73,7 @@ fn row(shape: &Shape<'_>, depth: u32) -> Markup {
             td.text { (shape.step) }
             @if let Some(height) = shape.state.tree_height {
                 td { "height " (height) }
-                td.text colspan=(depth) { @if depth > 0 { "B-tree: no levels" } }
+                @if depth > 0 { td.text colspan=(depth) { "B-tree: no levels" } }
             } @else {
                 td { (Bytes(total)) small { (files) " files" } }
                 @for number in 0..depth { (level(at(number), total)) }
