@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
               without its size, less than that share of what is free and the run's own data together",
     why: "A file system and an SSD that are nearly full write slower, and an engine that needs space \
           for compaction ends in an error.",
-    remedy: "free space, or put the data elsewhere (ASSAY_DATA)",
+    remedy: "free space, or put the data elsewhere (--data-dir)",
     source: "seed 001, \"Benchmark(et)ing RocksDB vs SplinterDB\" (unexpected disk full errors); \
              seed 003, \"How I do RocksDB performance tests, part 2\" (SSD GC); reference, analysis, \
              section 7, L26",
