@@ -85,10 +85,11 @@ mod tests {
 
     use super::*;
 
+    /// How often each pair was seen.
+    type Counts = BTreeMap<(usize, usize), u32>;
+
     /// Returns how often each thing stands in each place, and right after each other.
-    fn counted(
-        rows: &[Vec<usize>],
-    ) -> (BTreeMap<(usize, usize), u32>, BTreeMap<(usize, usize), u32>) {
+    fn counted(rows: &[Vec<usize>]) -> (Counts, Counts) {
         let (mut places, mut neighbours) = (BTreeMap::new(), BTreeMap::new());
         for row in rows {
             for (place, thing) in row.iter().enumerate() {

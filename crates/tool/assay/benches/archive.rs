@@ -264,7 +264,8 @@ impl Noise {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        let sum: u32 = (0..4).map(|part| (self.0 >> (16 * part)) as u16).map(u32::from).sum();
+        let part = |part: u64| u32::try_from((self.0 >> (16 * part)) & 0xffff).unwrap_or(0);
+        let sum: u32 = (0..4).map(part).sum();
         1_000_000 - 2 * 65_535 * NOISE_PPM / 37_837 + sum * NOISE_PPM / 37_837
     }
 
