@@ -106,7 +106,7 @@ pub(crate) fn answer(search: &SearchRecord) -> String {
 /// Returns what the client costs and can do, in one line.
 pub(crate) fn calibration(calibration: &Calibration) -> String {
     let mut line = format!(
-        "Client on null: {} ns per operation in the closed loop, {} can serve up to {} on schedule",
+        "Client on null: {} ns per operation in the closed loop; {} can keep a schedule of {}",
         crate::figure::digits(calibration.closed_ns_per_op),
         clients(calibration.clients),
         rate(calibration.ceiling_ops_per_s)

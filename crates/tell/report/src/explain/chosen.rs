@@ -26,7 +26,8 @@ impl Chosen {
     }
 }
 
-/// Returns what is explained of each variant, in their order; nothing where no verdict may be drawn.
+/// Returns what is explained of each variant, in their order; nothing where no verdict may be
+/// drawn.
 ///
 /// A control is not explained: it is the base once more. Neither is a throughput that the
 /// experiment gave or a search chose.
