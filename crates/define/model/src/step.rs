@@ -80,3 +80,24 @@ pub struct Step {
     /// Longest time a settle or a wait may take.
     pub settle_cap: Nanos,
 }
+
+impl Step {
+    /// Returns a plain step: a closed loop by one client over uniformly drawn keys, without warm-up,
+    /// with ranges of 10 rows, batches of 10 keys and a settle of a minute at most.
+    #[must_use]
+    pub fn new(name: impl Into<String>, stop: StopRule) -> Self {
+        Self {
+            name: name.into(),
+            clients: 1,
+            stop,
+            warmup: Nanos(0),
+            load: Load::Closed,
+            limit: None,
+            distribution: "uniform".to_owned(),
+            range_rows: 10,
+            batch_keys: 10,
+            writer_bytes_per_s: None,
+            settle_cap: Nanos::from_secs(60),
+        }
+    }
+}

@@ -20,19 +20,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// Returns the allocations of a whole step of `operations`, threads and hand-offs included.
 fn allocations(load: Load, operations: u64) -> usize {
     let data = DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
-    let step = Step {
-        name: "readrandom".to_owned(),
-        clients: 1,
-        stop: StopRule::Operations(operations),
-        warmup: Nanos(0),
-        load: load.clone(),
-        limit: None,
-        distribution: "uniform".to_owned(),
-        range_rows: 10,
-        batch_keys: 10,
-        writer_bytes_per_s: None,
-        settle_cap: Nanos::SECOND,
-    };
+    let step =
+        Step { load: load.clone(), ..Step::new("readrandom", StopRule::Operations(operations)) };
     let (settings, options) = (Settings::default(), Options::new());
     let spec = OpenSpec { dir: std::env::temp_dir(), settings, options, data };
     let engine = NullDriver.open(&spec).expect("the null engine opens everywhere");

@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use engine::Rows;
-use model::{Bytes, DataShape, Load, Nanos, Op, Step, StopRule};
+use model::{Bytes, DataShape, Op, Step, StopRule};
 use workload::{Generator, Group, Presence, Request, generators};
 
 /// Name, step and key distribution of every case.
@@ -35,17 +35,9 @@ const TURNS: u32 = 5;
 fn generator(step: &str, distribution: &str) -> Box<dyn Generator> {
     let data = DataShape { rows: ROWS, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
     let step = Step {
-        name: step.to_owned(),
-        clients: 1,
-        stop: StopRule::Operations(ROWS),
-        warmup: Nanos(0),
-        load: Load::Closed,
-        limit: None,
         distribution: distribution.to_owned(),
-        range_rows: 10,
-        batch_keys: 10,
         writer_bytes_per_s: Some(Bytes::MIB),
-        settle_cap: Nanos::SECOND,
+        ..Step::new(step, StopRule::Operations(ROWS))
     };
     let (presence, group) = (Presence::All, Group::Clients);
     let request = Request { step: &step, data: &data, seed: 1, presence, group };

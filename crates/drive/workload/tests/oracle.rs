@@ -4,7 +4,7 @@
 
 use engine::memory::MemoryDriver;
 use engine::{Driver, Engine, OpenSpec, Rows};
-use model::{Bytes, DataShape, Load, Nanos, OpKind, Options, Settings, Step, StopRule};
+use model::{Bytes, DataShape, Nanos, OpKind, Options, Settings, Step, StopRule};
 use workload::{Group, Presence, Request, WorkloadError, WrongAnswer, catalog, generators};
 
 const ROWS: u64 = 997;
@@ -23,17 +23,9 @@ fn step(name: &str) -> Step {
         None => OPERATIONS,
     };
     Step {
-        name: name.to_owned(),
         clients: if info.is_single_client { 1 } else { 3 },
-        stop: StopRule::Operations(count),
-        warmup: Nanos(0),
-        load: Load::Closed,
-        limit: None,
-        distribution: "uniform".to_owned(),
-        range_rows: 10,
-        batch_keys: 10,
         writer_bytes_per_s: info.has_writer.then_some(Bytes::MIB),
-        settle_cap: Nanos::SECOND,
+        ..Step::new(name, StopRule::Operations(count))
     }
 }
 

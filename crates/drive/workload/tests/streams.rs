@@ -1,22 +1,17 @@
 //! Operation n is a function of (seed, client, n): the promises that make runs repeatable.
 
-use model::{Bytes, DataShape, Load, Nanos, Op, Step, StopRule};
+use model::{Bytes, DataShape, Nanos, Op, Step, StopRule};
 use proptest::prelude::*;
 use workload::{Generator, Group, Presence, Request, catalog, generators};
 
 fn step(name: &str, distribution: &str, clients: u32) -> Step {
     Step {
-        name: name.to_owned(),
         clients,
-        stop: StopRule::Duration(Nanos::SECOND),
-        warmup: Nanos(0),
-        load: Load::Closed,
-        limit: None,
         distribution: distribution.to_owned(),
         range_rows: 7,
         batch_keys: 3,
         writer_bytes_per_s: Some(Bytes::MIB),
-        settle_cap: Nanos::SECOND,
+        ..Step::new(name, StopRule::Duration(Nanos::SECOND))
     }
 }
 

@@ -160,19 +160,7 @@ mod tests {
     }
 
     fn step(load: Load, stop: StopRule) -> Step {
-        Step {
-            name: "readrandom".to_owned(),
-            clients: 1,
-            stop,
-            warmup: Nanos::from_secs(10),
-            load,
-            limit: None,
-            distribution: "uniform".to_owned(),
-            range_rows: 1,
-            batch_keys: 1,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos(0),
-        }
+        Step { warmup: Nanos::from_secs(10), load, ..Step::new("readrandom", stop) }
     }
 
     /// A minute, slow for its first 20 s; two of its seconds are void, and stood still.

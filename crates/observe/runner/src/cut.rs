@@ -295,17 +295,11 @@ mod tests {
     fn step(is_open: bool, length: usize) -> Step {
         let open = OpenLoad { rate: Rate::constant(100.0), pace: Pace::default() };
         Step {
-            name: "readwhilewriting".to_owned(),
             clients: 2,
-            stop: StopRule::Duration(Nanos::from_secs(length as u64)),
             warmup: Nanos::SECOND,
             load: if is_open { Load::Open(open) } else { Load::Closed },
             limit: Limit::parse("p99 < 2ms").ok(),
-            distribution: "uniform".to_owned(),
-            range_rows: 1,
-            batch_keys: 1,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos(0),
+            ..Step::new("readwhilewriting", StopRule::Duration(Nanos::from_secs(length as u64)))
         }
     }
 

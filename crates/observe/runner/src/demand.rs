@@ -138,19 +138,7 @@ mod tests {
     use super::*;
 
     fn step(clients: u32, load: Load) -> Step {
-        Step {
-            name: "readrandom".to_owned(),
-            clients,
-            stop: StopRule::Duration(Nanos::SECOND),
-            warmup: Nanos(0),
-            load,
-            limit: None,
-            distribution: "uniform".to_owned(),
-            range_rows: 1,
-            batch_keys: 1,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos(0),
-        }
+        Step { clients, load, ..Step::new("readrandom", StopRule::Duration(Nanos::SECOND)) }
     }
 
     fn open(ops_per_s: f64, pacing: Pacing) -> Load {

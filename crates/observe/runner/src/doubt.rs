@@ -171,7 +171,7 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, cpus: u32) -> Option<
 #[cfg(test)]
 mod tests {
     use model::record::OpSummaries;
-    use model::{IntervalRecord, Load, Step, StopRule};
+    use model::{IntervalRecord, Step, StopRule};
 
     use super::*;
     use crate::innocence::Judgement;
@@ -256,17 +256,8 @@ mod tests {
 
     fn closed() -> StepRecord {
         let step = Step {
-            name: "readrandom".to_owned(),
             clients: 2,
-            stop: StopRule::Duration(Nanos::from_secs(10)),
-            warmup: Nanos(0),
-            load: Load::Closed,
-            limit: None,
-            distribution: "uniform".to_owned(),
-            range_rows: 1,
-            batch_keys: 1,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos(0),
+            ..Step::new("readrandom", StopRule::Duration(Nanos::from_secs(10)))
         };
         StepRecord { duration_ns: Nanos::from_secs(10), ..StepRecord::new(0, step) }
     }

@@ -259,17 +259,10 @@ mod tests {
 
     fn step(load: Load) -> Step {
         Step {
-            name: "readrandom".to_owned(),
             clients: 6,
-            stop: StopRule::Duration(Nanos::SECOND),
-            warmup: Nanos(0),
             load,
             limit: Limit::parse("p99 < 2ms").ok(),
-            distribution: "uniform".to_owned(),
-            range_rows: 1,
-            batch_keys: 1,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos(0),
+            ..Step::new("readrandom", StopRule::Duration(Nanos::SECOND))
         }
     }
 

@@ -6,7 +6,7 @@ use model::honesty::{Found, Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::metric::Readings;
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Limit, Load, Nanos, OpKind, Options, RunRecord,
+    Bytes, Cell, DataShape, Durability, Experiment, Limit, Nanos, OpKind, Options, RunRecord,
     Settings, Step, StepRecord, StopRule, Variant,
 };
 
@@ -34,19 +34,7 @@ pub(crate) fn summary(done: u64, rows: u64) -> OpSummary {
 
 /// A step of two seconds in which two clients read 10,000 rows and nothing else is known.
 pub(crate) fn step(index: u32, name: &str) -> StepRecord {
-    let step = Step {
-        name: name.to_owned(),
-        clients: 2,
-        stop: StopRule::Operations(10_000),
-        warmup: Nanos(0),
-        load: Load::Closed,
-        limit: None,
-        distribution: "uniform".to_owned(),
-        range_rows: 10,
-        batch_keys: 10,
-        writer_bytes_per_s: None,
-        settle_cap: Nanos::from_secs(60),
-    };
+    let step = Step { clients: 2, ..Step::new(name, StopRule::Operations(10_000)) };
     StepRecord {
         started_at: "2026-11-20T20:15:00Z".to_owned(),
         duration_ns: Nanos::from_secs(2),

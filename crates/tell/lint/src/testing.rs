@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::honesty::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Load, Nanos, OpKind, Options,
-    RunRecord, Settings, Step, StepRecord, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Nanos, OpKind, Options, RunRecord,
+    Settings, Step, StepRecord, StopRule, Variant,
 };
 
 use crate::{ComparisonContext, PlanContext, Rule, check_comparison, check_plan};
@@ -24,19 +24,7 @@ pub(crate) fn host() -> Host {
 
 /// A minute's step by one client, in which 600,000 reads took 60 us each.
 pub(crate) fn step(name: &str) -> StepRecord {
-    let step = Step {
-        name: name.to_owned(),
-        clients: 1,
-        stop: StopRule::Duration(Nanos::from_secs(60)),
-        warmup: Nanos(0),
-        load: Load::Closed,
-        limit: None,
-        distribution: "uniform".to_owned(),
-        range_rows: 10,
-        batch_keys: 10,
-        writer_bytes_per_s: None,
-        settle_cap: Nanos::from_secs(60),
-    };
+    let step = Step::new(name, StopRule::Duration(Nanos::from_secs(60)));
     StepRecord {
         started_at: "2026-11-20T20:15:00Z".to_owned(),
         duration_ns: Nanos::from_secs(60),

@@ -307,17 +307,10 @@ mod tests {
 
     fn step(limit: Option<Limit>) -> Step {
         Step {
-            name: "readrandom".to_owned(),
             clients: 2,
-            stop: StopRule::Duration(Nanos::from_secs(5)),
-            warmup: Nanos(0),
             load: Load::FindClients,
             limit,
-            distribution: "uniform".to_owned(),
-            range_rows: 1,
-            batch_keys: 1,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos(0),
+            ..Step::new("readrandom", StopRule::Duration(Nanos::from_secs(5)))
         }
     }
 

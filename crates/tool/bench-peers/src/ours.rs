@@ -2,7 +2,7 @@
 
 use engine::{Driver, Engine, Maintenance, OpenSpec};
 use load::{GroupRun, SteadyClock, StepRun, StopFlag, run_step};
-use model::{Bytes, DataShape, Durability, Load, Nanos, Options, Settings, Step, StopRule};
+use model::{Bytes, DataShape, Durability, Nanos, Options, Settings, Step, StopRule};
 use workload::{Group, Presence, Request, catalog, generators};
 
 use crate::task::{CACHE_BYTES, KEY_BYTES, MEMTABLE_BYTES, RANGE_ROWS, ROWS, Task, VALUE_BYTES};
@@ -90,16 +90,8 @@ const fn shape() -> DataShape {
 
 fn step(task: &Task) -> Step {
     Step {
-        name: task.step.clone(),
-        clients: 1,
-        stop: StopRule::Operations(task.operations),
-        warmup: Nanos(0),
-        load: Load::Closed,
-        limit: None,
-        distribution: "uniform".to_owned(),
         range_rows: RANGE_ROWS,
         batch_keys: 1,
-        writer_bytes_per_s: None,
-        settle_cap: Nanos::SECOND,
+        ..Step::new(task.step.clone(), StopRule::Operations(task.operations))
     }
 }

@@ -5,24 +5,12 @@ use std::collections::BTreeSet;
 use engine::null::NullDriver;
 use engine::{Driver, Engine, OpenSpec};
 use load::{Event, GroupRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step};
-use model::{DataShape, Load, Nanos, OpKind, Options, Settings, Step, StopRule};
+use model::{DataShape, Nanos, OpKind, Options, Settings, Step, StopRule};
 use workload::{Generator, Group, Presence, Request, generators};
 
 /// Returns a `readrandom` step, closed loop, one client.
 pub(crate) fn step(stop: StopRule) -> Step {
-    Step {
-        name: "readrandom".to_owned(),
-        clients: 1,
-        stop,
-        warmup: Nanos(0),
-        load: Load::Closed,
-        limit: None,
-        distribution: "uniform".to_owned(),
-        range_rows: 10,
-        batch_keys: 10,
-        writer_bytes_per_s: None,
-        settle_cap: Nanos::SECOND,
-    }
+    Step::new("readrandom", stop)
 }
 
 /// Returns the generators of a step's clients.

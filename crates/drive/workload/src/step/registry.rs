@@ -128,17 +128,8 @@ mod tests {
     fn the_writer_s_rate_counts_keys_and_values() {
         let data = DataShape { rows: 10, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
         let step = |name: &str, rate| Step {
-            name: name.to_owned(),
-            clients: 1,
-            stop: StopRule::Duration(Nanos::SECOND),
-            warmup: Nanos(0),
-            load: Load::Closed,
-            limit: None,
-            distribution: "uniform".to_owned(),
-            range_rows: 10,
-            batch_keys: 10,
             writer_bytes_per_s: rate,
-            settle_cap: Nanos::SECOND,
+            ..Step::new(name, StopRule::Duration(Nanos::SECOND))
         };
         let limited = step("readwhilewriting", Some(Bytes(2_100_000)));
         let Some(Load::Open(open)) = writer_load(&limited, &data) else {

@@ -74,7 +74,7 @@ pub(super) fn shade((left, right): (f64, f64), (top, bottom): (f64, f64), why: &
 mod tests {
     use model::honesty::{Void, VoidCause, Voided};
     use model::record::{OpCounts, OpSummaries, OpSummary};
-    use model::{Load, OpKind, Readings, Step, StopRule};
+    use model::{OpKind, Readings, Step, StopRule};
 
     use super::*;
 
@@ -99,17 +99,8 @@ mod tests {
 
     fn step() -> StepRecord {
         let step = Step {
-            name: "readrandom".to_owned(),
-            clients: 1,
-            stop: StopRule::Duration(Nanos::from_secs(20)),
             warmup: Nanos::from_secs(5),
-            load: Load::Closed,
-            limit: None,
-            distribution: "uniform".to_owned(),
-            range_rows: 10,
-            batch_keys: 10,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos::SECOND,
+            ..Step::new("readrandom", StopRule::Duration(Nanos::from_secs(20)))
         };
         StepRecord::new(0, step)
     }

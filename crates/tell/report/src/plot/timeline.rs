@@ -431,17 +431,8 @@ mod tests {
 
     fn step() -> StepRecord {
         let step = Step {
-            name: "readrandom".to_owned(),
-            clients: 1,
-            stop: StopRule::Duration(Nanos::SECOND),
-            warmup: Nanos(0),
             load: Load::FindClients,
-            limit: None,
-            distribution: "uniform".to_owned(),
-            range_rows: 10,
-            batch_keys: 10,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos::SECOND,
+            ..Step::new("readrandom", StopRule::Duration(Nanos::SECOND))
         };
         StepRecord { duration_ns: Nanos::SECOND, search: None, ..StepRecord::new(1, step) }
     }

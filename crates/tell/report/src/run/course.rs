@@ -92,24 +92,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     use model::course::{Cycle, Stalls};
-    use model::{Load, Step, StopRule};
+    use model::{Step, StopRule};
 
     use super::*;
 
     fn step(course: Course) -> StepRecord {
-        let step = Step {
-            name: "readrandom".to_owned(),
-            clients: 1,
-            stop: StopRule::Duration(Nanos::from_secs(60)),
-            warmup: Nanos(0),
-            load: Load::Closed,
-            limit: None,
-            distribution: "uniform".to_owned(),
-            range_rows: 10,
-            batch_keys: 10,
-            writer_bytes_per_s: None,
-            settle_cap: Nanos::SECOND,
-        };
+        let step = Step::new("readrandom", StopRule::Duration(Nanos::from_secs(60)));
         StepRecord { course: Some(course), ..StepRecord::new(1, step) }
     }
 
