@@ -1,6 +1,7 @@
 //! The three moments at which rules are asked: on a plan, on a run, on a comparison.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use model::{Experiment, RunRecord, Waiver};
 
@@ -55,14 +56,14 @@ fn of_runs<'a>(rule: &Rule, context: &ComparisonContext<'a>) -> Vec<Seen> {
     let Some(host) = context.hosts.first().copied() else { return Vec::new() };
     let experiment: &Experiment = context.experiment;
     let runs = context.runs.iter().filter(|run| is_asked(rule, run));
-    let peers = |run: &RunRecord| {
-        let is_peer = |other: &&RunRecord| {
-            other.cell.variant == run.cell.variant && other.cell.clients == run.cell.clients
-        };
-        context.valid().filter(is_peer).count()
-    };
+    let cell = |run: &'a RunRecord| (run.cell.variant.as_str(), run.cell.clients);
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for run in context.valid() {
+        *counts.entry(cell(run)).or_default() += 1;
+    }
     let one = |run: &'a RunRecord| {
-        let seen = of_run(rule, &RunContext { experiment, host, run, peers: peers(run) });
+        let peers = counts.get(&cell(run)).copied().unwrap_or_default();
+        let seen = of_run(rule, &RunContext { experiment, host, run, peers });
         seen.into_iter().map(|one| one.variant(&run.cell.variant).run(&run.id))
     };
     runs.flat_map(one).collect()
