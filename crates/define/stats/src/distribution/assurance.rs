@@ -19,9 +19,9 @@ const MULTIPLES: [f64; 21] = [
 /// Returns the difference, in estimated standard errors, that is seen four times in five.
 ///
 /// A new experiment of the same design sees it, by a t test at 5 %; the chance is averaged over
-/// what the noise may be. `freedom` is behind the estimate and behind the test. Below one it is that of
-/// one; infinite degrees are known noise: 2.80. Between the multiples above it is interpolated, to
-/// 0.04 % too much at most.
+/// what the noise may be. `freedom` is behind the estimate and behind the test. Below one it is
+/// that of one; infinite degrees are known noise: 2.80. Between the multiples above it is
+/// interpolated, to 0.04 % too much at most.
 ///
 /// Source: A. O'Hagan, J. W. Stevens and M. J. Campbell, 2005, "Assurance in Clinical Trial
 /// Design", Pharmaceutical Statistics 4(3): power is averaged over what is not known. They average
