@@ -57,7 +57,7 @@ fn write(dir: &Path, points: usize) {
 /// Runs a command in a directory; returns its wall time in seconds, `None` if it is not there.
 fn time(dir: &Path, program: &str, arguments: &[&str]) -> Option<f64> {
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(dir).stdout(Stdio::null());
+    command.args(arguments).current_dir(dir).stdout(Stdio::null()).stderr(Stdio::null());
     let begun = Instant::now();
     let status = command.status().ok()?;
     assert!(status.success(), "{program} {arguments:?}");

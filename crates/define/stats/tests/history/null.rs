@@ -40,3 +40,22 @@ fn at_most_one_null_series_in_twenty_has_a_false_change() {
         println!("{line}");
     }
 }
+
+#[test]
+fn noise_that_trebles_is_told_where_it_does() {
+    for points in [200_usize, 500, 2_000] {
+        let (mut found, mut others) = (0, 0);
+        for seed in 0..100 {
+            let mut random = Random::seeded(seed * 71 + 29);
+            let mut off = Noise::White.series(points, &mut random);
+            off[points / 2..].iter_mut().for_each(|value| *value *= 3.0);
+            let series = search(&off);
+            let is_near = |index: usize| index.abs_diff(points / 2) <= 15;
+            let near = series.noise_changes.iter().filter(|one| is_near(one.index)).count();
+            found += near.min(1);
+            others += series.noise_changes.len() - near.min(1) + series.changes.len();
+        }
+        println!("{points} points, three times the noise: {found} of 100 told, {others} others");
+        assert!(found >= 85 && others <= 10, "{points} points: {found} {others}");
+    }
+}

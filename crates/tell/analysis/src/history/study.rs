@@ -213,14 +213,14 @@ fn events(histories: &mut [Studied]) -> Vec<Event> {
         places.extend((0..one.changes.len()).map(|change| (index, change)));
     }
     places.sort_by_key(|(index, change)| histories[*index].changes[*change].change.index);
+    let axes = axes(histories);
     let mut of_place: Vec<usize> = Vec::new();
     for (index, at) in &places {
         let change = histories[*index].changes[*at].change;
-        let labels = &histories[*index].history.labels;
         let joins = |event: &Event| {
             event.earliest.max(change.earliest) <= event.latest.min(change.latest)
                 && !event.histories.contains(index)
-                && event.histories.iter().all(|other| histories[*other].history.labels == *labels)
+                && event.histories.iter().all(|other| axes[*other] == axes[*index])
         };
         let event = events.iter().rposition(joins).unwrap_or_else(|| {
             let (earliest, latest) = (change.earliest, change.latest);
@@ -246,6 +246,18 @@ fn events(histories: &mut [Studied]) -> Vec<Event> {
         histories[index].changes[at].event = number[event];
     }
     shared
+}
+
+/// Returns for each history the first one that is over the same points.
+fn axes(histories: &[Studied]) -> Vec<usize> {
+    let mut axes: Vec<usize> = Vec::new();
+    for (index, one) in histories.iter().enumerate() {
+        let same = |first: &&usize| histories[**first].history.labels == one.history.labels;
+        let known = axes.iter().enumerate().filter(|(at, first)| at == *first);
+        let axis = known.map(|(_, first)| first).find(same).copied().unwrap_or(index);
+        axes.push(axis);
+    }
+    axes
 }
 
 /// Returns the drift that moves the level most.
