@@ -21,7 +21,6 @@ pub mod judge;
 pub mod means;
 pub mod noise;
 pub mod pelt;
-pub mod percentile;
 pub mod planning;
 pub mod prior;
 pub mod proportion;

@@ -67,15 +67,6 @@ pub fn cdf(t: f64, freedom: f64, noncentrality: f64) -> f64 {
     (below_zero + sum).clamp(0.0, 1.0)
 }
 
-/// Returns the chance that a t test at 5 % sees a difference of so many standard errors.
-///
-/// Source: J. Cohen, 1988, "Statistical Power Analysis for the Behavioral Sciences", 2nd edition,
-/// section 12.8; the distribution: [`cdf`].
-#[must_use]
-pub fn power(errors: f64, freedom: f64) -> f64 {
-    beyond(half_width(0.95, freedom), errors, freedom)
-}
-
 /// Returns the chance that the noncentral t is beyond `limit` on either side.
 fn beyond(limit: f64, errors: f64, freedom: f64) -> f64 {
     if errors.abs() > MOST_NONCENTRALITY {
@@ -154,10 +145,10 @@ mod tests {
             (2.8, 1000.0, 0.798_801_931_281),
         ];
         for (errors, freedom, known) in known {
-            let found = power(errors, freedom);
+            let found = beyond(half_width(0.95, freedom), errors, freedom);
             assert!((found - known).abs() < 1e-8, "{errors} {freedom}: {found}");
         }
-        assert!((power(100.0, 3.0) - 1.0).abs() < 1e-12);
+        assert!((beyond(half_width(0.95, 3.0), 100.0, 3.0) - 1.0).abs() < 1e-12);
     }
 
     #[test]

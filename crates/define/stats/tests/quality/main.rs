@@ -12,6 +12,5 @@
 mod chances;
 mod coverage;
 mod false_verdicts;
-mod injected;
 mod power;
 mod world;

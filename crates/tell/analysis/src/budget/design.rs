@@ -128,23 +128,25 @@ impl Budget<'_> {
     /// thousand repetitions or fewer.
     #[must_use]
     pub fn reach(&self, half_width: f64) -> Option<Design> {
-        let cheapest = |repetitions: u32| -> Option<Design> {
+        let of = |repetitions: u32| -> Option<Design> {
             let scale = self.scale(repetitions);
             let needed = self.lengths_for(&scale, half_width.ln_1p())?;
             let lengths: Vec<f64> = needed.into_iter().map(round_up).collect();
             let design = self.design(repetitions, &lengths);
             (design.half_width() <= half_width * (1.0 + TIE)).then_some(design)
         };
-        let all = (REPETITIONS_MIN..=REPETITIONS_MAX).filter_map(cheapest);
-        all.min_by_key(|design| (design.cost, design.repetitions))
-    }
-
-    /// Returns what to expect of a design with the lengths that are asked for now.
-    #[must_use]
-    pub fn as_asked(&self, repetitions: u32) -> Design {
-        let lengths: Vec<f64> =
-            self.lengths.iter().map(|length| length.span.as_secs_f64()).collect();
-        self.design(repetitions, &lengths)
+        let least_s = self.least_s();
+        let mut cheapest: Option<Design> = None;
+        for repetitions in REPETITIONS_MIN..=REPETITIONS_MAX {
+            let least = nanos(f64::from(repetitions) * least_s);
+            if cheapest.as_ref().is_some_and(|found| found.cost <= least) {
+                break;
+            }
+            let is_cheaper =
+                |one: &Design| cheapest.as_ref().is_none_or(|found| one.cost < found.cost);
+            cheapest = of(repetitions).filter(is_cheaper).or(cheapest);
+        }
+        cheapest
     }
 
     /// Returns the best lengths for so many repetitions in a time; `None` when it is too short.

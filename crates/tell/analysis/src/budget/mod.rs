@@ -7,6 +7,8 @@
 //! Source: the project's reference, analysis, section 2.
 
 mod design;
+#[cfg(test)]
+mod injected;
 mod pilot;
 #[cfg(test)]
 mod tests;

@@ -56,8 +56,6 @@ pub struct StepNoise {
     /// Long-run variance of ln(metric) within a run, in seconds: over its length it is the rest
     /// of the variance. `None` when what the length does is not known.
     pub within: Option<f64>,
-    /// Degrees of freedom behind `between`; `None` when it is assumed.
-    pub df: Option<f64>,
     /// Degrees of freedom that other cells add to a comparison; 0 for none.
     pub prior_df: f64,
     /// Where it is known from.
@@ -156,7 +154,6 @@ impl History<'_> {
             metric,
             between,
             within,
-            df: known.map(|known| known.df),
             prior_df: self.priors.get(metric).map_or(0.0, |noise| noise.prior.df),
             origin,
             length,

@@ -1,7 +1,10 @@
-use std::f64::consts::TAU;
+#![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
+#![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
 use model::course::{Course, CourseClass, Stalls};
 use model::{Experiment, Nanos, RunRecord, StopRule};
+use stats::distribution::student;
+use stats::noise::Noise;
 use stats::{Design as Rule, judge};
 
 use super::*;
@@ -11,7 +14,12 @@ use crate::sample::{experiment, run, step};
 const HOUR: Nanos = Nanos::from_secs(3600);
 
 /// Returns the noise of a timed step: deviations in per cent, as the reference has them.
-fn noise_of(step: &str, index: u32, between_percent: f64, within_percent2: f64) -> StepNoise {
+pub(super) fn noise_of(
+    step: &str,
+    index: u32,
+    between_percent: f64,
+    within_percent2: f64,
+) -> StepNoise {
     StepNoise {
         index,
         step: step.to_owned(),
@@ -20,7 +28,6 @@ fn noise_of(step: &str, index: u32, between_percent: f64, within_percent2: f64) 
         metric: "throughput_ops_per_s",
         between: (between_percent / 100.0).powi(2),
         within: Some(within_percent2 / 1e4),
-        df: Some(8.0),
         prior_df: 0.0,
         origin: Origin::Pilot { runs: 5 },
         length: Some(Nanos::from_secs(60)),
@@ -30,7 +37,7 @@ fn noise_of(step: &str, index: u32, between_percent: f64, within_percent2: f64) 
 }
 
 /// Returns the question of two variants whose runs cost `overhead_s` besides what is measured.
-fn budget(noise: &[StepNoise], overhead_s: u64) -> Budget<'_> {
+pub(super) fn budget(noise: &[StepNoise], overhead_s: u64) -> Budget<'_> {
     let lengths = noise.iter().map(|one| Length {
         index: one.index,
         step: one.step.clone(),
@@ -60,6 +67,44 @@ fn the_best_design_is_that_of_the_reference() {
     // The reference: 4, 900 s, 1.53 % on logarithms.
     assert_eq!(best(6, 1800, 0.5), (4, 900, 1.538));
     assert_eq!(best(24, 1800, 2.0), (19, 473, 1.536));
+}
+
+/// Goal: the half-widths and lengths of the reference's examples. From five repetitions on the
+/// reference has twice the degrees of freedom: its two variants are not compared block by block.
+#[test]
+fn half_widths_are_those_of_the_reference() {
+    let examples = [
+        (6, 600, 1.0, 3, 3000, 2.44),
+        (6, 600, 1.0, 5, 1560, 1.67),
+        (6, 600, 1.0, 10, 480, 1.33),
+        (6, 1800, 0.5, 4, 900, 1.53),
+        (24, 1800, 2.0, 3, 12_600, 4.6),
+        (24, 1800, 2.0, 19, 473, 1.47),
+    ];
+    for (hours, overhead_s, between, repetitions, seconds, known) in examples {
+        let noise = [noise_of("readrandom", 0, between, 475.0)];
+        let found = budget(&noise, overhead_s).propose(Nanos(HOUR.0 * hours)).unwrap();
+        let design = found.beside.iter().find(|one| one.repetitions == repetitions).unwrap();
+        let runs = f64::from(repetitions);
+        let unpaired = if repetitions < 5 {
+            1.0
+        } else {
+            student::half_width(0.95, 2.0 * runs - 2.0) / student::half_width(0.95, runs - 1.0)
+        };
+        let half_width = design.worst().unwrap().half_width.ln_1p() * 100.0 * unpaired;
+        assert_eq!(design.lengths[0].span, Nanos::from_secs(seconds));
+        let digits = if repetitions == 3 && hours == 24 { 0.06 } else { 0.006 };
+        assert!((half_width - known).abs() < digits, "{repetitions}: {half_width}");
+    }
+}
+
+/// Goal: the reference's closed form, sqrt(W S) / s_b, is where machine time buys most.
+#[test]
+fn the_best_length_is_where_the_variance_of_any_machine_time_is_least() {
+    let noise = noise_of("readrandom", 0, 1.0, 475.0);
+    let cost = |seconds: f64| noise.variance(seconds) * (600.0 + seconds);
+    let best = (600.0_f64 * 475.0).sqrt();
+    assert!(cost(best) < cost(best * 1.01) && cost(best) < cost(best * 0.99));
 }
 
 #[test]
@@ -134,31 +179,13 @@ fn a_step_of_unknown_seconds_keeps_its_length() {
     assert_eq!(told(&found), (15, 60, told(&found).2));
 }
 
-/// A generator for simulations: `SplitMix64` and Box & Muller's transform.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (TAU * self.uniform()).cos()
-    }
-}
-
 /// Run-to-run deviation of the simulated machine.
 const BETWEEN: f64 = 0.015;
 /// Long-run variance of its seconds.
 const WITHIN: f64 = 0.0475;
 
 /// Returns the logarithm of a simulated run's throughput.
-fn simulated(random: &mut Random, seconds: f64) -> f64 {
+fn simulated(random: &mut Noise, seconds: f64) -> f64 {
     (BETWEEN.powi(2) + WITHIN / seconds).sqrt() * random.normal()
 }
 
@@ -170,7 +197,7 @@ fn asked(variants: &[&str]) -> Experiment {
 }
 
 /// Returns a run of a minute whose throughput and seconds are simulated.
-fn pilot_run(random: &mut Random, variant: &str, repetition: u32) -> RunRecord {
+fn pilot_run(random: &mut Noise, variant: &str, repetition: u32) -> RunRecord {
     let ops = 1e7 * simulated(random, 60.0).exp();
     let mut run = run(variant, repetition, ops as u64);
     let only = &mut run.steps[0];
@@ -190,7 +217,7 @@ fn pilot_run(random: &mut Random, variant: &str, repetition: u32) -> RunRecord {
     run
 }
 
-fn pilot(random: &mut Random, variants: &[&str], repetitions: u32) -> Vec<RunRecord> {
+fn pilot(random: &mut Noise, variants: &[&str], repetitions: u32) -> Vec<RunRecord> {
     let mut runs = Vec::new();
     for variant in variants {
         runs.extend((1..=repetitions).map(|nth| pilot_run(random, variant, nth)));
@@ -199,7 +226,7 @@ fn pilot(random: &mut Random, variants: &[&str], repetitions: u32) -> Vec<RunRec
 }
 
 /// Returns the 95 % interval of a campaign's ratio on logarithms: its middle and half its width.
-fn campaign(random: &mut Random, repetitions: u32, seconds: f64) -> (f64, f64) {
+fn campaign(random: &mut Noise, repetitions: u32, seconds: f64) -> (f64, f64) {
     let mut arm =
         || -> Vec<f64> { (0..repetitions).map(|_| simulated(random, seconds).exp()).collect() };
     let rule = Rule { margin: 0.02, prior: None, is_paired: repetitions >= 5, assumed_cov: 0.0 };
@@ -216,7 +243,7 @@ fn campaign(random: &mut Random, repetitions: u32, seconds: f64) -> (f64, f64) {
 fn campaigns_are_as_precise_as_their_plan_promised() {
     let experiment = asked(&["a", "b"]);
     let rates = |pilot_runs: u32, seed: u64| {
-        let mut random = Random(seed);
+        let mut random = Noise::new(seed);
         let (mut kept, mut covered, mut off) = (0.0, 0.0, 0.0);
         for _ in 0..400 {
             let runs = pilot(&mut random, &["a", "b"], pilot_runs);
@@ -246,7 +273,7 @@ fn campaigns_are_as_precise_as_their_plan_promised() {
 #[test]
 fn two_stages_reach_what_is_asked_and_hold_the_truth() {
     let experiment = asked(&["a", "b"]);
-    let mut random = Random(3);
+    let mut random = Noise::new(3);
     let (mut covered, mut repetitions) = (0.0, 0.0);
     for _ in 0..2000 {
         let runs = pilot(&mut random, &["a", "b"], 3);
@@ -290,18 +317,18 @@ fn noise_is_that_of_the_pilot_or_the_ledger_or_assumed() {
     assert_eq!(assumed, (Origin::Assumed, 0.025, false));
     let earlier = of(&experiment, &[], &ledger("readrandom"));
     assert_eq!(earlier, (Origin::Ledger { experiments: 1 }, 0.02, false));
-    let runs = pilot(&mut Random(1), &["a", "b"], 5);
+    let runs = pilot(&mut Noise::new(1), &["a", "b"], 5);
     let (origin, between, knows_seconds) = of(&experiment, &runs, &ledger("readrandom"));
     assert_eq!((origin, knows_seconds), (Origin::Pilot { runs: 5 }, true));
     assert!((0.003..0.03).contains(&between), "{between}");
     experiment.workload = Some("iodir".to_owned());
-    assert_eq!(of(&experiment, &[], &Ledger::default()).1, 0.015);
+    assert!((of(&experiment, &[], &Ledger::default()).1 - 0.015).abs() < 1e-12);
 }
 
 #[test]
 fn a_variant_whose_runs_all_failed_needs_no_more_of_them() {
     let experiment = asked(&["a", "b", "c"]);
-    let runs = pilot(&mut Random(1), &["a", "b"], 3);
+    let runs = pilot(&mut Noise::new(1), &["a", "b"], 3);
     let compared: Vec<_> =
         piloted(&experiment, &runs).into_iter().map(|one| (one.variant, one.runs)).collect();
     assert_eq!(compared, [("b".to_owned(), 3)]);
@@ -322,7 +349,7 @@ fn steps_that_only_wait_are_nobody_s_question() {
 #[test]
 fn a_window_is_as_long_as_its_own_correlation_asks() {
     let experiment = asked(&["a"]);
-    let mut runs = pilot(&mut Random(1), &["a"], 3);
+    let mut runs = pilot(&mut Noise::new(1), &["a"], 3);
     for run in &mut runs {
         run.steps[0].course.as_mut().unwrap().effective_seconds = 5.0;
     }
