@@ -1,7 +1,7 @@
 //! What changed in some histories, what of it matters, and what changed together.
 
 use serde::Serialize;
-use stats::change::{Change, Confidence, Drift, Options, Series, find};
+use stats::change::{Change, Drift, Options, Series, find};
 use stats::family::benjamini_hochberg;
 
 use super::problem::HistoryError;
@@ -260,24 +260,12 @@ fn axes(histories: &[Studied]) -> Vec<usize> {
     axes
 }
 
-/// Returns the drift that moves the level most.
-#[must_use]
-pub(crate) fn largest(drifts: &[Drift]) -> Option<&Drift> {
-    let size = |drift: &Drift| drift.effect.map_or(f64::INFINITY, f64::abs);
-    drifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))
-}
-
 impl Studied {
     /// Returns the drift that moves the level most.
     #[must_use]
     pub fn drift(&self) -> Option<&Drift> {
-        largest(&self.found.drifts)
-    }
-
-    /// Returns whether some change is yet seen by few points.
-    #[must_use]
-    pub fn has_new(&self) -> bool {
-        self.changes.iter().any(|one| one.change.confidence == Confidence::New)
+        let size = |drift: &Drift| drift.effect.map_or(f64::INFINITY, f64::abs);
+        self.found.drifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))
     }
 }
 
