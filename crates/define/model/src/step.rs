@@ -82,8 +82,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// Returns a plain step: a closed loop by one client over uniformly drawn keys, without warm-up,
-    /// with ranges of 10 rows, batches of 10 keys and a settle of a minute at most.
+    /// Returns a plain step: a closed loop by one client over uniformly drawn keys, without
+    /// warm-up, with ranges of 10 rows, batches of 10 keys and a settle of a minute at most.
     #[must_use]
     pub fn new(name: impl Into<String>, stop: StopRule) -> Self {
         Self {
