@@ -29,7 +29,7 @@ use crate::noise::{self, Noise};
 /// When there are no runs, the base or a run's variant is not in the experiment, or the records
 /// are of different schema versions.
 ///
-/// Source: [`judge`]; the project's reference, analysis, section 1.
+/// Source: [`judge()`]; the project's reference, analysis, section 1.
 pub fn compare(
     runs: &[RunRecord],
     experiment: &Experiment,

@@ -6,13 +6,12 @@
 //!
 //! Invariants: the unit of analysis is one run, seconds inside a run are never "n"; a cost per
 //! operation is a ratio of totals, never a mean of ratios; what cannot be computed is absent,
-//! never 0; nothing is dropped silently; void intervals and invalid runs never count. What is told
-//! of a comparison is median and range over the repetitions, without a test of significance, and
-//! it is labelled so; the law of [`usl`] has intervals.
+//! never 0; nothing is dropped silently; void intervals and invalid runs never count. What is
+//! concluded of a difference comes from `stats`, with an interval; nothing is concluded without.
 //!
 //! To add a derived metric, add its line to `model::metric::METRICS` and its formula to the file
-//! of its subject in [`metrics`]; to add a statistic, add it to [`stat`] with its source; what
-//! makes a result doubtful stands in `lint`.
+//! of its subject in [`metrics`]; statistics stand in `stats`; what makes a result doubtful
+//! stands in `lint`.
 
 mod arms;
 pub mod budget;
