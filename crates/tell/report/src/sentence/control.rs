@@ -2,11 +2,12 @@
 
 use analysis::StepComparison;
 use model::Label;
-use stats::Verdict;
+use stats::{Method, Verdict};
 
 use super::claim::Claim;
 use super::single::plain;
 use super::step::{list, single};
+use crate::figure::percent;
 use crate::input::Compared;
 use crate::label::step_heading;
 use crate::trust::many;
@@ -17,13 +18,18 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
     let name = comparison.control.as_deref().filter(|name| *name != comparison.base)?;
     let mut asked = 0;
     let mut wrong: Vec<String> = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
     let mut look = |step: &StepComparison| -> Option<()> {
         let claim = Claim::of(step).into_iter().next()?;
         let cell = step.cells.iter().find(|cell| cell.variant == name)?;
         let effect = single(compared, (step, cell), &claim)?.effect;
         asked += 1;
+        let heading = step_heading(comparison, step);
+        if effect.method != Method::None {
+            seen.push(format!("{} in {heading}", percent(effect.detectable)));
+        }
         if matches!(effect.verdict, Verdict::Above | Verdict::Below | Verdict::SmallButReal) {
-            wrong.push(format!("{} ({})", step_heading(comparison, step), plain(effect)));
+            wrong.push(format!("{heading} ({})", plain(effect)));
         }
         Some(())
     };
@@ -37,14 +43,20 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
     if asked == 0 {
         return Some(format!("{is}; no step was finished by both."));
     }
-    let wrong: Vec<&str> = wrong.iter().map(String::as_str).collect();
+    let words = |texts: &[String]| list(&texts.iter().map(String::as_str).collect::<Vec<_>>());
     Some(if wrong.is_empty() {
-        format!("{is}; between the two no difference was found in {}.", many(asked, "step"))
+        let of = many(asked, "step");
+        let found = format!("{is}; between the two no difference was found in {of}.");
+        if seen.is_empty() {
+            return Some(found);
+        }
+        let seen = words(&seen);
+        format!("{found} A difference of {seen} would have been seen four times in five.")
     } else {
         format!(
             "{is}, and yet a difference was found in {}: one in 20 such answers is wrong by design, \
              and differences of this size stay in doubt.",
-            list(&wrong)
+            words(&wrong)
         )
     })
 }

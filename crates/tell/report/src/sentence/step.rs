@@ -90,6 +90,8 @@ pub(crate) fn single<'a>(
 /// Returns what one variant did, without any other.
 fn alone(claim: &Claim, name: &str, measured: &Measured) -> String {
     let Claim { verb, noun, metric, .. } = claim;
+    // "took 2 s to settle", and not "2 s time to settle".
+    let noun = noun.strip_prefix("time ").unwrap_or(noun);
     let spread = &measured.spread;
     let unit = metric::find(metric).map_or(model::Unit::Count, |metric| metric.unit);
     let median = figure::figure(unit, spread.median);
@@ -333,7 +335,7 @@ mod tests {
         assert!(!said_of(&sample(same)).contains("old-again"));
         let control = |sample: &Sample| sample.look(super::super::control).unwrap();
         insta::assert_snapshot!(control(&sample(same)), @r"
-        Control: old-again is old once more; between the two no difference was found in 1 step.
+        Control: old-again is old once more; between the two no difference was found in 1 step. A difference of 2.7 % in readrandom would have been seen four times in five.
         ");
         insta::assert_snapshot!(control(&sample(faster)), @r"
         Control: old-again is old once more, and yet a difference was found in readrandom (+8.0 % [+5.2 %, +11 %]): one in 20 such answers is wrong by design, and differences of this size stay in doubt.
