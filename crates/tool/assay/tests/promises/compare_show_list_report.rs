@@ -11,48 +11,8 @@ use serde_json::Value;
 
 use crate::place::Place;
 
-/// Two variants, twice each, in half a second.
-const PAIR: &str = r#"[experiment]
-name = "pair"
-question = "Do twins differ?"
-
-[benchmark]
-steps = ["fillseq", "readrandom"]
-rows = 500
-duration = "50ms"
-warmup = "5ms"
-
-[factors]
-repetitions = 2
-
-[[variant]]
-name = "one"
-engine = "memory"
-
-[[variant]]
-name = "two"
-engine = "memory"
-"#;
-
 /// The experiment, run once for all tests of this file.
-static RUN: LazyLock<Place> = LazyLock::new(|| {
-    let place = Place::new();
-    place.write("pair.toml", PAIR);
-    let said = place.assay(&["run", "pair.toml", "--report"]);
-    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    assert!(said.out.starts_with("Verdict: "), "{}", said.out);
-    for word in [
-        "one (base)",
-        "Doubts",
-        "Next     assay ",
-        "assay compare pair --costs",
-        "Kept in  results/pair/",
-    ] {
-        assert!(said.out.contains(word), "{word}: {}", said.out);
-    }
-    assert_eq!(said.out.matches("noise is poorly known").count(), 1, "once: {}", said.out);
-    place
-});
+static RUN: LazyLock<Place> = LazyLock::new(|| Place::with_pair("memory", &["--report"]));
 
 /// Returns the answer to a question that has one.
 fn answer(arguments: &[&str]) -> String {

@@ -29,37 +29,8 @@ name = "two"
 engine = "rocksdb@9.10.0"
 "#;
 
-/// Two variants, twice each, in half a second.
-const PAIR: &str = r#"[experiment]
-name = "pair"
-question = "Do twins differ?"
-
-[benchmark]
-steps = ["fillseq", "readrandom"]
-rows = 500
-duration = "50ms"
-warmup = "5ms"
-
-[factors]
-repetitions = 2
-
-[[variant]]
-name = "one"
-engine = "sqlite"
-
-[[variant]]
-name = "two"
-engine = "sqlite"
-"#;
-
 /// The experiment, run once for all tests of this file.
-static RUN: LazyLock<Place> = LazyLock::new(|| {
-    let place = Place::new();
-    place.write("pair.toml", PAIR);
-    let said = place.assay(&["run", "pair.toml"]);
-    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    place
-});
+static RUN: LazyLock<Place> = LazyLock::new(|| Place::with_pair("sqlite", &[]));
 
 /// Returns what lint says of a plan, those of the machine left out, and what it ends with.
 fn of_plan(text: &str, arguments: &[&str]) -> (i32, Vec<String>) {

@@ -7,6 +7,29 @@ use std::process::Output;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+/// Two variants, twice each, in half a second; `ENGINE` stands for the engine of both.
+const PAIR: &str = r#"[experiment]
+name = "pair"
+question = "Do twins differ?"
+
+[benchmark]
+steps = ["fillseq", "readrandom"]
+rows = 500
+duration = "50ms"
+warmup = "5ms"
+
+[factors]
+repetitions = 2
+
+[[variant]]
+name = "one"
+engine = "ENGINE"
+
+[[variant]]
+name = "two"
+engine = "ENGINE"
+"#;
+
 /// A directory with its own results, data and engine builds.
 pub(crate) struct Place {
     root: TempDir,
@@ -26,6 +49,15 @@ impl Place {
     /// Makes an empty directory.
     pub(crate) fn new() -> Self {
         Self { root: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    /// Makes a directory in which the experiment `pair` was run: `one` and `two` on an engine.
+    pub(crate) fn with_pair(engine: &str, more: &[&str]) -> Self {
+        let place = Self::new();
+        place.write("pair.toml", PAIR.replace("ENGINE", engine));
+        let said = place.assay(&[&["run", "pair.toml"], more].concat());
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        place
     }
 
     /// Returns the path of a file below the directory.
