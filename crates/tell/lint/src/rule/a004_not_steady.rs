@@ -1,7 +1,7 @@
 //! A004: what was measured is not a steady state.
 
 use model::record::Severity;
-use model::{Course, CourseClass, StepRecord, StopRule};
+use model::{Course, CourseClass, Nanos, StepRecord, StopRule};
 
 use super::{Rule, Seen};
 use crate::context::RunContext;
@@ -13,7 +13,9 @@ pub(crate) static RULE: Rule = Rule {
     name: "not steady",
     severity: Severity::Doubt,
     trigger: "throughput drifts over the whole step, or no part of it that is long enough is \
-              steady (a note for steps that end by count); an open loop that was overloaded",
+              steady (a note for steps that end by count); a warm-up or slow-down was counted, \
+              because little would be left without it or --whole asked for it; an open loop that \
+              was overloaded",
     why: "The mean of a step that is still changing depends on when it was stopped: it is no \
           property of the engine.",
     remedy: "measure for longer, warm up for longer, or read it as the course that it is",
@@ -35,6 +37,10 @@ fn unsteady(step: &StepRecord) -> Option<Seen> {
         CourseClass::NotSteady => {
             ("not steady", "no part that is long enough was steady".to_owned())
         }
+        CourseClass::WarmUp | CourseClass::SlowDown if is_counted(step, course) => {
+            let (before, from) = (course.class.phrase(), course.steady_from_ns);
+            ("counted whole", format!("{before} from {from} on, and what came before is counted"))
+        }
         CourseClass::Flat
         | CourseClass::WarmUp
         | CourseClass::SlowDown
@@ -47,6 +53,14 @@ fn unsteady(step: &StepRecord) -> Option<Seen> {
         StopRule::Operations(_) => seen.graded(Severity::Note),
         StopRule::Duration(_) => seen,
     })
+}
+
+/// Returns whether what came before the steady part is in the step's figures.
+///
+/// A step that ends by count is its whole work; one that ends by duration should have been cut.
+fn is_counted(step: &StepRecord, course: &Course) -> bool {
+    let is_timed = matches!(step.step.stop, StopRule::Duration(_));
+    is_timed && step.cut_ns.unwrap_or(Nanos(0)) < course.steady_from_ns
 }
 
 /// Returns how much throughput grew over the kept part, as a share.
@@ -85,5 +99,22 @@ mod tests {
         let by_count = Some(StopRule::Operations(600_000));
         assert_eq!(with(CourseClass::Drift, by_count), [(Severity::Note, seen)]);
         assert_eq!(with(CourseClass::NotSteady, None).len(), 1);
+    }
+
+    #[test]
+    fn a_warm_up_that_is_counted_is_told_and_one_that_was_cut_is_not() {
+        let with = |cut_s: Option<u64>| {
+            when(&RULE, |step| {
+                let steady_from_ns = Nanos::from_secs(12);
+                let class = CourseClass::WarmUp;
+                step.course = Some(Course { class, steady_from_ns, ..course() });
+                step.cut_ns = cut_s.map(Nanos::from_secs);
+            })
+        };
+        let seen = "readrandom of b: warm-up, then steady from 12.0 s on, and what came before is \
+                    counted (3 runs)";
+        assert_eq!(with(None), [(Severity::Doubt, seen.to_owned())]);
+        assert_eq!(with(Some(12)), []);
+        assert_eq!(with(Some(15)), []);
     }
 }
