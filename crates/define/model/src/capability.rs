@@ -113,6 +113,9 @@ pub struct Capabilities {
     pub durability: BTreeSet<Durability>,
     /// Longest key in bytes; `None` when only memory limits it.
     pub key_bytes_max: Option<u32>,
+    /// Longest value in bytes; `None` when only memory limits it.
+    #[serde(default)]
+    pub value_bytes_max: Option<u32>,
     /// Named abilities: `Ok` when present, else the reason ("needs 8.1").
     pub features: BTreeMap<String, Feature>,
 }

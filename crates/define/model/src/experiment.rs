@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::allocator::Allocator;
 use crate::build::BuildRef;
 use crate::capability::Durability;
 use crate::label::Waiver;
 use crate::options::Options;
+use crate::published::Published;
 use crate::record::Finding;
 use crate::step::Step;
 use crate::units::{Bytes, Nanos};
@@ -37,7 +39,8 @@ impl DataShape {
     }
 }
 
-/// Settings that mean the same for every engine; a driver translates those its engine has.
+/// Settings that mean the same for every engine; a driver translates those its engine has, and the
+/// runner sees to the allocator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Durability class of every write.
@@ -50,6 +53,9 @@ pub struct Settings {
     pub compression: Option<String>,
     /// Background threads the engine may use; `None` leaves profile and engine default.
     pub background_jobs: Option<u32>,
+    /// Who serves `malloc` in the run's process.
+    #[serde(default, skip_serializing_if = "Allocator::is_system")]
+    pub allocator: Allocator,
 }
 
 /// One thing compared: engine build, options and environment.
@@ -100,6 +106,9 @@ pub struct Experiment {
     /// Rules set aside by the author.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
+    /// What others found, to be held against what is found here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<Published>,
     /// What is compared, in the file's order.
     pub variants: Vec<Variant>,
 }

@@ -8,6 +8,7 @@
 //!
 //! To add a metric, add one line to [`metric::METRICS`].
 
+pub mod allocator;
 pub mod build;
 pub mod capability;
 pub mod course;
@@ -19,11 +20,13 @@ pub mod load;
 pub mod metric;
 pub mod operation;
 pub mod options;
+pub mod published;
 pub mod record;
 pub mod state;
 pub mod step;
 pub mod units;
 
+pub use allocator::{Allocator, Bin, MallocRecord};
 pub use build::{BuildRef, Identity};
 pub use capability::{Capabilities, Durability, OpKind};
 pub use course::{Course, CourseClass, Cycle, Drift, Stalls};
@@ -34,6 +37,7 @@ pub use load::{Arrivals, Limit, Load, OpenLoad, Pace, Pacing, Rate, RatePiece};
 pub use metric::{Better, Kind, Metric, Readings, Unit};
 pub use operation::{Direction, EntryRef, Op, Outcome};
 pub use options::Options;
+pub use published::{Expected, Published, PublishedFinding};
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
 pub use state::EngineState;
 pub use step::{Step, StepInfo, StepRole, StopRule};

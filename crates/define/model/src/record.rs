@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::allocator::MallocRecord;
 use crate::build::Identity;
 use crate::capability::OpKind;
 use crate::course::Course;
@@ -249,6 +250,9 @@ pub struct StepRecord {
     /// runs begin steady; never written into a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_ns: Option<Nanos>,
+    /// What the allocator told when the step ended; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub malloc: Option<MallocRecord>,
     /// Doubts about the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -280,6 +284,7 @@ impl StepRecord {
             search: None,
             course: None,
             cut_ns: None,
+            malloc: None,
             findings: Vec::new(),
         }
     }

@@ -9,8 +9,19 @@ use model::{Bytes, DataShape, Step, StepInfo};
 pub struct EngineInfo {
     /// The engine's name.
     pub name: &'static str,
-    /// Whether a version must be named, because builds are fetched.
-    pub is_versioned: bool,
+    /// How its builds are had.
+    pub builds: Builds,
+}
+
+/// How the builds of an engine are had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Builds {
+    /// One build, linked into the program: no version is named.
+    Linked,
+    /// Libraries loaded at run time: a version must be named.
+    Loaded,
+    /// The linked build without a version, and libraries with one.
+    Either,
 }
 
 /// What the planner may ask.

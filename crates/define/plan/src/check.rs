@@ -7,7 +7,7 @@ use model::units::{parse_count, parse_size};
 use model::{DataShape, Experiment, Options, Settings, Variant};
 use toml::Spanned;
 
-use crate::catalog::{Catalog, Machine};
+use crate::catalog::{Builds, Catalog, Machine};
 use crate::checked::{Checked, SETTINGS};
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
@@ -102,6 +102,7 @@ impl Checker<'_> {
                 None => 1,
             },
             steps,
+            published: Vec::new(),
             variants,
         };
         Ok(Checked {
@@ -248,6 +249,8 @@ impl Checker<'_> {
                 direct_io: direct.unwrap_or(preset.is_some_and(|preset| preset.direct_io)),
                 compression: compression.or(preset.map(|preset| preset.compression.to_owned())),
                 background_jobs: jobs.or(derived.map(|derived| derived.background_jobs)),
+                allocator: words
+                    .allocator(table.allocator.as_ref().or(benchmark.allocator.as_ref()))?,
             },
             is_control: false,
         })
@@ -266,14 +269,14 @@ impl Checker<'_> {
                     None => error.remedy(format!("engines: {}", names.join(", "))),
                 })
             }
-            Some(info) if info.is_versioned && build.version.is_none() => Err(at(PlanError::new(
+            Some(info) if info.builds == Builds::Loaded && build.version.is_none() => Err(at(PlanError::new(
                 format!("which version of {}?", build.engine),
             ))
             .remedy(format!(
                 "write {0}@VERSION; `assay engine list` shows known ones",
                 build.engine
             ))),
-            Some(info) if !info.is_versioned && build.version.is_some() => {
+            Some(info) if info.builds == Builds::Linked && build.version.is_some() => {
                 Err(at(PlanError::new(format!("{} is linked into Assay", build.engine)))
                     .remedy(format!("write \"{}\" without a version", build.engine)))
             }
@@ -343,6 +346,7 @@ fn settings_places(
         place(&table.direct_io, &benchmark.direct_io),
         place(&table.compression, &benchmark.compression),
         place(&table.background_jobs, &benchmark.background_jobs),
+        place(&table.allocator, &benchmark.allocator),
     ];
     SETTINGS.iter().copied().zip(places).filter_map(|(name, place)| Some((name, place?)))
 }

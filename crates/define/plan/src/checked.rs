@@ -10,7 +10,7 @@ use crate::nearest::nearest;
 
 /// Settings that every engine may be asked for, as written in files and named by drivers.
 pub(crate) const SETTINGS: &[&str] =
-    &["durability", "cache", "direct_io", "compression", "background_jobs"];
+    &["durability", "cache", "direct_io", "compression", "background_jobs", "allocator"];
 
 /// A checked experiment that still knows where its words stand, for errors found later.
 #[derive(Debug, Clone)]

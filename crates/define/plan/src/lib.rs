@@ -32,7 +32,7 @@ mod step_load;
 mod steps;
 mod window;
 
-pub use catalog::{Catalog, EngineInfo, Machine};
+pub use catalog::{Builds, Catalog, EngineInfo, Machine};
 pub use check::load;
 pub use checked::Checked;
 pub use error::PlanError;

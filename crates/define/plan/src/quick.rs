@@ -78,6 +78,7 @@ fn name_variants(variants: &[QuickVariant]) -> Vec<VariantTable> {
             direct_io: None,
             compression: None,
             background_jobs: None,
+            allocator: None,
             options: OptionTable(variant.options.iter().map(option).collect()),
         }
     };

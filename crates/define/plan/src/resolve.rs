@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use model::units::{parse_count, parse_size, parse_span};
-use model::{Bytes, Durability, Load, Nanos, Step, StepInfo, StepRole, StopRule};
+use model::{Allocator, Bytes, Durability, Load, Nanos, Step, StepInfo, StepRole, StopRule};
 use toml::Spanned;
 
 use crate::catalog::Catalog;
@@ -66,6 +66,21 @@ impl Words<'_> {
             place,
             "must be more than zero",
         ))
+    }
+
+    /// Checks an allocator; without one it is the system's.
+    pub(crate) fn allocator(&self, text: Option<&Spanned<String>>) -> Result<Allocator, PlanError> {
+        let Some(text) = text else { return Ok(Allocator::System) };
+        let name = text.get_ref();
+        let names = Allocator::ALL.map(Allocator::name);
+        Allocator::ALL.into_iter().find(|allocator| allocator.name() == name).ok_or_else(|| {
+            let error = PlanError::new(format!("`{name}` is not an allocator known here"));
+            let error = error.at(self.source, text.span(), "unknown allocator");
+            match nearest(name, names) {
+                Some(word) => error.remedy(format!("did you mean `{word}`?")),
+                None => error.remedy(format!("allocators: {}", names.join(", "))),
+            }
+        })
     }
 
     /// Checks a durability class.

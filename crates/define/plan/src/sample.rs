@@ -5,7 +5,7 @@ use std::path::Path;
 
 use model::{Bytes, DataShape, Experiment, OpKind, Step, StepInfo, StepRole};
 
-use crate::catalog::{Catalog, EngineInfo, Machine};
+use crate::catalog::{Builds, Catalog, EngineInfo, Machine};
 use crate::check::load;
 use crate::checked::Checked;
 use crate::error::PlanError;
@@ -61,8 +61,8 @@ impl Catalog for Knowledge {
 
     fn engines(&self) -> Vec<EngineInfo> {
         vec![
-            EngineInfo { name: "tree", is_versioned: false },
-            EngineInfo { name: "log", is_versioned: true },
+            EngineInfo { name: "tree", builds: Builds::Linked },
+            EngineInfo { name: "log", builds: Builds::Loaded },
         ]
     }
 

@@ -61,6 +61,7 @@ pub(crate) struct BenchmarkTable {
     pub(crate) direct_io: Option<Spanned<bool>>,
     pub(crate) compression: Option<Spanned<String>>,
     pub(crate) background_jobs: Option<Spanned<u32>>,
+    pub(crate) allocator: Option<Spanned<String>>,
 }
 
 /// A step as written: its name, or a table.
@@ -200,6 +201,7 @@ pub(crate) struct VariantTable {
     pub(crate) direct_io: Option<Spanned<bool>>,
     pub(crate) compression: Option<Spanned<String>>,
     pub(crate) background_jobs: Option<Spanned<u32>>,
+    pub(crate) allocator: Option<Spanned<String>>,
     #[serde(default)]
     pub(crate) options: OptionTable,
 }

@@ -40,6 +40,7 @@ impl Driver for NullDriver {
             operations: OpKind::ALL.into(),
             durability: Durability::ALL.into(),
             key_bytes_max: None,
+            value_bytes_max: None,
             features,
         }
     }

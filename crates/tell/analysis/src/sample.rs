@@ -76,6 +76,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
         steps: vec![step(0, "readrandom").step],
         margin: model::experiment::MARGIN_DEFAULT,
         waivers: Vec::new(),
+        published: Vec::new(),
         variants: variants.iter().map(variant).collect(),
     }
 }

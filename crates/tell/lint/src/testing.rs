@@ -72,6 +72,7 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
         steps: vec![step("readrandom").step],
         margin: model::experiment::MARGIN_DEFAULT,
         waivers: Vec::new(),
+        published: Vec::new(),
         variants: variants.iter().map(variant).collect(),
     }
 }

@@ -3,7 +3,7 @@
 //! To add one: its driver crate, and one line in [`ENGINES`].
 
 use engine::{Driver, EngineError};
-use plan::EngineInfo;
+use plan::{Builds, EngineInfo};
 use runner::Library;
 
 /// How an engine's driver is had.
@@ -11,8 +11,13 @@ enum Source {
     /// Linked into this program.
     Linked(fn() -> Box<dyn Driver>),
     /// Loaded at run time, so one program drives every release.
-    Loaded(fn(&std::path::Path) -> Result<Box<dyn Driver>, EngineError>),
+    Loaded(Open),
+    /// Linked when no version is named, else loaded.
+    Either(fn() -> Box<dyn Driver>, Open),
 }
+
+/// Opens a library.
+type Open = fn(&std::path::Path) -> Result<Box<dyn Driver>, EngineError>;
 
 /// The engines, in the order they are listed.
 #[rustfmt::skip]
@@ -31,7 +36,11 @@ static ENGINES: &[(&str, &str, Source)] = &[
 pub(crate) fn infos() -> Vec<EngineInfo> {
     let info = |(name, _, source): &(&'static str, &str, Source)| EngineInfo {
         name,
-        is_versioned: matches!(source, Source::Loaded(_)),
+        builds: match source {
+            Source::Linked(_) => Builds::Linked,
+            Source::Loaded(_) => Builds::Loaded,
+            Source::Either(..) => Builds::Either,
+        },
     };
     ENGINES.iter().map(info).collect()
 }
@@ -48,8 +57,10 @@ pub(crate) fn driver(
 ) -> Result<Box<dyn Driver>, EngineError> {
     let found = ENGINES.iter().find(|(known, ..)| *known == name);
     match (found.map(|(.., source)| source), library) {
-        (Some(Source::Linked(make)), _) => Ok(make()),
-        (Some(Source::Loaded(open)), Some(library)) => open(&library.path),
+        (Some(Source::Linked(make)), _) | (Some(Source::Either(make, _)), None) => Ok(make()),
+        (Some(Source::Loaded(open) | Source::Either(_, open)), Some(library)) => {
+            open(&library.path)
+        }
         (Some(Source::Loaded(_)), None) => {
             Err(EngineError::Unsupported(format!("{name} needs a version: {name}@VERSION")))
         }

@@ -26,6 +26,7 @@ impl Driver for LmdbDriver {
             operations: OpKind::ALL.into(),
             durability: Durability::ALL.into(),
             key_bytes_max: Some(KEY_BYTES_MAX),
+            value_bytes_max: None,
             features: BTreeMap::from([
                 (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
                 (CACHE_SIZE.to_owned(), no("the page cache is its only cache")),

@@ -26,6 +26,7 @@ impl Driver for RedbDriver {
             operations: OpKind::ALL.into(),
             durability: Durability::ALL.into(),
             key_bytes_max: None,
+            value_bytes_max: None,
             features: BTreeMap::from([
                 (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
                 (CACHE_SIZE.to_owned(), Feature::Yes),

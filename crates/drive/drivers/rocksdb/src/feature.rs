@@ -68,6 +68,7 @@ pub(crate) fn capabilities(api: &Api) -> Capabilities {
         operations: BTreeSet::from(OpKind::ALL),
         durability: BTreeSet::from(Durability::ALL),
         key_bytes_max: None,
+        value_bytes_max: None,
         features,
     }
 }

@@ -39,6 +39,7 @@ impl Driver for MemoryDriver {
             operations: OpKind::ALL.into(),
             durability: Durability::ALL.into(),
             key_bytes_max: None,
+            value_bytes_max: None,
             features: BTreeMap::from([
                 (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
                 (CACHE_SIZE.to_owned(), no("every row is in memory")),

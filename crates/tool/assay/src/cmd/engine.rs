@@ -7,7 +7,7 @@ use clap::Subcommand;
 use miette::{Result, miette};
 use model::capability::Feature;
 use model::{BuildRef, Bytes};
-use plan::EngineInfo;
+use plan::{Builds, EngineInfo};
 use runner::Library;
 use supply::{Artifact, KNOWN_ROCKSDB, Store};
 
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             ui.answer(line(&artifact));
         }
         Action::Add { engine, library, version } => {
-            if !known(engine)?.is_versioned {
+            if known(engine)?.builds == Builds::Linked {
                 return Err(miette!("{engine} is linked into Assay: it has no other builds"));
             }
             let added = store(environment)?.add(engine, library, version.as_deref());
@@ -104,7 +104,8 @@ pub(crate) fn library(
     ui: &Ui,
 ) -> Result<Option<Library>> {
     let infos = registry::infos();
-    if !infos.iter().any(|info| info.name == build.engine && info.is_versioned) {
+    let builds = infos.iter().find(|info| info.name == build.engine).map(|info| info.builds);
+    if build.version.is_none() || builds.is_none_or(|builds| builds == Builds::Linked) {
         return Ok(None);
     }
     let artifact = fetch(&store(environment)?, build, ui)?;

@@ -1,0 +1,110 @@
+//! Memory allocators as a factor, and what one tells of itself.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The allocator that serves `malloc` in a run's process, engine and client alike.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Allocator {
+    /// The C library's own.
+    #[default]
+    System,
+    /// jemalloc.
+    Jemalloc,
+    /// tcmalloc of gperftools.
+    Tcmalloc,
+    /// mimalloc.
+    Mimalloc,
+}
+
+impl Allocator {
+    /// Every allocator.
+    pub const ALL: [Self; 4] = [Self::System, Self::Jemalloc, Self::Tcmalloc, Self::Mimalloc];
+
+    /// Returns the allocator's name as written in experiment files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Jemalloc => "jemalloc",
+            Self::Tcmalloc => "tcmalloc",
+            Self::Mimalloc => "mimalloc",
+        }
+    }
+
+    /// Returns whether it is the C library's own, for which nothing is preloaded.
+    #[must_use]
+    pub fn is_system(&self) -> bool {
+        *self == Self::System
+    }
+}
+
+impl fmt::Display for Allocator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One size class of an allocator, all arenas together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bin {
+    /// Largest allocation it serves, in bytes.
+    pub size: u64,
+    /// Bytes of one slab.
+    pub slab_bytes: u64,
+    /// Regions of one slab.
+    pub slab_regions: u64,
+    /// Regions in use.
+    pub regions: u64,
+    /// Slabs held.
+    pub slabs: u64,
+}
+
+impl Bin {
+    /// Returns the bytes mapped for the class.
+    #[must_use]
+    pub const fn mapped_bytes(&self) -> u64 {
+        self.slabs.saturating_mul(self.slab_bytes)
+    }
+
+    /// Returns the share of its regions in use, 0 to 1; `None` when it holds no slab.
+    ///
+    /// Source: jemalloc 5.3, `stats.c`, column `util`.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
+    pub fn utilisation(&self) -> Option<f64> {
+        let room = self.slab_regions.saturating_mul(self.slabs);
+        (room > 0).then(|| self.regions as f64 / room as f64)
+    }
+}
+
+/// What the allocator of a run told at the end of a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MallocRecord {
+    /// Which allocator served the process, as it was found in it.
+    pub allocator: Allocator,
+    /// Its version, in its own words; empty when it does not tell.
+    pub version: String,
+    /// Its settings by its own names: number of arenas, decay times.
+    pub settings: Vec<(String, String)>,
+    /// Its size classes, the most mapped bytes first; empty when it does not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bins: Vec<Bin>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_tells_what_is_mapped_and_how_well_it_is_used() {
+        let bin = Bin { size: 448, slab_bytes: 28_672, slab_regions: 64, regions: 90, slabs: 2 };
+        assert_eq!(bin.mapped_bytes(), 57_344);
+        assert_eq!(bin.utilisation(), Some(90.0 / 128.0));
+        assert_eq!(Bin::default().utilisation(), None);
+    }
+}

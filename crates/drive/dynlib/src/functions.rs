@@ -1,0 +1,54 @@
+//! A table of C functions, found by name.
+
+/// Declares a table of the C functions of one library, and how it is filled.
+///
+/// The fields are named as the functions, less the prefix that all of them have. A required
+/// function is there or the table is not; an optional one is an `Option`. The signatures are the
+/// caller's promise: each must hold in every build that has the function.
+///
+/// ```
+/// dynlib::functions! {
+///     /// The functions of zlib that tell its version.
+///     pub(crate) struct Zlib prefix "zlib" {
+///         required { Version: fn() -> *const std::ffi::c_char; }
+///         optional { CompileFlags: fn() -> std::ffi::c_ulong; }
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! functions {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $table:ident prefix $prefix:literal {
+            required { $($name:ident: fn($($arg:ty),* $(,)?) $(-> $out:ty)?;)* }
+            optional { $($oname:ident: fn($($oarg:ty),* $(,)?) $(-> $oout:ty)?;)* }
+        }
+    ) => {
+        $(#[$meta])*
+        #[allow(non_snake_case, reason = "a field is named as its function")]
+        $vis struct $table {
+            $(pub(crate) $name: unsafe extern "C" fn($($arg),*) $(-> $out)?,)*
+            $(pub(crate) $oname: Option<unsafe extern "C" fn($($oarg),*) $(-> $oout)?>,)*
+        }
+
+        impl $table {
+            /// Looks every function up; the error is the name of a required one that is absent.
+            $vis fn bind(library: &$crate::Library) -> Result<Self, &'static str> {
+                Ok(Self {
+                    $($name: {
+                        let symbol = concat!($prefix, stringify!($name));
+                        // SAFETY: whoever declares the table promises its signatures.
+                        let found = unsafe { library.get(symbol) };
+                        *found.map_err(|_absent| symbol)?
+                    },)*
+                    $($oname: {
+                        // SAFETY: whoever declares the table promises its signatures.
+                        let found = unsafe { library.get(concat!($prefix, stringify!($oname))) };
+                        found.ok().map(|function| *function)
+                    },)*
+                })
+            }
+        }
+    };
+}

@@ -1,0 +1,100 @@
+//! The one engine library of a process.
+#![expect(unsafe_code, reason = "a library's initialisers run when it is loaded")]
+
+use std::ffi::c_void;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use engine::EngineError;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use sha2::{Digest, Sha256};
+
+use crate::image::check_image;
+
+/// A library that this process holds until it ends.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The loader's handle.
+    pub library: Library,
+    /// The file, links followed.
+    pub path: PathBuf,
+    /// Its SHA-256, in hex.
+    pub sha256: String,
+}
+
+/// The library this process holds, once it holds one.
+///
+/// Two RocksDB libraries in one process bind each other's C++ symbols in spite of `RTLD_LOCAL` and
+/// abort, so the first library stays and keeps every other out. It is never unloaded: its threads
+/// and thread-locals outlive any database.
+static HELD: Mutex<Option<&'static Loaded>> = Mutex::new(None);
+
+/// Loads the library at `path`, or returns it when this process already holds it.
+///
+/// # Errors
+/// When the file is no whole shared library for this machine, the loader refuses it, or the process
+/// holds another library.
+pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
+    let unreadable =
+        |error: std::io::Error| EngineError::Fatal(format!("`{}`: {error}", path.display()));
+    let path = path.canonicalize().map_err(unreadable)?;
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(first) = *held {
+        if first.path == path {
+            return Ok(first);
+        }
+        return Err(EngineError::Unsupported(format!(
+            "a second engine library in one process: `{}` is loaded, so `{}` needs a process of \
+             its own",
+            first.path.display(),
+            path.display()
+        )));
+    }
+    let loaded: &'static Loaded = Box::leak(Box::new(load(path)?));
+    *held = Some(loaded);
+    Ok(loaded)
+}
+
+fn load(path: PathBuf) -> Result<Loaded, EngineError> {
+    let image = fs::read(&path)
+        .map_err(|error| EngineError::Fatal(format!("`{}`: {error}", path.display())))?;
+    if cfg!(target_os = "linux") {
+        check_image(&image, std::env::consts::ARCH)
+            .map_err(|reason| EngineError::Unsupported(format!("`{}` {reason}", path.display())))?;
+    }
+    // SAFETY: the library's initialisers are those of an engine and its run-time libraries, made to
+    // run when a program starts; no other engine's library is in the process (`HELD`).
+    let opened = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
+    let library = opened.map_err(|error| {
+        EngineError::Fatal(format!("the loader refuses `{}`: {error}", path.display()))
+    })?;
+    let sha256 = Sha256::digest(&image).iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Loaded { library, path, sha256 })
+}
+
+impl Loaded {
+    /// Returns whether the library, or one that it brought along, has a symbol of that name.
+    #[must_use]
+    pub fn has(&self, symbol: &str) -> bool {
+        // SAFETY: the address is compared with nothing and never called.
+        let found = unsafe { self.library.get::<*const c_void>(symbol) };
+        found.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_library_is_told_in_words() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("script.so");
+        fs::write(&path, "#!/bin/sh\n").unwrap();
+        let error = load_once(&path).unwrap_err().to_string();
+        assert!(error.contains("is not a shared library"), "{error}");
+        let error = load_once(&dir.path().join("absent.so")).unwrap_err().to_string();
+        assert!(error.contains("absent.so"), "{error}");
+    }
+}

@@ -1,0 +1,109 @@
+/*
+ * What a shared library exports so that Assay can drive an engine. Version 1.
+ *
+ * A shim is one C file, compiled against an engine's own header for one build of that engine, that
+ * offers these functions and nothing else. Assay loads it, and with it the engine's library. So a
+ * struct that changes its layout from build to build is the compiler's business, never Assay's.
+ *
+ * Rules for every function: it neither writes to stdout nor ends the process on purpose. One engine
+ * is open at a time. Sessions belong to the thread that began them; the other functions are called
+ * from any thread, also while sessions work. What is returned through a callback is copied before
+ * the callback returns. Texts are UTF-8 and end with a zero byte.
+ */
+#ifndef ASSAY_ENGINE_H
+#define ASSAY_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASSAY_ABI 1
+#define ASSAY_EXPORT __attribute__((visibility("default")))
+
+/* What came of a call. Everything from ASSAY_CONFLICT on is a failure and tells why. */
+enum assay_result {
+    ASSAY_DONE = 0,
+    ASSAY_NOT_FOUND = 1,   /* a read that found nothing; no failure */
+    ASSAY_CONFLICT = 2,    /* with another client: retry is legal */
+    ASSAY_TIMEOUT = 3,     /* the engine gave up waiting */
+    ASSAY_UNSUPPORTED = 4, /* this build cannot do it */
+    ASSAY_BAD_OPTION = 5,  /* `option` names the one that was refused */
+    ASSAY_FATAL = 6,       /* the engine cannot go on */
+};
+
+/* Why a call failed, in the engine's own words; cut to fit. Written only on failure. */
+typedef struct assay_error {
+    char text[1024];
+    char option[128]; /* empty unless ASSAY_BAD_OPTION */
+} assay_error;
+
+typedef struct assay_option {
+    const char *name;
+    const char *value;
+} assay_option;
+
+/* What an engine is opened with; all pointers live until the call returns. */
+typedef struct assay_open_spec {
+    const char *dir;             /* exists; empty for fresh data */
+    const assay_option *options; /* every one is known to the driver; a shim may still refuse */
+    size_t option_count;
+} assay_open_spec;
+
+/* Takes one row that was read. */
+typedef void (*assay_row)(void *rows, const void *key, size_t key_bytes, const void *value,
+                          size_t value_bytes);
+/* Takes one named text. */
+typedef void (*assay_tell)(void *to, const char *name, const char *text);
+/* Takes one named number. */
+typedef void (*assay_count)(void *to, const char *name, double value);
+
+/* Work between steps; see `assay_maintain`. */
+enum assay_work {
+    ASSAY_FLUSH = 0,          /* bring what is buffered in memory to its place, and to the device */
+    ASSAY_COMPACT_LEVEL0 = 1, /* move level 0 to the next level that is not empty */
+    ASSAY_COMPACT_ALL = 2,    /* compact everything */
+};
+
+/* Returns ASSAY_ABI. */
+ASSAY_EXPORT uint32_t assay_abi(void);
+
+/* Tells `version` and build facts by name; before anything is opened. */
+ASSAY_EXPORT void assay_identity(assay_tell tell, void *to);
+
+/* Opens the data in `spec->dir`, creating it when the directory is empty. */
+ASSAY_EXPORT int assay_open(const assay_open_spec *spec, void **engine, assay_error *error);
+
+/* Tells the configuration in force, under the engine's own names. */
+ASSAY_EXPORT void assay_options(void *engine, assay_tell tell, void *to);
+
+/* Begins a session on the calling thread. */
+ASSAY_EXPORT int assay_session_begin(void *engine, void **session, assay_error *error);
+ASSAY_EXPORT void assay_session_end(void *session);
+
+/* Operations. Hot path: no clock, no lock and no allocation of the shim's own. */
+ASSAY_EXPORT int assay_get(void *session, const void *key, size_t key_bytes, assay_row row,
+                           void *rows, assay_error *error);
+ASSAY_EXPORT int assay_put(void *session, const void *key, size_t key_bytes, const void *value,
+                           size_t value_bytes, assay_error *error);
+ASSAY_EXPORT int assay_delete(void *session, const void *key, size_t key_bytes,
+                              assay_error *error);
+/* Reads at most `limit` rows from `start` on, upwards or, with `is_reverse`, downwards. */
+ASSAY_EXPORT int assay_scan(void *session, const void *start, size_t start_bytes, uint32_t limit,
+                            int is_reverse, assay_row row, void *rows, assay_error *error);
+
+/* Starts `work`; `*is_done` is 0 when the engine has no such work to do. May block. */
+ASSAY_EXPORT int assay_maintain(void *engine, int work, int *is_done, assay_error *error);
+
+/*
+ * Counts the engine's state now; called once a second. Names that begin with `engine_` are metrics
+ * of Assay's glossary in their units, cumulative where those are counters; `tree_height`, and
+ * `is_idle` (0 or 1) mean what they say; any other is a counter under the engine's own name.
+ */
+ASSAY_EXPORT void assay_state(void *engine, assay_count count, void *to);
+
+/* Tells the engine's own statistics as texts, for the archive: a title and the text, each. */
+ASSAY_EXPORT void assay_statistics(void *engine, assay_tell tell, void *to);
+
+/* Closes cleanly; `engine` is gone after it, also when it fails. */
+ASSAY_EXPORT int assay_close(void *engine, assay_error *error);
+
+#endif
