@@ -43,6 +43,7 @@ pub fn compare(
     let step = |(key, arms): (&Key, &Arms<'_>)| StepComparison {
         index: key.index,
         name: key.name.clone(),
+        distribution: distribution(experiment, key.index),
         clients: key.clients,
         is_rate_given: arms.is_rate_given,
         primary: primary(arms),
@@ -176,6 +177,12 @@ fn is_block_by_block(one: &[(Block<'_>, f64)], other: &[(Block<'_>, f64)]) -> bo
         && one.len() >= PAIRED_FROM as usize
         && one.iter().zip(other).all(|(a, b)| a.0 == b.0)
         && one.iter().zip(one.iter().skip(1)).all(is_once)
+}
+
+/// Returns the key distribution that the experiment asks for in a step; empty where it has none.
+fn distribution(experiment: &Experiment, index: u32) -> String {
+    let step = experiment.steps.get(index as usize);
+    step.map_or_else(String::new, |step| step.distribution.clone())
 }
 
 fn check(runs: &[RunRecord], experiment: &Experiment, base: &str) -> Result<(), AnalysisError> {

@@ -45,6 +45,8 @@ pub struct StepComparison {
     pub index: u32,
     /// The step's name.
     pub name: String,
+    /// Key distribution, as written.
+    pub distribution: String,
     /// Level of the clients factor.
     pub clients: u32,
     /// Whether operations arrived at rates the experiment gives.

@@ -60,15 +60,20 @@ pub(crate) fn measured_steps(comparison: &Comparison) -> Vec<&StepComparison> {
     comparison.steps.iter().filter(has_throughput).collect()
 }
 
-/// Returns a step's heading: its name, its place when the name is not unique, its clients when
-/// there are several levels.
+/// Returns a step's heading: its name, what tells it from others of that name (its distribution,
+/// else its place), its clients when there are several levels.
 pub(crate) fn step_heading(comparison: &Comparison, step: &StepComparison) -> String {
     let is_twin = |other: &&StepComparison| {
         other.clients == step.clients && other.name == step.name && other.index != step.index
     };
     let mut heading = step.name.clone();
-    if comparison.steps.iter().any(|other| is_twin(&other)) {
-        heading.push_str(&format!(" (step {})", step.index + 1));
+    let mut twins = comparison.steps.iter().filter(|other| is_twin(other)).peekable();
+    if twins.peek().is_some() {
+        let is_told_apart = twins.all(|twin| twin.distribution != step.distribution);
+        heading.push_str(&match is_told_apart {
+            true => format!(" ({})", step.distribution),
+            false => format!(" (step {})", step.index + 1),
+        });
     }
     if comparison.levels().len() > 1 {
         heading.push_str(&level_suffix(step.clients));
