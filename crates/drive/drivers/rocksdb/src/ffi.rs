@@ -8,11 +8,12 @@
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::OnceLock;
 
+use dynlib::{Loaded, load_once};
 use engine::EngineError;
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 /// Declares handles that only the library looks into.
 macro_rules! handles {
@@ -32,121 +33,100 @@ pub(crate) type ErrorOut = *mut *mut c_char;
 /// Text of the library's side.
 type Text = *const c_char;
 
-/// Declares the table of functions and how it is filled.
-macro_rules! functions {
-    (
-        required { $($name:ident: fn($($arg:ty),*) $(-> $out:ty)?;)* }
-        optional { $($oname:ident: fn($($oarg:ty),*) $(-> $oout:ty)?;)* }
-    ) => {
-        /// The functions of one library.
-        #[expect(non_snake_case, reason = "a field is named as its function")]
-        pub(crate) struct Api {
-            library: Library,
-            $(pub(crate) $name: unsafe extern "C" fn($($arg),*) $(-> $out)?,)*
-            $(pub(crate) $oname: Option<unsafe extern "C" fn($($oarg),*) $(-> $oout)?>,)*
+dynlib::functions! {
+    /// The functions of one library.
+    pub(crate) struct Functions prefix "rocksdb_" {
+        required {
+            open: fn(*const OptionsHandle, Text, ErrorOut) -> *mut DbHandle;
+            open_column_families: fn(
+                *const OptionsHandle, Text, c_int, *const Text, *const *const OptionsHandle,
+                *mut *mut Family, ErrorOut
+            ) -> *mut DbHandle;
+            close: fn(*mut DbHandle);
+            column_family_handle_destroy: fn(*mut Family);
+            free: fn(*mut c_void);
+            options_create: fn() -> *mut OptionsHandle;
+            options_destroy: fn(*mut OptionsHandle);
+            options_set_create_if_missing: fn(*mut OptionsHandle, c_uchar);
+            options_enable_statistics: fn(*mut OptionsHandle);
+            options_statistics_get_string: fn(*mut OptionsHandle) -> *mut c_char;
+            options_set_block_based_table_factory: fn(*mut OptionsHandle, *mut TableOptions);
+            get_options_from_string: fn(*const OptionsHandle, Text, *mut OptionsHandle, ErrorOut);
+            block_based_options_create: fn() -> *mut TableOptions;
+            block_based_options_destroy: fn(*mut TableOptions);
+            block_based_options_set_block_cache: fn(*mut TableOptions, *mut Cache);
+            cache_destroy: fn(*mut Cache);
+            set_options: fn(*mut DbHandle, c_int, *const Text, *const Text, ErrorOut);
+            set_perf_level: fn(c_int);
+            property_value: fn(*mut DbHandle, Text) -> *mut c_char;
+            property_int: fn(*mut DbHandle, Text, *mut u64) -> c_int;
+            flushoptions_create: fn() -> *mut FlushOptions;
+            flushoptions_destroy: fn(*mut FlushOptions);
+            flushoptions_set_wait: fn(*mut FlushOptions, c_uchar);
+            flush: fn(*mut DbHandle, *const FlushOptions, ErrorOut);
+            compact_range: fn(*mut DbHandle, Text, usize, Text, usize);
+            readoptions_create: fn() -> *mut ReadOptions;
+            readoptions_destroy: fn(*mut ReadOptions);
+            readoptions_set_total_order_seek: fn(*mut ReadOptions, c_uchar);
+            writeoptions_create: fn() -> *mut WriteOptions;
+            writeoptions_destroy: fn(*mut WriteOptions);
+            writeoptions_set_sync: fn(*mut WriteOptions, c_uchar);
+            writeoptions_disable_WAL: fn(*mut WriteOptions, c_int);
+            get_pinned: fn(*mut DbHandle, *const ReadOptions, Text, usize, ErrorOut) -> *mut Pinned;
+            pinnableslice_value: fn(*const Pinned, *mut usize) -> Text;
+            pinnableslice_destroy: fn(*mut Pinned);
+            multi_get: fn(
+                *mut DbHandle, *const ReadOptions, usize, *const Text, *const usize,
+                *mut *mut c_char, *mut usize, ErrorOut
+            );
+            writebatch_create: fn() -> *mut Batch;
+            writebatch_destroy: fn(*mut Batch);
+            writebatch_clear: fn(*mut Batch);
+            writebatch_put: fn(*mut Batch, Text, usize, Text, usize);
+            writebatch_delete: fn(*mut Batch, Text, usize);
+            write: fn(*mut DbHandle, *const WriteOptions, *mut Batch, ErrorOut);
+            create_iterator: fn(*mut DbHandle, *const ReadOptions) -> *mut Iter;
+            iter_destroy: fn(*mut Iter);
+            iter_valid: fn(*const Iter) -> c_uchar;
+            iter_seek: fn(*mut Iter, Text, usize);
+            iter_seek_for_prev: fn(*mut Iter, Text, usize);
+            iter_next: fn(*mut Iter);
+            iter_prev: fn(*mut Iter);
+            iter_key: fn(*const Iter, *mut usize) -> Text;
+            iter_value: fn(*const Iter, *mut usize) -> Text;
+            iter_get_error: fn(*const Iter, ErrorOut);
         }
-
-        impl Api {
-            /// Looks every function up; the error is the name of a required one that is absent.
-            fn bind(library: Library) -> Result<Self, &'static str> {
-                Ok(Self {
-                    $($name: {
-                        let symbol = concat!("rocksdb_", stringify!($name));
-                        // SAFETY: the signature is the one of c.h in every supported release.
-                        let found = unsafe { library.get(symbol) };
-                        *found.map_err(|_absent| symbol)?
-                    },)*
-                    $($oname: {
-                        // SAFETY: the signature is the one of c.h in every release that has it.
-                        let found = unsafe { library.get(concat!("rocksdb_", stringify!($oname))) };
-                        found.ok().map(|function| *function)
-                    },)*
-                    library,
-                })
-            }
+        optional {
+            batched_multi_get_cf: fn(
+                *mut DbHandle, *const ReadOptions, *mut Family, usize, *const Text, *const usize,
+                *mut *mut Pinned, ErrorOut, bool
+            );
+            hyper_clock_cache_options_create: fn(usize, usize) -> *mut HyperClockOptions;
+            hyper_clock_cache_options_destroy: fn(*mut HyperClockOptions);
+            hyper_clock_cache_options_set_num_shard_bits: fn(*mut HyperClockOptions, c_int);
+            cache_create_hyper_clock_opts: fn(*const HyperClockOptions) -> *mut Cache;
         }
-    };
-}
-
-functions! {
-    required {
-        open: fn(*const OptionsHandle, Text, ErrorOut) -> *mut DbHandle;
-        open_column_families: fn(
-            *const OptionsHandle, Text, c_int, *const Text, *const *const OptionsHandle,
-            *mut *mut Family, ErrorOut
-        ) -> *mut DbHandle;
-        close: fn(*mut DbHandle);
-        column_family_handle_destroy: fn(*mut Family);
-        free: fn(*mut c_void);
-        options_create: fn() -> *mut OptionsHandle;
-        options_destroy: fn(*mut OptionsHandle);
-        options_set_create_if_missing: fn(*mut OptionsHandle, c_uchar);
-        options_enable_statistics: fn(*mut OptionsHandle);
-        options_statistics_get_string: fn(*mut OptionsHandle) -> *mut c_char;
-        options_set_block_based_table_factory: fn(*mut OptionsHandle, *mut TableOptions);
-        get_options_from_string: fn(*const OptionsHandle, Text, *mut OptionsHandle, ErrorOut);
-        block_based_options_create: fn() -> *mut TableOptions;
-        block_based_options_destroy: fn(*mut TableOptions);
-        block_based_options_set_block_cache: fn(*mut TableOptions, *mut Cache);
-        cache_destroy: fn(*mut Cache);
-        set_options: fn(*mut DbHandle, c_int, *const Text, *const Text, ErrorOut);
-        set_perf_level: fn(c_int);
-        property_value: fn(*mut DbHandle, Text) -> *mut c_char;
-        property_int: fn(*mut DbHandle, Text, *mut u64) -> c_int;
-        flushoptions_create: fn() -> *mut FlushOptions;
-        flushoptions_destroy: fn(*mut FlushOptions);
-        flushoptions_set_wait: fn(*mut FlushOptions, c_uchar);
-        flush: fn(*mut DbHandle, *const FlushOptions, ErrorOut);
-        compact_range: fn(*mut DbHandle, Text, usize, Text, usize);
-        readoptions_create: fn() -> *mut ReadOptions;
-        readoptions_destroy: fn(*mut ReadOptions);
-        readoptions_set_total_order_seek: fn(*mut ReadOptions, c_uchar);
-        writeoptions_create: fn() -> *mut WriteOptions;
-        writeoptions_destroy: fn(*mut WriteOptions);
-        writeoptions_set_sync: fn(*mut WriteOptions, c_uchar);
-        writeoptions_disable_WAL: fn(*mut WriteOptions, c_int);
-        get_pinned: fn(*mut DbHandle, *const ReadOptions, Text, usize, ErrorOut) -> *mut Pinned;
-        pinnableslice_value: fn(*const Pinned, *mut usize) -> Text;
-        pinnableslice_destroy: fn(*mut Pinned);
-        multi_get: fn(
-            *mut DbHandle, *const ReadOptions, usize, *const Text, *const usize,
-            *mut *mut c_char, *mut usize, ErrorOut
-        );
-        writebatch_create: fn() -> *mut Batch;
-        writebatch_destroy: fn(*mut Batch);
-        writebatch_clear: fn(*mut Batch);
-        writebatch_put: fn(*mut Batch, Text, usize, Text, usize);
-        writebatch_delete: fn(*mut Batch, Text, usize);
-        write: fn(*mut DbHandle, *const WriteOptions, *mut Batch, ErrorOut);
-        create_iterator: fn(*mut DbHandle, *const ReadOptions) -> *mut Iter;
-        iter_destroy: fn(*mut Iter);
-        iter_valid: fn(*const Iter) -> c_uchar;
-        iter_seek: fn(*mut Iter, Text, usize);
-        iter_seek_for_prev: fn(*mut Iter, Text, usize);
-        iter_next: fn(*mut Iter);
-        iter_prev: fn(*mut Iter);
-        iter_key: fn(*const Iter, *mut usize) -> Text;
-        iter_value: fn(*const Iter, *mut usize) -> Text;
-        iter_get_error: fn(*const Iter, ErrorOut);
-    }
-    optional {
-        batched_multi_get_cf: fn(
-            *mut DbHandle, *const ReadOptions, *mut Family, usize, *const Text, *const usize,
-            *mut *mut Pinned, ErrorOut, bool
-        );
-        hyper_clock_cache_options_create: fn(usize, usize) -> *mut HyperClockOptions;
-        hyper_clock_cache_options_destroy: fn(*mut HyperClockOptions);
-        hyper_clock_cache_options_set_num_shard_bits: fn(*mut HyperClockOptions, c_int);
-        cache_create_hyper_clock_opts: fn(*const HyperClockOptions) -> *mut Cache;
     }
 }
 
-/// The library this process holds, once it holds one.
-///
-/// Two RocksDB libraries in one process bind each other's C++ symbols in spite of `RTLD_LOCAL`
-/// and abort, so the first one stays and keeps every other out. It is never unloaded: its threads
-/// and thread-locals outlive any database.
-static HELD: Mutex<Option<(PathBuf, &'static Api)>> = Mutex::new(None);
+/// One library and its functions.
+pub(crate) struct Api {
+    functions: Functions,
+    /// The library itself.
+    pub(crate) loaded: &'static Loaded,
+}
+
+impl Deref for Api {
+    type Target = Functions;
+
+    #[inline]
+    fn deref(&self) -> &Functions {
+        &self.functions
+    }
+}
+
+/// The functions of the one library a process takes.
+static API: OnceLock<Api> = OnceLock::new();
 
 impl Api {
     /// Loads the library at `path`, or returns it when this process already holds it.
@@ -154,34 +134,8 @@ impl Api {
     /// # Errors
     /// When another library is held, the loader refuses the file, or it is no usable RocksDB.
     pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
-        let path = path
-            .canonicalize()
-            .map_err(|error| EngineError::Fatal(format!("`{}`: {error}", path.display())))?;
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((first, api)) = &*held {
-            if *first == path {
-                return Ok(api);
-            }
-            return Err(EngineError::Unsupported(format!(
-                "a second RocksDB library in one process: `{}` is loaded, so `{}` needs a process \
-                 of its own",
-                first.display(),
-                path.display()
-            )));
-        }
-        let api: &'static Self = Box::leak(Box::new(Self::load_first(&path)?));
-        *held = Some((path, api));
-        Ok(api)
-    }
-
-    fn load_first(path: &Path) -> Result<Self, EngineError> {
-        // SAFETY: the library's initialisers are those of RocksDB and its C++ runtime, made to
-        // run when a program starts; no other RocksDB is in the process (`HELD`).
-        let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-        let library = opened.map_err(|error| {
-            EngineError::Fatal(format!("the loader refuses `{}`: {error}", path.display()))
-        })?;
-        Self::bind(library).map_err(|symbol| {
+        let loaded = load_once(path)?;
+        let functions = Functions::bind(&loaded.library).map_err(|symbol| {
             EngineError::Unsupported(match symbol {
                 "rocksdb_open" => {
                     format!("`{}` is not RocksDB: it lacks `{symbol}`", path.display())
@@ -191,14 +145,13 @@ impl Api {
                     path.display()
                 ),
             })
-        })
+        })?;
+        Ok(API.get_or_init(|| Self { functions, loaded }))
     }
 
     /// Returns whether the library has a function of that name.
     pub(crate) fn has(&self, symbol: &str) -> bool {
-        // SAFETY: the address is compared with nothing and never called.
-        let found = unsafe { self.library.get::<*const c_void>(symbol) };
-        found.is_ok()
+        self.loaded.has(symbol)
     }
 
     /// Returns the library's error as ours and frees its text.

@@ -68,7 +68,7 @@ fn second_library(driver: &dyn Driver) {
     let copy = dir.path().join("librocksdb.so");
     fs::copy(&first, &copy).unwrap();
     let Err(error) = driver_rocksdb::open_library(&copy) else { panic!("took a second library") };
-    assert!(error.to_string().contains("a second RocksDB library in one process"), "{error}");
+    assert!(error.to_string().contains("a second engine library in one process"), "{error}");
 }
 
 fn identity_is_told(driver: &dyn Driver) {
