@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::step::Step;
+
 /// A publication's findings, as an experiment file states them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Published {
@@ -26,6 +28,9 @@ pub struct PublishedFinding {
     pub base: String,
     /// The step that stands for the publication's.
     pub step: String,
+    /// Key distribution of that step; `None` when its name tells it from the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<String>,
     /// Client threads here; `None` when the experiment has one level.
     pub clients: Option<u32>,
     /// Metric, by its name in [`crate::metric::METRICS`].
@@ -38,6 +43,15 @@ pub struct PublishedFinding {
     pub expected: Expected,
     /// Why it may not be seen here, likeliest first.
     pub reasons: Vec<String>,
+}
+
+impl PublishedFinding {
+    /// Returns whether the finding is about this step.
+    #[must_use]
+    pub fn is_about(&self, step: &Step) -> bool {
+        let is_distribution = |named: &String| *named == step.distribution;
+        step.name == self.step && self.distribution.as_ref().is_none_or(is_distribution)
+    }
 }
 
 /// What was published of two variants.

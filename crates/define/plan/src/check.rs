@@ -14,6 +14,7 @@ use crate::nearest::nearest;
 use crate::overrides::{Overrides, apply};
 use crate::preset::{Derived, PRESETS, Preset};
 use crate::profile;
+use crate::published::{AsWritten, Ground};
 use crate::resolve::Words;
 use crate::spec::{self, BenchmarkTable, File, VariantTable};
 
@@ -62,6 +63,7 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn check(&self, mut file: File, overrides: &Overrides) -> Result<Checked, PlanError> {
+        let written = AsWritten::of(&file, overrides);
         apply(&mut file, overrides);
         let memory_bytes = self.words.quantity(file.benchmark.memory.as_ref(), parse_size)?;
         let preset = self.preset(&file.benchmark)?;
@@ -86,6 +88,13 @@ impl Checker<'_> {
             words.extend(inherited);
             places.extend(places.get(&base).cloned().map(|place| (control, place)));
         }
+        let ground = Ground {
+            written: &written,
+            variants: &variants,
+            steps: &steps,
+            levels: &factor.levels,
+        };
+        let published = self.words.published(&file.published, &ground)?;
         let experiment = Experiment {
             name: self.file_name(&file.experiment.name, "the experiment's name")?,
             margin: self.words.margin(file.experiment.margin.as_ref())?,
@@ -102,7 +111,7 @@ impl Checker<'_> {
                 None => 1,
             },
             steps,
-            published: Vec::new(),
+            published,
             variants,
         };
         Ok(Checked {
@@ -269,9 +278,9 @@ impl Checker<'_> {
                     None => error.remedy(format!("engines: {}", names.join(", "))),
                 })
             }
-            Some(info) if info.builds == Builds::Loaded && build.version.is_none() => Err(at(PlanError::new(
-                format!("which version of {}?", build.engine),
-            ))
+            Some(info) if info.builds == Builds::Loaded && build.version.is_none() => Err(at(
+                PlanError::new(format!("which version of {}?", build.engine)),
+            )
             .remedy(format!(
                 "write {0}@VERSION; `assay engine list` shows known ones",
                 build.engine

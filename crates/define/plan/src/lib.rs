@@ -21,6 +21,7 @@ mod nearest;
 mod overrides;
 mod preset;
 mod profile;
+mod published;
 mod quick;
 mod random;
 mod rate;

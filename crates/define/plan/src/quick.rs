@@ -48,6 +48,7 @@ pub fn quick(
         factors: spec::FactorsTable::default(),
         variant: name_variants(variants),
         waive: Vec::new(),
+        published: Vec::new(),
     };
     check(&Source::default(), file, overrides, catalog, machine)
 }

@@ -25,6 +25,8 @@ pub(crate) struct File {
     pub(crate) variant: Vec<VariantTable>,
     #[serde(default)]
     pub(crate) waive: Vec<WaiveTable>,
+    #[serde(default)]
+    pub(crate) published: Vec<PublishedTable>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -151,6 +153,35 @@ pub(crate) struct WaiveTable {
     pub(crate) reason: Spanned<String>,
 }
 
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PublishedTable {
+    pub(crate) source: Spanned<String>,
+    pub(crate) setup: Spanned<String>,
+    #[serde(default)]
+    pub(crate) scaled: String,
+    #[serde(default)]
+    pub(crate) finding: Vec<Spanned<FindingTable>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FindingTable {
+    pub(crate) claim: Spanned<String>,
+    pub(crate) variant: Spanned<String>,
+    pub(crate) base: Option<Spanned<String>>,
+    pub(crate) step: Spanned<String>,
+    pub(crate) distribution: Option<Spanned<String>>,
+    pub(crate) clients: Option<Spanned<u32>>,
+    pub(crate) metric: Option<Spanned<String>>,
+    pub(crate) value: Option<Spanned<f64>>,
+    pub(crate) base_value: Option<Spanned<f64>>,
+    pub(crate) ratio: Option<Spanned<f64>>,
+    pub(crate) expect: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) reasons: Vec<String>,
+}
+
 /// The levels of the client factor as written: a list, or a word that stands for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ClientsEntry {
@@ -271,6 +302,8 @@ const TABLES: &[(&str, &str)] = &[
     ("`operations`", "a step's table"),
     ("`arrivals`", "a load's table"),
     ("`reason`", "[[waive]]"),
+    ("`claim`", "[[published.finding]]"),
+    ("`setup`", "[[published]]"),
 ];
 
 /// Keys of a load, which people look for beside it.
