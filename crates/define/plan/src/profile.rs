@@ -68,9 +68,10 @@ fn is_at_least(version: Option<&str>, since: &str) -> bool {
     }
 }
 
-/// Returns a version's leading numbers, for ordering.
+/// Returns a version's leading numbers, for ordering; `10.4.2-gcc12-O2` has those of 10.4.2.
 fn parts(version: &str) -> Vec<u64> {
-    version.split('.').map_while(|part| part.parse().ok()).collect()
+    let release = version.split_once('-').map_or(version, |(release, _)| release);
+    release.split('.').map_while(|part| part.parse().ok()).collect()
 }
 
 #[cfg(test)]
@@ -138,6 +139,8 @@ mod tests {
         assert!(is_at_least(Some("10.4.2"), "9.10"));
         assert!(!is_at_least(Some("5.18.4"), "6.0"));
         assert!(is_at_least(Some("8.6.0"), "8.6"));
+        assert!(is_at_least(Some("8.6.0-gcc12-O3-march-native-lto"), "8.6.0"));
+        assert!(!is_at_least(Some("8.5.3-gcc12-O2"), "8.6.0"));
         assert!(is_at_least(Some("user-1234"), "8.6"), "an unnumbered build counts as new");
     }
 }

@@ -1,5 +1,6 @@
 //! A cached build, and the note that lies beside its library.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
@@ -21,6 +22,8 @@ pub struct Artifact {
     pub origin: String,
     /// Size of the library.
     pub bytes: u64,
+    /// How it was made, by name: compiler, flags; empty for builds made elsewhere.
+    pub facts: BTreeMap<String, String>,
 }
 
 /// What is written beside the library.
@@ -34,6 +37,9 @@ pub(crate) struct Note {
     pub(crate) origin: String,
     /// Size of the library.
     pub(crate) bytes: u64,
+    /// How it was made.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) facts: BTreeMap<String, String>,
 }
 
 impl Note {
@@ -45,6 +51,7 @@ impl Note {
             sha256: self.sha256,
             origin: self.origin,
             bytes: self.bytes,
+            facts: self.facts,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::artifact::{Artifact, NOTE_FILE, Note, library_name};
 use crate::error::SupplyError;
 use crate::library::{check_loadable, digest};
 use crate::release::{self, nearest_release, newest_release};
-use crate::source::{Progress, Source, registry};
+use crate::source::{Fetched, Progress, Source, registry};
 
 /// Hex digits of the hash in the name of a library that was given none.
 const NAME_DIGITS: usize = 12;
@@ -73,16 +73,53 @@ impl Store {
             return Ok(artifact);
         }
         let source = self.source_of(build).ok_or_else(|| no_source(build))?;
+        self.fill(build, progress, |library, progress| source.fetch(build, library, progress))
+    }
+
+    /// Returns the build from the cache, or has `make` put its library in place first.
+    ///
+    /// # Errors
+    /// Those of `make`; when a source has builds of that name, or the cached one is damaged.
+    pub(crate) fn make(
+        &self,
+        build: &BuildRef,
+        progress: Progress<'_>,
+        make: impl FnOnce(&Path, Progress<'_>) -> Result<Fetched, SupplyError>,
+    ) -> Result<Artifact, SupplyError> {
+        self.check_own_name(build)?;
+        self.fill(build, progress, make)
+    }
+
+    /// Has `make` put a library in place, unless another process did while this one waited.
+    fn fill(
+        &self,
+        build: &BuildRef,
+        progress: Progress<'_>,
+        make: impl FnOnce(&Path, Progress<'_>) -> Result<Fetched, SupplyError>,
+    ) -> Result<Artifact, SupplyError> {
         let entry = Entry::lock(&self.engines, build, progress)?;
-        // Another process may have fetched it while this one waited for the lock.
         if let Some(artifact) = self.find_current(build)? {
             return Ok(artifact);
         }
-        let library = entry.partial.join(library_name(&build.engine));
-        let origin = source.fetch(build, &library, progress)?.origin;
-        let artifact = entry.keep(origin)?;
+        let made = make(&entry.partial.join(library_name(&build.engine)), progress)?;
+        let artifact = entry.keep(made)?;
         progress(&format!("cached in {}", entry.dir.display()));
         Ok(artifact)
+    }
+
+    /// Returns the directory of the whole cache.
+    pub(crate) fn cache_dir(&self) -> &Path {
+        self.engines.parent().unwrap_or(&self.engines)
+    }
+
+    /// Checks that no source has builds of that name.
+    fn check_own_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
+        if self.source_of(checked(build)?).is_some() {
+            return Err(SupplyError::BadName(format!(
+                "{build} is the name of an official build: choose another, as in {build}-mine"
+            )));
+        }
+        Ok(())
     }
 
     /// Returns the build if it is cached and intact; never uses the network.
@@ -134,11 +171,7 @@ impl Store {
             None => format!("user-{}", &sha256[..NAME_DIGITS]),
         };
         let build = BuildRef { engine: engine.to_owned(), version: Some(version) };
-        if self.source_of(checked(&build)?).is_some() {
-            return Err(SupplyError::BadName(format!(
-                "{build} is the name of an official build: choose another, as in {build}-mine"
-            )));
-        }
+        self.check_own_name(&build)?;
         let entry = Entry::lock(&self.engines, &build, &mut |_| ())?;
         if let Some(cached) = self.find(&build)? {
             if cached.sha256 == sha256 {
@@ -149,7 +182,7 @@ impl Store {
         let library = entry.partial.join(library_name(engine));
         fs::copy(path, &library).map_err(SupplyError::io("copy", path))?;
         let shown = path.canonicalize().unwrap_or_else(|_unreadable| path.to_owned());
-        entry.keep(format!("added from {}", shown.display()))
+        entry.keep(Fetched::of(format!("added from {}", shown.display())))
     }
 
     /// Removes the build from the cache, intact or not.
@@ -259,7 +292,7 @@ impl Entry {
     }
 
     /// Checks the library in the work directory and makes it the entry.
-    fn keep(&self, origin: String) -> Result<Artifact, SupplyError> {
+    fn keep(&self, made: Fetched) -> Result<Artifact, SupplyError> {
         let name = library_name(&self.build.engine);
         let fetched = self.partial.join(&name);
         check_loadable(&fetched)?;
@@ -268,7 +301,8 @@ impl Entry {
         let library = ready.join(&name);
         fs::rename(&fetched, &library).map_err(SupplyError::io("move", &fetched))?;
         let (sha256, bytes) = digest(&library)?;
-        let note = Note { build: self.build.clone(), sha256, origin, bytes };
+        let Fetched { origin, facts } = made;
+        let note = Note { build: self.build.clone(), sha256, origin, bytes, facts };
         let mut text = serde_json::to_string_pretty(&note).expect("a note is plain text");
         text.push('\n');
         let note_path = ready.join(NOTE_FILE);

@@ -2,6 +2,7 @@
 //!
 //! The worker may run behind a pipe of any kind; nothing here names a file descriptor or a host.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use model::honesty::{Calibration, Purpose, SearchRecord};
@@ -20,6 +21,9 @@ pub struct Library {
     pub sha256: String,
     /// Where it came from, for people.
     pub origin: String,
+    /// How it was made, by name: compiler, flags.
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
 }
 
 /// One run's order: everything a worker needs.

@@ -60,7 +60,7 @@ impl Source for Distribution {
         };
         progress(&format!("copying {}", found.display()));
         std::fs::copy(&found, library).map_err(SupplyError::io("copy", &found))?;
-        Ok(Fetched { origin: origin(&found) })
+        Ok(Fetched::of(origin(&found)))
     }
 
     fn is_current(&self, cached: &Artifact) -> Result<bool, SupplyError> {

@@ -1,5 +1,6 @@
 //! The role of a source, and the list of them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::BuildRef;
@@ -16,6 +17,16 @@ pub type Progress<'a> = &'a mut dyn FnMut(&str);
 pub struct Fetched {
     /// Where the library came from, in words.
     pub origin: String,
+    /// How it was made, by name: compiler, flags; empty when nobody tells.
+    pub facts: BTreeMap<String, String>,
+}
+
+impl Fetched {
+    /// Returns what came from `origin`, of which nothing else is known.
+    #[must_use]
+    pub fn of(origin: String) -> Self {
+        Self { origin, facts: BTreeMap::new() }
+    }
 }
 
 /// A place engine builds can be fetched from.

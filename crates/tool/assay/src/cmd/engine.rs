@@ -109,8 +109,8 @@ pub(crate) fn library(
         return Ok(None);
     }
     let artifact = fetch(&store(environment)?, build, ui)?;
-    let Artifact { library, sha256, origin, .. } = artifact;
-    Ok(Some(Library { path: library, sha256, origin }))
+    let Artifact { library, sha256, origin, facts, .. } = artifact;
+    Ok(Some(Library { path: library, sha256, origin, facts }))
 }
 
 /// Returns what is known of an engine.
@@ -162,7 +162,8 @@ fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
     let driver = registry::driver(&build.engine, library.as_ref()).told()?;
     let identity = driver.identity();
     ui.answer(format_args!("{} {} ({})", identity.engine, identity.version, identity.origin));
-    for (name, value) in &identity.facts {
+    let made = library.map(|library| library.facts).unwrap_or_default();
+    for (name, value) in identity.facts.iter().chain(&made) {
         ui.answer(format_args!("  {name}: {value}"));
     }
     let capabilities = driver.capabilities();

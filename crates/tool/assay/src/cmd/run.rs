@@ -212,7 +212,7 @@ fn resume(
     Ok((dir, manifest))
 }
 
-/// Adds origin and hash of each library to what its build said of itself.
+/// Adds origin, hash and making of each library to what its build said of itself.
 fn with_hashes(
     mut identities: BTreeMap<String, Identity>,
     libraries: &BTreeMap<String, Library>,
@@ -221,6 +221,7 @@ fn with_hashes(
         if let Some(identity) = identities.get_mut(variant) {
             identity.sha256 = Some(library.sha256.clone());
             identity.origin.clone_from(&library.origin);
+            identity.facts.extend(library.facts.clone());
         }
     }
     identities

@@ -116,7 +116,7 @@ impl Source for Maven {
         let found = match extract(&jar, &wanted, library)? {
             Extracted::Done => {
                 progress(&format!("unpacked {wanted}"));
-                return Ok(Fetched { origin: format!("Maven artifact {main}") });
+                return Ok(Fetched::of(format!("Maven artifact {main}")));
             }
             Extracted::Absent(found) => found,
         };
@@ -136,7 +136,7 @@ impl Source for Maven {
         match extract(&jar, &wanted, library)? {
             Extracted::Done => {
                 progress(&format!("unpacked {wanted}"));
-                Ok(Fetched { origin: format!("Maven artifact {classified}") })
+                Ok(Fetched::of(format!("Maven artifact {classified}")))
             }
             Extracted::Absent(more) => Err(no_library([found, more].concat())),
         }
