@@ -40,6 +40,7 @@ pub const LAYERS: &[Layer] = &[
     layer("workload", &["model", "engine"]),
     layer("load", &["model", "engine", "workload"]),
     layer("search", &["model", "stats"]),
+    layer("micro", &["model", "engine", "dynlib", "load"]),
     layer("sampler", &["model"]),
     layer("archive", &["model"]),
     layer("runner", &["model", "stats", "engine", "workload", "load", "search", "sampler", "archive"]),

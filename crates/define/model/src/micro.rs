@@ -1,0 +1,112 @@
+//! Microbenchmarks: what one block costs one piece of code.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+
+/// What is done to a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kernel {
+    /// Checksum CRC-32C.
+    Crc32c,
+    /// Hash XXH3 of 64 bits.
+    Xxh3,
+    /// Compression by LZ4, default level.
+    Lz4Compress,
+    /// Decompression of what LZ4 made.
+    Lz4Uncompress,
+    /// Compression by Zstandard, level 3.
+    ZstdCompress,
+    /// Decompression of what Zstandard made.
+    ZstdUncompress,
+}
+
+impl Kernel {
+    /// Every kernel, in the order of tables.
+    pub const ALL: [Self; 6] = [
+        Self::Crc32c,
+        Self::Xxh3,
+        Self::Lz4Compress,
+        Self::Lz4Uncompress,
+        Self::ZstdCompress,
+        Self::ZstdUncompress,
+    ];
+
+    /// Returns the kernel's name as typed and in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Crc32c => "crc32c",
+            Self::Xxh3 => "xxh3",
+            Self::Lz4Compress => "lz4-compress",
+            Self::Lz4Uncompress => "lz4-uncompress",
+            Self::ZstdCompress => "zstd-compress",
+            Self::ZstdUncompress => "zstd-uncompress",
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Kernel {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = Self::ALL.map(Self::name).join(", ");
+        let found = Self::ALL.into_iter().find(|kernel| kernel.name() == text);
+        found.ok_or_else(|| format!("`{text}` is no kernel: write one of {names}"))
+    }
+}
+
+/// Who does the work: a set of libraries in one process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Implementation {
+    /// Name in tables: `crates`, or the engine build.
+    pub name: String,
+    /// Where the code came from, in words.
+    pub origin: String,
+    /// Build facts by name: compiler, flags.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, String>,
+    /// What serves each kernel: a crate and its version, or the symbol that is called; `Err` says
+    /// why nothing does.
+    pub serves: BTreeMap<Kernel, Result<String, String>>,
+}
+
+/// What one implementation took for one kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KernelTimes {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Size of the block before compression, in bytes.
+    pub block_bytes: u32,
+    /// Name of the implementation.
+    pub implementation: String,
+    /// Mean time of a block, one value a round; rounds are interleaved over implementations.
+    pub ns_per_block: Vec<f64>,
+}
+
+/// A whole microbenchmark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MicroRecord {
+    /// When it was begun, UTC, RFC 3339.
+    pub created_at: String,
+    /// Version of Assay.
+    pub assay_version: String,
+    /// The machine.
+    pub host: Host,
+    /// Time given to one kernel in one round, in nanoseconds.
+    pub span_ns: u64,
+    /// Who was compared; the first is the base.
+    pub implementations: Vec<Implementation>,
+    /// What they took, by kernel, block size and implementation.
+    pub times: Vec<KernelTimes>,
+}

@@ -1,0 +1,127 @@
+//! One process's implementations of the kernels, and how each is checked.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use engine::EngineError;
+use model::Kernel;
+
+use super::crates::Crates;
+use super::rocksdb::RocksDb;
+
+/// The kernels of one source.
+pub(crate) trait Work {
+    /// Returns what serves the kernel, or why nothing does.
+    fn serves(&self, kernel: Kernel) -> Result<String, String>;
+
+    /// Returns the checksum or hash of a block.
+    fn digest(&mut self, kernel: Kernel, block: &[u8]) -> u64;
+
+    /// Compresses or decompresses `input` into `output` and returns the bytes written; 0 when the
+    /// library fails. `output` is as long as the result may get.
+    fn transform(&mut self, kernel: Kernel, input: &[u8], output: &mut [u8]) -> usize;
+}
+
+/// What this process can measure.
+pub struct Set {
+    pub(crate) work: Box<dyn Work>,
+}
+
+/// CRC-32C of the digits 1 to 9.
+///
+/// Source: G. Cook, Catalogue of parametrised CRC algorithms, CRC-32/ISCSI, `check`.
+const CRC32C_OF_DIGITS: u64 = 0xe306_9283;
+
+/// XXH3 (64 bits, seed 0) of nothing.
+///
+/// Source: xxHash, `tests/sanity_test_vectors.h`, XXH3 of length 0.
+const XXH3_OF_NOTHING: u64 = 0x2d06_8005_38d3_94c2;
+
+impl Set {
+    /// Returns the kernels of well-kept crates.
+    #[must_use]
+    pub fn crates() -> Self {
+        Self { work: Box::new(Crates::default()) }
+    }
+
+    /// Returns the kernels that a RocksDB library exports.
+    ///
+    /// # Errors
+    /// When the library cannot be loaded; a process takes one.
+    pub fn rocksdb(library: &Path) -> Result<Self, EngineError> {
+        Ok(Self { work: Box::new(RocksDb::load(library)?) })
+    }
+
+    /// Returns what serves each kernel; an implementation that gives a wrong answer serves none.
+    #[must_use]
+    pub fn serves(&mut self) -> BTreeMap<Kernel, Result<String, String>> {
+        let mut checked = |kernel: Kernel| {
+            let name = self.work.serves(kernel)?;
+            self.check(kernel).map(|()| name)
+        };
+        Kernel::ALL.into_iter().map(|kernel| (kernel, checked(kernel))).collect()
+    }
+
+    /// Compares one answer with a known one.
+    fn check(&mut self, kernel: Kernel) -> Result<(), String> {
+        let plain: Vec<u8> = b"the same words again and again; ".repeat(32);
+        let is_right = match kernel {
+            Kernel::Crc32c => self.work.digest(kernel, b"123456789") == CRC32C_OF_DIGITS,
+            Kernel::Xxh3 => self.work.digest(kernel, b"") == XXH3_OF_NOTHING,
+            Kernel::Lz4Compress | Kernel::Lz4Uncompress => {
+                self.is_restored(Kernel::Lz4Compress, Kernel::Lz4Uncompress, &plain)
+            }
+            Kernel::ZstdCompress | Kernel::ZstdUncompress => {
+                self.is_restored(Kernel::ZstdCompress, Kernel::ZstdUncompress, &plain)
+            }
+        };
+        if is_right { Ok(()) } else { Err("it gives a wrong answer".to_owned()) }
+    }
+
+    fn is_restored(&mut self, compress: Kernel, uncompress: Kernel, plain: &[u8]) -> bool {
+        let mut small = vec![0; room(plain.len())];
+        let bytes = self.work.transform(compress, plain, &mut small);
+        let mut back = vec![0; plain.len()];
+        let restored = self.work.transform(uncompress, &small[..bytes], &mut back);
+        bytes < plain.len() && restored == plain.len() && back == plain
+    }
+}
+
+/// Returns the room that a compressed block may need, with either codec.
+///
+/// Source: crate `lz4_flex`, `get_maximum_output_size` (a tenth and 20 bytes more), the largest of
+/// the bounds of LZ4, of that crate and of Zstandard.
+pub(crate) const fn room(bytes: usize) -> usize {
+    bytes + bytes / 8 + 80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_serve_every_kernel_and_give_right_answers() {
+        let serves = Set::crates().serves();
+        assert_eq!(serves.len(), Kernel::ALL.len());
+        assert!(serves.values().all(Result::is_ok), "{serves:?}");
+    }
+
+    #[test]
+    fn an_implementation_that_is_wrong_serves_nothing() {
+        struct Wrong;
+        impl Work for Wrong {
+            fn serves(&self, _kernel: Kernel) -> Result<String, String> {
+                Ok("wrong 1.0".to_owned())
+            }
+            fn digest(&mut self, _kernel: Kernel, block: &[u8]) -> u64 {
+                block.len() as u64
+            }
+            fn transform(&mut self, _: Kernel, input: &[u8], output: &mut [u8]) -> usize {
+                output[0] = input.first().copied().unwrap_or(0);
+                1
+            }
+        }
+        let serves = Set { work: Box::new(Wrong) }.serves();
+        assert!(serves.values().all(Result::is_err), "{serves:?}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Times one kernel: whole passes over the blocks until a span is over.
+
+use std::hint::black_box;
+
+use load::{Clock, SteadyClock};
+use model::{Kernel, Nanos};
+
+use crate::block::{BLOCKS, blocks};
+use crate::kernel::{Set, Work};
+
+/// Returns the mean time of a block over at least `span`, in nanoseconds.
+///
+/// The clock is read once a pass over the blocks: some 20 ns in a thousand and more. A first pass
+/// is not counted: it fills caches and trains branches.
+pub(crate) fn ns_per_block(
+    set: &mut Set,
+    kernel: Kernel,
+    bytes: usize,
+    span: Nanos,
+    clock: &SteadyClock,
+) -> f64 {
+    let mut loops = Loop::new(set.work.as_mut(), kernel, bytes);
+    loops.pass(set.work.as_mut());
+    let start = clock.now();
+    let end = start.after(span);
+    let mut passes = 0_u32;
+    loop {
+        loops.pass(set.work.as_mut());
+        passes = passes.saturating_add(1);
+        let now = clock.now();
+        if now >= end || passes == u32::MAX {
+            let took = Nanos(now.0.saturating_sub(start.0));
+            return took.as_secs_f64() * 1e9 / (f64::from(passes) * BLOCKS as f64);
+        }
+    }
+}
+
+/// The blocks as the kernel takes them, and room for its output.
+struct Loop {
+    kernel: Kernel,
+    inputs: Vec<Vec<u8>>,
+    output: Vec<u8>,
+}
+
+impl Loop {
+    fn new(work: &mut dyn Work, kernel: Kernel, bytes: usize) -> Self {
+        let plain = blocks(bytes);
+        let room = crate::kernel::room(bytes);
+        let mut packed = |by: Kernel| {
+            let pack = |block: &Vec<u8>| {
+                let mut small = vec![0; room];
+                let bytes = work.transform(by, block, &mut small);
+                small.truncate(bytes);
+                small
+            };
+            plain.iter().map(pack).collect()
+        };
+        let (inputs, output) = match kernel {
+            Kernel::Lz4Uncompress => (packed(Kernel::Lz4Compress), bytes),
+            Kernel::ZstdUncompress => (packed(Kernel::ZstdCompress), bytes),
+            Kernel::Crc32c | Kernel::Xxh3 | Kernel::Lz4Compress | Kernel::ZstdCompress => {
+                (plain, room)
+            }
+        };
+        Self { kernel, inputs, output: vec![0; output] }
+    }
+
+    /// Works on every block once.
+    fn pass(&mut self, work: &mut dyn Work) {
+        let is_digest = matches!(self.kernel, Kernel::Crc32c | Kernel::Xxh3);
+        for input in &self.inputs {
+            if is_digest {
+                black_box(work.digest(self.kernel, black_box(input)));
+            } else {
+                black_box(work.transform(self.kernel, black_box(input), &mut self.output));
+            }
+        }
+    }
+}
