@@ -1,7 +1,8 @@
 //! The conformance battery: what every driver must pass before any number it yields counts.
 //!
 //! It is not a test of speed. It drives one engine beside the `memory` oracle
-//! and compares every answer; a driver calls [`battery`] from its own tests.
+//! and compares every answer; a driver calls [`battery`] from its own tests, those of a library
+//! that is loaded through [`on_library`], in a process of their own.
 //!
 //! Invariants: everything random comes from one fixed seed, so a failure repeats; a check returns
 //! its failure as text, and the battery alone panics; engines that lack an ability (see
@@ -15,6 +16,7 @@ mod battery;
 mod client;
 mod crash;
 mod edges;
+mod process;
 mod reopen;
 mod stream;
 mod subject;
@@ -25,3 +27,4 @@ mod upkeep;
 
 pub use battery::battery;
 pub use crash::survives_process_crash;
+pub use process::{Absent, Ran, on_library};
