@@ -23,6 +23,7 @@ type Open = fn(&std::path::Path) -> Result<Box<dyn Driver>, EngineError>;
 #[rustfmt::skip]
 static ENGINES: &[(&str, &str, Source)] = &[
     ("rocksdb", "LSM tree; any release from 5.18 on", Source::Loaded(driver_rocksdb::open_library)),
+    ("leveldb", "LSM tree with one background thread", Source::Loaded(driver_leveldb::open_library)),
     ("sqlite", "B-tree with SQL in front", Source::Linked(driver_sqlite::driver)),
     ("lmdb", "copy-on-write B-tree in mapped memory", Source::Linked(driver_lmdb::driver)),
     ("redb", "copy-on-write B-tree in Rust", Source::Linked(driver_redb::driver)),

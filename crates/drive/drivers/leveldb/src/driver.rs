@@ -1,0 +1,87 @@
+//! One library, ready to open databases.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use dynlib::Loaded;
+use engine::{Driver, Engine, EngineError, OpenSpec};
+use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::{Capabilities, Durability, Identity, OpKind};
+
+use crate::database::LevelEngine;
+use crate::ffi::Api;
+use crate::ffi_db::Db;
+use crate::request::Request;
+
+/// Function of the library that compresses; LevelDB goes without where it is absent.
+const SNAPPY: &str = "snappy_compress";
+
+/// Loads a LevelDB library and returns its driver.
+///
+/// A process takes one library: the first one stays loaded until the process ends.
+///
+/// # Errors
+/// When the file is no shared library, was built for another machine or is not LevelDB, or when
+/// the process holds another engine's library already.
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+    let loaded = dynlib::load_once(path)?;
+    let api = Api::bind(&loaded.library).map_err(|symbol| {
+        EngineError::Unsupported(format!(
+            "`{}` is not LevelDB with its C interface: it lacks `{symbol}`",
+            path.display()
+        ))
+    })?;
+    Ok(Box::new(LevelDriver { api, loaded }))
+}
+
+/// One library.
+struct LevelDriver {
+    api: Api,
+    loaded: &'static Loaded,
+}
+
+impl Driver for LevelDriver {
+    fn identity(&self) -> Identity {
+        let word = if self.loaded.has(SNAPPY) { "yes" } else { "no" };
+        Identity {
+            engine: "leveldb".to_owned(),
+            version: self.api.version(),
+            origin: self.loaded.path.display().to_string(),
+            sha256: Some(self.loaded.sha256.clone()),
+            facts: BTreeMap::from([("snappy".to_owned(), word.to_owned())]),
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let no = |reason: &str| Feature::No(reason.to_owned());
+        let compression = match self.loaded.has(SNAPPY) {
+            true => Feature::Yes,
+            false => no("this library was built without snappy"),
+        };
+        Capabilities {
+            operations: OpKind::ALL.into(),
+            durability: Durability::ALL.into(),
+            key_bytes_max: None,
+            // Lengths are written as 32 bits, and a longer one is cut without a word.
+            value_bytes_max: Some(u32::MAX),
+            features: BTreeMap::from([
+                (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
+                (CACHE_SIZE.to_owned(), Feature::Yes),
+                (COMPRESSION.to_owned(), compression),
+                (DIRECT_IO.to_owned(), no("it reads through memory maps and the page cache")),
+            ]),
+        }
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        // The engine would make the directory and fill it with a database of its own.
+        if !spec.dir.is_dir() {
+            let text = format!("`{}` is not a directory", spec.dir.display());
+            return Err(EngineError::Fatal(text));
+        }
+        let has_snappy = self.loaded.has(SNAPPY);
+        let request = Request::new(&spec.settings, &spec.options, has_snappy)?;
+        let db = Db::open(self.api, &spec.dir, &request)?;
+        Ok(Box::new(LevelEngine::new(db, spec, request, self.identity())?))
+    }
+}

@@ -1,0 +1,198 @@
+//! An open database and the options it was opened with, as safe values.
+#![expect(unsafe_code, reason = "foreign functions are called here")]
+
+use std::ffi::{CString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use engine::EngineError;
+
+use crate::ffi::{Api, Cache, DbHandle, FilterPolicy, Options};
+use crate::request::{Compression, Request};
+
+/// A key behind all that a workload makes: where the sum of all files ends.
+const LAST: [u8; 16] = [0xff; 16];
+
+/// Options of a database with what they point to, owned.
+struct RawOptions {
+    api: Api,
+    handle: *mut Options,
+    cache: *mut Cache,
+    filter: *mut FilterPolicy,
+}
+
+impl RawOptions {
+    fn new(api: Api, request: &Request) -> Result<Self, EngineError> {
+        let numbers = Numbers::of(request)?;
+        // SAFETY: takes nothing; the result is owned by the value made here.
+        let handle = unsafe { (api.options_create)() };
+        // SAFETY: takes a number; the result is owned by the value made here.
+        let cache = unsafe { (api.cache_create_lru)(numbers.block_cache) };
+        let filter = match numbers.bloom_bits {
+            0 => ptr::null_mut(),
+            // SAFETY: takes a number; the result is owned by the value made here.
+            bits => unsafe { (api.filterpolicy_create_bloom)(bits) },
+        };
+        let options = Self { api, handle, cache, filter };
+        options.fill(request, &numbers);
+        Ok(options)
+    }
+
+    fn fill(&self, request: &Request, numbers: &Numbers) {
+        let (api, options) = (&self.api, self.handle);
+        // SAFETY: the options live.
+        unsafe { (api.options_set_create_if_missing)(options, 1) };
+        // SAFETY: the options live.
+        unsafe { (api.options_set_paranoid_checks)(options, u8::from(request.paranoid_checks)) };
+        // SAFETY: the options live.
+        unsafe { (api.options_set_write_buffer_size)(options, numbers.write_buffer_size) };
+        // SAFETY: the options live.
+        unsafe { (api.options_set_max_open_files)(options, numbers.max_open_files) };
+        // SAFETY: the options live.
+        unsafe { (api.options_set_max_file_size)(options, numbers.max_file_size) };
+        // SAFETY: the options live.
+        unsafe { (api.options_set_block_size)(options, numbers.block_size) };
+        let interval = numbers.block_restart_interval;
+        // SAFETY: the options live.
+        unsafe { (api.options_set_block_restart_interval)(options, interval) };
+        let compression = c_int::from(request.compression == Compression::Snappy);
+        // SAFETY: the options live; 0 is none and 1 is snappy.
+        unsafe { (api.options_set_compression)(options, compression) };
+        // SAFETY: the options live, and the cache as long as they do.
+        unsafe { (api.options_set_cache)(options, self.cache) };
+        if !self.filter.is_null() {
+            // SAFETY: the options live, and the filter as long as they do.
+            unsafe { (api.options_set_filter_policy)(options, self.filter) };
+        }
+    }
+}
+
+impl Drop for RawOptions {
+    fn drop(&mut self) {
+        // SAFETY: the handle is owned and this is its last use.
+        unsafe { (self.api.options_destroy)(self.handle) };
+        // SAFETY: the cache is owned, and the database that used it is closed.
+        unsafe { (self.api.cache_destroy)(self.cache) };
+        if !self.filter.is_null() {
+            // SAFETY: the filter is owned, and the database that used it is closed.
+            unsafe { (self.api.filterpolicy_destroy)(self.filter) };
+        }
+    }
+}
+
+/// The numbers of a request in the types of the C API.
+struct Numbers {
+    block_cache: usize,
+    write_buffer_size: usize,
+    max_file_size: usize,
+    block_size: usize,
+    max_open_files: c_int,
+    block_restart_interval: c_int,
+    bloom_bits: c_int,
+}
+
+impl Numbers {
+    fn of(request: &Request) -> Result<Self, EngineError> {
+        let size = |bytes: u64| usize::try_from(bytes).map_err(too_large);
+        let count = |number: u64| c_int::try_from(number).map_err(too_large);
+        Ok(Self {
+            block_cache: size(request.block_cache)?,
+            write_buffer_size: size(request.write_buffer_size)?,
+            max_file_size: size(request.max_file_size)?,
+            block_size: size(request.block_size)?,
+            max_open_files: count(request.max_open_files)?,
+            block_restart_interval: count(request.block_restart_interval)?,
+            bloom_bits: count(request.bloom_bits)?,
+        })
+    }
+}
+
+/// An open database.
+pub(crate) struct Db {
+    pub(crate) api: Api,
+    pub(crate) handle: *mut DbHandle,
+    /// Kept until the database is closed: its cache and filter belong to them.
+    _options: RawOptions,
+}
+
+// SAFETY: LevelDB's database object may be used from any thread, and its options are not changed.
+unsafe impl Send for Db {}
+// SAFETY: LevelDB's database object may be used from several threads at once.
+unsafe impl Sync for Db {}
+
+impl Db {
+    /// Opens the database in `dir`, creating it when absent.
+    ///
+    /// # Errors
+    /// The engine's own words.
+    pub(crate) fn open(api: Api, dir: &Path, request: &Request) -> Result<Self, EngineError> {
+        let options = RawOptions::new(api, request)?;
+        let dir = CString::new(dir.as_os_str().as_bytes()).map_err(|_zero_inside| {
+            EngineError::Fatal(format!("`{}` holds a zero byte", dir.display()))
+        })?;
+        let mut error: *mut c_char = ptr::null_mut();
+        // SAFETY: the options live, the path ends with zero, and `error` is ours to read.
+        let handle = unsafe { (api.open)(options.handle, dir.as_ptr(), &raw mut error) };
+        api.check(error)?;
+        Ok(Self { api, handle, _options: options })
+    }
+
+    /// Returns a property; `None` when the library has none of that name.
+    pub(crate) fn property(&self, name: &CString) -> Option<String> {
+        // SAFETY: the database is open, and the name ends with zero.
+        let text = unsafe { (self.api.property_value)(self.handle, name.as_ptr()) };
+        self.api.take_text(text)
+    }
+
+    /// Returns the bytes of all data files, summed without a lock.
+    ///
+    /// Exact as long as no key lies behind [`LAST`].
+    pub(crate) fn table_bytes(&self) -> u64 {
+        let bound: *const c_char = LAST.as_ptr().cast();
+        let (starts, limits) = ([bound], [bound]);
+        let (start_bytes, limit_bytes) = ([0], [LAST.len()]);
+        let mut sum = 0;
+        let (starts, limits) = (starts.as_ptr(), limits.as_ptr());
+        // SAFETY: each array has the one entry announced, and so has the answer.
+        unsafe {
+            (self.api.approximate_sizes)(
+                self.handle,
+                1,
+                starts,
+                start_bytes.as_ptr(),
+                limits,
+                limit_bytes.as_ptr(),
+                &raw mut sum,
+            );
+        };
+        sum
+    }
+
+    /// Flushes the memtable and waits for it.
+    ///
+    /// A range of the empty key alone: LevelDB flushes before it looks for files in the range.
+    pub(crate) fn flush(&self) {
+        let empty = LAST.as_ptr().cast();
+        // SAFETY: the database is open; both bounds are given and have no bytes.
+        unsafe { (self.api.compact_range)(self.handle, empty, 0, empty, 0) };
+    }
+
+    /// Compacts everything and waits for it.
+    pub(crate) fn compact_all(&self) {
+        // SAFETY: the database is open; null bounds mean the whole key space.
+        unsafe { (self.api.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
+    }
+}
+
+impl Drop for Db {
+    fn drop(&mut self) {
+        // SAFETY: the handle is owned, and sessions that use it borrow the database.
+        unsafe { (self.api.close)(self.handle) };
+    }
+}
+
+/// Returns the refusal of a number that the C API cannot take.
+fn too_large(error: std::num::TryFromIntError) -> EngineError {
+    EngineError::Fatal(format!("a number is larger than LevelDB's C API takes: {error}"))
+}

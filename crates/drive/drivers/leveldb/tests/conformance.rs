@@ -1,0 +1,28 @@
+//! LevelDB against the oracle, on the distribution's library.
+
+#![expect(clippy::print_stdout, reason = "a test says why it is skipped")]
+
+mod library;
+
+use engine::conformance::battery;
+use model::{Bytes, Durability, Options, Settings};
+
+/// Goal: the driver gives right answers in both of LevelDB's behaviours.
+/// Method: the battery on the defaults, and once more with a small memtable, so that its few rows
+/// pass through flush and compaction, and with everything switched on that is off.
+#[test]
+fn the_distributions_library_conforms() {
+    let Some(driver) = library::driver() else { return };
+    let settings = |durability| Settings { durability, ..Settings::default() };
+    battery(&*driver, &settings(Durability::Os), &Options::new());
+    let options = [
+        ("write_buffer_size", "64KiB"),
+        ("block_size", "1KiB"),
+        ("assay.bloom_bits", "10"),
+        ("verify_checksums", "true"),
+        ("paranoid_checks", "true"),
+        ("compression", "none"),
+    ];
+    let small = Settings { cache_bytes: Some(Bytes(64 << 10)), ..settings(Durability::None) };
+    battery(&*driver, &small, &options.into_iter().collect());
+}
