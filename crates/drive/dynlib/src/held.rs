@@ -1,6 +1,7 @@
 //! The one engine library of a process.
 #![expect(unsafe_code, reason = "a library's initialisers run when it is loaded")]
 
+use std::error::Error;
 use std::ffi::c_void;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,9 @@ fn load(path: PathBuf) -> Result<Loaded, EngineError> {
     // run when a program starts; no other engine's library is in the process (`HELD`).
     let opened = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
     let library = opened.map_err(|error| {
-        EngineError::Fatal(format!("the loader refuses `{}`: {error}", path.display()))
+        // The loader's own words, which name what is missing, are the source.
+        let words = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        EngineError::Fatal(format!("the loader refuses `{}`: {words}", path.display()))
     })?;
     let sha256 = Sha256::digest(&image).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Loaded { library, path, sha256 })

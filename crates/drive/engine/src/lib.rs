@@ -11,6 +11,7 @@
 //! To add an engine: a crate under `drivers/` that implements [`Driver`], a call of
 //! [`conformance::battery`] in its tests, and one line in the program's registry.
 
+pub mod asked;
 pub mod conformance;
 pub mod error;
 pub mod faulty;
