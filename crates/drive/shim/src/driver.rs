@@ -1,0 +1,97 @@
+//! A loaded shim, before anything is opened.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use engine::asked::check_settings;
+use engine::{Driver, Engine, EngineError, OpenSpec};
+use model::{Capabilities, Identity};
+use sha2::{Digest, Sha256};
+
+use crate::binding::Binding;
+use crate::ffi::Api;
+use crate::file_name;
+use crate::instance::ShimEngine;
+
+/// Under this name the shim tells the engine's version; every other name is a fact.
+const VERSION: &str = "version";
+
+/// One build of an engine behind its shim.
+pub(crate) struct ShimDriver {
+    api: &'static Api,
+    binding: &'static Binding,
+    identity: Identity,
+    capabilities: Capabilities,
+}
+
+impl ShimDriver {
+    /// Loads the shim that lies beside the engine's library.
+    pub(crate) fn load(path: &Path, binding: &'static Binding) -> Result<Self, EngineError> {
+        let (engine, library) = (binding.engine, resolved(path)?);
+        let shim = library.with_file_name(file_name(engine));
+        if !shim.exists() {
+            return Err(EngineError::Unsupported(format!(
+                "`{}` has no shim beside it: `assay engine add {engine} PATH --headers DIR` \
+                 compiles one against the library's headers",
+                library.display()
+            )));
+        }
+        let api = Api::load(&shim)?;
+        let mut identity = Identity {
+            engine: engine.to_owned(),
+            origin: library.display().to_string(),
+            sha256: Some(digest(&library).map_err(unreadable(&library))?),
+            ..Identity::default()
+        };
+        for (name, text) in api.identity() {
+            if name == VERSION {
+                identity.version = text;
+            } else {
+                identity.facts.insert(name, text);
+            }
+        }
+        if identity.version.is_empty() {
+            let text = format!("the shim `{}` tells no version of {engine}", shim.display());
+            return Err(EngineError::Unsupported(text));
+        }
+        identity.facts.insert("shim_sha256".to_owned(), api.sha256().to_owned());
+        let capabilities = (binding.capabilities)(&identity);
+        Ok(Self { api, binding, identity, capabilities })
+    }
+}
+
+impl Driver for ShimDriver {
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities.clone()
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        if !spec.dir.is_dir() {
+            let text = format!("`{}` is not a directory", spec.dir.display());
+            return Err(EngineError::Fatal(text));
+        }
+        check_settings(self.binding.engine, &self.capabilities, &spec.settings)?;
+        let options = (self.binding.translate)(spec, &self.identity)?;
+        let handle = self.api.open(&spec.dir, &options)?;
+        let own_files = self.binding.own_files.iter().map(|name| spec.dir.join(name)).collect();
+        Ok(Box::new(ShimEngine { handle, identity: self.identity.clone(), own_files }))
+    }
+}
+
+/// Returns the file behind links: the shim lies beside that.
+fn resolved(path: &Path) -> Result<PathBuf, EngineError> {
+    path.canonicalize().map_err(unreadable(path))
+}
+
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> EngineError {
+    move |error| EngineError::Fatal(format!("`{}`: {error}", path.display()))
+}
+
+/// Returns a file's SHA-256, in hex.
+fn digest(path: &Path) -> io::Result<String> {
+    Ok(Sha256::digest(&fs::read(path)?).iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,326 @@
+//! The functions of `assay_engine.h`, offered to the rest of the crate as safe ones.
+#![expect(unsafe_code, reason = "foreign functions are bound and called here")]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dynlib::{Loaded, load_once};
+use engine::asked::refused;
+use engine::{EngineError, Maintenance};
+use model::{Options, Outcome};
+
+/// The version of the interface, `ASSAY_ABI` of the header.
+const ABI: u32 = 1;
+/// Bytes of a failure's text, as the header has it.
+const TEXT_BYTES: usize = 1024;
+/// Bytes of a refused option's name, as the header has it.
+const OPTION_BYTES: usize = 128;
+
+/// `assay_error`: why a call failed.
+#[repr(C)]
+pub(crate) struct Failure {
+    text: [c_char; TEXT_BYTES],
+    option: [c_char; OPTION_BYTES],
+}
+
+/// `assay_option`.
+#[repr(C)]
+struct OptionPair {
+    name: *const c_char,
+    value: *const c_char,
+}
+
+/// `assay_open_spec`.
+#[repr(C)]
+struct Spec {
+    dir: *const c_char,
+    options: *const OptionPair,
+    option_count: usize,
+}
+
+/// `assay_row`.
+pub(crate) type TakeRow =
+    unsafe extern "C" fn(*mut c_void, *const c_void, usize, *const c_void, usize);
+type TakeText = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
+type TakeNumber = unsafe extern "C" fn(*mut c_void, *const c_char, f64);
+
+dynlib::functions! {
+    /// What tells whether a library is a shim, and of which version.
+    struct Version prefix "assay_" {
+        required { abi: fn() -> u32; }
+        optional {}
+    }
+}
+
+dynlib::functions! {
+    /// The functions of one shim.
+    pub(crate) struct Functions prefix "assay_" {
+        required {
+            identity: fn(TakeText, *mut c_void);
+            open: fn(*const Spec, *mut *mut c_void, *mut Failure) -> c_int;
+            options: fn(*mut c_void, TakeText, *mut c_void);
+            session_begin: fn(*mut c_void, *mut *mut c_void, *mut Failure) -> c_int;
+            session_end: fn(*mut c_void);
+            get: fn(*mut c_void, *const c_void, usize, TakeRow, *mut c_void, *mut Failure) -> c_int;
+            put: fn(
+                *mut c_void, *const c_void, usize, *const c_void, usize, *mut Failure
+            ) -> c_int;
+            delete: fn(*mut c_void, *const c_void, usize, *mut Failure) -> c_int;
+            scan: fn(
+                *mut c_void, *const c_void, usize, u32, c_int, TakeRow, *mut c_void, *mut Failure
+            ) -> c_int;
+            maintain: fn(*mut c_void, c_int, *mut c_int, *mut Failure) -> c_int;
+            state: fn(*mut c_void, TakeNumber, *mut c_void);
+            statistics: fn(*mut c_void, TakeText, *mut c_void);
+            close: fn(*mut c_void, *mut Failure) -> c_int;
+        }
+        optional {}
+    }
+}
+
+/// One shim and its functions.
+pub(crate) struct Api {
+    pub(crate) functions: Functions,
+    loaded: &'static Loaded,
+    /// Whether an engine is open: a shim need not be able to hold two.
+    is_open: AtomicBool,
+}
+
+/// The one shim of this process.
+static API: OnceLock<Api> = OnceLock::new();
+
+impl Api {
+    /// Loads the shim at `path`, or returns it when this process already holds it.
+    pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
+        let loaded = load_once(path).map_err(explained)?;
+        if let Some(api) = API.get() {
+            return Ok(api);
+        }
+        let shown = path.display();
+        let lacks = |name: &str| {
+            EngineError::Unsupported(format!(
+                "`{shown}` is not a shim of Assay's C interface: it lacks `{name}`"
+            ))
+        };
+        let version = Version::bind(&loaded.library).map_err(lacks)?;
+        // SAFETY: the function takes nothing and returns a number, in every version.
+        let abi = unsafe { (version.abi)() };
+        if abi != ABI {
+            return Err(EngineError::Unsupported(format!(
+                "`{shown}` speaks version {abi} of Assay's C interface, this program version \
+                 {ABI}: compile it anew, with `assay engine add`"
+            )));
+        }
+        let functions = Functions::bind(&loaded.library).map_err(lacks)?;
+        Ok(API.get_or_init(|| Self { functions, loaded, is_open: AtomicBool::new(false) }))
+    }
+
+    /// Returns the shim's SHA-256, in hex.
+    pub(crate) fn sha256(&self) -> &str {
+        &self.loaded.sha256
+    }
+
+    /// Returns what the build tells of itself.
+    pub(crate) fn identity(&self) -> Vec<(String, String)> {
+        let mut texts = Texts::new();
+        // SAFETY: `take_text` gets the list that it expects.
+        unsafe { (self.functions.identity)(take_text, (&raw mut texts).cast()) };
+        texts
+    }
+
+    /// Opens the data in `dir`.
+    pub(crate) fn open(
+        &'static self,
+        dir: &Path,
+        options: &Options,
+    ) -> Result<Handle, EngineError> {
+        if self.is_open.swap(true, Ordering::AcqRel) {
+            let text = "a second open engine behind one shim: close the first";
+            return Err(EngineError::Unsupported(text.to_owned()));
+        }
+        let opened = self.open_alone(dir, options);
+        if opened.is_err() {
+            self.is_open.store(false, Ordering::Release);
+        }
+        opened.map(|engine| Handle { api: self, engine })
+    }
+
+    fn open_alone(&self, dir: &Path, options: &Options) -> Result<*mut c_void, EngineError> {
+        let dir = CString::new(dir.as_os_str().as_bytes())
+            .map_err(|error| EngineError::Fatal(format!("`{}`: {error}", dir.display())))?;
+        let mut texts = Vec::new();
+        for (name, value) in options.iter() {
+            let text = |part: &str| CString::new(part).map_err(|e| refused(name, e.to_string()));
+            texts.push((text(name)?, text(value)?));
+        }
+        let pairs: Vec<OptionPair> = texts
+            .iter()
+            .map(|(name, value)| OptionPair { name: name.as_ptr(), value: value.as_ptr() })
+            .collect();
+        let spec = Spec { dir: dir.as_ptr(), options: pairs.as_ptr(), option_count: pairs.len() };
+        let (mut engine, mut failure) = (ptr::null_mut(), Failure::none());
+        // SAFETY: every pointer lives until the call returns.
+        let code =
+            unsafe { (self.functions.open)(&raw const spec, &raw mut engine, &mut *failure) };
+        failure.done(code)?;
+        Ok(engine)
+    }
+}
+
+/// Adds to the loader's words what they mean for a shim.
+fn explained(error: EngineError) -> EngineError {
+    let EngineError::Fatal(text) = error else { return error };
+    if text.contains("undefined symbol") {
+        return EngineError::Unsupported(format!(
+            "{text}: the shim was compiled against headers of another build than its library"
+        ));
+    }
+    EngineError::Fatal(text)
+}
+
+/// An open engine of the shim's side; closed when it is dropped.
+pub(crate) struct Handle {
+    pub(crate) api: &'static Api,
+    pub(crate) engine: *mut c_void,
+}
+
+// SAFETY: the header asks of every function that takes an engine to be callable from any thread.
+unsafe impl Send for Handle {}
+// SAFETY: the same functions may be called while others run.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    /// Returns the configuration in force.
+    pub(crate) fn options(&self) -> Vec<(String, String)> {
+        let mut texts = Texts::new();
+        // SAFETY: the engine is open, and `take_text` gets the list that it expects.
+        unsafe { (self.api.functions.options)(self.engine, take_text, (&raw mut texts).cast()) };
+        texts
+    }
+
+    /// Returns the engine's statistics: a title and a text, each.
+    pub(crate) fn statistics(&self) -> Vec<(String, String)> {
+        let mut texts = Texts::new();
+        // SAFETY: the engine is open, and `take_text` gets the list that it expects.
+        unsafe { (self.api.functions.statistics)(self.engine, take_text, (&raw mut texts).cast()) };
+        texts
+    }
+
+    /// Returns what the engine counts, by name.
+    pub(crate) fn state(&self) -> Vec<(String, f64)> {
+        let mut numbers = Numbers::new();
+        // SAFETY: the engine is open, and `take_number` gets the list that it expects.
+        unsafe { (self.api.functions.state)(self.engine, take_number, (&raw mut numbers).cast()) };
+        numbers
+    }
+
+    /// Starts `work`; returns `false` when the engine has none of it to do.
+    pub(crate) fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        let work = match work {
+            Maintenance::Flush => 0,
+            Maintenance::CompactLevel0 => 1,
+            Maintenance::CompactAll => 2,
+        };
+        let (mut is_done, mut failure) = (0, Failure::none());
+        let maintain = self.api.functions.maintain;
+        // SAFETY: the engine is open, and both results are ours to read.
+        let code = unsafe { maintain(self.engine, work, &raw mut is_done, &mut *failure) };
+        failure.done(code)?;
+        Ok(is_done != 0)
+    }
+
+    /// Closes the engine.
+    pub(crate) fn close(mut self) -> Result<(), EngineError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), EngineError> {
+        let engine = std::mem::replace(&mut self.engine, ptr::null_mut());
+        if engine.is_null() {
+            return Ok(());
+        }
+        let mut failure = Failure::none();
+        // SAFETY: the engine is open, its sessions borrow this handle, and this is its last use.
+        let code = unsafe { (self.api.functions.close)(engine, &mut *failure) };
+        self.api.is_open.store(false, Ordering::Release);
+        failure.done(code)
+    }
+}
+
+impl Drop for Handle {
+    /// An engine that was not closed is on its way out after a failure that was told.
+    fn drop(&mut self) {
+        drop(self.end());
+    }
+}
+
+impl Failure {
+    /// Returns room for a failure.
+    pub(crate) fn none() -> Box<Self> {
+        Box::new(Self { text: [0; TEXT_BYTES], option: [0; OPTION_BYTES] })
+    }
+
+    /// Returns the outcome behind an operation's result; a failure is taken out.
+    #[inline]
+    pub(crate) fn outcome(&mut self, code: c_int) -> Result<Outcome, EngineError> {
+        match code {
+            0 => Ok(Outcome::Done),
+            1 => Ok(Outcome::NotFound),
+            _ => Err(self.take(code)),
+        }
+    }
+
+    /// Returns an error unless a call that is no read was done.
+    pub(crate) fn done(&mut self, code: c_int) -> Result<(), EngineError> {
+        if code == 0 { Ok(()) } else { Err(self.take(code)) }
+    }
+
+    #[cold]
+    fn take(&mut self, code: c_int) -> EngineError {
+        let (text, option) = (words(&self.text), words(&self.option));
+        *self = *Self::none();
+        let text = if text.is_empty() { format!("failed with result {code}") } else { text };
+        match code {
+            2 => EngineError::Conflict(text),
+            3 => EngineError::Timeout(text),
+            4 => EngineError::Unsupported(text),
+            5 => EngineError::Option { option, reason: text },
+            _ => EngineError::Fatal(text),
+        }
+    }
+}
+
+/// Returns the text up to the first zero byte, or all of it.
+fn words(text: &[c_char]) -> String {
+    let bytes: Vec<u8> = text.iter().map(|c| c.cast_unsigned()).take_while(|c| *c != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+type Texts = Vec<(String, String)>;
+type Numbers = Vec<(String, f64)>;
+
+/// Adds one named text to the [`Texts`] behind `to`.
+unsafe extern "C" fn take_text(to: *mut c_void, name: *const c_char, text: *const c_char) {
+    // SAFETY: whoever passes this function passes a list that lives, and nobody else uses it.
+    let texts: &mut Texts = unsafe { &mut *to.cast() };
+    texts.push((owned(name), owned(text)));
+}
+
+/// Adds one named number to the [`Numbers`] behind `to`.
+unsafe extern "C" fn take_number(to: *mut c_void, name: *const c_char, value: f64) {
+    // SAFETY: whoever passes this function passes a list that lives, and nobody else uses it.
+    let numbers: &mut Numbers = unsafe { &mut *to.cast() };
+    numbers.push((owned(name), value));
+}
+
+fn owned(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: the header asks for texts that end with a zero byte.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

@@ -1,0 +1,133 @@
+//! The hot path: one client's operations, each one call of the shim.
+#![expect(unsafe_code, reason = "foreign functions are called here")]
+
+use std::ffi::c_void;
+use std::{ptr, slice};
+
+use engine::{EngineError, Rows, Session};
+use model::{Direction, Op, Outcome};
+
+use crate::ffi::{Failure, Handle};
+
+/// One client's handle.
+pub(crate) struct ShimSession<'e> {
+    handle: &'e Handle,
+    session: *mut c_void,
+    failure: Box<Failure>,
+}
+
+impl<'e> ShimSession<'e> {
+    /// Begins a session on the calling thread.
+    pub(crate) fn begin(handle: &'e Handle) -> Result<Self, EngineError> {
+        let (mut session, mut failure) = (ptr::null_mut(), Failure::none());
+        let begin = handle.api.functions.session_begin;
+        // SAFETY: the engine is open, and both results are ours to read.
+        let code = unsafe { begin(handle.engine, &raw mut session, &mut *failure) };
+        failure.done(code)?;
+        Ok(Self { handle, session, failure })
+    }
+
+    #[inline]
+    fn get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let (get, rows) = (self.handle.api.functions.get, ptr::from_mut(rows).cast());
+        let (start, bytes) = (key.as_ptr().cast(), key.len());
+        // SAFETY: the session lives, the key is borrowed, and `take_row` gets its rows.
+        let code = unsafe { get(self.session, start, bytes, take_row, rows, &mut *self.failure) };
+        self.failure.outcome(code)
+    }
+
+    #[inline]
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<Outcome, EngineError> {
+        let put = self.handle.api.functions.put;
+        let (key_start, value_start) = (key.as_ptr().cast(), value.as_ptr().cast());
+        let (session, failure) = (self.session, &mut *self.failure);
+        // SAFETY: the session lives; key and value are borrowed.
+        let code = unsafe { put(session, key_start, key.len(), value_start, value.len(), failure) };
+        self.failure.outcome(code)
+    }
+
+    #[inline]
+    fn delete(&mut self, key: &[u8]) -> Result<Outcome, EngineError> {
+        let delete = self.handle.api.functions.delete;
+        let (start, bytes) = (key.as_ptr().cast(), key.len());
+        // SAFETY: the session lives, and the key is borrowed.
+        let code = unsafe { delete(self.session, start, bytes, &mut *self.failure) };
+        self.failure.outcome(code)
+    }
+
+    fn scan(
+        &mut self,
+        start: &[u8],
+        limit: u32,
+        direction: Direction,
+        rows: &mut Rows,
+    ) -> Result<Outcome, EngineError> {
+        let (scan, rows) = (self.handle.api.functions.scan, ptr::from_mut(rows).cast());
+        let (session, failure) = (self.session, &mut *self.failure);
+        let is_reverse = i32::from(direction == Direction::Reverse);
+        let (start, bytes) = (start.as_ptr().cast(), start.len());
+        // SAFETY: the session lives, the key is borrowed, and `take_row` gets its rows.
+        let code =
+            unsafe { scan(session, start, bytes, limit, is_reverse, take_row, rows, failure) };
+        self.failure.outcome(code)
+    }
+
+    /// Reads one key after the other: the interface has no call for several.
+    fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let mut outcome = Outcome::NotFound;
+        for key in keys {
+            if self.get(key, rows)? == Outcome::Done {
+                outcome = Outcome::Done;
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+impl Session for ShimSession<'_> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        match *op {
+            Op::Get { key } => self.get(key, rows),
+            Op::Put { key, value } => self.put(key, value),
+            Op::Delete { key } => self.delete(key),
+            Op::Scan { start, limit, direction } => self.scan(start, limit, direction, rows),
+            Op::MultiGet { keys } => self.multi_get(keys, rows),
+        }
+    }
+}
+
+impl Drop for ShimSession<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the session lives, and this is its last use.
+        unsafe { (self.handle.api.functions.session_end)(self.session) };
+    }
+}
+
+/// Adds one row to the [`Rows`] behind `rows`.
+unsafe extern "C" fn take_row(
+    rows: *mut c_void,
+    key: *const c_void,
+    key_bytes: usize,
+    value: *const c_void,
+    value_bytes: usize,
+) {
+    // SAFETY: whoever passes this function passes rows that live, and nobody else uses them.
+    let rows: &mut Rows = unsafe { &mut *rows.cast() };
+    // SAFETY: the shim passes a key that stays until this returns.
+    let key = unsafe { bytes_of(key, key_bytes) };
+    // SAFETY: the shim passes a value that stays until this returns.
+    rows.push(key, unsafe { bytes_of(value, value_bytes) });
+}
+
+/// Returns the bytes at `start`, which may be null when there are none.
+///
+/// # Safety
+/// `bytes` bytes at `start` stay until the caller is done with them.
+#[inline]
+unsafe fn bytes_of<'a>(start: *const c_void, bytes: usize) -> &'a [u8] {
+    if bytes == 0 {
+        return &[];
+    }
+    // SAFETY: the caller promises it.
+    unsafe { slice::from_raw_parts(start.cast(), bytes) }
+}

@@ -1,0 +1,94 @@
+//! An open engine behind its shim.
+
+use std::path::PathBuf;
+
+use engine::{Engine, EngineError, Maintenance, Session};
+use model::{EngineState, Identity, Options, metric};
+
+use crate::ffi::Handle;
+use crate::ffi_session::ShimSession;
+
+/// An open engine.
+pub(crate) struct ShimEngine {
+    pub(crate) handle: Handle,
+    pub(crate) identity: Identity,
+    pub(crate) own_files: Vec<PathBuf>,
+}
+
+impl Engine for ShimEngine {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        Ok(Box::new(ShimSession::begin(&self.handle)?))
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        Ok(self.handle.options().into_iter().collect())
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        self.handle.maintain(work)
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        Ok(state_of(self.handle.state()))
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        let parts = self.handle.statistics();
+        let text = |(title, text): &(String, String)| format!("** {title} **\n{text}\n");
+        (!parts.is_empty()).then(|| parts.iter().map(text).collect())
+    }
+
+    fn own_files(&self) -> Vec<PathBuf> {
+        self.own_files.iter().filter(|path| path.is_file()).cloned().collect()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        self.handle.close()
+    }
+}
+
+/// Sorts what a shim counts: metrics of the glossary, the state's own members, and the rest.
+fn state_of(numbers: Vec<(String, f64)>) -> EngineState {
+    let mut state = EngineState::default();
+    for (name, value) in numbers {
+        match name.as_str() {
+            "tree_height" => state.tree_height = whole(value),
+            "is_idle" => state.is_idle = Some(value > 0.0),
+            _ if name.starts_with("engine_") && metric::find(&name).is_some() => {
+                state.readings.insert(name, value);
+            }
+            _ => {
+                state.own_counters.insert(name, value);
+            }
+        }
+    }
+    state
+}
+
+/// Returns a small number that has no fraction; `None` for any other.
+#[expect(clippy::cast_possible_truncation, reason = "it is compared with what it was cut from")]
+#[expect(clippy::cast_sign_loss, reason = "it is compared with what it was cut from")]
+fn whole(value: f64) -> Option<u32> {
+    let cut = value as u32;
+    (f64::from(cut).total_cmp(&value).is_eq()).then_some(cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_find_their_places_by_name() {
+        let names = ["engine_cache_hits", "engine_wheels", "tree_height", "is_idle", "splits"];
+        let state = state_of(names.map(|name| (name.to_owned(), 3.0)).into());
+        assert_eq!(state.readings.into_keys().collect::<Vec<_>>(), ["engine_cache_hits"]);
+        let own: Vec<_> = state.own_counters.into_keys().collect();
+        assert_eq!(own, ["engine_wheels", "splits"]);
+        assert_eq!((state.tree_height, state.is_idle), (Some(3), Some(true)));
+        assert_eq!((whole(0.5), whole(-1.0), whole(f64::NAN)), (None, None, None));
+    }
+}
