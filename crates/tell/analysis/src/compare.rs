@@ -15,6 +15,7 @@ use crate::error::AnalysisError;
 use crate::family::{self, Families};
 use crate::ledger::Ledger;
 use crate::noise::{self, Noise};
+use crate::published::hold;
 
 /// Compares the variants of `experiment` with `base`, step by step.
 ///
@@ -67,6 +68,7 @@ pub fn compare(
         steps: counted.steps.iter().map(step).collect(),
         runs: counted.runs.iter().map(whole).collect(),
         families: Families::default(),
+        published: hold(&question, &counted),
         incomplete: executed.iter().filter_map(|run| incomplete(run)).collect(),
         invalid: executed.iter().filter_map(|run| invalid(run)).collect(),
         noise,
@@ -109,8 +111,8 @@ pub(crate) fn primary(arms: &Arms<'_>) -> Option<&'static str> {
 }
 
 /// What is compared with what, and what is known beforehand.
-struct Question<'a> {
-    experiment: &'a Experiment,
+pub(crate) struct Question<'a> {
+    pub(crate) experiment: &'a Experiment,
     base: &'a str,
     noise: &'a BTreeMap<String, Noise>,
 }
@@ -138,7 +140,8 @@ impl Question<'_> {
         self.experiment.variants.iter().map(cell).collect()
     }
 
-    fn versus(
+    /// Judges a metric of two variants; `None` where there is no ratio.
+    pub(crate) fn versus(
         &self,
         metric: &str,
         base: &[(Block<'_>, f64)],
@@ -155,7 +158,7 @@ impl Question<'_> {
     }
 
     /// Returns the noise to assume in a step, by the workload or by what the device did.
-    fn assumed_cov(&self, arms: &Arms<'_>) -> f64 {
+    pub(crate) fn assumed_cov(&self, arms: &Arms<'_>) -> f64 {
         let reads = || {
             let arms = arms.of_variant.values();
             let all = arms.flat_map(|arm| numbers(arm.values("device_reads_per_op")));

@@ -8,6 +8,7 @@ use stats::{Effect, Spread};
 
 use crate::family::Families;
 use crate::noise::Noise;
+use crate::published::Held;
 
 /// One metric of one variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -144,6 +145,9 @@ pub struct Comparison {
     pub runs: Vec<RunsComparison>,
     /// How many comparisons there are, and what their number does to them.
     pub families: Families,
+    /// What others published beside what was found here; told by `report`, with likely reasons.
+    #[serde(skip)]
+    pub published: Vec<Held>,
     /// What is known of each metric's noise, by name; one that is absent is judged by the runs of
     /// its own cells alone.
     pub noise: BTreeMap<String, Noise>,

@@ -5,7 +5,7 @@ use model::{DataShape, Experiment, Step, StopRule, Variant};
 use crate::error::AnalysisError;
 
 /// Returns one experiment with the variants of all; the first gives question, name, base, margin
-/// and waivers. Each comes with what it is called in messages.
+/// and waivers; publications are those of all. Each comes with what it is called in messages.
 ///
 /// Runs of a variant that is in several are pooled; the largest number of repetitions is kept.
 ///
@@ -29,6 +29,9 @@ pub fn join(experiments: &[(&str, &Experiment)]) -> Result<Experiment, AnalysisE
         for variant in &other.variants {
             add(&mut joined.variants, variant).map_err(refuse)?;
         }
+        let new: Vec<_> =
+            other.published.iter().filter(|one| !joined.published.contains(one)).cloned().collect();
+        joined.published.extend(new);
         joined.repetitions = joined.repetitions.max(other.repetitions);
     }
     Ok(joined)

@@ -26,6 +26,7 @@ pub mod join;
 pub mod ledger;
 pub mod metrics;
 pub mod noise;
+pub mod published;
 pub mod rate_curve;
 pub mod scaling;
 pub mod usl;
@@ -49,6 +50,7 @@ pub use metrics::{
     service_time, step_metrics,
 };
 pub use noise::Noise;
+pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
 pub use usl::{Estimate, Fit, NoFit, Observation, Peak, Shape, Shapes};
