@@ -25,6 +25,7 @@ pub mod history;
 pub mod join;
 pub mod ledger;
 pub mod metrics;
+pub mod micro;
 pub mod noise;
 pub mod published;
 pub mod rate_curve;
@@ -49,6 +50,7 @@ pub use metrics::{
     Percentile, Time, Withheld, bytes_put, primary_operations, response_time, run_metrics,
     service_time, step_metrics,
 };
+pub use micro::{KernelCell, kernel_cells};
 pub use noise::Noise;
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};

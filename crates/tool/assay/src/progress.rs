@@ -174,6 +174,12 @@ impl Lines {
     }
 }
 
+/// Returns a bar over `length` short measurements; hidden where stderr is no terminal.
+pub(crate) fn rounds(ui: &Ui, length: u64) -> ProgressBar {
+    let bar = if ui.is_live { ProgressBar::new(length) } else { ProgressBar::hidden() };
+    bar.with_style(style("{bar:30} {pos}/{len}  {eta} left"))
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is a constant that is tested")
 }

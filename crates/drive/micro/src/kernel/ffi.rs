@@ -96,10 +96,7 @@ impl Exports {
         // SAFETY: as above.
         let uncompress = unsafe { make_d() };
         let is_made = !compress.is_null() && !uncompress.is_null();
-        Contexts {
-            made: is_made.then_some((compress, uncompress)),
-            free: Some([free_c, free_d]),
-        }
+        Contexts { made: is_made.then_some((compress, uncompress)), free: Some([free_c, free_d]) }
     }
 
     /// Returns the CRC-32C of a block; 0 where the library has no such function.

@@ -6,7 +6,8 @@ use clap::Subcommand;
 use miette::Result;
 
 use super::{
-    compare, completions, engine, explain, history, lint, list, plan, report, run, show, worker,
+    compare, completions, engine, explain, history, lint, list, micro, plan, report, run, show,
+    worker,
 };
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -32,6 +33,8 @@ pub(crate) enum Verb {
     History(Box<history::Args>),
     /// Write the HTML report of an experiment, or a Markdown post with pictures
     Report(report::Args),
+    /// Time checksums and compression of single blocks, by themselves
+    Micro(micro::Args),
     /// List, get, add, remove or show engine builds
     Engine(engine::Args),
     /// Print the completions of a shell
@@ -53,6 +56,7 @@ pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result
         Verb::Lint(args) => lint::run(&args, environment, ui),
         Verb::History(args) => history::run(&args, environment, ui),
         Verb::Report(args) => report::run(&args, environment, ui),
+        Verb::Micro(args) => micro::run(&args, environment, ui),
         Verb::Engine(args) => engine::run(&args, environment, ui),
         Verb::Completions(args) => completions::run(&args),
         Verb::Worker => worker::run(ui),

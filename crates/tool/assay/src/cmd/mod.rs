@@ -10,6 +10,7 @@ mod history;
 mod judged;
 mod lint;
 mod list;
+mod micro;
 mod plan;
 mod report;
 mod run;
