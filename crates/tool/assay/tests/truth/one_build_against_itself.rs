@@ -2,7 +2,7 @@
 //!
 //! Goal: on a machine as it is, with all its noise, two names for one RocksDB are not told apart,
 //! and a build that was asked for something else is not compared as if it were the same. Method:
-//! ten blocks of an A/A control, small; then plans and comparisons that lint must flag.
+//! eight blocks of an A/A control, small; then plans and comparisons that lint must flag.
 //!
 //! A family of true nulls is judged wrongly in at most one campaign in twenty, so a campaign with a
 //! verdict is made once more: two in a row are one in four hundred.
@@ -16,7 +16,7 @@ use crate::host::alone;
 use crate::sandbox::{NAME, Sandbox, said, say};
 
 const BENCHMARK: &str = "steps = [\"filluniquerandom\", \"settle\", \"readrandom\", \"fwdrange\"]\n\
-                         rows = \"50k\"\nduration = \"1s\"\ndurability = \"os\"\ncache = \"64MiB\"";
+                         rows = \"50k\"\nduration = \"300ms\"\ndurability = \"os\"\ncache = \"64MiB\"";
 const RELEASE: &str = "rocksdb@9.10.0";
 
 /// Returns the experiment, or says why this machine cannot make it.
@@ -47,9 +47,9 @@ fn verdicts(sandbox: &Sandbox, variant: &str) -> Vec<(String, Value)> {
     steps.filter_map(of_step).collect()
 }
 
-/// Runs ten blocks and returns the steps on which there is a verdict of above or below.
+/// Runs eight blocks and returns the steps on which there is a verdict of above or below.
 fn false_verdicts(sandbox: &Sandbox) -> Vec<(String, Value)> {
-    sandbox.run(&["--control", "--repetitions", "10"]).assert().success();
+    sandbox.run(&["--control", "--repetitions", "8"]).assert().success();
     let control = verdicts(sandbox, "itself-control");
     assert_eq!(control.len(), 3, "{control:?}");
     for (step, effect) in &control {
