@@ -1,0 +1,99 @@
+//! The allocator that serves this process.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use model::{Allocator, MallocRecord, Readings};
+
+use crate::error::MallocError;
+use crate::ffi::Scope;
+use crate::jemalloc::Jemalloc;
+use crate::mimalloc::Mimalloc;
+use crate::source::Source;
+use crate::system::System;
+use crate::tcmalloc::Tcmalloc;
+use crate::tunable::{Tunables, own};
+
+/// A function that only this allocator's library has, and how its tables are bound.
+type Known = (Allocator, &'static str, fn(&Scope) -> Option<Box<dyn Source>>);
+
+/// The allocators that are told apart.
+const KNOWN: &[Known] = &[
+    (Allocator::System, "gnu_get_libc_version", System::bind),
+    (Allocator::Jemalloc, "mallctl", Jemalloc::bind),
+    (Allocator::Tcmalloc, "tc_version", Tcmalloc::bind),
+    (Allocator::Mimalloc, "mi_version", Mimalloc::bind),
+];
+
+/// The allocator that serves `malloc` in this process.
+pub struct Heap {
+    allocator: Allocator,
+    library: PathBuf,
+    source: Box<dyn Source>,
+    tunables: Tunables,
+}
+
+impl Heap {
+    /// Returns the allocator of this process, when it is the one asked for.
+    ///
+    /// `library` is what was preloaded; the system's own needs none. `tunables` are the words of
+    /// the environment that may tune an allocator.
+    ///
+    /// # Errors
+    /// [`MallocError::Other`] when another library serves `malloc`, known here or not.
+    pub fn expect(
+        asked: Allocator,
+        library: Option<&Path>,
+        tunables: &Tunables,
+    ) -> Result<Self, MallocError> {
+        let scope = Scope::global();
+        let found = scope.owner("malloc").map_err(MallocError::Hidden)?;
+        let other = |asked: String| MallocError::Other { asked, found: found.clone() };
+        let known = KNOWN.iter().find(|(_, symbol, _)| scope.owner(symbol).as_ref() == Ok(&found));
+        let heap = known.filter(|(allocator, ..)| *allocator == asked);
+        let Some(source) = heap.and_then(|(.., bind)| bind(&scope)) else {
+            return Err(other(asked.to_string()));
+        };
+        if let Some(library) = library.filter(|library| *library != found) {
+            return Err(other(format!("{asked} ({})", library.display())));
+        }
+        Ok(Self { allocator: asked, library: found, source, tunables: own(tunables, asked) })
+    }
+
+    /// Returns the gauges of this moment; what the allocator does not tell is absent.
+    #[must_use]
+    pub fn readings(&self) -> Readings {
+        self.source.readings()
+    }
+
+    /// Returns what it tells at the end of a step.
+    #[must_use]
+    pub fn record(&self) -> MallocRecord {
+        let mut settings = self.source.settings();
+        settings.extend(self.tunables.iter().cloned());
+        MallocRecord {
+            allocator: self.allocator,
+            version: self.source.version(),
+            settings,
+            bins: self.source.bins(),
+        }
+    }
+
+    /// Returns its own report, for people; `None` when it has none.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        self.source.text()
+    }
+}
+
+impl fmt::Display for Heap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ({})", self.allocator, self.source.version(), self.library.display())
+    }
+}
+
+impl fmt::Debug for Heap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Heap({self})")
+    }
+}

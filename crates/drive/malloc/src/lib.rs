@@ -1,0 +1,29 @@
+//! Memory allocators: where a library of one lies, which one serves this process, what it tells.
+//!
+//! It preloads nothing: `runner` starts the worker with the library that [`Libraries`] found, and
+//! the worker asks [`Heap::expect`] whether it is that library that serves `malloc`, since the
+//! loader ignores a library that it cannot preload. Rust's own allocations go to `malloc` too, so
+//! client and engine share the one heap. What an engine maps itself (LMDB, SplinterDB, parts of
+//! WiredTiger) no allocator knows of: it is in the kernel's account of the process alone.
+//!
+//! Invariants: an allocator is told by the library that `malloc` resolves to, never by a name or
+//! by the environment; what an allocator does not tell is absent, never 0.
+//!
+//! To add an allocator: `model::Allocator`, a file with its `Source`, and its lines in
+//! `library::FILES` and `heap::KNOWN`.
+
+mod error;
+mod ffi;
+mod heap;
+mod jemalloc;
+mod library;
+mod mimalloc;
+mod source;
+mod system;
+mod tcmalloc;
+mod tunable;
+
+pub use error::MallocError;
+pub use heap::Heap;
+pub use library::Libraries;
+pub use tunable::{Tunables, is_tunable};

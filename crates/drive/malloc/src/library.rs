@@ -1,0 +1,140 @@
+//! Where an allocator's library lies on this machine, and how it is preloaded.
+
+use std::path::{Path, PathBuf};
+
+use model::Allocator;
+
+use crate::error::MallocError;
+
+/// An allocator's files, the first that is there wins, and Debian's package of it.
+struct Files {
+    allocator: Allocator,
+    names: &'static [&'static str],
+    package: &'static str,
+}
+
+/// The allocators that are preloaded.
+///
+/// Source: the packages of Debian 12. The minimal tcmalloc lacks only its profilers.
+const FILES: &[Files] = &[
+    Files { allocator: Allocator::Jemalloc, names: &["libjemalloc.so.2"], package: "libjemalloc2" },
+    Files {
+        allocator: Allocator::Tcmalloc,
+        names: &["libtcmalloc_minimal.so.4", "libtcmalloc.so.4"],
+        package: "libtcmalloc-minimal4",
+    },
+    Files {
+        allocator: Allocator::Mimalloc,
+        names: &["libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so.3"],
+        package: "libmimalloc2.0",
+    },
+];
+
+/// Where libraries of allocators are looked for, and what is preloaded anyway.
+#[derive(Debug, Clone, Default)]
+pub struct Libraries {
+    dirs: Vec<PathBuf>,
+    preloaded: Option<String>,
+}
+
+impl Libraries {
+    /// Returns a search of `dirs` alone, the first that has a library wins.
+    #[must_use]
+    pub fn new(dirs: Vec<PathBuf>) -> Self {
+        Self { dirs, preloaded: None }
+    }
+
+    /// Returns a search where the loader looks.
+    ///
+    /// `library_path` and `preload` are the user's `LD_LIBRARY_PATH` and `LD_PRELOAD`. What the
+    /// user preloads stays, before the allocator; [`crate::Heap::expect`] finds it out when that
+    /// brings an allocator too.
+    ///
+    /// Source: ld.so(8), "LD_LIBRARY_PATH", "LD_PRELOAD".
+    #[must_use]
+    pub fn of_loader(library_path: Option<&str>, preload: Option<&str>) -> Self {
+        let named = library_path.unwrap_or_default().split([':', ';']);
+        let named = named.filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        let triplet = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+        let usual = [&triplet, "/usr/lib64", "/usr/lib", "/usr/local/lib"].map(PathBuf::from);
+        let preloaded = preload.filter(|preload| !preload.trim().is_empty()).map(str::to_owned);
+        Self { dirs: named.chain(usual).collect(), preloaded }
+    }
+
+    /// Returns the library of an allocator, links followed; `None` for the system's own.
+    ///
+    /// # Errors
+    /// [`MallocError::NotInstalled`] when there is none.
+    pub fn find(&self, allocator: Allocator) -> Result<Option<PathBuf>, MallocError> {
+        let Some(files) = FILES.iter().find(|files| files.allocator == allocator) else {
+            return Ok(None);
+        };
+        let in_dir = |dir: &PathBuf| {
+            let mut paths = files.names.iter().map(|name| dir.join(name));
+            paths.find_map(|path| path.canonicalize().ok())
+        };
+        self.dirs.iter().find_map(in_dir).map(Some).ok_or_else(|| {
+            let dirs: Vec<_> = self.dirs.iter().map(|dir| dir.display().to_string()).collect();
+            MallocError::NotInstalled {
+                allocator,
+                file: files.names[0],
+                package: files.package,
+                searched: dirs.join(", "),
+            }
+        })
+    }
+
+    /// Returns the value of `LD_PRELOAD` that brings a library after what the user preloads.
+    #[must_use]
+    pub fn preload(&self, library: &Path) -> String {
+        let library = library.display();
+        match &self.preloaded {
+            Some(before) => format!("{before}:{library}"),
+            None => library.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_directory_that_has_the_library_wins_and_its_link_is_followed() {
+        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for (dir, name) in [(&one, "libmimalloc.so.2.0"), (&two, "libmimalloc.so.2")] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        std::os::unix::fs::symlink("libmimalloc.so.2.0", one.path().join("libmimalloc.so.2"))
+            .unwrap();
+        let libraries = Libraries::new([&one, &two].map(|dir| dir.path().to_owned()).into());
+        let found = libraries.find(Allocator::Mimalloc).unwrap().unwrap();
+        assert!(found.ends_with("libmimalloc.so.2.0"), "{}", found.display());
+        assert_eq!(libraries.find(Allocator::System), Ok(None));
+    }
+
+    #[test]
+    fn an_allocator_that_is_not_installed_is_told_with_its_package() {
+        let dir = tempfile::tempdir().unwrap();
+        let libraries = Libraries::new(vec![dir.path().to_owned()]);
+        let error = libraries.find(Allocator::Tcmalloc).unwrap_err();
+        let told = format!("{error}; {}", error.remedy());
+        let expected = format!(
+            "tcmalloc is not installed: no libtcmalloc_minimal.so.4 in {}; install it (Debian: \
+             apt install libtcmalloc-minimal4), or name the directory of its library in \
+             LD_LIBRARY_PATH",
+            dir.path().display()
+        );
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_the_user_preloads_stays_and_the_users_directories_come_first() {
+        let library = Path::new("/lib/a.so");
+        assert_eq!(Libraries::of_loader(None, Some(" ")).preload(library), "/lib/a.so");
+        let libraries = Libraries::of_loader(Some("/x::/y"), Some("/lib/trace.so"));
+        assert_eq!(libraries.preload(library), "/lib/trace.so:/lib/a.so");
+        assert_eq!(libraries.dirs[..2], ["/x", "/y"].map(PathBuf::from));
+        assert!(libraries.dirs.len() > 2);
+    }
+}
