@@ -16,8 +16,52 @@
 /// }
 /// # fn main() {}
 /// ```
+///
+/// An engine that is also linked names the crate of its C functions instead of a prefix, and its
+/// fields have the functions' whole names. `linked()` then fills the table without a library, and
+/// the compiler compares each signature with that crate's.
+///
+/// ```
+/// mod zlib_sys {
+///     pub unsafe extern "C" fn zlibVersion() -> *const std::ffi::c_char { c"1.3".as_ptr() }
+///     pub unsafe extern "C" fn zlibCompileFlags() -> std::ffi::c_ulong { 0xa9 }
+/// }
+/// dynlib::functions! {
+///     /// The functions of zlib that tell its version.
+///     struct Zlib linked zlib_sys {
+///         required { zlibVersion: fn() -> *const std::ffi::c_char; }
+///         optional { zlibCompileFlags: fn() -> std::ffi::c_ulong; }
+///     }
+/// }
+/// # fn main() {
+/// let zlib = Zlib::linked();
+/// assert!(zlib.zlibCompileFlags.is_some());
+/// # }
+/// ```
 #[macro_export]
 macro_rules! functions {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $table:ident linked $sys:ident {
+            required { $($name:ident: fn($($arg:ty),* $(,)?) $(-> $out:ty)?;)* }
+            optional { $($oname:ident: fn($($oarg:ty),* $(,)?) $(-> $oout:ty)?;)* }
+        }
+    ) => {
+        $crate::functions! {
+            $(#[$meta])*
+            $vis struct $table prefix "" {
+                required { $($name: fn($($arg),*) $(-> $out)?;)* }
+                optional { $($oname: fn($($oarg),*) $(-> $oout)?;)* }
+            }
+        }
+
+        impl $table {
+            /// Returns the functions that this program is linked with.
+            $vis fn linked() -> Self {
+                Self { $($name: $sys::$name,)* $($oname: Some($sys::$oname),)* }
+            }
+        }
+    };
     (
         $(#[$meta:meta])*
         $vis:vis struct $table:ident prefix $prefix:literal {

@@ -84,6 +84,22 @@ impl Loaded {
         let found = unsafe { self.library.get::<*const c_void>(symbol) };
         found.is_ok()
     }
+
+    /// Returns the refusal of this library, which lacks the function `symbol`.
+    ///
+    /// Without `sign`, which every build of `engine` has, it is another library altogether; else
+    /// its release is older than `oldest`.
+    #[must_use]
+    pub fn lacks(&self, symbol: &str, sign: &str, engine: &str, oldest: &str) -> EngineError {
+        let path = self.path.display();
+        EngineError::Unsupported(if symbol == sign {
+            format!("`{path}` is not {engine}: it lacks `{symbol}`")
+        } else {
+            format!(
+                "`{path}` is too old: it lacks `{symbol}`; {engine} {oldest} or newer is needed"
+            )
+        })
+    }
 }
 
 #[cfg(test)]

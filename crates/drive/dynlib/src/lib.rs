@@ -7,7 +7,8 @@
 //! library of this machine is told in words, not by a signal; a function that is absent is known
 //! before it is called.
 //!
-//! To bind a library: [`functions!`] in the driver's `ffi` file, and [`load_once`] with its `bind`.
+//! To bind a library: [`functions!`] in the driver's `ffi` file, and [`load_once`] with its `bind`;
+//! for an engine that is linked too, `linked` fills the same table.
 
 mod functions;
 mod held;
