@@ -100,6 +100,20 @@ impl FjallEngine {
             .collect()
     }
 
+    /// Adds the number and bytes of blob files, and what of them is garbage, where there are any.
+    fn take_blobs(&self, levels: &[LevelShape], readings: &mut Readings) {
+        if self.keyspace.config.kv_separation_opts.is_none() {
+            return;
+        }
+        let tables: u64 = levels.iter().map(|level| level.bytes).sum();
+        readings.extend(named(&[
+            ("engine_blob_files", self.keyspace.blob_file_count() as u64),
+            // A flush between the two looks may make the rest too large, never negative.
+            ("engine_blob_bytes", self.keyspace.disk_space().saturating_sub(tables)),
+            ("engine_blob_garbage_bytes", self.keyspace.fragmented_blob_bytes()),
+        ]));
+    }
+
     /// Returns the flushes and compactions that run or wait.
     fn jobs(&self) -> usize {
         self.database.outstanding_flushes() + self.database.active_compactions()
@@ -175,10 +189,17 @@ impl Engine for FjallEngine {
         if let Some(bytes) = self.journal_bytes() {
             readings.extend(named(&[("log_bytes", bytes)]));
         }
+        self.take_blobs(&levels, &mut readings);
         let micros = u64::try_from(self.database.time_compacting().as_micros()).unwrap_or(u64::MAX);
         let own_counters = named(&[
             ("compactions_completed", self.database.compactions_completed() as u64),
             ("time_compacting_us", micros),
+            ("active_compactions", self.database.active_compactions() as u64),
+            ("outstanding_flushes", self.database.outstanding_flushes() as u64),
+            ("sealed_memtable_count", self.keyspace.sealed_memtable_count() as u64),
+            ("table_count", self.keyspace.table_count() as u64),
+            ("journal_count", self.database.journal_count() as u64),
+            ("cache_capacity", self.database.cache_capacity()),
         ]);
         let is_idle = Some(self.is_idle(jobs));
         Ok(EngineState { readings, own_counters, levels: Some(levels), tree_height: None, is_idle })

@@ -16,8 +16,14 @@
 //! Compression is off unless the settings or options ask for `lz4` (fjall's own default is `lz4`
 //! from level 2 on, and for blobs). With the option `kv_separation = true` values of
 //! `separation_threshold` bytes and more go to blob files. A `multi_get` is repeated gets on one
-//! snapshot. fjall's cache and read counters are a compile-time feature that adds shared counters
-//! to each block read; it is off, so they are not known.
+//! snapshot.
+//!
+//! Told: bytes and files on disk, by level, of blobs and of the journal; what of the blobs is
+//! garbage, once compaction has met it; memory of memtables and cache; jobs; compactions done and
+//! their time. Not told, because fjall does not know: bytes flushed and compacted, so the write
+//! amplification is the kernel's (`write_amplification_process`). fjall's cache and read counters
+//! are a compile-time feature that adds shared counters to each block read; it is off, so hits,
+//! misses and blocks looked for are not known.
 //!
 //! Invariants: values go to [`engine::Rows`] straight from fjall's reference-counted slice; an
 //! option that would break the promise of the durability class does not exist. Allocations per

@@ -86,7 +86,7 @@ fn data_created_with_other_options_is_refused() {
 }
 
 /// Goal: separated values are in blob files, the others in the tree.
-/// Method: one large value, flushed; the engine's own statistics name the files.
+/// Method: one large value, flushed; the engine's own statistics name the files, and so do ours.
 #[test]
 fn large_values_go_to_blob_files_only_when_separated() {
     for (options, files) in [(Options::new(), 0), (separated(), 1)] {
@@ -100,6 +100,15 @@ fn large_values_go_to_blob_files_only_when_separated() {
         let text = engine.statistics_text().unwrap();
         assert!(text.contains(&format!("blob_file_count {files}\n")), "{text}");
         assert!(text.contains("table_count 1\n"), "{text}");
+        let readings = engine.state().unwrap().readings;
+        let told = |name: &str| readings.get(name).copied();
+        if files == 0 {
+            assert_eq!(told("engine_blob_files"), None);
+        } else {
+            assert_eq!(told("engine_blob_files"), Some(1.0));
+            assert_eq!(told("engine_blob_garbage_bytes"), Some(0.0));
+            assert!(told("engine_blob_bytes") >= Some(10_000.0), "{readings:?}");
+        }
         engine.close().unwrap();
     }
 }
