@@ -21,6 +21,7 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     io::set_per_op(step, &mut metrics);
     io::set_write_amplification(&step.counters, bytes_put(step, data), &mut metrics);
     metrics.set("space_amplification", io::space_amplification(step, data));
+    metrics.set("read_amplification", io::read_amplification(step));
     let counter = |name| get(&step.counters, name);
     let looked_up = sum(&[counter("engine_cache_hits"), counter("engine_cache_misses")]);
     metrics.set("cache_hit_share", ratio(counter("engine_cache_hits"), looked_up));
