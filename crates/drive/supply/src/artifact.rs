@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// The note's file name.
 pub(crate) const NOTE_FILE: &str = "artifact.json";
 
+/// The name of the directory of an engine's headers, in builds that need a shim.
+pub(crate) const HEADERS_DIR: &str = "headers";
+
 /// One build in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
@@ -40,6 +43,18 @@ pub(crate) struct Note {
     /// How it was made.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) facts: BTreeMap<String, String>,
+    /// The shim beside it, for engines that need one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shim: Option<ShimNote>,
+}
+
+/// What is known of a compiled shim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShimNote {
+    /// SHA-256 of its source and of the interface it was compiled for, in hex.
+    pub(crate) recipe_sha256: String,
+    /// SHA-256 of the compiled shim, in hex.
+    pub(crate) sha256: String,
 }
 
 impl Note {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use model::Bytes;
+
 /// Why there is no library for the build asked for.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -84,12 +86,89 @@ pub enum SupplyError {
     },
     /// The distribution has no such library.
     #[error(
-        "no librocksdb.so.N among the distribution's libraries ({searched}): install one (Debian: \
-         apt install librocksdb7.8), or fetch a release with `assay engine get rocksdb@VERSION`"
+        "no {library}N among the distribution's libraries ({searched}): install it (Debian: apt \
+         install {package})"
     )]
     NoDistributionLibrary {
+        /// The begin of its file name.
+        library: &'static str,
+        /// The package that brings it.
+        package: &'static str,
         /// The directories that were searched.
         searched: String,
+    },
+    /// No crate carries the release's source.
+    #[error("no crate carries the source of {build}: {hint}")]
+    NotCompilable {
+        /// The build asked for.
+        build: String,
+        /// What could be compiled.
+        hint: String,
+    },
+    /// There is no cargo to obtain the source.
+    #[error("no `cargo` on this machine, which obtains the source of engines: install Rust")]
+    NoCargo,
+    /// Cargo could not obtain the source.
+    #[error(
+        "the source of {build} ({package}) could not be obtained, cargo says: {summary}; check \
+         the network and cargo's settings and repeat; what was obtained before keeps working"
+    )]
+    NoCrate {
+        /// The build asked for.
+        build: String,
+        /// The crate and its version.
+        package: String,
+        /// Cargo's words, without addresses.
+        summary: String,
+    },
+    /// The compiler or its flags cannot be what was meant.
+    #[error("{0}")]
+    BadFlags(String),
+    /// There is no such compiler.
+    #[error("no compiler `{command}` on this machine: install it (Debian: apt install {command})")]
+    NoCompiler {
+        /// The command that was not found.
+        command: String,
+    },
+    /// The compiler does not take the flags.
+    #[error("{compiler} does not take the flags {flags}:\n{words}")]
+    FlagsRefused {
+        /// The compiler.
+        compiler: String,
+        /// The flags.
+        flags: String,
+        /// Its own words.
+        words: String,
+    },
+    /// A file was not compiled, or the objects not linked.
+    #[error(
+        "{program} did not make {file} ({status}):\n{words}\nall of it, with the command: {}; what \
+         is compiled is kept, the same call goes on from there", log.display()
+    )]
+    CompileFailed {
+        /// What was to be made: the file compiled, or the library.
+        file: String,
+        /// The compiler.
+        program: String,
+        /// How it ended.
+        status: String,
+        /// Its own words, from its first error on.
+        words: String,
+        /// Where all of them are.
+        log: PathBuf,
+    },
+    /// The disk has too little room to compile on.
+    #[error(
+        "{} has {free} free, compiling needs {needed}: make room, or choose another cache with \
+         --cache DIR", dir.display()
+    )]
+    NoRoom {
+        /// The directory.
+        dir: PathBuf,
+        /// Bytes needed.
+        needed: Bytes,
+        /// Bytes free.
+        free: Bytes,
     },
     /// The file is no library this machine can load.
     #[error("{} cannot be loaded here: {reason}", path.display())]
@@ -97,6 +176,59 @@ pub enum SupplyError {
         /// The file.
         path: PathBuf,
         /// Why it cannot be loaded.
+        reason: String,
+    },
+    /// There is no C compiler for a shim.
+    #[error(
+        "no C compiler (`{command}`) on this machine: install one (Debian: apt install gcc \
+         libc6-dev), or name yours in the variable CC"
+    )]
+    NoShimCompiler {
+        /// The command that was not found.
+        command: String,
+    },
+    /// The headers that a shim is compiled against are not found.
+    #[error("no header `{header}` for {build} (searched: {searched}): {remedy}")]
+    NoHeader {
+        /// The build.
+        build: String,
+        /// The header.
+        header: String,
+        /// The directories that were searched.
+        searched: String,
+        /// How to give it.
+        remedy: String,
+    },
+    /// The compiler refuses the shim.
+    #[error(
+        "the shim of {engine} does not compile against the headers in {}, the compiler says:\n\
+         {words}", headers.display()
+    )]
+    NotCompiled {
+        /// The engine.
+        engine: String,
+        /// The directory of the headers.
+        headers: PathBuf,
+        /// What the compiler said.
+        words: String,
+    },
+    /// The library is another build than its headers are of.
+    #[error(
+        "the headers in {} do not fit this library: {reason}; give the headers of this very build \
+         with --headers DIR", headers.display()
+    )]
+    Misfit {
+        /// The directory of the headers.
+        headers: PathBuf,
+        /// What showed it.
+        reason: String,
+    },
+    /// The library is not of that engine, or does not work.
+    #[error("{build} is not kept: {reason}")]
+    NotWorking {
+        /// The build.
+        build: String,
+        /// What showed it.
         reason: String,
     },
     /// The cached build is not what was put there.

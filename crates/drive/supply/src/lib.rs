@@ -12,14 +12,20 @@
 //! `source::registry`.
 
 mod artifact;
+mod compile;
+mod engines;
+mod entry;
 mod error;
+mod fit;
 mod library;
 mod release;
 mod source;
 mod store;
 
 pub use artifact::Artifact;
+pub use compile::{CompileEvent, CompileOrder, compilable};
+pub use engines::{Disproof, Engines, Prove};
 pub use error::SupplyError;
 pub use release::{KNOWN_ROCKSDB, nearest_release};
 pub use source::{Distribution, Fetched, Maven, Progress, Source};
-pub use store::{Store, default_cache_dir};
+pub use store::{Own, Store, default_cache_dir};

@@ -29,7 +29,7 @@ pub(crate) fn digest(path: &Path) -> Result<(String, u64), SupplyError> {
 }
 
 /// Returns bytes as lower-case hex digits.
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -5,29 +5,51 @@
 //!                               /artifact.json     its name, sha256, origin and size
 //!                        .9.10.0.lock              held while the entry is made or removed
 //!                        .9.10.0.partial/          what a fetch is working on
+//!                 wiredtiger/mine/libassay-wiredtiger.so   the shim, for an engine that needs one
+//!                                /headers/         what the shim was compiled against
 //! ```
 //!
 //! Names that start with a dot are no builds, so an entry is there completely or not at all.
 
-use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
+use shim::Recipe;
 
-use crate::artifact::{Artifact, NOTE_FILE, Note, library_name};
+use crate::artifact::{Artifact, HEADERS_DIR, NOTE_FILE, Note, library_name};
+use crate::engines::{Disproof, Engines};
+use crate::entry::Entry;
 use crate::error::SupplyError;
+use crate::fit::{self, Fit};
 use crate::library::{check_loadable, digest};
 use crate::release::{self, nearest_release, newest_release};
-use crate::source::{Fetched, Progress, Source, registry};
+use crate::source::{Fetched, Progress, Source, headers_package, registry};
+
+/// The fact that tells which headers a shim was compiled against.
+const SHIM_HEADERS: &str = "shim_headers";
 
 /// Hex digits of the hash in the name of a library that was given none.
 const NAME_DIGITS: usize = 12;
 
 /// The cache of engine builds, and the sources it is filled from.
 pub struct Store {
-    engines: PathBuf,
+    root: PathBuf,
     sources: Vec<Box<dyn Source>>,
+    engines: Engines,
+}
+
+/// A library of the user's own.
+#[derive(Debug, Clone, Copy)]
+pub struct Own<'a> {
+    /// The engine it is of.
+    pub engine: &'a str,
+    /// The file.
+    pub library: &'a Path,
+    /// Name to give the build; without one it is named after its hash.
+    pub version: Option<&'a str>,
+    /// Where its headers are; without it they are looked for near the library.
+    pub headers: Option<&'a Path>,
 }
 
 /// Returns the cache directory by the desktop convention: `~/.cache/assay`.
@@ -59,9 +81,16 @@ impl Store {
     ) -> Result<Self, SupplyError> {
         let cache_dir =
             std::path::absolute(&cache_dir).map_err(SupplyError::io("find", &cache_dir))?;
-        let engines = cache_dir.join("engines");
-        fs::create_dir_all(&engines).map_err(SupplyError::io("create", &engines))?;
-        Ok(Self { engines, sources })
+        let root = cache_dir.join("engines");
+        fs::create_dir_all(&root).map_err(SupplyError::io("create", &root))?;
+        Ok(Self { root, sources, engines: Engines::default() })
+    }
+
+    /// Tells the store of engines: which need a shim, and how a library is tried.
+    #[must_use]
+    pub fn knowing(mut self, engines: Engines) -> Self {
+        self.engines = engines;
+        self
     }
 
     /// Returns the build from the cache, or fetches it first.
@@ -69,11 +98,13 @@ impl Store {
     /// # Errors
     /// When no source has the build or can be reached, or the cached one is damaged.
     pub fn get(&self, build: &BuildRef, progress: Progress<'_>) -> Result<Artifact, SupplyError> {
-        if let Some(artifact) = self.find_current(build)? {
+        if let Some(artifact) = self.find_current(build, None)? {
             return Ok(artifact);
         }
         let source = self.source_of(build).ok_or_else(|| no_source(build))?;
-        self.fill(build, progress, |library, progress| source.fetch(build, library, progress))
+        let is_tried = self.recipe(build).is_some();
+        let fetch = |library: &Path, progress: Progress<'_>| source.fetch(build, library, progress);
+        self.fill(build, progress, is_tried, fetch)
     }
 
     /// Returns the build from the cache, or has `make` put its library in place first.
@@ -87,7 +118,7 @@ impl Store {
         make: impl FnOnce(&Path, Progress<'_>) -> Result<Fetched, SupplyError>,
     ) -> Result<Artifact, SupplyError> {
         self.check_own_name(build)?;
-        self.fill(build, progress, make)
+        self.fill(build, progress, true, make)
     }
 
     /// Has `make` put a library in place, unless another process did while this one waited.
@@ -95,21 +126,22 @@ impl Store {
         &self,
         build: &BuildRef,
         progress: Progress<'_>,
+        is_tried: bool,
         make: impl FnOnce(&Path, Progress<'_>) -> Result<Fetched, SupplyError>,
     ) -> Result<Artifact, SupplyError> {
-        let entry = Entry::lock(&self.engines, build, progress)?;
-        if let Some(artifact) = self.find_current(build)? {
+        let entry = self.lock(build, progress)?;
+        if let Some(artifact) = self.find_current(build, Some(&entry))? {
             return Ok(artifact);
         }
-        let made = make(&entry.partial.join(library_name(&build.engine)), progress)?;
-        let artifact = entry.keep(made)?;
+        let made = make(&entry.library(), progress)?;
+        let artifact = self.keep(&entry, made, &Terms { headers: None, is_tried }, progress)?;
         progress(&format!("cached in {}", entry.dir.display()));
         Ok(artifact)
     }
 
     /// Returns the directory of the whole cache.
     pub(crate) fn cache_dir(&self) -> &Path {
-        self.engines.parent().unwrap_or(&self.engines)
+        self.root.parent().unwrap_or(&self.root)
     }
 
     /// Checks that no source has builds of that name.
@@ -124,11 +156,35 @@ impl Store {
 
     /// Returns the build if it is cached and intact; never uses the network.
     ///
-    /// Reads the whole library to compare its hash: some 20 ms.
+    /// Reads the whole library to compare its hash: some 20 ms. A shim whose source has changed
+    /// since is compiled anew.
     ///
     /// # Errors
-    /// When the cached build is damaged.
+    /// When the cached build is damaged, or its shim cannot be compiled anew.
     pub fn find(&self, build: &BuildRef) -> Result<Option<Artifact>, SupplyError> {
+        self.find_with(build, None)
+    }
+
+    /// Returns the build if it is cached; `held` is its entry when this caller has locked it.
+    fn find_with(
+        &self,
+        build: &BuildRef,
+        held: Option<&Entry>,
+    ) -> Result<Option<Artifact>, SupplyError> {
+        let Some(note) = self.intact(build)? else { return Ok(None) };
+        let dir = self.dir_of(build)?;
+        match self.recipe(build).filter(|recipe| is_stale(&note, recipe, &dir)) {
+            None => Ok(Some(note.into_artifact(&dir))),
+            Some(recipe) => match held {
+                Some(entry) => self.refit(entry, note, &recipe).map(Some),
+                // Another process may be at it: what it leaves is looked at again.
+                None => self.find_with(build, Some(&self.lock(build, &mut |_| ())?)),
+            },
+        }
+    }
+
+    /// Returns the note of a cached build whose library is what it was.
+    fn intact(&self, build: &BuildRef) -> Result<Option<Note>, SupplyError> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
             return Ok(None);
@@ -139,50 +195,140 @@ impl Store {
             reason,
             remedy: self.remedy(build),
         };
-        let artifact = read_note(&dir, build).map_err(damaged)?;
-        let (sha256, bytes) =
-            digest(&artifact.library).map_err(|error| damaged(error.to_string()))?;
-        if (&sha256, bytes) != (&artifact.sha256, artifact.bytes) {
-            let (is, was) = (&sha256[..NAME_DIGITS], &artifact.sha256);
+        let note = read_note(&dir, build).map_err(damaged)?;
+        let library = dir.join(library_name(&build.engine));
+        let (sha256, bytes) = digest(&library).map_err(|error| damaged(error.to_string()))?;
+        if (&sha256, bytes) != (&note.sha256, note.bytes) {
+            let (is, was) = (&sha256[..NAME_DIGITS], &note.sha256);
             let was = was.get(..NAME_DIGITS).unwrap_or(was);
             return Err(damaged(format!("its sha256 starts {is}, recorded was {was}")));
         }
-        Ok(Some(artifact))
+        if self.recipe(build).is_some() && !dir.join(HEADERS_DIR).is_dir() {
+            return Err(damaged("the headers its shim needs are not there".to_owned()));
+        }
+        Ok(Some(note))
     }
 
-    /// Copies the user's own library into the cache.
+    /// Returns how the shim of the build's engine is compiled; `None` when it needs none.
+    fn recipe(&self, build: &BuildRef) -> Option<Recipe> {
+        (self.engines.recipe)(&build.engine)
+    }
+
+    /// Waits until nobody else works on a build's entry.
+    fn lock(&self, build: &BuildRef, progress: Progress<'_>) -> Result<Entry, SupplyError> {
+        Entry::lock(&self.root, checked(build)?, progress)
+    }
+
+    /// Makes what lies in the entry's work directory the entry.
+    fn keep(
+        &self,
+        entry: &Entry,
+        made: Fetched,
+        terms: &Terms<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Artifact, SupplyError> {
+        let ready = entry.prepare()?;
+        let library = ready.join(library_name(&entry.build.engine));
+        let (sha256, bytes) = digest(&library)?;
+        let Fetched { origin, mut facts, copied } = made;
+        let shown = copied.unwrap_or_else(|| library.clone());
+        let mut shim = None;
+        if let Some(recipe) = self.recipe(&entry.build) {
+            fit::check_exports(&shown, &entry.build.engine)?;
+            let include = fit::find(recipe.header, terms.headers, &shown)
+                .map_err(|searched| no_header(&entry.build, recipe.header, &searched))?;
+            progress(&format!("compiling its shim against the headers in {}", include.display()));
+            let work = entry.work()?;
+            let shimmed = self.fit(&entry.build, &recipe, &ready, &work).first(&include)?;
+            facts.extend(shimmed.facts);
+            shim = Some(shimmed.note);
+        }
+        if terms.is_tried {
+            progress("trying it in a process of its own");
+            self.prove(&entry.build, &library, &shown, facts.get(SHIM_HEADERS))?;
+        }
+        let build = entry.build.clone();
+        entry.keep(&ready, Note { build, sha256, origin, bytes, facts, shim })
+    }
+
+    /// Compiles the shim of a cached build anew, and tries it.
+    fn refit(
+        &self,
+        entry: &Entry,
+        mut note: Note,
+        recipe: &Recipe,
+    ) -> Result<Artifact, SupplyError> {
+        let work = entry.work()?;
+        let shimmed = self.fit(&entry.build, recipe, &entry.dir, &work).again()?;
+        let library = entry.dir.join(library_name(&entry.build.engine));
+        self.prove(&entry.build, &library, &library, note.facts.get(SHIM_HEADERS))?;
+        note.facts.extend(shimmed.facts);
+        note.shim = Some(shimmed.note);
+        entry.note_again(note)
+    }
+
+    fn fit<'a>(
+        &'a self,
+        build: &'a BuildRef,
+        recipe: &'a Recipe,
+        dir: &'a Path,
+        work: &'a Path,
+    ) -> Fit<'a> {
+        Fit { engine: &build.engine, recipe, compiler: &self.engines.compiler, dir, work }
+    }
+
+    /// Tries a library; errors name it as `shown`, and the headers its shim was compiled against.
+    fn prove(
+        &self,
+        build: &BuildRef,
+        library: &Path,
+        shown: &Path,
+        headers: Option<&String>,
+    ) -> Result<(), SupplyError> {
+        let Err(disproof) = (self.engines.prove)(&build.engine, library) else { return Ok(()) };
+        let from = |text: String| {
+            text.replace(&library.display().to_string(), &shown.display().to_string())
+        };
+        Err(match (disproof, headers) {
+            (Disproof::Died(reason) | Disproof::Wrong(reason), Some(headers)) => {
+                SupplyError::Misfit { headers: headers.into(), reason: from(reason) }
+            }
+            (Disproof::NotLoaded(reason) | Disproof::Died(reason) | Disproof::Wrong(reason), _) => {
+                SupplyError::NotWorking { build: build.to_string(), reason: from(reason) }
+            }
+        })
+    }
+
+    /// Copies the user's own library into the cache, once it has turned out to work.
     ///
     /// Without a version it is named after its hash, `user-` and 12 digits. Adding the same
     /// library under the same name again changes nothing. A library that finds others through a
     /// path relative to itself (`$ORIGIN`) will not find them from the cache.
     ///
     /// # Errors
-    /// When the file is no library for this machine, or the name is taken.
-    pub fn add(
-        &self,
-        engine: &str,
-        path: &Path,
-        version: Option<&str>,
-    ) -> Result<Artifact, SupplyError> {
-        check_loadable(path)?;
-        let (sha256, _) = digest(path)?;
-        let version = match version {
+    /// When the file is no library for this machine or not of that engine, its shim cannot be
+    /// compiled, it does not work, or the name is taken.
+    pub fn add(&self, own: &Own<'_>, progress: Progress<'_>) -> Result<Artifact, SupplyError> {
+        check_loadable(own.library)?;
+        let (sha256, _) = digest(own.library)?;
+        let version = match own.version {
             Some(version) => version.to_owned(),
             None => format!("user-{}", &sha256[..NAME_DIGITS]),
         };
-        let build = BuildRef { engine: engine.to_owned(), version: Some(version) };
+        let build = BuildRef { engine: own.engine.to_owned(), version: Some(version) };
         self.check_own_name(&build)?;
-        let entry = Entry::lock(&self.engines, &build, &mut |_| ())?;
-        if let Some(cached) = self.find(&build)? {
+        let entry = self.lock(&build, progress)?;
+        if let Some(cached) = self.find_with(&build, Some(&entry))? {
             if cached.sha256 == sha256 {
                 return Ok(cached);
             }
             return Err(SupplyError::Exists { build: build.to_string(), origin: cached.origin });
         }
-        let library = entry.partial.join(library_name(engine));
-        fs::copy(path, &library).map_err(SupplyError::io("copy", path))?;
-        let shown = path.canonicalize().unwrap_or_else(|_unreadable| path.to_owned());
-        entry.keep(Fetched::of(format!("added from {}", shown.display())))
+        fs::copy(own.library, entry.library()).map_err(SupplyError::io("copy", own.library))?;
+        let path = own.library.canonicalize().unwrap_or_else(|_unreadable| own.library.to_owned());
+        let origin = format!("added from {}", path.display());
+        let terms = Terms { headers: own.headers, is_tried: true };
+        self.keep(&entry, Fetched::copy_of(path, origin), &terms, progress)
     }
 
     /// Removes the build from the cache, intact or not.
@@ -194,7 +340,7 @@ impl Store {
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
             return Err(SupplyError::NotCached { build: build.to_string() });
         }
-        Entry::lock(&self.engines, build, &mut |_| ())?.clear()
+        self.lock(build, &mut |_| ())?.clear()
     }
 
     /// Returns what is cached, by engine and version, oldest version first.
@@ -203,20 +349,24 @@ impl Store {
     #[must_use]
     pub fn list(&self) -> Vec<Artifact> {
         let builds = self.builds();
-        builds.iter().filter_map(|build| read_note(&self.dir_of(build).ok()?, build).ok()).collect()
+        let read = |build: &BuildRef| {
+            let dir = self.dir_of(build).ok()?;
+            Some(read_note(&dir, build).ok()?.into_artifact(&dir))
+        };
+        builds.iter().filter_map(read).collect()
     }
 
     /// Returns an error for each damaged entry; reads every library.
     #[must_use]
     pub fn damaged(&self) -> Vec<SupplyError> {
-        self.builds().iter().filter_map(|build| self.find(build).err()).collect()
+        self.builds().iter().filter_map(|build| self.intact(build).err()).collect()
     }
 
     /// Returns the names of all entries, by engine and version.
     fn builds(&self) -> Vec<BuildRef> {
         let mut builds = Vec::new();
-        for engine in names_in(&self.engines) {
-            for version in names_in(&self.engines.join(&engine)) {
+        for engine in names_in(&self.root) {
+            for version in names_in(&self.root.join(&engine)) {
                 builds.extend(format!("{engine}@{version}").parse::<BuildRef>());
             }
         }
@@ -229,8 +379,12 @@ impl Store {
     }
 
     /// Returns the cached build unless its source has a newer one.
-    fn find_current(&self, build: &BuildRef) -> Result<Option<Artifact>, SupplyError> {
-        let Some(artifact) = self.find(build)? else { return Ok(None) };
+    fn find_current(
+        &self,
+        build: &BuildRef,
+        held: Option<&Entry>,
+    ) -> Result<Option<Artifact>, SupplyError> {
+        let Some(artifact) = self.find_with(build, held)? else { return Ok(None) };
         let is_current = match self.source_of(build) {
             Some(source) => source.is_current(&artifact)?,
             None => true,
@@ -254,80 +408,7 @@ impl Store {
     /// Returns the directory of a build's entry.
     fn dir_of(&self, build: &BuildRef) -> Result<PathBuf, SupplyError> {
         let version = checked(build)?.version.as_deref().unwrap_or_default();
-        Ok(self.engines.join(&build.engine).join(version))
-    }
-}
-
-/// One entry of the cache while this process alone works on it.
-struct Entry {
-    build: BuildRef,
-    dir: PathBuf,
-    partial: PathBuf,
-    /// Released when the entry is dropped, or by the kernel when the process dies.
-    _lock: File,
-}
-
-impl Entry {
-    /// Waits until no other process works on the entry, and gives it an empty work directory.
-    fn lock(engines: &Path, build: &BuildRef, progress: Progress<'_>) -> Result<Self, SupplyError> {
-        let version = checked(build)?.version.as_deref().unwrap_or_default();
-        let parent = engines.join(&build.engine);
-        fs::create_dir_all(&parent).map_err(SupplyError::io("create", &parent))?;
-        let path = parent.join(format!(".{version}.lock"));
-        let lock = File::create(&path).map_err(SupplyError::io("create", &path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                progress(&format!("waiting for another process that works on {build}"));
-                lock.lock().map_err(SupplyError::io("lock", &path))?;
-            }
-            Err(TryLockError::Error(error)) => return Err(SupplyError::io("lock", &path)(error)),
-        }
-        let partial = parent.join(format!(".{version}.partial"));
-        let entry = Self { build: build.clone(), dir: parent.join(version), partial, _lock: lock };
-        // What lies there was left by a process that was killed: the lock is ours.
-        remove_dir(&entry.partial)?;
-        fs::create_dir(&entry.partial).map_err(SupplyError::io("create", &entry.partial))?;
-        Ok(entry)
-    }
-
-    /// Checks the library in the work directory and makes it the entry.
-    fn keep(&self, made: Fetched) -> Result<Artifact, SupplyError> {
-        let name = library_name(&self.build.engine);
-        let fetched = self.partial.join(&name);
-        check_loadable(&fetched)?;
-        let ready = self.partial.join("ready");
-        fs::create_dir(&ready).map_err(SupplyError::io("create", &ready))?;
-        let library = ready.join(&name);
-        fs::rename(&fetched, &library).map_err(SupplyError::io("move", &fetched))?;
-        let (sha256, bytes) = digest(&library)?;
-        let Fetched { origin, facts } = made;
-        let note = Note { build: self.build.clone(), sha256, origin, bytes, facts };
-        let mut text = serde_json::to_string_pretty(&note).expect("a note is plain text");
-        text.push('\n');
-        let note_path = ready.join(NOTE_FILE);
-        fs::write(&note_path, text).map_err(SupplyError::io("write", &note_path))?;
-        // The rename below must not reach the disk before what it makes visible.
-        for path in [&library, &note_path] {
-            let synced = File::open(path).and_then(|file| file.sync_all());
-            synced.map_err(SupplyError::io("sync", path))?;
-        }
-        remove_dir(&self.dir)?;
-        fs::rename(&ready, &self.dir).map_err(SupplyError::io("create", &self.dir))?;
-        Ok(note.into_artifact(&self.dir))
-    }
-
-    /// Removes the entry; a half removed one is never seen, for it is renamed away first.
-    fn clear(&self) -> Result<(), SupplyError> {
-        let away = self.partial.join("removed");
-        fs::rename(&self.dir, &away).map_err(SupplyError::io("remove", &self.dir))
-    }
-}
-
-impl Drop for Entry {
-    /// Leaves no work directory behind; the next to take the lock would remove it too.
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.partial));
+        Ok(self.root.join(&build.engine).join(version))
     }
 }
 
@@ -357,8 +438,42 @@ fn no_source(build: &BuildRef) -> SupplyError {
     SupplyError::NoSource { build: build.to_string(), hint }
 }
 
-/// Returns the artifact the note in `dir` describes, or what is wrong with the note.
-fn read_note(dir: &Path, build: &BuildRef) -> Result<Artifact, String> {
+/// On which terms a library is kept.
+struct Terms<'a> {
+    /// Where its headers are; without it they are looked for near the library.
+    headers: Option<&'a Path>,
+    /// Whether it is kept only when it works.
+    is_tried: bool,
+}
+
+/// Returns whether the shim of a build must be compiled anew.
+fn is_stale(note: &Note, recipe: &Recipe, dir: &Path) -> bool {
+    let Some(shim) = &note.shim else { return true };
+    let compiled = digest(&dir.join(shim::file_name(&note.build.engine)));
+    shim.recipe_sha256 != fit::fingerprint(recipe)
+        || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
+}
+
+/// Returns the error for a build whose headers are not found.
+fn no_header(build: &BuildRef, header: &str, searched: &[PathBuf]) -> SupplyError {
+    let searched: Vec<_> = searched.iter().map(|dir| dir.display().to_string()).collect();
+    SupplyError::NoHeader {
+        build: build.to_string(),
+        header: header.to_owned(),
+        searched: searched.join(", "),
+        remedy: match headers_package(&build.engine) {
+            Some(package) => format!(
+                "install the distribution's (Debian: apt install {package}) for {}@system, or say \
+                 where they are with `assay engine add {} PATH --headers DIR`",
+                build.engine, build.engine
+            ),
+            None => "say where they are with --headers DIR".to_owned(),
+        },
+    }
+}
+
+/// Returns the note in `dir`, or what is wrong with it.
+fn read_note(dir: &Path, build: &BuildRef) -> Result<Note, String> {
     let path = dir.join(NOTE_FILE);
     let text = fs::read_to_string(&path).map_err(|error| format!("{NOTE_FILE}: {error}"))?;
     let note: Note =
@@ -366,17 +481,7 @@ fn read_note(dir: &Path, build: &BuildRef) -> Result<Artifact, String> {
     if note.build != *build {
         return Err(format!("{NOTE_FILE} is of {}", note.build));
     }
-    Ok(note.into_artifact(dir))
-}
-
-/// Removes a directory that may not be there.
-fn remove_dir(dir: &Path) -> Result<(), SupplyError> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(SupplyError::io("remove", dir)(error))
-        }
-        _ => Ok(()),
-    }
+    Ok(note)
 }
 
 /// Returns the names of the directories in `dir` that can be names of ours.

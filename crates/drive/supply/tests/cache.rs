@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
-use supply::{Distribution, Maven, Source, Store, SupplyError, default_cache_dir};
+use supply::{Artifact, Distribution, Maven, Own, Source, Store, SupplyError, default_cache_dir};
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -116,8 +116,14 @@ fn build(text: &str) -> BuildRef {
     text.parse().expect("a build's name")
 }
 
-fn get(store: &Store, text: &str) -> Result<supply::Artifact, SupplyError> {
+fn get(store: &Store, text: &str) -> Result<Artifact, SupplyError> {
     store.get(&build(text), &mut |_| ())
+}
+
+/// Adds a library of RocksDB.
+fn add(store: &Store, library: &Path, version: Option<&str>) -> Result<Artifact, SupplyError> {
+    let own = Own { engine: "rocksdb", library, version, headers: None };
+    store.add(&own, &mut |_| ())
 }
 
 #[test]
@@ -285,11 +291,11 @@ fn the_users_own_library_is_copied_and_named_after_its_hash() {
     let store = bench.store();
     let own = bench.path("librocksdb-mine.so");
     fs::write(&own, library("mine")).unwrap();
-    let added = store.add("rocksdb", &own, None).unwrap();
+    let added = add(&store, &own, None).unwrap();
     let version = added.build.version.clone().unwrap();
     assert_eq!(version, format!("user-{}", &added.sha256[..12]));
     assert!(added.origin.starts_with("added from /") && added.origin.ends_with("-mine.so"));
-    assert_eq!(store.add("rocksdb", &own, None).unwrap(), added);
+    assert_eq!(add(&store, &own, None).unwrap(), added);
     fs::remove_file(&own).unwrap();
     assert_eq!(store.get(&added.build, &mut |_| ()).unwrap(), added);
     fs::write(&added.library, "x").unwrap();
@@ -303,16 +309,16 @@ fn a_name_is_neither_taken_twice_nor_taken_from_a_source() {
     let store = bench.store();
     let own = bench.path("own.so");
     fs::write(&own, library("one")).unwrap();
-    store.add("rocksdb", &own, Some("patched")).unwrap();
+    add(&store, &own, Some("patched")).unwrap();
     fs::write(&own, library("two")).unwrap();
-    let error = store.add("rocksdb", &own, Some("patched")).unwrap_err();
+    let error = add(&store, &own, Some("patched")).unwrap_err();
     assert!(matches!(error, SupplyError::Exists { .. }), "{error}");
-    let error = store.add("rocksdb", &own, Some("9.10.0")).unwrap_err().to_string();
+    let error = add(&store, &own, Some("9.10.0")).unwrap_err().to_string();
     assert!(error.contains("official build") && error.contains("9.10.0-mine"), "{error}");
-    let error = store.add("rocksdb", &own, Some("../up")).unwrap_err();
+    let error = add(&store, &own, Some("../up")).unwrap_err();
     assert!(matches!(error, SupplyError::BadName(_)), "{error}");
     fs::write(&own, "#!/bin/sh, which is no library").unwrap();
-    let error = store.add("rocksdb", &own, None).unwrap_err();
+    let error = add(&store, &own, None).unwrap_err();
     assert!(error.to_string().contains("not an ELF shared library"), "{error}");
 }
 
@@ -327,7 +333,7 @@ fn the_list_is_in_order_of_versions_and_removal_shortens_it() {
     }
     let own = bench.path("own.so");
     fs::write(&own, library("own")).unwrap();
-    store.add("rocksdb", &own, Some("mine")).unwrap();
+    add(&store, &own, Some("mine")).unwrap();
     let names = || store.list().iter().map(|a| a.build.to_string()).collect::<Vec<_>>();
     assert_eq!(names(), ["rocksdb@9.9.3", "rocksdb@9.10.0", "rocksdb@10.0.1", "rocksdb@mine"]);
     store.remove(&build("rocksdb@9.10.0")).unwrap();

@@ -1,4 +1,6 @@
-//! The library the operating system's distribution installed: `rocksdb@system`.
+//! The libraries the operating system's distribution installed: `rocksdb@system`.
+//!
+//! To add one: a line in [`PACKAGED`].
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,10 +15,38 @@ use crate::library::digest;
 /// The version that stands for "what the distribution has".
 const SYSTEM: &str = "system";
 
-/// Start of the library's file name; a version follows.
-const PREFIX: &str = "librocksdb.so.";
+/// An engine that distributions package.
+struct Packaged {
+    engine: &'static str,
+    /// Start of the library's file name; a version follows.
+    library: &'static str,
+    /// Debian's package, for people: what else a shim needs comes with it.
+    package: &'static str,
+    /// Debian's package of the headers, for engines that need a shim.
+    headers: Option<&'static str>,
+}
 
-/// The distribution's `librocksdb`.
+/// The engines that distributions package.
+#[rustfmt::skip]
+static PACKAGED: &[Packaged] = &[
+    Packaged { engine: "rocksdb", library: "librocksdb.so.", package: "librocksdb7.8", headers: None },
+    Packaged { engine: "wiredtiger", library: "libwiredtiger.so.", package: "libwiredtiger0 libwiredtiger-dev", headers: Some("libwiredtiger-dev") },
+    Packaged { engine: "leveldb", library: "libleveldb.so.", package: "libleveldb1d", headers: None },
+    Packaged { engine: "sqlite", library: "libsqlite3.so.", package: "libsqlite3-0", headers: None },
+    Packaged { engine: "lmdb", library: "liblmdb.so.", package: "liblmdb0", headers: None },
+];
+
+/// Returns what distributions have of an engine.
+fn packaged(engine: &str) -> Option<&'static Packaged> {
+    PACKAGED.iter().find(|packaged| packaged.engine == engine)
+}
+
+/// Returns the Debian package of an engine's headers; `None` when there is none.
+pub(crate) fn headers_package(engine: &str) -> Option<&'static str> {
+    packaged(engine)?.headers
+}
+
+/// The distribution's libraries of engines.
 #[derive(Debug, Clone)]
 pub struct Distribution {
     dirs: Vec<PathBuf>,
@@ -38,52 +68,69 @@ impl Distribution {
     }
 
     /// Returns the newest library of the first directory that has one, links followed.
-    fn find(&self) -> Option<PathBuf> {
-        self.dirs.iter().find_map(|dir| newest_library(dir))
+    fn find(&self, packaged: &Packaged) -> Option<PathBuf> {
+        self.dirs.iter().find_map(|dir| newest_library(dir, packaged.library))
     }
 }
 
 impl Source for Distribution {
     fn offers(&self, build: &BuildRef) -> bool {
-        build.engine == "rocksdb" && build.version.as_deref() == Some(SYSTEM)
+        build.version.as_deref() == Some(SYSTEM) && packaged(&build.engine).is_some()
     }
 
     fn fetch(
         &self,
-        _build: &BuildRef,
+        build: &BuildRef,
         library: &Path,
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError> {
-        let Some(found) = self.find() else {
+        let packaged = packaged(&build.engine).ok_or_else(|| SupplyError::NoSource {
+            build: build.to_string(),
+            hint: "distributions have no such engine".to_owned(),
+        })?;
+        let Some(found) = self.find(packaged) else {
             let searched: Vec<_> = self.dirs.iter().map(|dir| dir.display().to_string()).collect();
-            return Err(SupplyError::NoDistributionLibrary { searched: searched.join(", ") });
+            return Err(SupplyError::NoDistributionLibrary {
+                library: packaged.library,
+                package: packaged.package,
+                searched: searched.join(", "),
+            });
         };
         progress(&format!("copying {}", found.display()));
         std::fs::copy(&found, library).map_err(SupplyError::io("copy", &found))?;
-        Ok(Fetched::of(origin(&found)))
+        let origin = origin(&found);
+        Ok(Fetched::copy_of(found, origin))
     }
 
     fn is_current(&self, cached: &Artifact) -> Result<bool, SupplyError> {
         // An uninstalled package does not make the cached copy worse.
-        let Some(found) = self.find() else { return Ok(true) };
+        let found = packaged(&cached.build.engine).and_then(|packaged| self.find(packaged));
+        let Some(found) = found else { return Ok(true) };
         Ok(digest(&found)?.0 == cached.sha256)
     }
 }
 
 /// Returns the library with the highest version in `dir`, links followed.
-fn newest_library(dir: &Path) -> Option<PathBuf> {
+fn newest_library(dir: &Path, prefix: &str) -> Option<PathBuf> {
     let entries = std::fs::read_dir(dir).ok()?;
     entries
         .filter_map(|entry| {
             let name = entry.ok()?.file_name().into_string().ok()?;
-            let version = name.strip_prefix(PREFIX)?;
-            let parts: Vec<u32> =
-                version.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
+            let parts = parts(name.strip_prefix(prefix)?)?;
             let path = dir.join(&name).canonicalize().ok()?;
             Some((parts, path))
         })
         .max()
         .map(|(_, path)| path)
+}
+
+/// Returns the parts of a library's version, each a number and what follows it: `1d` is (1, d).
+fn parts(version: &str) -> Option<Vec<(u32, String)>> {
+    let part = |text: &str| {
+        let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+        Some((text[..digits].parse().ok()?, text[digits..].to_owned()))
+    };
+    version.split('.').map(part).collect()
 }
 
 /// Returns the origin in words: the package when the package manager names one.
@@ -127,11 +174,25 @@ mod tests {
             .unwrap();
         std::fs::write(dir.path().join("librocksdb.so.old"), "").unwrap();
         let found = Distribution::new(vec![dir.path().join("absent"), dir.path().to_owned()]);
-        assert!(found.find().unwrap().ends_with("librocksdb.so.10.2.1"));
+        assert!(
+            found.find(packaged("rocksdb").unwrap()).unwrap().ends_with("librocksdb.so.10.2.1")
+        );
         let library = dir.path().join("copy.so");
         let fetched = found.fetch(&system(), &library, &mut |_| ()).unwrap();
         assert!(fetched.origin.starts_with("distribution library"), "{}", fetched.origin);
         assert_eq!(std::fs::read(library).unwrap(), b"b");
+    }
+
+    #[test]
+    fn versions_need_not_be_numbers_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["libleveldb.so.1.22", "libleveldb.so.1d", "libleveldb.so.d1", "libleveldb.so."]
+        {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let found = newest_library(dir.path(), "libleveldb.so.").unwrap();
+        assert!(found.ends_with("libleveldb.so.1d"), "{}", found.display());
+        assert!(parts("9.10") > parts("9.9"));
     }
 
     #[test]

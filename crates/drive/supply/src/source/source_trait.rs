@@ -1,7 +1,7 @@
 //! The role of a source, and the list of them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
@@ -19,13 +19,21 @@ pub struct Fetched {
     pub origin: String,
     /// How it was made, by name: compiler, flags; empty when nobody tells.
     pub facts: BTreeMap<String, String>,
+    /// The file it is a copy of, near which its headers lie; `None` when it was made here.
+    pub copied: Option<PathBuf>,
 }
 
 impl Fetched {
     /// Returns what came from `origin`, of which nothing else is known.
     #[must_use]
     pub fn of(origin: String) -> Self {
-        Self { origin, facts: BTreeMap::new() }
+        Self { origin, facts: BTreeMap::new(), copied: None }
+    }
+
+    /// Returns what is a copy of the library at `path`.
+    #[must_use]
+    pub fn copy_of(path: PathBuf, origin: String) -> Self {
+        Self { copied: Some(path), ..Self::of(origin) }
     }
 }
 

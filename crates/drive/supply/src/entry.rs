@@ -1,0 +1,128 @@
+//! One entry of the cache while it is made, changed or removed.
+
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use model::BuildRef;
+
+use crate::artifact::{Artifact, NOTE_FILE, Note, library_name};
+use crate::error::SupplyError;
+use crate::library::check_loadable;
+use crate::source::Progress;
+
+/// One entry of the cache while this process alone works on it.
+pub(crate) struct Entry {
+    /// Its build.
+    pub(crate) build: BuildRef,
+    /// Its directory, which is there when the entry is.
+    pub(crate) dir: PathBuf,
+    partial: PathBuf,
+    /// Released when the entry is dropped, or by the kernel when the process dies.
+    _lock: File,
+}
+
+impl Entry {
+    /// Waits until no other process works on the entry, and gives it an empty work directory.
+    pub(crate) fn lock(
+        engines: &Path,
+        build: &BuildRef,
+        progress: Progress<'_>,
+    ) -> Result<Self, SupplyError> {
+        let version = build.version.as_deref().unwrap_or_default();
+        let parent = engines.join(&build.engine);
+        fs::create_dir_all(&parent).map_err(SupplyError::io("create", &parent))?;
+        let path = parent.join(format!(".{version}.lock"));
+        let lock = File::create(&path).map_err(SupplyError::io("create", &path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                progress(&format!("waiting for another process that works on {build}"));
+                lock.lock().map_err(SupplyError::io("lock", &path))?;
+            }
+            Err(TryLockError::Error(error)) => return Err(SupplyError::io("lock", &path)(error)),
+        }
+        let partial = parent.join(format!(".{version}.partial"));
+        let entry = Self { build: build.clone(), dir: parent.join(version), partial, _lock: lock };
+        // What lies there was left by a process that was killed: the lock is ours.
+        remove_dir(&entry.partial)?;
+        fs::create_dir(&entry.partial).map_err(SupplyError::io("create", &entry.partial))?;
+        Ok(entry)
+    }
+
+    /// Returns the path at which the build's library is put.
+    pub(crate) fn library(&self) -> PathBuf {
+        self.partial.join(library_name(&self.build.engine))
+    }
+
+    /// Returns a directory to work in, removed with the entry's other traces.
+    pub(crate) fn work(&self) -> Result<PathBuf, SupplyError> {
+        let work = self.partial.join("work");
+        fs::create_dir(&work).map_err(SupplyError::io("create", &work))?;
+        Ok(work)
+    }
+
+    /// Checks the library that was put in place; returns the directory that will be the entry.
+    pub(crate) fn prepare(&self) -> Result<PathBuf, SupplyError> {
+        let fetched = self.library();
+        check_loadable(&fetched)?;
+        let ready = self.partial.join("ready");
+        fs::create_dir(&ready).map_err(SupplyError::io("create", &ready))?;
+        let library = ready.join(library_name(&self.build.engine));
+        fs::rename(&fetched, &library).map_err(SupplyError::io("move", &fetched))?;
+        Ok(ready)
+    }
+
+    /// Makes the prepared directory the entry, with its note.
+    pub(crate) fn keep(&self, ready: &Path, note: Note) -> Result<Artifact, SupplyError> {
+        write_note(ready, &note)?;
+        // The rename below must not reach the disk before what it makes visible.
+        let files = fs::read_dir(ready).map_err(SupplyError::io("read", ready))?;
+        for path in files.filter_map(|file| Some(file.ok()?.path())).filter(|path| path.is_file()) {
+            let synced = File::open(&path).and_then(|file| file.sync_all());
+            synced.map_err(SupplyError::io("sync", &path))?;
+        }
+        remove_dir(&self.dir)?;
+        fs::rename(ready, &self.dir).map_err(SupplyError::io("create", &self.dir))?;
+        Ok(note.into_artifact(&self.dir))
+    }
+
+    /// Replaces the entry's note.
+    pub(crate) fn note_again(&self, note: Note) -> Result<Artifact, SupplyError> {
+        write_note(&self.partial, &note)?;
+        let (from, to) = (self.partial.join(NOTE_FILE), self.dir.join(NOTE_FILE));
+        fs::rename(&from, &to).map_err(SupplyError::io("create", &to))?;
+        Ok(note.into_artifact(&self.dir))
+    }
+
+    /// Removes the entry; a half removed one is never seen, for it is renamed away first.
+    pub(crate) fn clear(&self) -> Result<(), SupplyError> {
+        let away = self.partial.join("removed");
+        fs::rename(&self.dir, &away).map_err(SupplyError::io("remove", &self.dir))
+    }
+}
+
+impl Drop for Entry {
+    /// Leaves no work directory behind; the next to take the lock would remove it too.
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.partial));
+    }
+}
+
+/// Writes the note into a directory.
+fn write_note(dir: &Path, note: &Note) -> Result<(), SupplyError> {
+    let mut text = serde_json::to_string_pretty(note).expect("a note is plain text");
+    text.push('\n');
+    let path = dir.join(NOTE_FILE);
+    fs::write(&path, text).map_err(SupplyError::io("write", &path))
+}
+
+/// Removes a directory that may not be there.
+fn remove_dir(dir: &Path) -> Result<(), SupplyError> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(SupplyError::io("remove", dir)(error))
+        }
+        _ => Ok(()),
+    }
+}

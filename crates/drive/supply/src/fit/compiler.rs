@@ -1,0 +1,109 @@
+//! The C compiler: found, run, and quoted when it refuses.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::error::SupplyError;
+
+/// Lines of a compiler's words that are shown; the first ones tell most.
+const LINES_SHOWN: usize = 12;
+
+/// A C compiler, as it is called in a directory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Compiler<'a> {
+    /// The command, with arguments of its own: `ccache gcc`.
+    pub(crate) command: &'a str,
+    /// Where it works; its words name files relative to this.
+    pub(crate) dir: &'a Path,
+}
+
+impl Compiler<'_> {
+    /// Runs it; the error is that it cannot be run at all.
+    pub(crate) fn run<I: IntoIterator<Item: AsRef<std::ffi::OsStr>>>(
+        &self,
+        arguments: I,
+    ) -> Result<Output, SupplyError> {
+        let mut words = self.command.split_whitespace();
+        let program = words.next().unwrap_or_default();
+        let mut command = Command::new(program);
+        // Its words are looked through, so they must be the untranslated ones.
+        command.args(words).args(arguments).current_dir(self.dir).env("LC_ALL", "C");
+        command.output().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => SupplyError::NoShimCompiler { command: program.to_owned() },
+            _ => SupplyError::io("run", Path::new(program))(error),
+        })
+    }
+
+    /// Returns the first line of what it says of its version.
+    pub(crate) fn version(&self) -> Result<String, SupplyError> {
+        let told = String::from_utf8_lossy(&self.run(["--version"])?.stdout).into_owned();
+        Ok(told.lines().next().unwrap_or_default().trim().to_owned())
+    }
+}
+
+/// Returns the begin of what a compiler or linker said.
+pub(crate) fn words(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let mut lines: Vec<_> = said.trim_end().lines().take(LINES_SHOWN).collect();
+    if said.lines().count() > LINES_SHOWN {
+        lines.push("...");
+    }
+    lines.join("\n")
+}
+
+/// Returns the functions a linker did not find, each once, in its order.
+///
+/// GNU ld and gold say "undefined reference to `f'", lld "undefined symbol: f".
+pub(crate) fn missing_functions(output: &Output) -> Vec<String> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let mut missing: Vec<String> = Vec::new();
+    for line in said.lines() {
+        let found = ["undefined reference to ", "undefined symbol: "]
+            .iter()
+            .find_map(|words| line.split_once(words));
+        let Some((_, rest)) = found else { continue };
+        let name =
+            rest.trim_matches(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        if !missing.iter().any(|known| known == name) {
+            missing.push(name.to_owned());
+        }
+    }
+    missing
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    use super::*;
+
+    fn said(text: &str) -> Output {
+        Output { status: ExitStatus::from_raw(256), stdout: vec![], stderr: text.into() }
+    }
+
+    #[test]
+    fn functions_that_are_missing_are_named_once() {
+        let gnu = "/usr/bin/ld: a.o: in function `x':\na.c:(.text+0x3): undefined reference to `f'\n\
+                   a.c:(.text+0x9): undefined reference to `f'\nb.c: undefined reference to 'g_2'\n";
+        assert_eq!(missing_functions(&said(gnu)), ["f", "g_2"]);
+        let lld = "ld.lld: error: undefined symbol: f\n>>> referenced by a.c\n";
+        assert_eq!(missing_functions(&said(lld)), ["f"]);
+        assert!(missing_functions(&said("cannot find -lx")).is_empty());
+    }
+
+    #[test]
+    fn many_words_are_cut() {
+        let shown = words(&said(&"error: no\n".repeat(40)));
+        assert_eq!(shown.lines().count(), LINES_SHOWN + 1);
+        assert!(shown.ends_with("..."));
+    }
+
+    #[test]
+    fn an_absent_compiler_is_told_with_the_remedy() {
+        let compiler = Compiler { command: "cc-that-is-not-installed", dir: Path::new("/") };
+        let text = compiler.version().unwrap_err().to_string();
+        assert!(text.contains("`cc-that-is-not-installed`") && text.contains("apt install gcc"));
+    }
+}
