@@ -8,12 +8,15 @@ use model::metric::Readings;
 use model::state::LevelShape;
 use model::{Durability, EngineState, Identity, Options};
 
+use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, MadeCache, MadeKind, Pools, SHARD_BITS};
 use crate::events::{Events, Totals};
 use crate::feature;
 use crate::ffi_db::Db;
 use crate::ffi_session::RocksSession;
+use crate::makeup::{self, Makeup};
+use crate::perf::{Blobs, Counted, Sum};
 use crate::provenance::{LogHead, log_head, options_file};
-use crate::request::{CACHE, MULTI_GET, Request, SHARD_BITS, STATISTICS, TABLE};
+use crate::request::{Request, TABLE};
 use crate::statistics;
 use crate::written::Written;
 
@@ -33,9 +36,19 @@ pub(crate) struct RocksEngine {
     durability: Durability,
     identity: Identity,
     cache: LogHead,
-    asked: Vec<(&'static str, &'static str)>,
+    asked: Vec<(&'static str, String)>,
+    /// Whether values may lie in blob files.
+    is_separated: bool,
+    /// Whether sessions keep perf contexts.
+    has_perf_context: bool,
     watch: Mutex<Watch>,
-    sessions: Mutex<Vec<Arc<Written>>>,
+    sessions: Mutex<Vec<SessionCounts>>,
+}
+
+/// What a session counts, for as long as the database is open.
+struct SessionCounts {
+    written: Arc<Written>,
+    counted: Option<Arc<Counted>>,
 }
 
 /// What is remembered from one look at the engine to the next.
@@ -43,6 +56,7 @@ struct Watch {
     events: Option<Events>,
     last: Option<(Work, Option<Vec<LevelShape>>)>,
     unchanged: u32,
+    makeup: Makeup,
     /// The value to give back to [`TRIGGER`] once level 0 is empty.
     lowered: Option<String>,
 }
@@ -74,19 +88,19 @@ impl RocksEngine {
             facts.insert("known_defect".to_owned(), defect.to_owned());
         }
         let identity = Identity { version, facts, ..driver };
+        check_pools(request, &head)?;
         let events = events_of(&file.options, spec)?;
-        let watch = Watch { events, last: None, unchanged: 0, lowered: None };
-        let word = |is: bool, yes: &'static str, no: &'static str| if is { yes } else { no };
+        let watch =
+            Watch { events, last: None, unchanged: 0, makeup: Makeup::default(), lowered: None };
         Ok(Self {
             db,
             dir: spec.dir.clone(),
             durability: spec.settings.durability,
             identity,
             cache: head,
-            asked: vec![
-                (MULTI_GET, word(request.is_batched, "batched", "single")),
-                (STATISTICS, word(request.has_statistics, "on", "off")),
-            ],
+            asked: request.asked.clone(),
+            is_separated: file.options.get("enable_blob_files") == Some("true"),
+            has_perf_context: request.has_perf_context,
             watch: Mutex::new(watch),
             sessions: Mutex::new(Vec::new()),
         })
@@ -173,8 +187,8 @@ impl RocksEngine {
     /// Sums what all sessions wrote; without a log, nothing went to it.
     fn take_written(&self, readings: &mut Readings) {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let ingest = sessions.iter().map(|written| written.ingest()).sum();
-        let batches = sessions.iter().map(|written| written.batch()).sum();
+        let ingest = sessions.iter().map(|session| session.written.ingest()).sum();
+        let batches = sessions.iter().map(|session| session.written.batch()).sum();
         let wal = if self.durability == Durability::None { 0 } else { batches };
         set(readings, "engine_ingest_bytes", Some(ingest));
         set(readings, "engine_wal_write_bytes", Some(wal));
@@ -189,6 +203,49 @@ impl RocksEngine {
         // The estimate covers table files, which hold all of the data only without blobs.
         let live = self.number("estimate-live-data-size").filter(|_| blobs == 0);
         set(readings, "engine_live_bytes", live);
+    }
+
+    /// Takes the number and bytes of blob files, and what of them is garbage.
+    fn take_blobs(&self, readings: &mut Readings) {
+        if !self.is_separated {
+            return;
+        }
+        set(readings, "engine_blob_files", self.number("num-blob-files"));
+        set(readings, "engine_blob_bytes", self.number("total-blob-file-size"));
+        let garbage = self.number("live-blob-file-garbage-size").or_else(|| {
+            statistics::blob_garbage_bytes(&self.db.text("rocksdb.blob-stats").unwrap_or_default())
+        });
+        set(readings, "engine_blob_garbage_bytes", garbage);
+    }
+
+    /// Takes how full the caches are, under the engine's names.
+    fn take_caches(&self, own: &mut Readings) {
+        for property in [
+            "block-cache-capacity",
+            "block-cache-pinned-usage",
+            "blob-cache-capacity",
+            "blob-cache-usage",
+            "blob-cache-pinned-usage",
+        ] {
+            set(own, &format!("rocksdb.{property}"), self.number(property));
+        }
+    }
+
+    /// Sums what all sessions' perf contexts counted.
+    fn take_perf(&self, state: &mut EngineState) {
+        if !self.has_perf_context {
+            return;
+        }
+        let mut sum = Sum::default();
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.iter().filter_map(|session| session.counted.as_ref()).for_each(|it| sum.add(it));
+        let blobs = match (feature::counts_blobs(&|it| self.db.api.has(it)), self.is_separated) {
+            (true, _) => Blobs::Counted,
+            (false, true) => Blobs::LeftOut,
+            (false, false) => Blobs::Absent,
+        };
+        let (readings, own) = (&mut state.readings, &mut state.own_counters);
+        sum.tell(blobs, readings, own);
     }
 
     fn take_work(&self, work: Work, readings: &mut Readings) {
@@ -225,9 +282,11 @@ impl RocksEngine {
 impl Engine for RocksEngine {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
         let written = Arc::new(Written::default());
+        let counted = self.has_perf_context.then(Arc::<Counted>::default);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.push(Arc::clone(&written));
-        Ok(Box::new(RocksSession::new(&self.db, self.durability, written)))
+        let (to_write, to_count) = (Arc::clone(&written), counted.clone());
+        sessions.push(SessionCounts { written: to_write, counted: to_count });
+        Ok(Box::new(RocksSession::new(&self.db, self.durability, written, counted)))
     }
 
     fn identity(&self) -> Identity {
@@ -239,6 +298,7 @@ impl Engine for RocksEngine {
         for (name, value) in &self.cache.cache {
             let name = match name.as_str() {
                 "block_cache_name" => format!("{TABLE}.{name}"),
+                "blob_cache_name" => name.clone(),
                 _ => format!("{TABLE}.block_cache_options.{name}"),
             };
             options.set(name, value);
@@ -247,11 +307,17 @@ impl Engine for RocksEngine {
             let is_clock = name.ends_with("HyperClockCache");
             options.set(CACHE, if is_clock { "hyper_clock" } else { "lru" });
         }
-        if let Some(bits) = self.cache.cache.get("num_shard_bits") {
-            options.set(SHARD_BITS, bits);
+        for (name, printed) in [
+            (SHARD_BITS, "num_shard_bits"),
+            (HIGH_SHARE, "high_pri_pool_ratio"),
+            (LOW_SHARE, "low_pri_pool_ratio"),
+        ] {
+            if let Some(value) = self.cache.cache.get(printed) {
+                options.set(name, value);
+            }
         }
         for (name, value) in &self.asked {
-            options.set(*name, *value);
+            options.set(*name, value);
         }
         Ok(options)
     }
@@ -272,11 +338,16 @@ impl Engine for RocksEngine {
         let mut state = EngineState { levels: statistics::levels(&cfstats), ..Default::default() };
         self.take_written(&mut state.readings);
         self.take_gauges(&mut state.readings);
+        self.take_blobs(&mut state.readings);
+        self.take_caches(&mut state.own_counters);
+        self.take_perf(&mut state);
         self.take_counters(&cfstats, &mut state);
         let level0 = state.levels.iter().flatten().find(|shape| shape.level == 0);
         let level0 = level0.map(|shape| shape.files);
         set(&mut state.readings, "engine_l0_files", level0);
         let mut watch = self.watch();
+        let makeup = watch.makeup.look(|| self.db.text(makeup::PROPERTY));
+        state.readings.extend(makeup.clone());
         if let Some(work) = self.work() {
             self.take_work(work, &mut state.readings);
             state.is_idle = Some(self.is_idle(work, state.levels.as_ref(), &mut watch)?);
@@ -288,7 +359,8 @@ impl Engine for RocksEngine {
     }
 
     fn statistics_text(&self) -> Option<String> {
-        let properties = ["rocksdb.stats", "rocksdb.levelstats", "rocksdb.blob-stats"];
+        let properties =
+            ["rocksdb.stats", "rocksdb.levelstats", "rocksdb.blob-stats", makeup::PROPERTY];
         let mut text = String::new();
         for property in properties {
             if let Some(part) = self.db.text(property) {
@@ -309,6 +381,22 @@ impl Engine for RocksEngine {
         }
         Ok(())
     }
+}
+
+/// Checks that an LRU which is an object got its pools, as far as the LOG tells.
+fn check_pools(request: &Request, head: &LogHead) -> Result<(), EngineError> {
+    let Some(MadeCache { kind: MadeKind::Lru(Pools { high, low }), .. }) = request.cache else {
+        return Ok(());
+    };
+    for (name, asked) in [("high_pri_pool_ratio", high), ("low_pri_pool_ratio", low)] {
+        let told = head.cache.get(name).and_then(|text| text.parse::<f64>().ok());
+        // The LOG prints three digits.
+        if let Some(told) = told.filter(|told| (told - asked).abs() > 0.0006) {
+            let text = format!("the block cache has {name} {told}, not {asked} as asked for");
+            return Err(EngineError::Unsupported(text));
+        }
+    }
+    Ok(())
 }
 
 /// Follows the LOG, unless an option keeps events out of it or puts it elsewhere.

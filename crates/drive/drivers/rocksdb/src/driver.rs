@@ -9,7 +9,7 @@ use crate::database::RocksEngine;
 use crate::feature;
 use crate::ffi::Api;
 use crate::ffi_db::{Db, RawOptions};
-use crate::request::{Dialect, Request, single};
+use crate::request::{MultiGet, Request, single};
 
 /// The engine's name.
 const ENGINE: &str = "rocksdb";
@@ -52,11 +52,10 @@ impl Driver for RocksDriver {
             let text = format!("`{}` is not a directory", spec.dir.display());
             return Err(EngineError::Fatal(text));
         }
-        let dialect = Dialect { has_auto_hyper_clock: feature::has_auto_hyper_clock(self.api) };
-        let request = Request::new(&spec.settings, &spec.options, dialect)?;
-        if request.is_batched
-            && let Some(reason) = self.capabilities().why_not("batched_multi_get")
-        {
+        let has = |symbol: &str| self.api.has(symbol);
+        let request = Request::new(&spec.settings, &spec.options, &has)?;
+        let is_batched = request.multi_get == MultiGet::Batched;
+        if is_batched && let Some(reason) = self.capabilities().why_not("batched_multi_get") {
             let text = format!("assay.multi_get = batched: {reason}");
             return Err(EngineError::Unsupported(text));
         }
@@ -64,13 +63,13 @@ impl Driver for RocksDriver {
         if request.has_statistics {
             base.enable_statistics();
         }
-        if let Some(cache) = request.hyper_clock {
-            base.set_hyper_clock(cache)?;
+        if let Some(cache) = request.cache {
+            base.set_cache(cache)?;
         }
         let options = base
             .with_string(&request.text())
             .map_err(|error| find_refused(&base, &request, error))?;
-        let open = if request.is_batched { Db::open_with_family } else { Db::open };
+        let open = if is_batched { Db::open_with_family } else { Db::open };
         let db = open(options, &spec.dir).map_err(|error| name_option(&request, error))?;
         Ok(Box::new(RocksEngine::new(db, spec, &request, self.identity())?))
     }

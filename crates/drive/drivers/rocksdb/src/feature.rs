@@ -17,7 +17,10 @@ const MARKS: &[(&str, &str)] = &[
     ("rocksdb_filterpolicy_create_ribbon", "6.23"),
     ("rocksdb_options_set_wal_compression", "7.0"),
     (BATCHED, BATCHED_SINCE),
+    (BLOB_CACHE, "7.4"),
     ("rocksdb_suggest_compact_range", "7.5"),
+    (LOW_PRIORITY_MARK, "7.6"),
+    (BLOB_COUNTS_MARK, "7.7"),
     (HYPER_CLOCK, HYPER_CLOCK_SINCE),
     ("rocksdb_wait_for_compact", "8.7"),
     (AUTO_HYPER_CLOCK_MARK, "8.9"),
@@ -38,10 +41,19 @@ const HYPER_CLOCK_SINCE: &str = "8.1";
 /// younger.
 const AUTO_HYPER_CLOCK_MARK: &str = "rocksdb_write_buffer_manager_create";
 
+const BLOB_CACHE: &str = "rocksdb_options_set_blob_cache";
+/// No C function tells of the pool of low priority; this one is of the same age.
+const LOW_PRIORITY_MARK: &str = "rocksdb_options_set_prepopulate_blob_cache";
+/// Nor of the perf context's counts of blobs; this one is of the same age.
+const BLOB_COUNTS_MARK: &str = "rocksdb_block_based_options_set_checksum";
+/// Of the Java part of official libraries.
+const JAVA_LRU: &str = "Java_org_rocksdb_LRUCache_newLRUCache";
+
 /// Named abilities of this driver beside those of the model, and the function that marks each.
 const ABILITIES: &[(&str, &str)] = &[
     ("batched_multi_get", BATCHED),
     ("blob", "rocksdb_options_set_enable_blob_files"),
+    ("blob_cache", BLOB_CACHE),
     ("hyper_clock", HYPER_CLOCK),
     ("unordered_write", "rocksdb_options_set_unordered_write"),
     ("wait_for_compact", "rocksdb_wait_for_compact"),
@@ -74,8 +86,28 @@ pub(crate) fn capabilities(api: &Api) -> Capabilities {
 }
 
 /// Returns whether the library's HyperClock cache sizes its own table.
-pub(crate) fn has_auto_hyper_clock(api: &Api) -> bool {
-    api.has(AUTO_HYPER_CLOCK_MARK)
+pub(crate) fn has_auto_hyper_clock(has: &dyn Fn(&str) -> bool) -> bool {
+    has(AUTO_HYPER_CLOCK_MARK)
+}
+
+/// Returns whether blob values can be cached.
+pub(crate) fn has_blob_cache(has: &dyn Fn(&str) -> bool) -> bool {
+    has(BLOB_CACHE)
+}
+
+/// Returns whether an LRU has a pool of low priority beside that of high priority.
+pub(crate) fn has_low_priority(has: &dyn Fn(&str) -> bool) -> bool {
+    has(LOW_PRIORITY_MARK)
+}
+
+/// Returns whether an LRU that is an object can be given pools: no C function can.
+pub(crate) fn makes_pools(has: &dyn Fn(&str) -> bool) -> bool {
+    has(JAVA_LRU)
+}
+
+/// Returns whether the perf context counts blobs.
+pub(crate) fn counts_blobs(has: &dyn Fn(&str) -> bool) -> bool {
+    has(BLOB_COUNTS_MARK)
 }
 
 /// Returns between which releases a library lies; only an open database tells exactly.

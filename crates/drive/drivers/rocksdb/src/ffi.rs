@@ -25,7 +25,7 @@ macro_rules! handles {
 
 handles! {
     DbHandle OptionsHandle ReadOptions WriteOptions FlushOptions TableOptions Batch Iter Pinned
-    Cache HyperClockOptions Family
+    Cache HyperClockOptions LruOptions Family PerfHandle
 }
 
 /// Where the library writes its error text; null means success.
@@ -58,6 +58,10 @@ dynlib::functions! {
             cache_destroy: fn(*mut Cache);
             set_options: fn(*mut DbHandle, c_int, *const Text, *const Text, ErrorOut);
             set_perf_level: fn(c_int);
+            perfcontext_create: fn() -> *mut PerfHandle;
+            perfcontext_destroy: fn(*mut PerfHandle);
+            perfcontext_reset: fn(*mut PerfHandle);
+            perfcontext_metric: fn(*mut PerfHandle, c_int) -> u64;
             property_value: fn(*mut DbHandle, Text) -> *mut c_char;
             property_int: fn(*mut DbHandle, Text, *mut u64) -> c_int;
             flushoptions_create: fn() -> *mut FlushOptions;
@@ -105,6 +109,24 @@ dynlib::functions! {
             hyper_clock_cache_options_destroy: fn(*mut HyperClockOptions);
             hyper_clock_cache_options_set_num_shard_bits: fn(*mut HyperClockOptions, c_int);
             cache_create_hyper_clock_opts: fn(*const HyperClockOptions) -> *mut Cache;
+            lru_cache_options_create: fn() -> *mut LruOptions;
+            lru_cache_options_destroy: fn(*mut LruOptions);
+            lru_cache_options_set_capacity: fn(*mut LruOptions, usize);
+            lru_cache_options_set_num_shard_bits: fn(*mut LruOptions, c_int);
+            cache_create_lru_opts: fn(*const LruOptions) -> *mut Cache;
+            options_set_blob_cache: fn(*mut OptionsHandle, *mut Cache);
+        }
+    }
+}
+
+dynlib::functions! {
+    /// Functions of the Java part that official libraries have, which need no Java.
+    pub(crate) struct JavaLru prefix "Java_org_rocksdb_LRUCache_" {
+        required {}
+        optional {
+            newLRUCache: fn(
+                *mut c_void, *mut c_void, i64, c_int, c_uchar, f64, f64
+            ) -> *mut Cache;
         }
     }
 }
@@ -112,6 +134,8 @@ dynlib::functions! {
 /// One library and its functions.
 pub(crate) struct Api {
     functions: Functions,
+    /// Its functions that make an LRU for Java.
+    pub(crate) java: JavaLru,
     /// The library itself.
     pub(crate) loaded: &'static Loaded,
 }
@@ -135,7 +159,7 @@ impl Api {
     /// When another library is held, the loader refuses the file, or it is no usable RocksDB.
     pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
         let loaded = load_once(path)?;
-        let functions = Functions::bind(&loaded.library).map_err(|symbol| {
+        let unusable = |symbol| {
             EngineError::Unsupported(match symbol {
                 "rocksdb_open" => {
                     format!("`{}` is not RocksDB: it lacks `{symbol}`", path.display())
@@ -145,8 +169,10 @@ impl Api {
                     path.display()
                 ),
             })
-        })?;
-        Ok(API.get_or_init(|| Self { functions, loaded }))
+        };
+        let functions = Functions::bind(&loaded.library).map_err(unusable)?;
+        let java = JavaLru::bind(&loaded.library).map_err(unusable)?;
+        Ok(API.get_or_init(|| Self { functions, java, loaded }))
     }
 
     /// Returns whether the library has a function of that name.

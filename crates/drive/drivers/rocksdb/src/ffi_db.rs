@@ -1,7 +1,7 @@
 //! An open database and the options it was opened with, as safe values.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CString, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
@@ -12,8 +12,8 @@ use crate::ffi::{Api, DbHandle, ErrorOut, Family, OptionsHandle};
 
 /// Options of a database, owned.
 pub(crate) struct RawOptions {
-    api: &'static Api,
-    handle: *mut OptionsHandle,
+    pub(crate) api: &'static Api,
+    pub(crate) handle: *mut OptionsHandle,
 }
 
 // SAFETY: the options are changed only through `&mut self`; reading them and their statistics
@@ -21,17 +21,6 @@ pub(crate) struct RawOptions {
 unsafe impl Send for RawOptions {}
 // SAFETY: as above.
 unsafe impl Sync for RawOptions {}
-
-/// A block cache of the HyperClock kind, as asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HyperClock {
-    /// Capacity in bytes, > 0.
-    pub(crate) bytes: usize,
-    /// Binary logarithm of the shard count; -1 lets the engine choose.
-    pub(crate) shard_bits: c_int,
-    /// Expected bytes of an entry; 0 selects the variant that sizes itself.
-    pub(crate) entry_bytes: usize,
-}
 
 impl RawOptions {
     /// Returns the library's defaults, with `create_if_missing`.
@@ -54,42 +43,6 @@ impl RawOptions {
         // SAFETY: `handle` lives as long as `self`; the text is ours to free.
         let text = unsafe { (self.api.options_statistics_get_string)(self.handle) };
         self.api.take_text(text)
-    }
-
-    /// Puts a HyperClock block cache into the block-based table options.
-    ///
-    /// # Errors
-    /// When the library has no such cache.
-    pub(crate) fn set_hyper_clock(&mut self, cache: HyperClock) -> Result<(), EngineError> {
-        let api = self.api;
-        let (Some(create), Some(destroy), Some(set_bits), Some(create_cache)) = (
-            api.hyper_clock_cache_options_create,
-            api.hyper_clock_cache_options_destroy,
-            api.hyper_clock_cache_options_set_num_shard_bits,
-            api.cache_create_hyper_clock_opts,
-        ) else {
-            let text = "a HyperClock block cache (assay.cache = hyper_clock) needs RocksDB 8.1";
-            return Err(EngineError::Unsupported(text.to_owned()));
-        };
-        // SAFETY: takes two numbers; the result is destroyed below.
-        let wanted = unsafe { create(cache.bytes, cache.entry_bytes) };
-        // SAFETY: `wanted` was just created.
-        unsafe { set_bits(wanted, cache.shard_bits) };
-        // SAFETY: `wanted` lives; the library copies it.
-        let made = unsafe { create_cache(wanted) };
-        // SAFETY: nobody uses `wanted` after this.
-        unsafe { destroy(wanted) };
-        // SAFETY: takes nothing; the result is destroyed below.
-        let table = unsafe { (api.block_based_options_create)() };
-        // SAFETY: both were just created; the library shares the ownership of the cache.
-        unsafe { (api.block_based_options_set_block_cache)(table, made) };
-        // SAFETY: both live; the library copies the table options.
-        unsafe { (api.options_set_block_based_table_factory)(self.handle, table) };
-        // SAFETY: nobody uses `table` after this.
-        unsafe { (api.block_based_options_destroy)(table) };
-        // SAFETY: gives up our share of the cache; the options hold theirs.
-        unsafe { (api.cache_destroy)(made) };
-        Ok(())
     }
 
     /// Returns these options with those of an option string set over them.

@@ -15,11 +15,9 @@ use model::{Direction, Durability, Op, Outcome};
 
 use crate::ffi::{Batch, Pinned, ReadOptions, WriteOptions, bytes_of};
 use crate::ffi_db::Db;
+use crate::ffi_perf::{self, PerfContext};
+use crate::perf::Counted;
 use crate::written::Written;
-
-/// Counters on, timers off, as db_bench sets it: the library's own default counts more and costs
-/// up to 16 % of a write. Source: `perf_level.h`, `kDisable`.
-const PERF_LEVEL: i32 = 1;
 
 /// One client's handle.
 pub(crate) struct RocksSession<'a> {
@@ -28,6 +26,8 @@ pub(crate) struct RocksSession<'a> {
     write: *mut WriteOptions,
     batch: *mut Batch,
     written: Arc<Written>,
+    /// Counts of each operation, where they were asked for.
+    perf: Option<PerfContext>,
     keys: Vec<*const c_char>,
     key_bytes: Vec<usize>,
     values: Vec<*mut c_char>,
@@ -38,10 +38,17 @@ pub(crate) struct RocksSession<'a> {
 
 impl<'a> RocksSession<'a> {
     /// Returns a session for the calling thread, whose counting level it sets.
-    pub(crate) fn new(db: &'a Db, durability: Durability, written: Arc<Written>) -> Self {
+    pub(crate) fn new(
+        db: &'a Db,
+        durability: Durability,
+        written: Arc<Written>,
+        counted: Option<Arc<Counted>>,
+    ) -> Self {
         let api = db.api;
-        // SAFETY: sets a thread-local number.
-        unsafe { (api.set_perf_level)(PERF_LEVEL) };
+        let perf = counted.map(|counted| PerfContext::new(api, counted));
+        if perf.is_none() {
+            ffi_perf::disable(api);
+        }
         // SAFETY: takes nothing; the result is owned by the session.
         let read = unsafe { (api.readoptions_create)() };
         // SAFETY: `read` was just created. With a prefix extractor a scan would else miss rows.
@@ -60,6 +67,7 @@ impl<'a> RocksSession<'a> {
             write,
             batch,
             written,
+            perf,
             keys: Vec::new(),
             key_bytes: Vec::new(),
             values: Vec::new(),
@@ -255,6 +263,9 @@ impl<'a> RocksSession<'a> {
 
 impl Session for RocksSession<'_> {
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        if let Some(perf) = &mut self.perf {
+            perf.count();
+        }
         match *op {
             Op::Get { key } => self.get(key, rows),
             Op::Put { key, value } => self.put(key, value),

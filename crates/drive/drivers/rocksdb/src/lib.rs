@@ -13,13 +13,18 @@
 //! To add an option of ours: a name and a case in `request`. To use a newer C function: a line in
 //! the table of `ffi`, and its first release in `feature`.
 
+mod cache;
 mod database;
 mod driver;
 mod events;
 mod feature;
 mod ffi;
+mod ffi_cache;
 mod ffi_db;
+mod ffi_perf;
 mod ffi_session;
+mod makeup;
+mod perf;
 mod provenance;
 mod request;
 mod statistics;

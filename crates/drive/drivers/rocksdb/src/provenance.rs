@@ -22,7 +22,8 @@ pub(crate) struct LogHead {
     pub(crate) version: Option<String>,
     /// Build facts by name.
     pub(crate) facts: BTreeMap<String, String>,
-    /// The block cache: its class under `block_cache_name`, its parameters under their names.
+    /// The block cache: its class under `block_cache_name`, its parameters under their names; and
+    /// the class of the blob cache under `blob_cache_name`.
     pub(crate) cache: BTreeMap<String, String>,
 }
 
@@ -55,6 +56,8 @@ fn parse_head(text: &str) -> LogHead {
             head.facts.insert("compile_date".to_owned(), date.trim().to_owned());
         } else if let Some(answer) = words.strip_prefix("Fast CRC32 supported: ") {
             head.facts.insert("fast_crc32".to_owned(), answer.trim().to_owned());
+        } else if let Some(name) = words.strip_prefix("Options.blob_cache: ") {
+            head.cache.entry("blob_cache_name".to_owned()).or_insert_with(|| name.to_owned());
         } else if let Some(name) = words.strip_suffix(" supported: 1") {
             compressions.extend(name.trim().strip_prefix('k').filter(|name| !name.contains(' ')));
         } else if line.starts_with("  ") {
@@ -204,7 +207,10 @@ mod tests {
              \x20 block_cache_options:\n\
              \x20   capacity : 8388608\n\
              \x20   num_shard_bits : 4\n\
-             \x20   capacity : 1\n",
+             \x20   high_pri_pool_ratio: 0.250\n\
+             2026/11/21-19:06:12.375 140671        Options.blob_cache: LRUCache\n\
+             2026/11/21-19:06:12.376 140671        blob_cache options:     capacity : 1\n\
+             \x20   high_pri_pool_ratio: 0.5\n",
         );
         assert_eq!(head.version.as_deref(), Some("5.18.4"));
         let facts: Vec<_> = head.facts.iter().map(|(k, v)| format!("{k}={v}")).collect();
@@ -218,6 +224,8 @@ mod tests {
         );
         assert_eq!(head.cache["block_cache_name"], "LRUCache");
         assert_eq!((&*head.cache["capacity"], &*head.cache["num_shard_bits"]), ("8388608", "4"));
+        assert_eq!(head.cache["high_pri_pool_ratio"], "0.250");
+        assert_eq!(head.cache["blob_cache_name"], "LRUCache");
     }
 
     #[test]

@@ -3,68 +3,64 @@
 use engine::EngineError;
 use model::{Options, Settings};
 
-use crate::ffi_db::HyperClock;
+use crate::cache::{BLOB_CACHE, CacheWords, MadeCache, NAMES, engine_bytes};
 
-/// Options of ours, which no engine option string can express.
+/// Options of ours, which no engine option string can express; those of the caches are in `cache`.
 ///
 /// | name | values | meaning |
 /// |---|---|---|
-/// | `assay.cache` | `lru`, `hyper_clock` | kind of block cache; unset leaves the engine's |
-/// | `assay.cache_shard_bits` | number | binary logarithm of the cache's shards |
 /// | `assay.default_compression` | as in settings | compression where the settings name none |
 /// | `assay.multi_get` | `single`, `batched` | which C function serves `multi_get` |
 /// | `assay.statistics` | `off`, `on` | the engine's tickers; they cost speed |
-pub(crate) const CACHE: &str = "assay.cache";
-/// See [`CACHE`].
-pub(crate) const SHARD_BITS: &str = "assay.cache_shard_bits";
-/// See [`CACHE`].
+/// | `assay.perf_context` | `off`, `on` | what it counts for each operation; it costs speed |
 pub(crate) const DEFAULT_COMPRESSION: &str = "assay.default_compression";
-/// See [`CACHE`].
+/// See [`DEFAULT_COMPRESSION`].
 pub(crate) const MULTI_GET: &str = "assay.multi_get";
-/// See [`CACHE`].
+/// See [`DEFAULT_COMPRESSION`].
 pub(crate) const STATISTICS: &str = "assay.statistics";
+/// See [`DEFAULT_COMPRESSION`].
+pub(crate) const PERF_CONTEXT: &str = "assay.perf_context";
 
 /// Prefix of our own options.
 const OURS: &str = "assay.";
 /// The engine's name for the block-based table's options.
 pub(crate) const TABLE: &str = "block_based_table_factory";
-/// The table option that makes an LRU cache.
-const BLOCK_CACHE: &str = "block_based_table_factory.block_cache";
-
-/// Cache size where a kind is asked for and no size: the engine's own default since 8.2.
-const CACHE_BYTES: u64 = 32 << 20;
-/// Block size where none is asked for. Source: RocksDB `table.h`, `block_size`.
-const BLOCK_BYTES: usize = 4096;
-
 /// What to open a database with.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Request {
     /// The engine's options, dotted as the user writes them.
     pub(crate) options: Options,
     /// The block cache, when it is one that an option string cannot make.
-    pub(crate) hyper_clock: Option<HyperClock>,
+    pub(crate) cache: Option<MadeCache>,
+    /// What is told back of our own options, since no release does.
+    pub(crate) asked: Vec<(&'static str, String)>,
+    /// Which C function serves `multi_get`.
+    pub(crate) multi_get: MultiGet,
     /// Whether the engine keeps its tickers.
     pub(crate) has_statistics: bool,
-    /// Whether `multi_get` uses the batched function.
-    pub(crate) is_batched: bool,
+    /// Whether sessions keep perf contexts.
+    pub(crate) has_perf_context: bool,
 }
 
-/// What a library can do that changes how it is asked.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Dialect {
-    /// Whether a HyperClock cache sizes its own table (8.9 and newer).
-    pub(crate) has_auto_hyper_clock: bool,
+/// Which C function serves `multi_get`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MultiGet {
+    Single,
+    Batched,
 }
 
 impl Request {
-    /// Returns what `settings` and `options` ask for; options win.
+    /// Returns what `settings` and `options` ask for of a library; options win.
+    ///
+    /// `has` says whether the library has a function of a name.
     ///
     /// # Errors
-    /// [`EngineError::Option`] for one of our own options that is unknown or has a wrong value.
+    /// [`EngineError::Option`] for one of our own options that is unknown, has a wrong value or
+    /// asks too much of the library.
     pub(crate) fn new(
         settings: &Settings,
         options: &Options,
-        dialect: Dialect,
+        has: &dyn Fn(&str) -> bool,
     ) -> Result<Self, EngineError> {
         let ours = Ours::read(options)?;
         let mut wanted: Options =
@@ -75,12 +71,14 @@ impl Request {
         }
         check_memtable(&wanted)?;
         fill_settings(settings, ours.default_compression, &mut wanted);
-        let hyper_clock = fill_cache(settings, &ours, dialect, &mut wanted)?;
+        let cache = ours.cache.fill(settings, has, &mut wanted)?;
         Ok(Self {
             options: wanted,
-            hyper_clock,
+            cache,
+            asked: ours.asked(),
+            multi_get: ours.multi_get,
             has_statistics: ours.has_statistics,
-            is_batched: ours.is_batched,
+            has_perf_context: ours.has_perf_context,
         })
     }
 
@@ -95,55 +93,65 @@ pub(crate) fn single(name: &str, value: &str) -> String {
     render(&[(name, value)])
 }
 
-/// Kind of block cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CacheKind {
-    Lru,
-    HyperClock,
-}
-
 /// Our own options, read.
 struct Ours<'a> {
-    cache: Option<CacheKind>,
-    shard_bits: Option<i32>,
+    cache: CacheWords,
     default_compression: Option<&'a str>,
-    is_batched: bool,
+    multi_get: MultiGet,
     has_statistics: bool,
+    has_perf_context: bool,
 }
 
 impl<'a> Ours<'a> {
     fn read(options: &'a Options) -> Result<Self, EngineError> {
         let mut ours = Self {
-            cache: None,
-            shard_bits: None,
+            cache: CacheWords::default(),
             default_compression: None,
-            is_batched: false,
+            multi_get: MultiGet::Single,
             has_statistics: false,
+            has_perf_context: false,
         };
         for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OURS)) {
             match (name, value) {
-                (CACHE, "lru") => ours.cache = Some(CacheKind::Lru),
-                (CACHE, "hyper_clock") => ours.cache = Some(CacheKind::HyperClock),
-                (CACHE, _) => return Err(refused(name, "write lru or hyper_clock".to_owned())),
-                (SHARD_BITS, bits) => match bits.parse() {
-                    Ok(bits @ 0..=19) => ours.shard_bits = Some(bits),
-                    _ => return Err(refused(name, "write a number from 0 to 19".to_owned())),
-                },
+                (name, value) if NAMES.contains(&name) => ours.cache.take(name, value)?,
                 (DEFAULT_COMPRESSION, compression) => ours.default_compression = Some(compression),
-                (MULTI_GET, "single") => ours.is_batched = false,
-                (MULTI_GET, "batched") => ours.is_batched = true,
-                (MULTI_GET, _) => return Err(refused(name, "write single or batched".to_owned())),
-                (STATISTICS, "on" | "true") => ours.has_statistics = true,
-                (STATISTICS, "off" | "false") => ours.has_statistics = false,
-                (STATISTICS, _) => return Err(refused(name, "write on or off".to_owned())),
+                (MULTI_GET, "single") => ours.multi_get = MultiGet::Single,
+                (MULTI_GET, "batched") => ours.multi_get = MultiGet::Batched,
+                (MULTI_GET, _) => return Err(refused(name, "write single or batched")),
+                (STATISTICS, value) => ours.has_statistics = flag(name, value)?,
+                (PERF_CONTEXT, value) => ours.has_perf_context = flag(name, value)?,
                 _ => {
-                    let known = [CACHE, SHARD_BITS, DEFAULT_COMPRESSION, MULTI_GET, STATISTICS];
-                    let reason = format!("the driver has no such option; {}", known.join(", "));
+                    let others = [DEFAULT_COMPRESSION, MULTI_GET, STATISTICS, PERF_CONTEXT];
+                    let known = [NAMES.as_slice(), &others].concat().join(", ");
+                    let reason = format!("the driver has no such option; {known}");
                     return Err(refused(name, reason));
                 }
             }
         }
         Ok(ours)
+    }
+
+    fn asked(&self) -> Vec<(&'static str, String)> {
+        let word = |is_on| if is_on { "on" } else { "off" };
+        let multi_get = match self.multi_get {
+            MultiGet::Single => "single",
+            MultiGet::Batched => "batched",
+        };
+        let mut asked = vec![
+            (MULTI_GET, multi_get.to_owned()),
+            (STATISTICS, word(self.has_statistics).to_owned()),
+            (PERF_CONTEXT, word(self.has_perf_context).to_owned()),
+        ];
+        asked.extend(self.cache.blob_text().map(|text| (BLOB_CACHE, text)));
+        asked
+    }
+}
+
+fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
+    match value {
+        "on" | "true" => Ok(true),
+        "off" | "false" => Ok(false),
+        _ => Err(refused(name, "write on or off")),
     }
 }
 
@@ -183,65 +191,6 @@ fn compression(name: &str) -> &str {
         "zstd" => "kZSTD",
         other => other,
     }
-}
-
-/// Adds the block cache: an LRU as an option, a HyperClock as the value returned.
-///
-/// The option string makes an LRU with the same shards and priorities in every release; the C
-/// function has its own defaults in each.
-fn fill_cache(
-    settings: &Settings,
-    ours: &Ours<'_>,
-    dialect: Dialect,
-    wanted: &mut Options,
-) -> Result<Option<HyperClock>, EngineError> {
-    let is_own = wanted.get(BLOCK_CACHE).is_some();
-    if is_own && (ours.cache.is_some() || ours.shard_bits.is_some()) {
-        let reason = format!("{CACHE} makes the block cache; leave one of the two out");
-        return Err(refused(BLOCK_CACHE, reason));
-    }
-    let bytes = settings.cache_bytes.map_or(CACHE_BYTES, |bytes| bytes.0);
-    match ours.cache {
-        None if ours.shard_bits.is_some() => {
-            Err(refused(SHARD_BITS, format!("it needs {CACHE} beside it")))
-        }
-        None => {
-            if let (false, Some(bytes)) = (is_own, settings.cache_bytes) {
-                wanted.set(BLOCK_CACHE, bytes.0.to_string());
-            }
-            Ok(None)
-        }
-        Some(CacheKind::Lru) => {
-            let bits =
-                ours.shard_bits.map_or(String::new(), |bits| format!("num_shard_bits={bits};"));
-            let pinned = "strict_capacity_limit=false;high_pri_pool_ratio=0.5;";
-            wanted.set(BLOCK_CACHE, format!("{{capacity={bytes};{bits}{pinned}}}"));
-            Ok(None)
-        }
-        Some(CacheKind::HyperClock) => {
-            let entry_bytes = if dialect.has_auto_hyper_clock { 0 } else { block_bytes(wanted) };
-            let bytes = usize::try_from(bytes)
-                .map_err(|_too_large| refused(CACHE, format!("{bytes} bytes are too many")))?;
-            Ok(Some(HyperClock { bytes, shard_bits: ours.shard_bits.unwrap_or(-1), entry_bytes }))
-        }
-    }
-}
-
-/// Returns the block size asked for.
-fn block_bytes(wanted: &Options) -> usize {
-    let asked = wanted.get("block_based_table_factory.block_size").and_then(engine_bytes);
-    asked.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(BLOCK_BYTES)
-}
-
-/// Returns a size in the engine's notation (`8192`, `8K`).
-fn engine_bytes(text: &str) -> Option<u64> {
-    let (digits, shift) = match text.split_at_checked(text.len().checked_sub(1)?)? {
-        (digits, "k" | "K") => (digits, 10),
-        (digits, "m" | "M") => (digits, 20),
-        (digits, "g" | "G") => (digits, 30),
-        _ => (text, 0),
-    };
-    digits.parse::<u64>().ok()?.checked_shl(shift)
 }
 
 /// Refuses memtables that are full as soon as they are made.
@@ -295,20 +244,16 @@ fn braced(value: &str) -> String {
 }
 
 /// Returns the error for an option of ours.
-pub(crate) fn refused(option: &str, reason: String) -> EngineError {
-    EngineError::Option { option: option.to_owned(), reason }
+pub(crate) fn refused(option: &str, reason: impl Into<String>) -> EngineError {
+    EngineError::Option { option: option.to_owned(), reason: reason.into() }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::Bytes;
-
     use super::*;
 
-    const NEW: Dialect = Dialect { has_auto_hyper_clock: true };
-
     fn request(settings: &Settings, options: &[(&str, &str)]) -> Result<Request, EngineError> {
-        Request::new(settings, &options.iter().copied().collect(), NEW)
+        Request::new(settings, &options.iter().copied().collect(), &|_| true)
     }
 
     #[test]
@@ -352,33 +297,12 @@ mod tests {
     }
 
     #[test]
-    fn the_block_cache_is_the_kind_and_size_asked_for() {
-        let settings = Settings { cache_bytes: Some(Bytes(1 << 26)), ..Settings::default() };
-        let cache = |options: &[(&str, &str)]| {
-            let request = request(&settings, options).unwrap();
-            (request.options.get(BLOCK_CACHE).map(str::to_owned), request.hyper_clock)
-        };
-        assert_eq!(cache(&[]), (Some("67108864".to_owned()), None));
-        assert_eq!(cache(&[(BLOCK_CACHE, "1M")]), (Some("1M".to_owned()), None));
-        let lru = cache(&[(CACHE, "lru"), (SHARD_BITS, "6")]).0.unwrap();
-        let pinned = "strict_capacity_limit=false;high_pri_pool_ratio=0.5;";
-        assert_eq!(lru, format!("{{capacity=67108864;num_shard_bits=6;{pinned}}}"));
-        let clock = HyperClock { bytes: 1 << 26, shard_bits: -1, entry_bytes: 0 };
-        assert_eq!(cache(&[(CACHE, "hyper_clock")]), (None, Some(clock)));
-        let old = Dialect { has_auto_hyper_clock: false };
-        let asked = [(CACHE, "hyper_clock"), ("block_based_table_factory.block_size", "8K")];
-        let request = Request::new(&settings, &asked.into_iter().collect(), old).unwrap();
-        assert_eq!(request.hyper_clock.unwrap().entry_bytes, 8192);
-    }
-
-    #[test]
     fn wrong_options_of_ours_are_refused_by_name() {
         for (name, value) in [
-            (CACHE, "arc"),
-            (SHARD_BITS, "many"),
-            (SHARD_BITS, "6"),
+            ("assay.cache", "arc"),
             (MULTI_GET, "yes"),
             (STATISTICS, "some"),
+            (PERF_CONTEXT, "2"),
             ("assay.chache", "lru"),
             (TABLE, "{block_size=4096}"),
         ] {
@@ -391,7 +315,5 @@ mod tests {
         assert!(request(&Settings::default(), &full).is_err());
         let usual = [("write_buffer_size", "8m"), ("arena_block_size", "1048576")];
         assert!(request(&Settings::default(), &usual).is_ok());
-        let both = [(BLOCK_CACHE, "1M"), (CACHE, "lru")];
-        assert!(request(&Settings::default(), &both).is_err());
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn levels(cfstats: &str) -> Option<Vec<LevelShape>> {
 /// Returns the bytes of a size as RocksDB prints it for people (`2.35 MB`, binary units).
 #[expect(clippy::cast_possible_truncation, reason = "sizes of a disk fit u64")]
 #[expect(clippy::cast_sign_loss, reason = "sizes are not negative")]
-fn human_bytes(number: &str, unit: &str) -> Option<u64> {
+pub(crate) fn human_bytes(number: &str, unit: &str) -> Option<u64> {
     let shift = match unit {
         "B" => 0,
         "KB" => 10,
@@ -40,6 +40,13 @@ fn human_bytes(number: &str, unit: &str) -> Option<u64> {
     };
     let number: f64 = number.parse().ok()?;
     Some((number * 2_f64.powi(shift)).round() as u64)
+}
+
+/// Returns the bytes of garbage out of `rocksdb.blob-stats`: 6.29 has no number of its own for it.
+pub(crate) fn blob_garbage_bytes(blob_stats: &str) -> Option<u64> {
+    let line =
+        |line: &str| line.strip_prefix("Total size of garbage in blob files: ")?.parse().ok();
+    blob_stats.lines().find_map(line)
 }
 
 /// How often writers were delayed or stopped.
@@ -136,6 +143,16 @@ mod tests {
         assert_eq!((new.total, new.causes["l0-file-count-limit-delays"]), (7, 3));
         assert_eq!(new.causes.get("total-stops"), None);
         assert_eq!(stalls("nothing"), None);
+    }
+
+    #[test]
+    fn garbage_is_told_by_old_releases_in_words_alone() {
+        // The texts of 6.29.5 and 11.8.1.
+        let old = "Number of blob files: 1\nTotal size of blob files: 4520062\n\
+                   Total size of garbage in blob files: 12\n";
+        let new = format!("{old}Blob file space amplification: 1\n");
+        assert_eq!((blob_garbage_bytes(old), blob_garbage_bytes(&new)), (Some(12), Some(12)));
+        assert_eq!(blob_garbage_bytes(""), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::release::{on_release, profile};
 const OLDEST: &str = "5.18.4";
 const NEWEST: &str = "11.8.1";
 
-fn spec(dir: &Path, options: Options) -> OpenSpec {
+pub(crate) fn spec(dir: &Path, options: Options) -> OpenSpec {
     OpenSpec {
         dir: dir.to_owned(),
         settings: Settings { cache_bytes: Some(Bytes(8 << 20)), ..Settings::default() },
@@ -20,7 +20,7 @@ fn spec(dir: &Path, options: Options) -> OpenSpec {
     }
 }
 
-fn open(driver: &dyn Driver, options: Options) -> (TempDir, Box<dyn Engine>) {
+pub(crate) fn open(driver: &dyn Driver, options: Options) -> (TempDir, Box<dyn Engine>) {
     let dir = tempfile::tempdir().unwrap();
     let engine = driver.open(&spec(dir.path(), options)).unwrap();
     (dir, engine)
@@ -43,7 +43,7 @@ fn refused_option(driver: &dyn Driver, options: &[(&str, &str)]) -> (String, Str
 }
 
 /// Returns options that flush and compact a few megabytes many times.
-fn small_files() -> Options {
+pub(crate) fn small_files() -> Options {
     [
         ("write_buffer_size", "262144"),
         ("target_file_size_base", "262144"),
@@ -55,7 +55,7 @@ fn small_files() -> Options {
 }
 
 /// Puts rows in an order that makes every file overlap the others.
-fn put(engine: &dyn Engine, rows: u64) {
+pub(crate) fn put(engine: &dyn Engine, rows: u64) {
     let mut session = engine.session().unwrap();
     let mut answer = Rows::new();
     for n in 0..rows {
@@ -68,7 +68,7 @@ fn put(engine: &dyn Engine, rows: u64) {
 }
 
 /// Waits until the engine says it is idle.
-fn settle(engine: &dyn Engine) -> EngineState {
+pub(crate) fn settle(engine: &dyn Engine) -> EngineState {
     for _ in 0..60_000 {
         let state = engine.state().unwrap();
         if state.is_idle == Some(true) {
@@ -84,7 +84,7 @@ fn pause() {
     std::thread::sleep(std::time::Duration::from_millis(1));
 }
 
-fn reading(state: &EngineState, name: &str) -> u64 {
+pub(crate) fn reading(state: &EngineState, name: &str) -> u64 {
     let value = *state.readings.get(name).unwrap_or_else(|| panic!("no {name}: {state:?}"));
     #[expect(clippy::cast_possible_truncation, reason = "counts of a test are small")]
     #[expect(clippy::cast_sign_loss, reason = "counts are not negative")]
@@ -198,6 +198,10 @@ fn blob_sums(driver: &dyn Driver) {
         + blob;
     close_to(sum, own("rocksdb.flush.write.bytes") + own("rocksdb.compact.write.bytes"), 0.001);
     assert!(!state.readings.contains_key("engine_live_bytes"), "the estimate leaves blobs out");
+    assert!(reading(&state, "engine_blob_files") > 0);
+    let (bytes, garbage) =
+        (reading(&state, "engine_blob_bytes"), reading(&state, "engine_blob_garbage_bytes"));
+    assert!(garbage < bytes && bytes <= blob, "{garbage}, {bytes}, {blob}");
     engine.close().unwrap();
 }
 

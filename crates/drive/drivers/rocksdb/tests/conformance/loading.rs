@@ -55,6 +55,11 @@ fn needs_are_told(driver: &dyn Driver) {
     assert!(error.to_string().contains("needs RocksDB 8.1"), "{error}");
     let error = refusal(driver, &[("assay.multi_get", "batched")]);
     assert!(error.to_string().contains("needs 7.3"), "{error}");
+    let lru = ("assay.cache", "lru");
+    let error = refusal(driver, &[lru, ("assay.cache_low_priority_share", "0.2")]);
+    assert!(error.to_string().contains("needs RocksDB 7.6"), "{error}");
+    let error = refusal(driver, &[lru, ("assay.blob_cache", "shared")]);
+    assert!(error.to_string().contains("needs RocksDB 7.4"), "{error}");
     let features = driver.capabilities().features;
     assert_eq!(features["hyper_clock"], Feature::No("needs 8.1".to_owned()));
     assert_eq!(features["blob"], Feature::No("needs 6.20".to_owned()));

@@ -8,6 +8,7 @@
 
 mod battery;
 mod behaviour;
+mod caches;
 mod loading;
 mod profiles;
 mod release;

@@ -1,0 +1,105 @@
+//! Block caches that are objects.
+#![expect(unsafe_code, reason = "foreign functions are called here")]
+
+use std::ffi::c_void;
+use std::ptr;
+
+use engine::EngineError;
+
+use crate::cache::{MadeCache, MadeKind, Pools};
+use crate::ffi::Cache;
+use crate::ffi_db::RawOptions;
+
+impl RawOptions {
+    /// Puts a block cache into the block-based table options, and lets blobs share it if asked.
+    ///
+    /// # Errors
+    /// When the library has no such cache.
+    pub(crate) fn set_cache(&mut self, wanted: MadeCache) -> Result<(), EngineError> {
+        let api = self.api;
+        let cache = match wanted.kind {
+            MadeKind::HyperClock(entry_bytes) => self.hyper_clock(wanted, entry_bytes)?,
+            MadeKind::Lru(pools) => self.lru(wanted, pools)?,
+        };
+        // SAFETY: takes nothing; the result is destroyed below.
+        let table = unsafe { (api.block_based_options_create)() };
+        // SAFETY: both were just created; the library shares the ownership of the cache.
+        unsafe { (api.block_based_options_set_block_cache)(table, cache) };
+        // SAFETY: both live; the library copies the table options.
+        unsafe { (api.options_set_block_based_table_factory)(self.handle, table) };
+        // SAFETY: nobody uses `table` after this.
+        unsafe { (api.block_based_options_destroy)(table) };
+        if let (true, Some(set_blob_cache)) = (wanted.is_shared, api.options_set_blob_cache) {
+            // SAFETY: both live; the library shares the ownership of the cache.
+            unsafe { set_blob_cache(self.handle, cache) };
+        }
+        // SAFETY: gives up our share of the cache; the options hold theirs.
+        unsafe { (api.cache_destroy)(cache) };
+        Ok(())
+    }
+
+    fn hyper_clock(
+        &self,
+        wanted: MadeCache,
+        entry_bytes: usize,
+    ) -> Result<*mut Cache, EngineError> {
+        let api = self.api;
+        let (Some(create), Some(destroy), Some(set_bits), Some(create_cache)) = (
+            api.hyper_clock_cache_options_create,
+            api.hyper_clock_cache_options_destroy,
+            api.hyper_clock_cache_options_set_num_shard_bits,
+            api.cache_create_hyper_clock_opts,
+        ) else {
+            let text = "a HyperClock block cache (assay.cache = hyper_clock) needs RocksDB 8.1";
+            return Err(EngineError::Unsupported(text.to_owned()));
+        };
+        // SAFETY: takes two numbers; the result is destroyed below.
+        let options = unsafe { create(wanted.bytes, entry_bytes) };
+        // SAFETY: `options` was just created.
+        unsafe { set_bits(options, wanted.shard_bits) };
+        // SAFETY: `options` lives; the library copies it.
+        let cache = unsafe { create_cache(options) };
+        // SAFETY: nobody uses `options` after this.
+        unsafe { destroy(options) };
+        Ok(cache)
+    }
+
+    /// Makes an LRU by the Java part of an official library, which alone takes pools; else by the
+    /// C interface, whose LRU has the usual ones.
+    ///
+    /// The Java part's functions have a C interface too. This one looks at neither of its first
+    /// two arguments, and what it returns is what the C interface's cache is: one shared pointer,
+    /// made by `new`. Whether the pools took is read back from the LOG.
+    /// Source: RocksDB `java/rocksjni/lru_cache.cc`; `db/c.cc`, `rocksdb_cache_t`.
+    fn lru(&self, wanted: MadeCache, pools: Pools) -> Result<*mut Cache, EngineError> {
+        let api = self.api;
+        let Pools { high, low } = pools;
+        if let (Some(create), Ok(bytes)) = (api.java.newLRUCache, i64::try_from(wanted.bytes)) {
+            let nobody: *mut c_void = ptr::null_mut();
+            // SAFETY: takes numbers; the first two arguments are not looked at.
+            let cache = unsafe { create(nobody, nobody, bytes, wanted.shard_bits, 0, high, low) };
+            return Ok(cache);
+        }
+        let (Some(create), Some(destroy), Some(set_bytes), Some(set_bits), Some(create_cache)) = (
+            api.lru_cache_options_create,
+            api.lru_cache_options_destroy,
+            api.lru_cache_options_set_capacity,
+            api.lru_cache_options_set_num_shard_bits,
+            api.cache_create_lru_opts,
+        ) else {
+            let text = "a block cache that blobs share (assay.blob_cache) needs RocksDB 7.5";
+            return Err(EngineError::Unsupported(text.to_owned()));
+        };
+        // SAFETY: takes nothing; the result is destroyed below.
+        let options = unsafe { create() };
+        // SAFETY: `options` was just created.
+        unsafe { set_bytes(options, wanted.bytes) };
+        // SAFETY: `options` was just created.
+        unsafe { set_bits(options, wanted.shard_bits) };
+        // SAFETY: `options` lives; the library copies it.
+        let cache = unsafe { create_cache(options) };
+        // SAFETY: nobody uses `options` after this.
+        unsafe { destroy(options) };
+        Ok(cache)
+    }
+}

@@ -1,0 +1,136 @@
+//! What the engine counts for each operation, on request: its perf context.
+//!
+//! The engine keeps one context a thread, and only that thread reads it: a session publishes its
+//! own now and then. Counts have numbers in the C interface that are only ever appended to, from
+//! 5.14 to 11.8; a test compares them with the names in the engine's own report.
+//!
+//! Source: RocksDB `include/rocksdb/c.h`, the metrics of `rocksdb_perfcontext_metric`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::metric::Readings;
+
+/// What is told, with its number, under the engine's name.
+pub(crate) const METRICS: [(i32, &str); 18] = [
+    (0, "user_key_comparison_count"),
+    (1, "block_cache_hit_count"),
+    (2, "block_read_count"),
+    (3, "block_read_byte"),
+    (7, "get_read_bytes"),
+    (8, "multiget_read_bytes"),
+    (9, "iter_read_bytes"),
+    (10, "internal_key_skipped_count"),
+    (11, "internal_delete_skipped_count"),
+    (16, "get_from_memtable_count"),
+    (24, "seek_child_seek_count"),
+    (42, "bloom_memtable_hit_count"),
+    (43, "bloom_memtable_miss_count"),
+    (44, "bloom_sst_hit_count"),
+    (45, "bloom_sst_miss_count"),
+    // From 7.7; older releases read 0 here.
+    (BLOB_METRICS, "blob_cache_hit_count"),
+    (70, "blob_read_count"),
+    (71, "blob_read_byte"),
+];
+
+/// Number of the first metric of blobs.
+const BLOB_METRICS: i32 = 69;
+
+/// Counts of one session; on cache lines of its own, since only its session writes to it.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Counted {
+    values: [AtomicU64; METRICS.len()],
+}
+
+impl Counted {
+    /// Publishes the counts, which `metric` returns by number.
+    pub(crate) fn publish(&self, metric: impl Fn(i32) -> u64) {
+        for (value, (number, _)) in self.values.iter().zip(METRICS) {
+            value.store(metric(number), Ordering::Relaxed);
+        }
+    }
+}
+
+/// What a database's perf contexts tell of blobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blobs {
+    /// The release counts them.
+    Counted,
+    /// It does not, and there are none.
+    Absent,
+    /// It does not, and there are some.
+    LeftOut,
+}
+
+/// Counts of all sessions, as far as they have published.
+#[derive(Debug, Default)]
+pub(crate) struct Sum {
+    values: [u64; METRICS.len()],
+}
+
+impl Sum {
+    /// Adds those of one session.
+    pub(crate) fn add(&mut self, counted: &Counted) {
+        for (sum, value) in self.values.iter_mut().zip(&counted.values) {
+            *sum += value.load(Ordering::Relaxed);
+        }
+    }
+
+    /// Tells the counts under the engine's names, and blocks looked for under the common ones.
+    ///
+    /// Where blobs are left out, so are the common counts, which would be too small.
+    #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
+    pub(crate) fn tell(&self, blobs: Blobs, readings: &mut Readings, own: &mut Readings) {
+        let of = |name: &str| {
+            let at = METRICS.iter().position(|(_, known)| *known == name);
+            at.map_or(0, |at| self.values[at])
+        };
+        for ((number, name), value) in METRICS.iter().zip(self.values) {
+            if blobs == Blobs::Counted || *number < BLOB_METRICS {
+                own.insert(format!("perf.{name}"), value as f64);
+            }
+        }
+        if blobs != Blobs::LeftOut {
+            let reads = of("block_read_count") + of("blob_read_count");
+            let hits = of("block_cache_hit_count") + of("blob_cache_hit_count");
+            readings.insert("engine_block_reads".to_owned(), reads as f64);
+            readings.insert("engine_block_lookups".to_owned(), (reads + hits) as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "small whole numbers are exact")]
+mod tests {
+    use super::*;
+
+    /// Returns readings and own counters of two sessions whose counts are their numbers.
+    fn told(blobs: Blobs) -> (Readings, Readings) {
+        let counted = Counted::default();
+        let mut sum = Sum::default();
+        for _session in 0..2 {
+            counted.publish(|number| u64::try_from(number).unwrap());
+            sum.add(&counted);
+        }
+        let (mut readings, mut own) = (Readings::new(), Readings::new());
+        sum.tell(blobs, &mut readings, &mut own);
+        (readings, own)
+    }
+
+    #[test]
+    fn blocks_looked_for_are_hits_and_reads_of_all_sessions() {
+        let (readings, own) = told(Blobs::Counted);
+        assert_eq!(own["perf.bloom_sst_hit_count"], 88.0);
+        assert_eq!(readings["engine_block_reads"], 2.0 * (2.0 + 70.0));
+        assert_eq!(readings["engine_block_lookups"], 2.0 * (1.0 + 2.0 + 69.0 + 70.0));
+    }
+
+    #[test]
+    fn a_release_that_does_not_count_blobs_tells_nothing_of_them() {
+        let (readings, own) = told(Blobs::LeftOut);
+        assert!(readings.is_empty() && !own.contains_key("perf.blob_read_count"));
+        let (readings, own) = told(Blobs::Absent);
+        assert!(readings.contains_key("engine_block_lookups") && own.len() == 15);
+    }
+}
