@@ -33,12 +33,18 @@ pub(crate) fn newest_release() -> &'static str {
 /// Returns the known release nearest to `version`; the newest when it is no number.
 #[must_use]
 pub fn nearest_release(version: &str) -> &'static str {
-    let Some(wanted) = parse(version) else { return newest_release() };
+    nearest(version, KNOWN_ROCKSDB)
+}
+
+/// Returns the one of `known`, oldest first, nearest to `version`; the newest when it is no number.
+pub(crate) fn nearest(version: &str, known: &[&'static str]) -> &'static str {
+    let newest = known.last().copied().unwrap_or_default();
+    let Some(wanted) = parse(version) else { return newest };
     let distance = |known: &str| {
         let known = parse(known).unwrap_or_default();
         [0, 1, 2].map(|index: usize| wanted[index].abs_diff(known[index]))
     };
-    KNOWN_ROCKSDB.iter().copied().min_by_key(|known| distance(known)).unwrap_or(newest_release())
+    known.iter().copied().min_by_key(|known| distance(known)).unwrap_or(newest)
 }
 
 /// Checks that a release is not older than the driver supports.

@@ -23,6 +23,7 @@ use crate::ui::Ui;
   assay engine get rocksdb@9.10.0              the official artifact, through Maven
   assay engine get rocksdb@system              the distribution's library
   assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
+  assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
   assay engine show rocksdb@9.10.0             what this build can do")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -48,6 +49,8 @@ enum Action {
         #[arg(long)]
         version: Option<String>,
     },
+    /// Compile a release with a compiler and flags of your choice
+    Build(super::build::Args),
     /// Remove a build from the cache
     Remove {
         /// Build to remove
@@ -75,6 +78,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             let added = store(environment)?.add(engine, library, version.as_deref());
             ui.answer(line(&added.told()?));
         }
+        Action::Build(args) => return super::build::run(args, environment, ui),
         Action::Remove { build } => {
             store(environment)?.remove(build).told()?;
             ui.answer(format_args!("removed {build}"));
@@ -149,9 +153,14 @@ fn list(store: &Store, ui: &Ui) {
         "known releases of rocksdb (others are tried too)\n  {}",
         KNOWN_ROCKSDB.join(" ")
     ));
+    ui.answer("releases that can be compiled: assay engine build");
+    for (engine, versions) in supply::compilable() {
+        ui.answer(format_args!("  {engine:<9} {}", versions.join(" ")));
+    }
 }
 
-fn line(artifact: &Artifact) -> String {
+/// Returns a build in one line.
+pub(crate) fn line(artifact: &Artifact) -> String {
     let Artifact { build, sha256, origin, bytes, .. } = artifact;
     format!("{build}  {}  sha256 {}  {origin}", Bytes(*bytes), &sha256[..12.min(sha256.len())])
 }

@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 mod asked;
+mod build;
 mod compare;
 mod completions;
 mod dispatch;

@@ -11,3 +11,4 @@ mod jar;
 mod output;
 
 pub use fetch::Maven;
+pub(super) use output::without_addresses;

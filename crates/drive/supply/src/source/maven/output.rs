@@ -73,7 +73,7 @@ fn without_escapes(text: &str) -> String {
 }
 
 /// Returns the line without addresses and the hosts they name, cut to a readable length.
-fn without_addresses(line: &str) -> String {
+pub(in crate::source) fn without_addresses(line: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, ')' | ',' | '"' | '\'' | ']');
     let mut clean = line.to_owned();
     while let Some(scheme) = clean.find("://") {

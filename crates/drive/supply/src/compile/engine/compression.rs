@@ -1,0 +1,86 @@
+//! Compression libraries that engines take into their own library.
+
+use std::path::Path;
+
+use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, files_in, includes, read, words};
+use crate::error::SupplyError;
+
+/// Adds snappy, from the folder of its release.
+pub(super) fn snappy(recipe: &mut Recipe, dir: &Path) -> Result<(), SupplyError> {
+    let template = read(&dir.join("snappy-stubs-public.h.in"))?;
+    recipe.headers.push(("snappy-stubs-public.h", public_stubs(&template)));
+    let arguments = [
+        includes([Path::new(HEADERS_DIR), dir]),
+        words(&["-std=c++11", "-DNDEBUG", "-DHAVE_BUILTIN_CTZ=1", "-DHAVE_BUILTIN_EXPECT=1"]),
+    ];
+    let names = ["snappy.cc", "snappy-c.cc", "snappy-sinksource.cc", "snappy-stubs-internal.cc"];
+    recipe.add(Language::Cxx, &arguments.concat(), names.map(|name| dir.join(name)));
+    Ok(())
+}
+
+/// Returns the header that snappy's own build makes of its template, on a POSIX system.
+///
+/// The template asks whether headers are there (`HAVE_..._H_01` from CMake, `@ac_cv_...@` from
+/// the older autoconf) and for the version, which nothing here reads.
+fn public_stubs(template: &str) -> String {
+    let mut made = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some(start) = rest.find(['$', '@']) {
+        let (before, marked) = rest.split_at(start);
+        made.push_str(before);
+        let (open, close) = if marked.starts_with('$') { ("${", '}') } else { ("@", '@') };
+        let inside = marked.strip_prefix(open).and_then(|inside| inside.split_once(close));
+        match inside {
+            Some((name, after)) if name.chars().all(is_name) && !name.is_empty() => {
+                made.push('1');
+                rest = after;
+            }
+            _ => {
+                made.push_str(&marked[..1]);
+                rest = &marked[1..];
+            }
+        }
+    }
+    made.push_str(rest);
+    made
+}
+
+/// Returns whether a character can stand in the name of a value of the template.
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Adds LZ4, from its folder `lib`.
+///
+/// Source: LZ4, `lib/Makefile` (files, and the prefix of its own copy of xxHash).
+pub(super) fn lz4(recipe: &mut Recipe, dir: &Path) {
+    let arguments = [includes([dir]), words(&["-DNDEBUG", "-DXXH_NAMESPACE=LZ4_"])].concat();
+    let names = ["lz4.c", "lz4frame.c", "lz4hc.c", "xxhash.c"];
+    recipe.add(Language::C, &arguments, names.map(|name| dir.join(name)));
+}
+
+/// Adds Zstandard without its legacy formats, from its folder `lib`.
+///
+/// Source: Zstandard, `lib/Makefile` (files, and the prefix of its own copy of xxHash).
+pub(super) fn zstd(recipe: &mut Recipe, dir: &Path) -> Result<(), SupplyError> {
+    let common = dir.join("common");
+    let defines = ["-DNDEBUG", "-DXXH_NAMESPACE=ZSTD_", "-DZSTD_LEGACY_SUPPORT=0"];
+    let arguments = [includes([dir, &common]), words(&defines)].concat();
+    for part in ["common", "compress", "decompress", "dictBuilder"] {
+        recipe.add(Language::C, &arguments, files_in(&dir.join(part), &["c", "S"])?);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_s_questions_are_answered_with_yes() {
+        let cmake = "#if !${HAVE_SYS_UIO_H_01}  // !HAVE_SYS_UIO_H\n#define A ${SNAPPY_MAJOR}\n";
+        assert_eq!(public_stubs(cmake), "#if !1  // !HAVE_SYS_UIO_H\n#define A 1\n");
+        assert_eq!(public_stubs("#if @ac_cv_have_stdint_h@\n"), "#if 1\n");
+        assert_eq!(public_stubs("mail a@b.c, $5"), "mail a@b.c, $5");
+    }
+}

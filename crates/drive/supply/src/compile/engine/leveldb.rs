@@ -1,0 +1,84 @@
+//! LevelDB, with snappy inside as distributions build it.
+
+use std::path::Path;
+
+use super::compression::snappy;
+use super::registry::{Compilable, Release};
+use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, includes, read, words};
+use crate::error::SupplyError;
+use crate::source::Packages;
+
+/// LevelDB's releases.
+pub(super) const COMPILABLE: Compilable = Compilable {
+    engine: "leveldb",
+    releases: &[Release::of("1.22.0", "leveldb-sys", "2.0.9")],
+    recipe,
+};
+
+/// The header that CMake would have made: what this machine has.
+const PORT_CONFIG: &str = "#pragma once
+#define HAVE_FDATASYNC 1
+#define HAVE_FULLFSYNC 0
+#define HAVE_CRC32C 0
+#define HAVE_SNAPPY 1
+#define LEVELDB_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+";
+
+/// Returns the files that the release's own build names.
+fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
+    let deps = packages.dir(release.source.name)?.join("deps");
+    let dir = deps.join("leveldb-1.22");
+    let mut recipe = Recipe { libraries: &["-pthread"], ..Recipe::default() };
+    recipe.headers.push(("port/port_config.h", PORT_CONFIG.to_owned()));
+    let snappy_dir = deps.join("snappy-1.1.7");
+    let dirs = [Path::new(HEADERS_DIR), &dir, &dir.join("include"), &snappy_dir];
+    let defines = [
+        "-std=c++11",
+        "-DNDEBUG",
+        "-DLEVELDB_PLATFORM_POSIX=1",
+        "-DLEVELDB_SHARED_LIBRARY",
+        "-DLEVELDB_COMPILE_LIBRARY",
+    ];
+    let arguments = [includes(dirs), words(&defines)].concat();
+    let listed = sources(&read(&dir.join("CMakeLists.txt"))?);
+    recipe.add(Language::Cxx, &arguments, listed.iter().map(|name| dir.join(name)));
+    snappy(&mut recipe, &snappy_dir)?;
+    recipe.bundled.push("snappy 1.1.7".to_owned());
+    Ok(recipe)
+}
+
+/// Returns the library's files as CMake's list names them, those for Windows left out.
+fn sources(list: &str) -> Vec<String> {
+    let Some((_, library)) = list.split_once("target_sources(leveldb") else { return Vec::new() };
+    // What follows the library's own lists are the programs.
+    let library = library.split_once("target_include_directories").map_or(library, |(own, _)| own);
+    library
+        .split('"')
+        .filter_map(|word| word.strip_prefix("${PROJECT_SOURCE_DIR}/"))
+        .filter(|name| name.ends_with(".cc") && !name.contains("windows"))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_are_those_of_the_library_for_this_system() {
+        let list = r#"
+            add_library(leveldb "")
+            target_sources(leveldb
+              PRIVATE
+                "${PROJECT_BINARY_DIR}/port/port_config.h"
+                "${PROJECT_SOURCE_DIR}/db/c.cc"
+                "${PROJECT_SOURCE_DIR}/db/db_impl.h"
+            )
+            target_sources(leveldb PRIVATE "${PROJECT_SOURCE_DIR}/util/env_windows.cc")
+            target_sources(leveldb PRIVATE "${PROJECT_SOURCE_DIR}/util/env_posix.cc")
+            target_include_directories(leveldb PUBLIC include)
+            add_executable(leveldbutil "${PROJECT_SOURCE_DIR}/db/leveldbutil.cc")"#;
+        assert_eq!(sources(list), ["db/c.cc", "util/env_posix.cc"]);
+        assert!(sources("project(other)").is_empty());
+    }
+}

@@ -1,0 +1,26 @@
+//! LMDB: two files of C.
+
+use super::registry::{Compilable, Release};
+use crate::compile::recipe::{Language, Recipe, includes, words};
+use crate::error::SupplyError;
+use crate::source::Packages;
+
+/// LMDB's releases; 0.9.70 is what the development branch mdb.master calls itself.
+pub(super) const COMPILABLE: Compilable = Compilable {
+    engine: "lmdb",
+    releases: &[
+        Release::of("0.9.21", "lmdb-sys", "0.8.0"),
+        Release::of("0.9.24", "lmdb-rkv-sys", "0.11.2"),
+        Release::of("0.9.70", "lmdb-master-sys", "0.2.6"),
+    ],
+    recipe,
+};
+
+/// Returns the library's two files; a transaction's list of pages is as long as the crates make it.
+fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
+    let dir = packages.dir(release.source.name)?.join("lmdb/libraries/liblmdb");
+    let arguments = [includes([&*dir]), words(&["-pthread", "-DMDB_IDL_LOGN=16"])].concat();
+    let mut recipe = Recipe { libraries: &["-pthread"], ..Recipe::default() };
+    recipe.add(Language::C, &arguments, ["mdb.c", "midl.c"].map(|name| dir.join(name)));
+    Ok(recipe)
+}

@@ -1,0 +1,106 @@
+//! The list of engines that can be compiled.
+
+use model::BuildRef;
+
+use super::{leveldb, lmdb, rocksdb, sqlite};
+use crate::compile::recipe::Recipe;
+use crate::error::SupplyError;
+use crate::release::{nearest, parse};
+use crate::source::{Packages, WantedCrate};
+
+/// One release of an engine, and the crate that carries its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Release {
+    /// The engine's own version.
+    pub(crate) version: &'static str,
+    /// The crate.
+    pub(crate) source: WantedCrate<'static>,
+}
+
+impl Release {
+    /// Returns the release that the crate `name` carries at `crate_version`.
+    pub(super) const fn of(
+        version: &'static str,
+        name: &'static str,
+        crate_version: &'static str,
+    ) -> Self {
+        Self { version, source: WantedCrate { name, version: crate_version, features: &[] } }
+    }
+}
+
+/// An engine that can be compiled.
+pub(crate) struct Compilable {
+    /// Its name.
+    pub(crate) engine: &'static str,
+    /// Its releases, oldest first.
+    pub(crate) releases: &'static [Release],
+    /// Returns what makes the library of a release, from the folders of its crates.
+    pub(crate) recipe: fn(&Release, &Packages) -> Result<Recipe, SupplyError>,
+}
+
+/// The engines.
+static ENGINES: &[Compilable] =
+    &[rocksdb::COMPILABLE, leveldb::COMPILABLE, sqlite::COMPILABLE, lmdb::COMPILABLE];
+
+/// Returns each engine that can be compiled, with its versions, oldest first.
+pub fn compilable() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    let versions = |of: &Compilable| of.releases.iter().map(|release| release.version).collect();
+    ENGINES.iter().map(move |engine| (engine.engine, versions(engine)))
+}
+
+/// Returns the engine and release that a build names.
+///
+/// # Errors
+/// When no crate carries it; the nearest release that one carries is named.
+pub(crate) fn find(
+    build: &BuildRef,
+) -> Result<(&'static Compilable, &'static Release), SupplyError> {
+    let Some(engine) = ENGINES.iter().find(|engine| engine.engine == build.engine) else {
+        let names: Vec<_> = ENGINES.iter().map(|engine| engine.engine).collect();
+        return Err(SupplyError::NotCompilable {
+            build: build.to_string(),
+            hint: format!("engines that can be compiled: {}", names.join(", ")),
+        });
+    };
+    let version = build.version.as_deref().unwrap_or_default();
+    let found = engine.releases.iter().find(|release| release.version == version);
+    let release = found.ok_or_else(|| {
+        let versions: Vec<_> = engine.releases.iter().map(|release| release.version).collect();
+        let near = nearest(version, &versions);
+        let hint = match parse(version) {
+            Some(_) => format!("the nearest that can be compiled is {}@{near}", build.engine),
+            None => format!("say which version, as in {}@{near}", build.engine),
+        };
+        SupplyError::NotCompilable { build: build.to_string(), hint }
+    })?;
+    Ok((engine, release))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(build: &str) -> String {
+        find(&build.parse().unwrap()).map(drop).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn releases_are_versions_in_order() {
+        for engine in ENGINES {
+            let versions: Vec<_> =
+                engine.releases.iter().map(|release| parse(release.version).unwrap()).collect();
+            assert!(versions.is_sorted_by(|a, b| a < b), "{}", engine.engine);
+        }
+    }
+
+    #[test]
+    fn a_release_that_no_crate_carries_is_answered_with_the_nearest() {
+        assert_eq!(
+            told("rocksdb@10.4.3"),
+            "no crate carries the source of rocksdb@10.4.3: the nearest that can be compiled is \
+             rocksdb@10.4.2"
+        );
+        assert!(told("lmdb").ends_with(": say which version, as in lmdb@0.9.70"));
+        assert!(told("redb@1.0").ends_with("compiled: rocksdb, leveldb, sqlite, lmdb"));
+    }
+}

@@ -1,0 +1,86 @@
+//! What makes an engine's library: files, how each is compiled, what is linked.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::SupplyError;
+
+/// The language of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// C, and assembly that goes through its preprocessor.
+    C,
+    /// C++.
+    Cxx,
+}
+
+/// One file to compile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// The file.
+    pub(crate) source: PathBuf,
+    /// Its language.
+    pub(crate) language: Language,
+    /// What the compiler is told of it, before the user's flags.
+    pub(crate) arguments: Vec<String>,
+}
+
+/// Everything that makes a library.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Recipe {
+    /// The files, in the order they are compiled.
+    pub(crate) units: Vec<Unit>,
+    /// Headers that the engine's own build would have made: name below `include`, and content.
+    pub(crate) headers: Vec<(&'static str, String)>,
+    /// Libraries of the system it needs.
+    pub(crate) libraries: &'static [&'static str],
+    /// Crates whose source is compiled in beside the engine's own, with their versions.
+    pub(crate) bundled: Vec<String>,
+}
+
+/// Directory of the headers that are made, relative to where the compiler runs.
+pub(crate) const HEADERS_DIR: &str = "include";
+
+impl Recipe {
+    /// Adds files of one language that are compiled in the same way.
+    pub(crate) fn add(
+        &mut self,
+        language: Language,
+        arguments: &[String],
+        sources: impl IntoIterator<Item = PathBuf>,
+    ) {
+        self.units.extend(sources.into_iter().map(|source| Unit {
+            source,
+            language,
+            arguments: arguments.to_vec(),
+        }));
+    }
+}
+
+/// Returns `-I` for directories.
+pub(crate) fn includes<'a>(dirs: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
+    dirs.into_iter().map(|dir| format!("-I{}", dir.display())).collect()
+}
+
+/// Returns arguments as the compiler takes them.
+pub(crate) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Returns the text of a crate's file.
+pub(crate) fn read(path: &Path) -> Result<String, SupplyError> {
+    std::fs::read_to_string(path).map_err(SupplyError::io("read", path))
+}
+
+/// Returns the files in `dir` that end with one of `extensions`, in the order of their names.
+pub(crate) fn files_in(dir: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SupplyError> {
+    let entries = std::fs::read_dir(dir).map_err(SupplyError::io("list", dir))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| {
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            extension.is_some_and(|extension| extensions.contains(&extension))
+        })
+        .collect();
+    files.sort_unstable();
+    Ok(files)
+}
