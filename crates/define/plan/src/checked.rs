@@ -63,6 +63,22 @@ impl Checked {
         })
     }
 
+    /// Returns the error of a machine that lacks what a setting asks for, at the setting's word.
+    ///
+    /// The setting is told with its variant's name before it.
+    #[must_use]
+    pub fn setting_refusal(
+        &self,
+        (variant, setting): (&str, &str),
+        message: &str,
+        remedy: &str,
+    ) -> PlanError {
+        let word = self.words.get(&(variant.to_owned(), setting.to_owned())).cloned();
+        PlanError::new(format!("variant {variant}: {message}"))
+            .at(&self.source, word.unwrap_or_else(|| self.place(variant)), "asked for here")
+            .remedy(remedy)
+    }
+
     /// Returns the error of a machine that cannot offer a step its load, at the word that asks.
     ///
     /// `step_index` counts the experiment's steps from 0.

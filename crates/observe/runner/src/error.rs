@@ -58,6 +58,16 @@ pub enum RunnerError {
         /// The engine's own words.
         reason: String,
     },
+    /// A variant cannot have the allocator it asks for.
+    #[error("variant {variant}: {message}: {remedy}")]
+    Allocator {
+        /// The variant.
+        variant: String,
+        /// What is asked for and what was found.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// The client cannot offer what a step asks for on this host.
     #[error("{message}: {remedy}")]
     Load {

@@ -53,6 +53,8 @@ pub struct Workbench<'a> {
     pub data: &'a DataRoot,
     /// Libraries of the builds that are loaded at run time, by variant name.
     pub libraries: BTreeMap<String, Library>,
+    /// Where the libraries of allocators lie.
+    pub allocators: malloc::Libraries,
     /// Longest time without an operation ending.
     pub watchdog: Nanos,
     /// Free space below which a run is stopped.
@@ -159,8 +161,8 @@ fn run_cell(
     let steps = experiment.steps_for(cell.clients);
     check_disk(bench)?;
     let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
-    let order = order(bench, experiment, cell, &data, steps.clone());
-    let mut process = Process::start(&bench.program, bench.data.path())?;
+    let order = order(bench, experiment, cell, &data, steps.clone())?;
+    let mut process = start(bench, &order)?;
     let memory = MemoryWatch::begin(experiment.memory_bytes, &process)?;
     let samplers = sampler::for_run(&sampler::RunTargets {
         pid: process.pid(),
@@ -199,20 +201,33 @@ pub(crate) fn check_disk(bench: &Workbench<'_>) -> Result<(), RunnerError> {
     Ok(())
 }
 
+/// Starts the worker of an order, with its allocator preloaded.
+pub(crate) fn start(bench: &Workbench<'_>, order: &Order) -> Result<Process, RunnerError> {
+    let preload = order.allocator.as_ref().map(|library| bench.allocators.preload(library));
+    Process::start(&bench.program, bench.data.path(), preload.as_deref())
+}
+
 pub(crate) fn order(
     bench: &Workbench<'_>,
     experiment: &Experiment,
     cell: &Cell,
     data: &RunData,
     steps: Vec<Step>,
-) -> Order {
+) -> Result<Order, RunnerError> {
     let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
-    Order {
+    let allocator = bench.allocators.find(variant.settings.allocator);
+    let allocator = allocator.map_err(|error| RunnerError::Allocator {
+        variant: variant.name.clone(),
+        message: error.to_string(),
+        remedy: error.remedy(),
+    })?;
+    Ok(Order {
         cell: cell.clone(),
         variant: variant.clone(),
         steps,
         data: experiment.data,
         library: bench.libraries.get(&variant.name).cloned(),
         dir: data.path.clone(),
-    }
+        allocator,
+    })
 }

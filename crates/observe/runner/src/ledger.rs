@@ -246,6 +246,7 @@ impl<'a> Ledger<'a> {
             before: closed.span.before.clone(),
             after: closed.after,
             settle: ends.settle,
+            malloc: ends.malloc,
             arrivals,
             keeping,
             within_limit: part.within_limit(),

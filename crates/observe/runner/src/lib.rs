@@ -12,6 +12,7 @@
 //! a reason outside the engine.
 
 mod account;
+mod allocator;
 mod course;
 mod cut;
 mod data;

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use model::honesty::{Calibration, Purpose, SearchRecord};
 use model::record::{ClockRecord, OpCounts, SettleRecord};
 use model::{
-    Cell, DataShape, EngineState, Identity, Nanos, OpKind, Options, Pace, Readings, Step, Variant,
+    Cell, DataShape, EngineState, Identity, MallocRecord, Nanos, OpKind, Options, Pace, Readings,
+    Step, Variant,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,8 @@ pub(crate) struct Order {
     pub(crate) data: DataShape,
     pub(crate) library: Option<Library>,
     pub(crate) dir: PathBuf,
+    /// Library that was preloaded to serve `malloc`; `None` for the system's own allocator.
+    pub(crate) allocator: Option<PathBuf>,
 }
 
 /// Parent to worker.
@@ -59,6 +62,8 @@ pub(crate) enum Message {
     Opened { identity: Identity, effective_options: Options, keep: Vec<PathBuf> },
     /// The engine refused to open; `option` names the culprit when it is an option.
     Refused { option: Option<String>, reason: String },
+    /// Not the allocator asked for serves `malloc`; the worker ends.
+    OtherAllocator { reason: String, remedy: String },
     /// The client was measured on an engine that does nothing; comes before `Opened`.
     Calibrated { calibration: Calibration },
     /// A step begins (its warm-up, if it has one).
@@ -114,7 +119,7 @@ pub(crate) struct IntervalMessage {
     pub(crate) open: Option<OpenInterval>,
     /// Growth of the worker's own counters over the interval.
     pub(crate) growth: Readings,
-    /// The engine's readings now, cumulative.
+    /// The engine's and the allocator's readings now, cumulative.
     pub(crate) engine: Readings,
 }
 
@@ -163,6 +168,7 @@ pub(crate) struct StepEnds {
     /// Growth of the worker's own counters over the measured span, settle included.
     pub(crate) growth: Readings,
     pub(crate) after: EngineState,
+    pub(crate) malloc: Option<MallocRecord>,
     pub(crate) settle: Option<SettleRecord>,
     pub(crate) arrivals: Option<ArrivalsTold>,
     pub(crate) search: Option<SearchRecord>,

@@ -7,7 +7,7 @@ use model::{Cell, Experiment, Identity, Nanos, Variant};
 
 use crate::demand::check_demand;
 use crate::error::RunnerError;
-use crate::experiment::{WATCH_EVERY, Workbench, check_disk, order};
+use crate::experiment::{WATCH_EVERY, Workbench, check_disk, order, start};
 use crate::memory::MemoryWatch;
 use crate::message::{Command, Message};
 use crate::process::{Heard, Process, bad_end};
@@ -15,8 +15,13 @@ use crate::process::{Heard, Process, bad_end};
 /// Longest time an engine may take to open and close an empty directory.
 const OPEN_MAX: Nanos = Nanos::from_secs(60);
 
-/// Why a variant's engine does not open: the option to blame, if it is one, and the engine's words.
-type Refusal = (Option<String>, String);
+/// Why a variant cannot be run.
+enum Refusal {
+    /// Its engine does not open: the option to blame, if it is one, and the engine's words.
+    Engine(Option<String>, String),
+    /// Another allocator than it asks for serves its process, and what to do about it.
+    Allocator(String, String),
+}
 
 /// Checks disk, steps, load and memory cap, and opens every variant's engine once in a scratch
 /// directory.
@@ -60,16 +65,16 @@ fn check_variant(
         seed: 0,
     };
     let data = bench.data.fresh(&cell.id)?;
-    let order = order(bench, experiment, &cell, &data, Vec::new());
-    let mut process = Process::start(&bench.program, bench.data.path())?;
+    let order = order(bench, experiment, &cell, &data, Vec::new())?;
+    let mut process = start(bench, &order)?;
     // Dropped after the process, which lives in it.
     let _memory = MemoryWatch::begin(experiment.memory_bytes, &process)?;
     process.tell(&Command::Run(Box::new(order)));
     let heard = listen(process, || bench.interrupt.level() > 0);
-    heard.ok_or(RunnerError::Interrupted)?.map_err(|(option, reason)| RunnerError::Refused {
-        variant: variant.name.clone(),
-        option,
-        reason,
+    let variant = variant.name.clone();
+    heard.ok_or(RunnerError::Interrupted)?.map_err(|refusal| match refusal {
+        Refusal::Engine(option, reason) => RunnerError::Refused { variant, option, reason },
+        Refusal::Allocator(message, remedy) => RunnerError::Allocator { variant, message, remedy },
     })
 }
 
@@ -79,12 +84,17 @@ fn check_variant(
 fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Identity, Refusal>> {
     let clock = SteadyClock::kernel();
     let deadline = clock.now().after(OPEN_MAX);
-    let mut opened = None;
+    let (mut opened, mut other_allocator) = (None, None);
     loop {
         match process.hear(WATCH_EVERY) {
             Heard::Message(message) => match *message {
                 Message::Opened { identity, .. } => opened = Some(identity),
-                Message::Refused { option, reason } => return Some(Err((option, reason))),
+                Message::Refused { option, reason } => {
+                    return Some(Err(Refusal::Engine(option, reason)));
+                }
+                Message::OtherAllocator { reason, remedy } => {
+                    other_allocator = Some((reason, remedy));
+                }
                 Message::Closed { .. } => break,
                 Message::Calibrated { .. }
                 | Message::StepBegins { .. }
@@ -106,13 +116,40 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
         }
         if clock.now() > deadline {
             process.kill();
-            return Some(Err((None, "the engine hangs while it opens or closes".to_owned())));
+            let reason = "the engine hangs while it opens or closes".to_owned();
+            return Some(Err(Refusal::Engine(None, reason)));
         }
     }
     let (status, said) = process.ended();
-    Some(match (opened, bad_end(status, &said)) {
-        (Some(identity), None) => Ok(identity),
-        (_, Some(reason)) => Err((None, format!("the engine died while it opened: {reason}"))),
-        (None, None) => Err((None, "the worker ended without a word".to_owned())),
-    })
+    if let Some((reason, remedy)) = other_allocator {
+        let loader = loader_words(&said).map_or(String::new(), |it| format!("; the loader: {it}"));
+        return Some(Err(Refusal::Allocator(reason + &loader, remedy)));
+    }
+    let refused = match (opened, bad_end(status, &said)) {
+        (Some(identity), None) => return Some(Ok(identity)),
+        (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
+        (None, None) => "the worker ended without a word".to_owned(),
+    };
+    Some(Err(Refusal::Engine(None, refused)))
+}
+
+/// Returns what the loader said of a library that it could not preload.
+///
+/// Source: glibc 2.36, `elf/rtld.c`, `do_preload`: it goes on without the library.
+fn loader_words(said: &str) -> Option<&str> {
+    said.lines().find_map(|line| line.strip_prefix("ERROR: ld.so: "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_loader_said_is_found_among_other_words() {
+        let said = "hello\nERROR: ld.so: object 'x.so' from LD_PRELOAD cannot be preloaded \
+                    (file too short): ignored.";
+        let words = "object 'x.so' from LD_PRELOAD cannot be preloaded (file too short): ignored.";
+        assert_eq!(loader_words(said), Some(words));
+        assert_eq!(loader_words("hello"), None);
+    }
 }

@@ -100,7 +100,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let tried = self.try_load(at, &trial, &mut |interval, engine| {
             watcher.see(interval, engine);
         })?;
-        let after = at.engine.state().unwrap_or_default();
+        let after = self.look(at.engine);
         self.say(&Message::ProbeMeasured { after: Box::new(after.clone()) })?;
         let is_void = self.wait_for_judgement()?;
         let ends = match &tried {

@@ -77,9 +77,16 @@ pub(crate) enum Heard {
 
 impl Process {
     /// Starts a worker in a process group of its own, so that Ctrl-C reaches only the parent.
-    pub(crate) fn start(program: &WorkerProgram, dir: &Path) -> Result<Self, RunnerError> {
+    ///
+    /// Its environment is this process's, but for `preload` when that is given.
+    pub(crate) fn start(
+        program: &WorkerProgram,
+        dir: &Path,
+        preload: Option<&str>,
+    ) -> Result<Self, RunnerError> {
         let mut child = std::process::Command::new(&program.path)
             .args(&program.arguments)
+            .envs(preload.map(|preload| ("LD_PRELOAD", preload)))
             .current_dir(dir)
             .process_group(0)
             .stdin(Stdio::piped())

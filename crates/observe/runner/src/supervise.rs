@@ -115,6 +115,9 @@ impl<'a> Supervisor<'a> {
                 };
                 self.end = Some(RunEnd::Failed { step: "open".to_owned(), reason });
             }
+            Message::OtherAllocator { reason, .. } => {
+                self.end = Some(RunEnd::Failed { step: "open".to_owned(), reason });
+            }
             Message::StepBegins { index } => {
                 self.enter(Phase::Engine);
                 let index = (index as usize).min(self.steps.len() - 1);

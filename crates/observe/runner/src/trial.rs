@@ -118,7 +118,8 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.say(&Message::Heartbeat { operations: client_operations })
             }
             Event::Interval(interval) => {
-                let engine = at.engine.state().map(|state| state.readings).unwrap_or_default();
+                let mut engine = at.engine.state().unwrap_or_default().readings;
+                engine.extend(self.allocator.each_second());
                 on_interval(interval, &engine);
                 let is_open = matches!(trial.load, Load::Open(_));
                 let message = IntervalMessage {

@@ -132,6 +132,7 @@ mod tests {
             program: WorkerProgram { path: "none".into(), arguments: Vec::new() },
             data: &data,
             libraries: BTreeMap::new(),
+            allocators: malloc::Libraries::default(),
             watchdog: Nanos::from_secs(10),
             disk_floor,
             interrupt: Interrupt::default(),

@@ -7,11 +7,13 @@ use std::thread;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use load::{SteadyClock, StopFlag, process_readings};
+use malloc::{Heap, Tunables};
 use model::record::{ClockRecord, SettleRecord};
-use model::{Load, Step, StopRule};
+use model::{EngineState, Load, Step, StopRule};
 use workload::Presence;
 
 use crate::account::growth;
+use crate::allocator::Allocator;
 use crate::demand::calibration_of;
 use crate::message::{Command, Library, Message, Order, StepEnd, StepEnds};
 use crate::settle::settle;
@@ -26,6 +28,8 @@ const COMMANDS_MAX: usize = 16;
 
 /// Executes the order read from `input`, telling its story to `output`.
 ///
+/// `tunables` are the words of the environment that may tune an allocator.
+///
 /// When `input` ends, the parent is gone: the process kills itself, whatever the engine is doing,
 /// so that no run outlives its record.
 ///
@@ -35,13 +39,24 @@ pub fn work(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send,
     registry: &Registry,
+    tunables: &Tunables,
 ) -> Result<(), String> {
     let stop = StopFlag::default();
     let (orders, replies) = listen(input, stop.clone());
     let Ok(order) = orders.recv() else { return Err("no order came".to_owned()) };
     let clock = SteadyClock::calibrate();
     let output = Mutex::new(output);
-    let mut worker = Worker { output, replies, stop, clock: &clock, ceiling_ops_per_s: None };
+    let asked = order.variant.settings.allocator;
+    let heap = match Heap::expect(asked, order.allocator.as_deref(), tunables) {
+        Ok(heap) => heap,
+        Err(error) => {
+            let (reason, remedy) = (error.to_string(), error.remedy());
+            return say_to(&output, &Message::OtherAllocator { reason, remedy });
+        }
+    };
+    let allocator = Allocator::new(heap, &clock);
+    let mut worker =
+        Worker { output, replies, stop, clock: &clock, allocator, ceiling_ops_per_s: None };
     worker.run(&order, registry)
 }
 
@@ -92,6 +107,7 @@ pub(crate) struct Worker<'a, W> {
     replies: Receiver<Reply>,
     pub(crate) stop: StopFlag,
     pub(crate) clock: &'a SteadyClock,
+    pub(crate) allocator: Allocator<'a>,
     /// Operations per second that the client can offer on schedule, once that is known.
     pub(crate) ceiling_ops_per_s: Option<f64>,
 }
@@ -124,11 +140,11 @@ impl<W: Write + Send> Worker<'_, W> {
             let ends = self.step(&at)?;
             let is_finished = ends.end == StepEnd::Finished;
             self.say(&Message::StepEnds(Box::new(ends)))?;
-            if let Some(text) = engine.statistics_text() {
-                self.say(&Message::EngineText {
-                    name: format!("{index}.{}.txt", step.name),
-                    text,
-                })?;
+            let texts = [("", engine.statistics_text()), (".malloc", self.allocator.text())];
+            for (of, text) in texts {
+                let Some(text) = text else { continue };
+                let name = format!("{index}.{}{of}.txt", step.name);
+                self.say(&Message::EngineText { name, text })?;
             }
             self.wait_for_go()?;
             if !is_finished {
@@ -165,7 +181,8 @@ impl<W: Write + Send> Worker<'_, W> {
                 Ok((driver.open(&spec)?, engine::gives_answers(&driver.capabilities())))
             })
             .and_then(|(engine, is_checking)| {
-                let identity = engine.identity();
+                let mut identity = engine.identity();
+                identity.facts.insert("malloc".to_owned(), self.allocator.to_string());
                 let effective_options = engine.effective_options()?;
                 let keep = engine.own_files();
                 Ok((engine, is_checking, Message::Opened { identity, effective_options, keep }))
@@ -212,7 +229,8 @@ impl<W: Write + Send> Worker<'_, W> {
         if self.stop.is_set() && ends.end == StepEnd::Finished {
             ends.end = StepEnd::Stopped;
         }
-        ends.after = at.engine.state().unwrap_or_default();
+        ends.after = self.look(at.engine);
+        ends.malloc = Some(self.allocator.record());
         Ok(ends)
     }
 
@@ -253,9 +271,16 @@ impl<W: Write + Send> Worker<'_, W> {
 
     /// Tells the engine's state at the start of the measured span and waits for the parent.
     pub(crate) fn begin_measuring(&self, at: &At<'_>) -> Result<(), String> {
-        let before = Box::new(at.engine.state().unwrap_or_default());
+        let before = Box::new(self.look(at.engine));
         self.say(&Message::MeasuringBegins { before })?;
         self.wait_for_go()
+    }
+
+    /// Returns what engine and allocator tell of themselves at a boundary.
+    pub(crate) fn look(&self, engine: &dyn Engine) -> EngineState {
+        let mut state = engine.state().unwrap_or_default();
+        state.readings.extend(self.allocator.readings());
+        state
     }
 
     /// Compares the clock with the kernel's, over the whole of the run.
@@ -283,14 +308,19 @@ impl<W: Write + Send> Worker<'_, W> {
         self.replies.recv().map_err(|_hung_up| "the parent is gone".to_owned())
     }
 
-    /// Writes one message in one line.
+    /// Tells the parent.
     pub(crate) fn say(&self, message: &Message) -> Result<(), String> {
-        let mut line = serde_json::to_vec(message).expect("a message is always valid JSON");
-        line.push(b'\n');
-        let mut output = self.output.lock().map_err(|_poisoned| "a thread panicked".to_owned())?;
-        output
-            .write_all(&line)
-            .and_then(|()| output.flush())
-            .map_err(|error| format!("the parent does not read: {error}"))
+        say_to(&self.output, message)
     }
+}
+
+/// Writes one message in one line.
+fn say_to(output: &Mutex<impl Write>, message: &Message) -> Result<(), String> {
+    let mut line = serde_json::to_vec(message).expect("a message is always valid JSON");
+    line.push(b'\n');
+    let mut output = output.lock().map_err(|_poisoned| "a thread panicked".to_owned())?;
+    output
+        .write_all(&line)
+        .and_then(|()| output.flush())
+        .map_err(|error| format!("the parent does not read: {error}"))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use archive::{ExperimentDir, Results};
+use malloc::Libraries;
 use model::honesty::SearchRecord;
 use model::{Bytes, Manifest, Nanos, RunEnd, RunRecord};
 use runner::{DataRoot, Interrupt, Workbench, WorkerProgram, run_cells};
@@ -73,6 +74,7 @@ impl Bench {
             },
             data: &data,
             libraries: BTreeMap::new(),
+            allocators: Libraries::default(),
             watchdog: Nanos::from_millis(700),
             disk_floor: Bytes(0),
             interrupt: Interrupt::default(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{DataShape, Load, Readings, RunRecord};
 use stats::CellVariance;
 
-use crate::metrics::{run_metrics, step_metrics};
+use crate::metrics::{run_metrics, step_metrics, with_memory};
 
 /// A step at one level of the clients factor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +93,7 @@ impl<'a> Counted<'a> {
         runs.sort_by_key(|run| (block(run), &run.id));
         for run in runs {
             let (block, level) = (block(run), run.cell.clients);
-            let variant = run.cell.variant.as_str();
+            let (variant, settings) = (run.cell.variant.as_str(), &run.variant.settings);
             for step in &run.steps {
                 let name = step.step.name.clone();
                 let arms = counted
@@ -103,11 +103,12 @@ impl<'a> Counted<'a> {
                 arms.is_rate_given |= matches!(step.step.load, Load::Open(_));
                 let arm = arms.of_variant.entry(variant).or_default();
                 arm.seconds.push(step.duration_ns.as_secs_f64());
-                arm.add(block, step_metrics(step, data));
+                arm.add(block, with_memory(step_metrics(step, data), settings));
             }
             if run.end.is_complete() {
                 let arms = counted.runs.entry(level).or_default();
-                arms.of_variant.entry(variant).or_default().add(block, run_metrics(run, data));
+                let metrics = with_memory(run_metrics(run, data), settings);
+                arms.of_variant.entry(variant).or_default().add(block, metrics);
             }
         }
         counted

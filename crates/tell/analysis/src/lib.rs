@@ -48,7 +48,7 @@ pub use join::join;
 pub use ledger::{Ledger, LedgerCell, ledger};
 pub use metrics::{
     Percentile, Time, Withheld, bytes_put, primary_operations, response_time, run_metrics,
-    service_time, step_metrics,
+    service_time, step_metrics, with_memory,
 };
 pub use micro::{KernelCell, kernel_cells};
 pub use noise::Noise;

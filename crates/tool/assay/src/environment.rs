@@ -28,6 +28,10 @@ pub(crate) struct Environment {
     pub(crate) data_dir: PathBuf,
     pub(crate) cache: Option<PathBuf>,
     pub(crate) is_colour_refused: bool,
+    /// Where libraries of allocators lie.
+    pub(crate) allocators: malloc::Libraries,
+    /// Words that may tune an allocator.
+    pub(crate) tunables: malloc::Tunables,
 }
 
 impl Environment {
@@ -41,6 +45,11 @@ impl Environment {
             data_dir: places.data_dir.clone(),
             cache: places.cache.clone().or(cache),
             is_colour_refused: variable("NO_COLOR").is_some_and(|value| !value.is_empty()),
+            allocators: malloc::Libraries::of_loader(
+                variable("LD_LIBRARY_PATH").as_deref(),
+                variable("LD_PRELOAD").as_deref(),
+            ),
+            tunables: tunables(),
         }
     }
 }
@@ -48,4 +57,10 @@ impl Environment {
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+fn tunables() -> malloc::Tunables {
+    let texts = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    texts.filter(|(name, _)| malloc::is_tunable(name)).collect()
 }

@@ -20,7 +20,16 @@ impl ProcessMemorySampler {
 
 impl Sampler for ProcessMemorySampler {
     fn metrics(&self) -> &'static [&'static str] {
-        &["rss_bytes", "vsz_bytes", "swap_bytes", "threads", "pss_bytes"]
+        &[
+            "rss_bytes",
+            "rss_anon_bytes",
+            "rss_file_bytes",
+            "rss_shmem_bytes",
+            "vsz_bytes",
+            "swap_bytes",
+            "threads",
+            "pss_bytes",
+        ]
     }
 
     fn sample(&mut self) -> Result<Readings, SampleError> {
@@ -42,8 +51,13 @@ impl Sampler for ProcessMemorySampler {
 }
 
 /// Adds the readings in the text of `/proc/PID/status`.
+///
+/// Source: proc(5), `/proc/pid/status`; the three parts of the resident memory since Linux 4.5.
 fn add_status(readings: &mut Readings, text: &str) {
     put(readings, "rss_bytes", bytes_of(text, "VmRSS"));
+    put(readings, "rss_anon_bytes", bytes_of(text, "RssAnon"));
+    put(readings, "rss_file_bytes", bytes_of(text, "RssFile"));
+    put(readings, "rss_shmem_bytes", bytes_of(text, "RssShmem"));
     put(readings, "vsz_bytes", bytes_of(text, "VmSize"));
     put(readings, "swap_bytes", bytes_of(text, "VmSwap"));
     put(readings, "threads", value_of(text, "Threads"));
@@ -55,6 +69,7 @@ mod tests {
 
     const ALIVE: &str = "Name:\tassay\nState:\tS (sleeping)\nVmPeak:\t  228940 kB\n\
         VmSize:\t  163404 kB\nVmHWM:\t   90112 kB\nVmRSS:\t   20480 kB\n\
+        RssAnon:\t   16384 kB\nRssFile:\t    4096 kB\nRssShmem:\t       0 kB\n\
         VmSwap:\t   64 kB\nThreads:\t5\n";
     const ZOMBIE: &str = "Name:\tassay\nState:\tZ (zombie)\nPid:\t17\nThreads:\t1\n";
 
@@ -63,6 +78,9 @@ mod tests {
         let mut readings = Readings::new();
         add_status(&mut readings, ALIVE);
         assert_eq!(readings.get("rss_bytes"), Some(&20_971_520.0));
+        assert_eq!(readings.get("rss_anon_bytes"), Some(&16_777_216.0));
+        assert_eq!(readings.get("rss_file_bytes"), Some(&4_194_304.0));
+        assert_eq!(readings.get("rss_shmem_bytes"), Some(&0.0));
         assert_eq!(readings.get("vsz_bytes"), Some(&167_325_696.0));
         assert_eq!(readings.get("swap_bytes"), Some(&65_536.0));
         assert_eq!(readings.get("threads"), Some(&5.0));

@@ -104,6 +104,7 @@ fn settings(base: &Settings, variant: &Settings) -> Vec<Change> {
             ("direct_io", Some(settings.direct_io.to_string())),
             ("compression", settings.compression.clone()),
             ("background_jobs", settings.background_jobs.map(|jobs| jobs.to_string())),
+            ("allocator", Some(settings.allocator.to_string())),
         ]
     };
     let pairs = words(base).into_iter().zip(words(variant));

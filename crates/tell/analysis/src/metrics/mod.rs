@@ -10,6 +10,7 @@
 mod cpu;
 mod derived;
 mod io;
+mod memory;
 mod open_loop;
 mod operations;
 mod part;
@@ -19,6 +20,7 @@ mod throughput;
 mod times;
 
 pub(crate) use cpu::{client_threads, clients};
+pub use memory::with_memory;
 pub(crate) use open_loop::late_share;
 pub use operations::{bytes_put, primary_operations, rows_put};
 pub use run::run_metrics;

@@ -24,6 +24,7 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("write_amplification", "write amp"),
     ("space_amplification", "space amp"),
     ("rss_peak_bytes", "rss"),
+    ("rss_per_cache", "rss/cache"),
 ];
 
 /// What only whole runs tell: metric and heading.

@@ -59,6 +59,6 @@ pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result
         Verb::Micro(args) => micro::run(&args, environment, ui),
         Verb::Engine(args) => engine::run(&args, environment, ui),
         Verb::Completions(args) => completions::run(&args),
-        Verb::Worker => worker::run(ui),
+        Verb::Worker => worker::run(environment, ui),
     }
 }

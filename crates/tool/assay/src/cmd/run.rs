@@ -94,6 +94,7 @@ fn execute(
         program: worker_program()?,
         data: &data,
         libraries: BTreeMap::new(),
+        allocators: environment.allocators.clone(),
         watchdog: args.watchdog,
         disk_floor: args.disk_floor,
         interrupt,
@@ -177,6 +178,9 @@ fn begin(
 fn refused(checked: &Checked, error: &RunnerError) -> Report {
     if let RunnerError::Refused { variant, option, reason } = error {
         return checked.refusal(variant, option.as_deref(), reason).into();
+    }
+    if let RunnerError::Allocator { variant, message, remedy } = error {
+        return checked.setting_refusal((variant, "allocator"), message, remedy).into();
     }
     if let RunnerError::Load { step_index, message, remedy } = error {
         return checked.load_refusal(*step_index, message, remedy).into();

@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use miette::Result;
 
+use crate::environment::Environment;
 use crate::registry;
 use crate::ui::Ui;
 
 /// Executes one order; its outcome goes through the messages, what breaks goes to stderr.
-pub(crate) fn run(ui: &Ui) -> Result<ExitCode> {
-    match runner::work(BufReader::new(stdin()), stdout(), &registry::driver) {
+pub(crate) fn run(environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let input = BufReader::new(stdin());
+    match runner::work(input, stdout(), &registry::driver, &environment.tunables) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(reason) => {
             ui.remark(reason);
