@@ -22,4 +22,7 @@ pub mod traits;
 
 pub use error::EngineError;
 pub use rows::Rows;
-pub use traits::{ANSWERS, Driver, Engine, Maintenance, OpenSpec, Session, gives_answers};
+pub use traits::{
+    ANSWERS, Driver, Engine, Maintenance, OpenSpec, REVERSE_SCANS, Session, gives_answers,
+    scans_in_reverse,
+};

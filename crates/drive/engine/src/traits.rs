@@ -24,6 +24,15 @@ pub struct OpenSpec {
 /// Ability: the engine's answers can be checked; there unless denied.
 pub const ANSWERS: &str = "answers";
 
+/// Ability: range reads go downwards, too; there unless denied.
+pub const REVERSE_SCANS: &str = "reverse_scans";
+
+/// Returns whether the build reads ranges downwards, unless it denies [`REVERSE_SCANS`].
+#[must_use]
+pub fn scans_in_reverse(capabilities: &Capabilities) -> bool {
+    !matches!(capabilities.features.get(REVERSE_SCANS), Some(Feature::No(_)))
+}
+
 /// Returns whether the build's answers can be checked.
 ///
 /// They can unless it denies [`ANSWERS`], as `null` does: checks are then switched off.

@@ -38,7 +38,7 @@ fn take_turns(
     engine: &dyn Engine,
     oracle: &mut Client<'_>,
 ) -> Result<(), String> {
-    let mut stream = Stream::new(SEED, kinds(subject), subject.key_bytes_max());
+    let mut stream = Stream::new(SEED, kinds(subject), subject);
     let mut coin = SplitMix::new(!SEED);
     let operations = subject.scaled(2 * KEYS);
     thread::scope(|scope| {
@@ -87,15 +87,16 @@ pub(super) fn same_rows(
     oracle: &mut Client<'_>,
 ) -> Result<(), String> {
     let most = subject.key_bytes_max();
-    if !subject.can(OpKind::Scan) {
+    if subject.ways().is_empty() {
         return (0..KEYS).try_for_each(|index| {
             let request = Request::Get(super::stream::key(index, most));
             same_answer(&request, client, oracle)
         });
     }
-    let forward = Request::Scan(vec![0], u32::MAX, Direction::Forward);
-    same_answer(&forward, client, oracle)?;
-    same_answer(&Request::Scan(after_all(most), u32::MAX, Direction::Reverse), client, oracle)
+    subject.ways().iter().try_for_each(|&way| {
+        let start = if way == Direction::Forward { vec![0] } else { after_all(most) };
+        same_answer(&Request::Scan(start, u32::MAX, way), client, oracle)
+    })
 }
 
 fn same_answer(

@@ -30,7 +30,7 @@ fn reopen_with(subject: &Subject<'_>, durability: Durability) -> Result<(), Stri
     let oracle_engine = open_oracle(oracle_dir.path())?;
     let mut oracle = Client::new(&*oracle_engine)?;
     for round in 0..ROUNDS {
-        let mut stream = Stream::new(SEED + round, writes.clone(), subject.key_bytes_max());
+        let mut stream = Stream::new(SEED + round, writes.clone(), &subject);
         let engine = subject.open(dir.path())?;
         let mut client = Client::new(&*engine)?;
         same_rows(&subject, &mut client, &mut oracle)

@@ -2,6 +2,8 @@
 
 use model::{Direction, Op, OpKind};
 
+use super::subject::Subject;
+
 /// A small seedable generator of pseudo-random numbers.
 ///
 /// Source: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators", figure 17.
@@ -108,13 +110,23 @@ pub(super) fn after_all(most: usize) -> Vec<u8> {
 pub(super) struct Stream {
     random: SplitMix,
     kinds: Vec<OpKind>,
+    ways: &'static [Direction],
     key_bytes_max: usize,
+    value_bytes_max: usize,
 }
 
 impl Stream {
-    /// Returns the stream of `seed`; each kind is as likely as it is often in `kinds`.
-    pub(super) const fn new(seed: u64, kinds: Vec<OpKind>, key_bytes_max: usize) -> Self {
-        Self { random: SplitMix::new(seed), kinds, key_bytes_max }
+    /// Returns the stream of `seed`, of what the subject says it can.
+    ///
+    /// Each kind is as likely as it is often in `kinds`.
+    pub(super) fn new(seed: u64, kinds: Vec<OpKind>, subject: &Subject<'_>) -> Self {
+        Self {
+            random: SplitMix::new(seed),
+            kinds,
+            ways: subject.ways(),
+            key_bytes_max: subject.key_bytes_max(),
+            value_bytes_max: subject.value_bytes_max(),
+        }
     }
 
     /// Returns the next request.
@@ -126,7 +138,7 @@ impl Stream {
             OpKind::Scan => {
                 let limit = [1, 2, 10, 100, u32::MAX >> 8][self.random.below(5)];
                 let limit = if limit > 100 && self.random.below(20) != 0 { 3 } else { limit };
-                let way = [Direction::Forward, Direction::Reverse][self.random.below(2)];
+                let way = self.ways[self.random.below(2) % self.ways.len()];
                 Request::Scan(self.key(), limit, way)
             }
             OpKind::MultiGet => Request::MultiGet(self.keys()),
@@ -155,6 +167,6 @@ impl Stream {
             95..99 => self.random.below(9_000),
             _ => self.random.below(70_000),
         };
-        self.random.bytes(bytes)
+        self.random.bytes(bytes.min(self.value_bytes_max))
     }
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use model::{Capabilities, DataShape, Durability, OpKind, Options, Settings};
+use model::{Capabilities, DataShape, Direction, Durability, OpKind, Options, Settings};
 use tempfile::TempDir;
 
 use crate::memory::MemoryDriver;
-use crate::traits::{Driver, Engine, OpenSpec};
+use crate::traits::{Driver, Engine, OpenSpec, scans_in_reverse};
 
 /// Longest key tried when only memory limits it.
 const KEY_BYTES_UNLIMITED: usize = 4 << 10;
@@ -39,6 +39,15 @@ impl<'a> Subject<'a> {
         self.capabilities.operations.contains(&kind)
     }
 
+    /// Returns the ways in which the driver says it reads ranges; none when it reads no ranges.
+    pub(super) fn ways(&self) -> &'static [Direction] {
+        match (self.can(OpKind::Scan), scans_in_reverse(&self.capabilities)) {
+            (false, _) => &[],
+            (true, false) => &[Direction::Forward],
+            (true, true) => &[Direction::Forward, Direction::Reverse],
+        }
+    }
+
     /// Returns how many operations to run where the engine does `fast` without syncing.
     pub(super) fn scaled(&self, fast: usize) -> usize {
         if self.settings.durability == Durability::Sync { fast / 20 } else { fast }
@@ -49,6 +58,12 @@ impl<'a> Subject<'a> {
         self.capabilities.key_bytes_max.map_or(KEY_BYTES_UNLIMITED, |most| {
             usize::try_from(most).unwrap_or(usize::MAX).min(KEY_BYTES_CAP)
         })
+    }
+
+    /// Returns the length of the longest value the driver says it takes.
+    pub(super) fn value_bytes_max(&self) -> usize {
+        let most = self.capabilities.value_bytes_max;
+        most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
     }
 
     /// Returns what `dir` is opened with.

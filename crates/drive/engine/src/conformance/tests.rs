@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use model::capability::Feature;
 use model::{Capabilities, Durability, Identity, Options, Settings};
 
 use super::battery::{CHECKS, battery, run};
@@ -10,7 +11,7 @@ use crate::error::EngineError;
 use crate::faulty::FaultyDriver;
 use crate::memory::MemoryDriver;
 use crate::null::NullDriver;
-use crate::traits::{Driver, Engine, OpenSpec};
+use crate::traits::{Driver, Engine, OpenSpec, REVERSE_SCANS};
 
 /// Checks and faults, each of which makes the check fail.
 const TEETH: &[(&str, &str)] = &[
@@ -102,6 +103,19 @@ fn an_engine_that_returns_nothing_fails() {
     assert!(run("missing_keys", &subject).unwrap_err().contains("returned 0 rows and Done"));
 }
 
+/// Goal: a limit that a driver states is kept to, and one direction is enough.
+/// Method: `memory`, which says it reads upwards only and takes 100 bytes; all but the check that
+/// asks it to refuse the rest must pass.
+#[test]
+fn what_a_driver_denies_is_not_asked_of_it() {
+    let options = Options::new();
+    let driver = LaxDriver(Unseen::Direction);
+    let subject = Subject::new(&driver, &Settings::default(), &options);
+    for (name, _) in CHECKS.iter().filter(|(name, _)| *name != "wrong_requests_are_refused") {
+        assert_eq!(run(name, &subject), Ok(()));
+    }
+}
+
 /// What a lax driver does not look at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unseen {
@@ -109,6 +123,7 @@ enum Unseen {
     Directory,
     Durability,
     Setting,
+    Direction,
 }
 
 /// `memory` as a driver might wrap it who does not look at what it is asked.
@@ -124,6 +139,11 @@ impl Driver for LaxDriver {
         if self.0 == Unseen::Durability {
             capabilities.durability.remove(&Durability::Sync);
         }
+        if self.0 == Unseen::Direction {
+            let upwards = Feature::No("reads upwards only".to_owned());
+            capabilities.features.insert(REVERSE_SCANS.to_owned(), upwards);
+            capabilities.value_bytes_max = Some(100);
+        }
         capabilities
     }
 
@@ -132,7 +152,7 @@ impl Driver for LaxDriver {
         match self.0 {
             Unseen::Option => spec.options = Options::new(),
             Unseen::Directory => std::fs::create_dir_all(&spec.dir).expect("a directory"),
-            Unseen::Durability => {}
+            Unseen::Durability | Unseen::Direction => {}
             Unseen::Setting => spec.settings = Settings::default(),
         }
         MemoryDriver.open(&spec)
@@ -146,6 +166,7 @@ fn a_driver_that_does_not_look_is_found_out() {
         (Unseen::Directory, "a directory that does not exist"),
         (Unseen::Durability, "durability `sync`"),
         (Unseen::Setting, "direct_io"),
+        (Unseen::Direction, "scan from \"k\" (1 B) Reverse limit 1 is not offered"),
     ];
     for (unseen, expected) in cases {
         let driver = LaxDriver(unseen);

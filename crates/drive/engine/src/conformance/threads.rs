@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
 use model::capability::CONCURRENT_WRITERS;
-use model::{Direction, Op, OpKind};
+use model::{Direction, Op};
 
 use super::client::{Client, Row, text};
 use super::stream::SplitMix;
@@ -25,6 +25,8 @@ const PATIENCE: u64 = 10;
 
 /// What has been written so far, one entry per key; versions only grow.
 struct Board {
+    ways: &'static [Direction],
+    value_bytes_max: usize,
     started: [AtomicU64; KEYS],
     done: [AtomicU64; KEYS],
     reads: AtomicU64,
@@ -32,13 +34,19 @@ struct Board {
 }
 
 impl Board {
-    fn new() -> Self {
+    fn new(subject: &Subject<'_>) -> Self {
         Self {
+            ways: subject.ways(),
+            value_bytes_max: subject.value_bytes_max(),
             started: [const { AtomicU64::new(0) }; KEYS],
             done: [const { AtomicU64::new(0) }; KEYS],
             reads: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
         }
+    }
+
+    fn value(&self, index: usize, version: u64) -> Vec<u8> {
+        value(index, version, self.value_bytes_max)
     }
 
     /// Returns whether a writer that wrote `done` of `wanted` times may stop.
@@ -61,17 +69,16 @@ impl Drop for OverOnDrop<'_> {
 pub(super) fn readers_beside_a_writer(subject: &Subject<'_>) -> Result<(), String> {
     let dir = fresh_dir()?;
     let engine = subject.open(dir.path())?;
-    let board = Board::new();
+    let board = Board::new(subject);
     let writes = subject.scaled(2_000) as u64;
     overwrite(&*engine, &board, |done| done >= KEYS as u64)?;
-    let can_scan = subject.can(OpKind::Scan);
     let start = Barrier::new(READERS + 1);
     thread::scope(|scope| {
         let (engine, board, start) = (&*engine, &board, &start);
         let read = |reader| {
             scope.spawn(move || {
                 start.wait();
-                read_until_over(engine, board, reader, can_scan)
+                read_until_over(engine, board, reader)
             })
         };
         let readers: Vec<_> = (0..READERS).map(read).collect();
@@ -86,7 +93,7 @@ pub(super) fn readers_beside_a_writer(subject: &Subject<'_>) -> Result<(), Strin
     })?;
     let mut client = Client::new(&*engine)?;
     for index in 0..KEYS {
-        let last = value(index, board.done[index].load(Ordering::Acquire));
+        let last = board.value(index, board.done[index].load(Ordering::Acquire));
         client.expect(&Op::Get { key: &key(index) }, &[(&key(index), &last)])?;
     }
     drop(client);
@@ -122,18 +129,13 @@ fn overwrite(
         }
         let version = 1 + board.done[index].load(Ordering::Acquire);
         board.started[index].store(version, Ordering::Release);
-        client.put(&key(index), &value(index, version))?;
+        client.put(&key(index), &board.value(index, version))?;
         board.done[index].store(version, Ordering::Release);
     }
     Ok(())
 }
 
-fn read_until_over(
-    engine: &dyn Engine,
-    board: &Board,
-    reader: usize,
-    can_scan: bool,
-) -> Result<(), String> {
+fn read_until_over(engine: &dyn Engine, board: &Board, reader: usize) -> Result<(), String> {
     let mut client = Client::new(engine)?;
     let mut random = SplitMix::new(reader as u64);
     for _ in 0..READS_MAX {
@@ -141,8 +143,8 @@ fn read_until_over(
         let is_over = board.is_over.load(Ordering::Acquire);
         let oldest: Vec<u64> =
             board.done.iter().map(|version| version.load(Ordering::Acquire)).collect();
-        let rows = if can_scan && random.below(4) == 0 {
-            scan_all(&mut client, [Direction::Forward, Direction::Reverse][random.below(2)])?
+        let rows = if !board.ways.is_empty() && random.below(4) == 0 {
+            scan_all(&mut client, board.ways[random.below(2) % board.ways.len()])?
         } else {
             let key = key(random.below(KEYS));
             let value = client.get(&key)?.ok_or("a get beside a writer found nothing")?;
@@ -186,7 +188,7 @@ fn check(board: &Board, oldest: &[u64], key: &[u8], found: &[u8]) -> Result<(), 
             oldest[index]
         ));
     }
-    if found == value(index, version) {
+    if found == board.value(index, version) {
         Ok(())
     } else {
         Err(format!("the value of key {index} version {version} is torn: {}", text(found)))
@@ -199,12 +201,13 @@ fn key(index: usize) -> Vec<u8> {
     key
 }
 
-/// Returns a value that tells its key and version in every part, of a length of its own.
-fn value(index: usize, version: u64) -> Vec<u8> {
+/// Returns a value that tells its key and version in every part, of a length of its own, at most `most`.
+fn value(index: usize, version: u64, most: usize) -> Vec<u8> {
     let mut random = SplitMix::new(version << 8 | index as u64);
     let mut value = version.to_be_bytes().to_vec();
     let bytes = if version.is_multiple_of(50) { 20_000 } else { 10 + random.below(1_500) };
     value.extend(random.bytes(bytes));
+    value.truncate(most);
     value
 }
 
@@ -215,28 +218,28 @@ fn version_of(value: &[u8]) -> Option<u64> {
 /// Writers on several threads: nobody's last write to a key of its own is lost.
 pub(super) fn several_writers(subject: &Subject<'_>) -> Result<(), String> {
     let writers = if subject.capabilities.has(CONCURRENT_WRITERS) { 4 } else { 2 };
-    let rounds = subject.scaled(400) as u64;
+    let (rounds, most) = (subject.scaled(400) as u64, subject.value_bytes_max());
     let dir = fresh_dir()?;
     let engine = subject.open(dir.path())?;
     thread::scope(|scope| {
         let handles: Vec<_> = (0..writers)
             .map(|writer| {
                 let engine = &*engine;
-                scope.spawn(move || write_own_and_shared(engine, writer, rounds))
+                scope.spawn(move || write_own_and_shared(engine, writer, rounds, most))
             })
             .collect();
         handles.into_iter().try_for_each(join)
     })?;
     let mut client = Client::new(&*engine)?;
     let shared = client.get(b"shared")?.ok_or("the key all writers wrote is gone")?;
-    if !(0..writers).any(|writer| shared == value(writer, rounds)) {
+    if !(0..writers).any(|writer| shared == value(writer, rounds, most)) {
         return Err(format!("the key all writers wrote holds no last write: {}", text(&shared)));
     }
     for writer in 0..writers {
         for slot in 0..rounds.min(OWN_KEYS) {
             let last = (rounds - 1 - slot) / OWN_KEYS * OWN_KEYS + slot;
             let found = client.get(&own_key(writer, slot))?;
-            if found != Some(value(writer, last + 1)) {
+            if found != Some(value(writer, last + 1, most)) {
                 return Err(format!("writer {writer}: its last write to key {slot} is lost"));
             }
         }
@@ -252,11 +255,16 @@ fn own_key(writer: usize, slot: u64) -> Vec<u8> {
     format!("own{writer}.{slot}").into_bytes()
 }
 
-fn write_own_and_shared(engine: &dyn Engine, writer: usize, rounds: u64) -> Result<(), String> {
+fn write_own_and_shared(
+    engine: &dyn Engine,
+    writer: usize,
+    rounds: u64,
+    most: usize,
+) -> Result<(), String> {
     let mut client = Client::new(engine)?;
     for round in 0..rounds {
         let own = own_key(writer, round % OWN_KEYS);
-        let value = value(writer, round + 1);
+        let value = value(writer, round + 1, most);
         client.put(&own, &value)?;
         client.put(b"shared", &value)?;
         if client.get(&own)?.as_ref() != Some(&value) {

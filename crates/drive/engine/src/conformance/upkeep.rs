@@ -1,11 +1,11 @@
 //! What is not reading or writing: identity, refusals, maintenance and state.
 
 use model::capability::{COMPRESSION, DIRECT_IO};
-use model::{Capabilities, Durability, Op, OpKind};
+use model::{Capabilities, Direction, Durability, Op, OpKind};
 
 use super::answers::{kinds, same_rows};
 use super::battery::SEED;
-use super::client::{Client, compare};
+use super::client::{Client, compare, describe};
 use super::stream::Stream;
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 use crate::error::EngineError;
@@ -85,16 +85,17 @@ fn operations_not_offered_are_refused(subject: &Subject<'_>) -> Result<(), Strin
     let dir = fresh_dir()?;
     let engine = subject.open(dir.path())?;
     let mut client = Client::new(&*engine)?;
-    let direction = model::Direction::Forward;
+    let scan = |direction| Op::Scan { start: b"k", limit: 1, direction };
     let ops = [
-        Op::Delete { key: b"k" },
-        Op::Scan { start: b"k", limit: 1, direction },
-        Op::MultiGet { keys: &[b"k"] },
+        (Op::Delete { key: b"k" }, subject.can(OpKind::Delete)),
+        (scan(Direction::Forward), subject.ways().contains(&Direction::Forward)),
+        (scan(Direction::Reverse), subject.ways().contains(&Direction::Reverse)),
+        (Op::MultiGet { keys: &[b"k"] }, subject.can(OpKind::MultiGet)),
     ];
-    for op in ops.iter().filter(|op| !subject.can(op.kind())) {
+    for (op, _) in ops.iter().filter(|(_, is_offered)| !is_offered) {
         match client.attempt(op) {
             Err(EngineError::Unsupported(_)) => {}
-            other => return Err(format!("{} is not offered, yet gave {other:?}", op.kind())),
+            other => return Err(format!("{} is not offered, yet gave {other:?}", describe(op))),
         }
     }
     drop(client);
@@ -108,7 +109,7 @@ pub(super) fn maintenance_keeps_everything(subject: &Subject<'_>) -> Result<(), 
     let oracle_engine = open_oracle(oracle_dir.path())?;
     let (mut client, mut oracle) = (Client::new(&*engine)?, Client::new(&*oracle_engine)?);
     let writes: Vec<OpKind> = kinds(subject).into_iter().filter(|kind| kind.is_write()).collect();
-    let mut stream = Stream::new(SEED, writes, subject.key_bytes_max());
+    let mut stream = Stream::new(SEED, writes, subject);
     let works = [Maintenance::Flush, Maintenance::CompactLevel0, Maintenance::CompactAll];
     for work in works.into_iter().cycle().take(6) {
         for _ in 0..subject.scaled(300) {
