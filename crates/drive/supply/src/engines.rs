@@ -2,21 +2,12 @@
 
 use std::path::Path;
 
+use model::Disproof;
 use shim::Recipe;
 
-/// Why a library is not what it claims to be, or does not work.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Disproof {
-    /// It was not loaded, in the words of its driver.
-    NotLoaded(String),
-    /// It ended its process, or hung: "it died of signal 11 (SEGV)".
-    Died(String),
-    /// It answers wrongly, or refuses what it must do.
-    Wrong(String),
-}
-
-/// Tries the library of an engine at a path, in a process of its own.
-pub type Prove = Box<dyn Fn(&str, &Path) -> Result<(), Disproof> + Send + Sync>;
+/// Tries the library of an engine at a path, in a process of its own; the last is a directory that
+/// the engine may use.
+pub type Prove = Box<dyn Fn(&str, &Path, &Path) -> Result<(), Disproof> + Send + Sync>;
 
 /// What the store must know of engines.
 pub struct Engines {
@@ -31,6 +22,6 @@ pub struct Engines {
 impl Default for Engines {
     /// Knows no engine: nothing is compiled and nothing is tried.
     fn default() -> Self {
-        Self { recipe: |_| None, compiler: "cc".to_owned(), prove: Box::new(|_, _| Ok(())) }
+        Self { recipe: |_| None, compiler: "cc".to_owned(), prove: Box::new(|_, _, _| Ok(())) }
     }
 }

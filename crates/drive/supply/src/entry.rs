@@ -55,9 +55,9 @@ impl Entry {
         self.partial.join(library_name(&self.build.engine))
     }
 
-    /// Returns a directory to work in, removed with the entry's other traces.
-    pub(crate) fn work(&self) -> Result<PathBuf, SupplyError> {
-        let work = self.partial.join("work");
+    /// Returns a new directory to work in, removed with the entry's other traces.
+    pub(crate) fn work(&self, name: &str) -> Result<PathBuf, SupplyError> {
+        let work = self.partial.join(name);
         fs::create_dir(&work).map_err(SupplyError::io("create", &work))?;
         Ok(work)
     }

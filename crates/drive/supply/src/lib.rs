@@ -24,7 +24,7 @@ mod store;
 
 pub use artifact::Artifact;
 pub use compile::{CompileEvent, CompileOrder, compilable};
-pub use engines::{Disproof, Engines, Prove};
+pub use engines::{Engines, Prove};
 pub use error::SupplyError;
 pub use release::{KNOWN_ROCKSDB, nearest_release};
 pub use source::{Distribution, Fetched, Maven, Progress, Source};

@@ -14,11 +14,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::BuildRef;
+use model::{BuildRef, Disproof};
 use shim::Recipe;
 
 use crate::artifact::{Artifact, HEADERS_DIR, NOTE_FILE, Note, library_name};
-use crate::engines::{Disproof, Engines};
+use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::fit::{self, Fit};
@@ -238,14 +238,14 @@ impl Store {
             let include = fit::find(recipe.header, terms.headers, &shown)
                 .map_err(|searched| no_header(&entry.build, recipe.header, &searched))?;
             progress(&format!("compiling its shim against the headers in {}", include.display()));
-            let work = entry.work()?;
+            let work = entry.work("shim")?;
             let shimmed = self.fit(&entry.build, &recipe, &ready, &work).first(&include)?;
             facts.extend(shimmed.facts);
             shim = Some(shimmed.note);
         }
         if terms.is_tried {
             progress("trying it in a process of its own");
-            self.prove(&entry.build, &library, &shown, facts.get(SHIM_HEADERS))?;
+            self.prove(entry, &library, &shown, facts.get(SHIM_HEADERS))?;
         }
         let build = entry.build.clone();
         entry.keep(&ready, Note { build, sha256, origin, bytes, facts, shim })
@@ -258,10 +258,10 @@ impl Store {
         mut note: Note,
         recipe: &Recipe,
     ) -> Result<Artifact, SupplyError> {
-        let work = entry.work()?;
+        let work = entry.work("shim")?;
         let shimmed = self.fit(&entry.build, recipe, &entry.dir, &work).again()?;
         let library = entry.dir.join(library_name(&entry.build.engine));
-        self.prove(&entry.build, &library, &library, note.facts.get(SHIM_HEADERS))?;
+        self.prove(entry, &library, &library, note.facts.get(SHIM_HEADERS))?;
         note.facts.extend(shimmed.facts);
         note.shim = Some(shimmed.note);
         entry.note_again(note)
@@ -280,12 +280,14 @@ impl Store {
     /// Tries a library; errors name it as `shown`, and the headers its shim was compiled against.
     fn prove(
         &self,
-        build: &BuildRef,
+        entry: &Entry,
         library: &Path,
         shown: &Path,
         headers: Option<&String>,
     ) -> Result<(), SupplyError> {
-        let Err(disproof) = (self.engines.prove)(&build.engine, library) else { return Ok(()) };
+        let (build, work) = (&entry.build, entry.work("proof")?);
+        let tried = (self.engines.prove)(&build.engine, library, &work);
+        let Err(disproof) = tried else { return Ok(()) };
         let from = |text: String| {
             text.replace(&library.display().to_string(), &shown.display().to_string())
         };

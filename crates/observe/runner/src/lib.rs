@@ -30,6 +30,7 @@ mod message;
 mod preflight;
 mod probing;
 mod process;
+mod proof;
 #[cfg(test)]
 mod scripted;
 mod settle;
@@ -48,5 +49,6 @@ pub use experiment::{Interrupt, Progress, Workbench, run_cells};
 pub use message::{Library, ProbeBegins};
 pub use preflight::check_variants;
 pub use process::WorkerProgram;
+pub use proof::{disproof, prove};
 pub use stamp::{now_utc, stamp_id, wall_time};
 pub use worker::{Registry, work};

@@ -64,6 +64,8 @@ pub(crate) enum Message {
     Refused { option: Option<String>, reason: String },
     /// Not the allocator asked for serves `malloc`; the worker ends.
     OtherAllocator { reason: String, remedy: String },
+    /// A library was tried; what it did wrong, if anything.
+    Proven { failure: Option<String> },
     /// The client was measured on an engine that does nothing; comes before `Opened`.
     Calibrated { calibration: Calibration },
     /// A step begins (its warm-up, if it has one).

@@ -96,7 +96,8 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
                     other_allocator = Some((reason, remedy));
                 }
                 Message::Closed { .. } => break,
-                Message::Calibrated { .. }
+                Message::Proven { .. }
+                | Message::Calibrated { .. }
                 | Message::StepBegins { .. }
                 | Message::ProbeBegins(_)
                 | Message::ProbeMeasured { .. }

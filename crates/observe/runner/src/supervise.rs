@@ -155,6 +155,8 @@ impl<'a> Supervisor<'a> {
             }
             Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
             Message::Closed { clock } => self.closed(clock),
+            // Told in proofs only.
+            Message::Proven { .. } => {}
         }
         Ok(())
     }

@@ -28,6 +28,8 @@ pub(crate) struct Environment {
     pub(crate) data_dir: PathBuf,
     pub(crate) cache: Option<PathBuf>,
     pub(crate) is_colour_refused: bool,
+    /// Command of the C compiler that makes shims.
+    pub(crate) compiler: String,
     /// Where libraries of allocators lie.
     pub(crate) allocators: malloc::Libraries,
     /// Words that may tune an allocator.
@@ -45,6 +47,7 @@ impl Environment {
             data_dir: places.data_dir.clone(),
             cache: places.cache.clone().or(cache),
             is_colour_refused: variable("NO_COLOR").is_some_and(|value| !value.is_empty()),
+            compiler: variable("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),
             allocators: malloc::Libraries::of_loader(
                 variable("LD_LIBRARY_PATH").as_deref(),
                 variable("LD_PRELOAD").as_deref(),

@@ -5,6 +5,7 @@
 use engine::{Driver, EngineError};
 use plan::{Builds, EngineInfo};
 use runner::Library;
+use shim::Recipe;
 
 /// How an engine's driver is had.
 enum Source {
@@ -12,6 +13,8 @@ enum Source {
     Linked(fn() -> Box<dyn Driver>),
     /// Loaded at run time, so one program drives every release.
     Loaded(Open),
+    /// Loaded behind a shim, which is compiled for each build.
+    Shimmed(Open, Recipe),
     /// Linked when no version is named, else loaded.
     Either(fn() -> Box<dyn Driver>, Open),
 }
@@ -39,7 +42,7 @@ pub(crate) fn infos() -> Vec<EngineInfo> {
         name,
         builds: match source {
             Source::Linked(_) => Builds::Linked,
-            Source::Loaded(_) => Builds::Loaded,
+            Source::Loaded(_) | Source::Shimmed(..) => Builds::Loaded,
             Source::Either(..) => Builds::Either,
         },
     };
@@ -51,6 +54,14 @@ pub(crate) fn descriptions() -> impl Iterator<Item = (&'static str, &'static str
     ENGINES.iter().map(|(name, about, _)| (*name, *about))
 }
 
+/// Returns how the shim of an engine is compiled; `None` for an engine that needs none.
+pub(crate) fn recipe(name: &str) -> Option<Recipe> {
+    ENGINES.iter().find_map(|(known, _, source)| match source {
+        Source::Shimmed(_, recipe) if *known == name => Some(*recipe),
+        Source::Shimmed(..) | Source::Linked(_) | Source::Loaded(_) | Source::Either(..) => None,
+    })
+}
+
 /// Returns the driver of an engine; one that is loaded needs its library.
 pub(crate) fn driver(
     name: &str,
@@ -59,10 +70,11 @@ pub(crate) fn driver(
     let found = ENGINES.iter().find(|(known, ..)| *known == name);
     match (found.map(|(.., source)| source), library) {
         (Some(Source::Linked(make)), _) | (Some(Source::Either(make, _)), None) => Ok(make()),
-        (Some(Source::Loaded(open) | Source::Either(_, open)), Some(library)) => {
-            open(&library.path)
-        }
-        (Some(Source::Loaded(_)), None) => {
+        (
+            Some(Source::Loaded(open) | Source::Shimmed(open, _) | Source::Either(_, open)),
+            Some(library),
+        ) => open(&library.path),
+        (Some(Source::Loaded(_) | Source::Shimmed(..)), None) => {
             Err(EngineError::Unsupported(format!("{name} needs a version: {name}@VERSION")))
         }
         (None, _) => Err(EngineError::Unsupported(format!("no engine is named `{name}`"))),

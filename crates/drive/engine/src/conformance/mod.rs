@@ -2,7 +2,8 @@
 //!
 //! It is not a test of speed. It drives one engine beside the `memory` oracle
 //! and compares every answer; a driver calls [`battery`] from its own tests, those of a library
-//! that is loaded through [`on_library`], in a process of their own.
+//! that is loaded through [`on_library`], in a process of their own. Its little sister [`prove`]
+//! tries a library whenever one is obtained.
 //!
 //! Invariants: everything random comes from one fixed seed, so a failure repeats; a check returns
 //! its failure as text, and the battery alone panics; engines that lack an ability (see
@@ -17,6 +18,7 @@ mod client;
 mod crash;
 mod edges;
 mod process;
+mod proof;
 mod reopen;
 mod stream;
 mod subject;
@@ -27,4 +29,5 @@ mod upkeep;
 
 pub use battery::battery;
 pub use crash::survives_process_crash;
-pub use process::{Absent, Ran, on_library};
+pub use process::{Absent, Ran, distribution_library, on_library};
+pub use proof::prove;

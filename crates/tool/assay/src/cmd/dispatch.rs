@@ -6,8 +6,8 @@ use clap::Subcommand;
 use miette::Result;
 
 use super::{
-    compare, completions, engine, explain, history, lint, list, micro, plan, report, run, show,
-    worker,
+    compare, completions, engine, explain, history, lint, list, micro, plan, prove, report, run,
+    show, worker,
 };
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -42,6 +42,9 @@ pub(crate) enum Verb {
     /// Execute one run's order from stdin (used by `run`)
     #[command(hide = true)]
     Worker,
+    /// Try a library in the working directory (used by `engine`)
+    #[command(hide = true)]
+    Prove(prove::Args),
 }
 
 /// Does what was asked.
@@ -60,5 +63,6 @@ pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result
         Verb::Engine(args) => engine::run(&args, environment, ui),
         Verb::Completions(args) => completions::run(&args),
         Verb::Worker => worker::run(environment, ui),
+        Verb::Prove(args) => prove::run(&args),
     }
 }

@@ -9,8 +9,9 @@ use model::capability::Feature;
 use model::{BuildRef, Bytes};
 use plan::{Builds, EngineInfo};
 use runner::Library;
-use supply::{Artifact, KNOWN_ROCKSDB, Store};
+use supply::{Artifact, KNOWN_ROCKSDB, Own, Store};
 
+use super::prove::engines;
 use crate::environment::Environment;
 use crate::registry;
 use crate::told::Told as _;
@@ -23,6 +24,7 @@ use crate::ui::Ui;
   assay engine get rocksdb@9.10.0              the official artifact, through Maven
   assay engine get rocksdb@system              the distribution's library
   assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
+  assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
   assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
   assay engine show rocksdb@9.10.0             what this build can do")]
 pub(crate) struct Args {
@@ -46,8 +48,11 @@ enum Action {
         /// The library
         library: PathBuf,
         /// Name to give the build; may begin with its version
-        #[arg(long)]
+        #[arg(long, value_name = "NAME")]
         version: Option<String>,
+        /// Where its headers are, if not near the library; for engines driven through a shim
+        #[arg(long, value_name = "DIR")]
+        headers: Option<PathBuf>,
     },
     /// Compile a release with a compiler and flags of your choice
     Build(super::build::Args),
@@ -71,12 +76,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             let artifact = fetch(&store(environment)?, build, ui)?;
             ui.answer(line(&artifact));
         }
-        Action::Add { engine, library, version } => {
-            if known(engine)?.builds == Builds::Linked {
-                return Err(miette!("{engine} is linked into Assay: it has no other builds"));
-            }
-            let added = store(environment)?.add(engine, library, version.as_deref());
-            ui.answer(line(&added.told()?));
+        Action::Add { engine, library, version, headers } => {
+            let own =
+                Own { engine, library, version: version.as_deref(), headers: headers.as_deref() };
+            ui.answer(line(&add(&own, environment, ui)?));
         }
         Action::Build(args) => return super::build::run(args, environment, ui),
         Action::Remove { build } => {
@@ -93,7 +96,23 @@ pub(crate) fn store(environment: &Environment) -> Result<Store> {
     let cache = environment.cache.clone().ok_or_else(|| {
         miette!(help = "give one with --cache DIR", "there is no home directory to keep builds in")
     })?;
-    Store::open(cache).told()
+    Ok(Store::open(cache).told()?.knowing(engines(environment)))
+}
+
+/// Keeps a library of the user's own, once it has turned out to be what it is said to be.
+fn add(own: &Own<'_>, environment: &Environment, ui: &Ui) -> Result<Artifact> {
+    let engine = own.engine;
+    if known(engine)?.builds == Builds::Linked {
+        return Err(miette!("{engine} is linked into Assay: it has no other builds"));
+    }
+    if own.headers.is_some() && registry::recipe(engine).is_none() {
+        return Err(miette!(
+            help = "leave out --headers",
+            "{engine} is driven through its C functions: no headers are needed"
+        ));
+    }
+    let progress = &mut |what: &str| ui.remark(format_args!("{engine}: {what}"));
+    store(environment)?.add(own, progress).told()
 }
 
 /// Returns a build from the cache or its source, saying what takes time.

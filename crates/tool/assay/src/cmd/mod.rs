@@ -13,6 +13,7 @@ mod lint;
 mod list;
 mod micro;
 mod plan;
+mod prove;
 mod report;
 mod run;
 mod selected;
