@@ -42,6 +42,8 @@ pub struct Overrides {
     pub memory: Option<String>,
     /// Block compression.
     pub compression: Option<String>,
+    /// Who serves `malloc`.
+    pub allocator: Option<String>,
     /// Whether the page cache is bypassed.
     pub direct_io: Option<bool>,
     /// Workload preset.
@@ -84,6 +86,7 @@ pub(crate) fn apply(file: &mut File, overrides: &Overrides) {
     replace(&mut benchmark.distribution, word(&overrides.distribution));
     replace(&mut benchmark.durability, word(&overrides.durability));
     replace(&mut benchmark.compression, word(&overrides.compression));
+    replace(&mut benchmark.allocator, word(&overrides.allocator));
     replace(&mut benchmark.workload, word(&overrides.workload));
     replace(&mut benchmark.key_bytes, number(overrides.key_bytes));
     replace(&mut benchmark.value_bytes, number(overrides.value_bytes));

@@ -100,6 +100,9 @@ struct Words {
     /// Block compression: none, lz4 or zstd
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
+    /// Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc
+    #[arg(long, value_name = "NAME")]
+    allocator: Option<String>,
     /// Bypass the page cache
     #[arg(long)]
     direct_io: bool,
@@ -151,6 +154,7 @@ impl Words {
             cache: self.cache_size.clone(),
             memory: self.memory.clone(),
             compression: self.compression.clone(),
+            allocator: self.allocator.clone(),
             direct_io: self.direct_io.then_some(true),
             workload: self.workload.clone(),
             seed: self.seed,

@@ -222,5 +222,7 @@ fn settings(settings: &Settings) -> String {
     words.extend(settings.compression.as_ref().map(|name| format!("compression {name}")));
     words.extend(settings.background_jobs.map(|jobs| format!("background jobs {jobs}")));
     words.extend(settings.direct_io.then(|| "direct IO".to_owned()));
+    let allocator = settings.allocator;
+    words.extend((!allocator.is_system()).then(|| format!("allocator {allocator}")));
     words.join(", ")
 }

@@ -143,6 +143,7 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
           --cache-size <SIZE>     Size of the engine's own cache, such as 1GiB
           --memory <SIZE>         Memory cap of the worker, such as 2GiB
           --compression <NAME>    Block compression: none, lz4 or zstd
+          --allocator <NAME>      Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc
           --direct-io             Bypass the page cache
           --workload <NAME>       Workload preset that derives sizes from the machine: byrx, byos, iobuf
                                   or iodir
