@@ -1,6 +1,8 @@
 //! Everything a report is made from.
 
-use analysis::{Comparison, RateCurve, Scaling, StepComparison, rate_curves, scalability};
+use analysis::{
+    Comparison, RateCurve, Reproduction, Scaling, StepComparison, rate_curves, scalability,
+};
 use lint::Found;
 use model::record::IntervalRecord;
 use model::{Better, Host, Label, Load, Manifest, RunRecord, StepRecord};
@@ -34,6 +36,8 @@ pub struct Compared<'a> {
     pub(crate) findings: &'a [Found],
     /// How far it can be trusted.
     pub(crate) label: Label,
+    /// CPUs of the machine; 0 when it does not tell.
+    pub(crate) cpus: u32,
     /// The runs that count.
     runs: Vec<&'a RunRecord>,
     /// How response times grow with the rate.
@@ -57,6 +61,7 @@ impl<'a> Compared<'a> {
             meta,
             findings,
             label: lint::label(findings),
+            cpus: host.cpus,
             runs: runs.iter().filter(|run| run.invalid.is_none()).collect(),
             curves: rate_curves(runs),
             scalings: scalability(runs, host),
@@ -66,6 +71,19 @@ impl<'a> Compared<'a> {
     /// Returns the verdict of an effect; `None` where no verdict may be drawn.
     pub(crate) fn verdict(&self, effect: &Effect) -> Option<Verdict> {
         (self.label != Label::Bogus).then_some(effect.verdict)
+    }
+
+    /// Returns what became of a published finding; `None` where no verdict may be drawn.
+    pub(crate) fn reproduction(&self, of: Reproduction) -> Option<Reproduction> {
+        let is_told = self.label != Label::Bogus || of == Reproduction::NotMeasured;
+        is_told.then_some(of)
+    }
+
+    /// Returns a variant's engine and version, as its runs tell them; `None` without a run.
+    pub(crate) fn build(&self, variant: &str) -> Option<String> {
+        let run = self.runs.iter().find(|run| run.cell.variant == variant)?;
+        let told = run.identity.as_ref().map(|it| format!("{} {}", it.engine, it.version));
+        Some(told.unwrap_or_else(|| run.variant.build.to_string()))
     }
 
     /// Returns a ratio with the sign of its verdict, alone where no verdict may be drawn.

@@ -3,6 +3,8 @@
 use model::{Durability, Experiment, Host, Manifest, Waiver};
 use serde::Serialize;
 
+use crate::figure::count;
+
 /// The experiment in the few words that captions need.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Meta {
@@ -14,6 +16,8 @@ pub struct Meta {
     pub question: String,
     /// The machine in one line.
     pub host: String,
+    /// The rows in one line, with the cap on memory where there is one.
+    pub data: String,
     /// The durability class and its promise, or the classes when they differ.
     pub durability: String,
     /// Rules that the author set aside.
@@ -32,6 +36,7 @@ impl Meta {
             name: experiment.name.clone(),
             question: experiment.question.clone(),
             host: host_line(&manifest.host),
+            data: data_line(experiment),
             durability: durability_line(experiment),
             waivers: experiment.waivers.clone(),
             pilot_repetitions: manifest.plan.pilot_repetitions,
@@ -52,6 +57,17 @@ pub(crate) fn host_line(host: &Host) -> String {
     parts.push(host.kernel.split(' ').take(2).collect::<Vec<_>>().join(" "));
     parts.extend(host.clocksource.clone());
     parts.join(" \u{b7} ")
+}
+
+/// Returns how many rows of which size there are, and how much memory for them.
+fn data_line(experiment: &Experiment) -> String {
+    let data = &experiment.data;
+    let rows = count(data.rows);
+    let rows = format!("{rows} rows of {} + {} bytes", data.key_bytes, data.value_bytes);
+    match experiment.memory_bytes {
+        Some(cap) => format!("{rows}, memory capped at {cap}"),
+        None => rows,
+    }
 }
 
 /// Returns the durability class of all variants with its promise, or each class with its variants.

@@ -20,8 +20,8 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let tables = render_comparison(&compared, Format::Markdown, style);
     let mut parts = vec![tables.trim().to_owned()];
     parts.extend(explained(input, &compared));
-    let all = [&pictures.answer, &pictures.more, &pictures.costs];
-    let drawn: Vec<&Picture> = all.into_iter().flatten().collect();
+    let all = [&pictures.answer, &pictures.more, &pictures.costs].into_iter().flatten();
+    let drawn: Vec<&Picture> = pictures.published.iter().chain(all).collect();
     for picture in &drawn {
         let words = &picture.words;
         parts.push(format!(

@@ -98,9 +98,22 @@ impl Table {
         // The preset knows no alignment: the colons are put in where its rule ends a column.
         let mut lines: Vec<String> = table.trim_fmt().lines().map(str::to_owned).collect();
         if let Some(rule) = lines.get_mut(1) {
-            *rule = align_right(rule);
+            *rule = self.align_right(rule);
         }
         lines.join("\n")
+    }
+
+    /// Ends every column of figures of a Markdown rule with a colon.
+    fn align_right(&self, rule: &str) -> String {
+        let mut aligned = String::with_capacity(rule.len());
+        for (place, part) in rule.split_inclusive('|').enumerate() {
+            match part.strip_suffix("-|") {
+                // The first part lies before the table.
+                Some(dashes) if !self.is_left(place - 1) => aligned.extend([dashes, ":|"]),
+                _ => aligned.push_str(part),
+            }
+        }
+        aligned
     }
 
     fn comfy(&self, columns: &[usize], has_colour: bool) -> comfy_table::Table {
@@ -127,17 +140,25 @@ impl Table {
         table
     }
 
+    /// Returns the width of a column: that of its longest line.
+    fn wide(&self, column: usize) -> usize {
+        let cells = self.rows.iter().map(|row| row[column].text.as_str());
+        let lines = cells.chain([self.header[column].as_str()]).flat_map(str::lines);
+        lines.map(|line| line.chars().count()).max().unwrap_or(0)
+    }
+
+    /// Returns the width of the text without one of its columns, the gap before it included.
+    pub(crate) fn width_without(&self, column: usize) -> usize {
+        let others = (0..self.header.len()).filter(|other| *other != column);
+        others.map(|other| self.wide(other) + GAP).sum()
+    }
+
     /// Returns the columns of each block; a block has the first column and at least one other.
     fn blocks(&self, width: usize) -> Vec<Vec<usize>> {
-        let wide = |column: usize| {
-            let lines = self.rows.iter().map(|row| row[column].text.as_str());
-            let lines = lines.chain(self.header[column].split('\n'));
-            lines.map(|line| line.chars().count()).max().unwrap_or(0)
-        };
         let mut blocks: Vec<Vec<usize>> = Vec::new();
         let mut used = usize::MAX;
         for column in 1..self.header.len() {
-            let needed = wide(column) + GAP;
+            let needed = self.wide(column) + GAP;
             match blocks.last_mut() {
                 Some(block) if used.saturating_add(needed) <= width => {
                     block.push(column);
@@ -145,25 +166,12 @@ impl Table {
                 }
                 _ => {
                     blocks.push(vec![0, column]);
-                    used = wide(0) + needed;
+                    used = self.wide(0) + needed;
                 }
             }
         }
         blocks
     }
-}
-
-/// Ends every column of a Markdown rule but the first with a colon.
-fn align_right(rule: &str) -> String {
-    let mut aligned = String::with_capacity(rule.len());
-    for (column, part) in rule.split_inclusive('|').enumerate() {
-        match part.strip_suffix("-|") {
-            // The first part lies before the table, the second is the column of names.
-            Some(dashes) if column > 1 => aligned.extend([dashes, ":|"]),
-            _ => aligned.push_str(part),
-        }
-    }
-    aligned
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A publication beside what was found here: the nouns.
 
 use model::PublishedFinding;
+use serde::Serialize;
 use stats::{Effect, Spread};
 
 use super::reproduction::Reproduction;
@@ -30,7 +31,7 @@ pub struct HeldFinding {
 }
 
 /// The same two variants here.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Here {
     /// Position of the step in the run, 0-based.
     pub step_index: u32,

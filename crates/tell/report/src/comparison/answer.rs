@@ -6,6 +6,7 @@ use crate::comparison::tables::runs_table;
 use crate::format::Style;
 use crate::input::Compared;
 use crate::label::{runs_legend, sign_legend};
+use crate::published::render_published;
 use crate::sentence::{control, cut, hidden, unseen};
 use crate::table::Table;
 use crate::trust::headline;
@@ -42,6 +43,7 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
     legend.extend([meta.durability.clone(), runs_legend(compared)]);
     parts.insert(0, words(&headline(compared)));
     parts.push(legend.iter().map(words).collect::<Vec<_>>().join("\n"));
+    parts.extend(render_published(compared, style));
     parts.extend(trouble(compared, style.width));
     parts.join("\n\n") + "\n"
 }

@@ -1,16 +1,17 @@
 //! The comparison as comma-separated values: one line per step, variant and metric.
 
-use analysis::{CellComparison, Comparison, Measured};
+use analysis::{CellComparison, Comparison};
 use model::metric;
-use stats::{Effect, Interval};
+use stats::{Effect, Interval, Spread};
 
 use crate::figure::unit_name;
 use crate::input::Compared;
+use crate::published;
 use crate::trust::waived;
 
 /// The columns, in order, each with what it holds; what is not known is an empty field.
 pub const CSV_COLUMNS: &[(&str, &str)] = &[
-    ("scope", "step, or run for whole runs"),
+    ("scope", "step, run for whole runs, or published for what others found"),
     ("clients", "level of the clients factor"),
     ("step_index", "position of the step, from 0"),
     ("step", "the step's name"),
@@ -44,21 +45,37 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("why", "why it is inconclusive"),
     ("label", "true, truthy or bogus: of the whole comparison"),
     ("waived", "codes of the rules set aside, with spaces between"),
+    ("against", "the variant that a published finding compares with"),
+    ("against_median", "median of its runs"),
+    ("published_value", "what was published of the variant"),
+    ("published_against", "what was published of the other"),
+    ("published_ratio", "their ratio, or higher, lower or same"),
+    ("reproduction", "what became of a published finding; bogus where no verdict is due"),
+    ("claim", "the finding in words"),
+    ("source", "who published it"),
+    ("reasons", "why it may not be as published, likeliest first"),
 ];
 
 /// Columns that tell of the ratio.
 const OF_RATIO: usize = 16;
 
-/// Returns every metric of every step and of whole runs; an unknown ratio is an empty field.
+/// Returns every metric of every step and of whole runs, then the published findings; an unknown
+/// ratio is an empty field.
 pub(super) fn render(compared: &Compared<'_>) -> String {
     let comparison = compared.comparison;
     let header: Vec<&str> = CSV_COLUMNS.iter().map(|(name, _)| *name).collect();
     let codes: Vec<String> = waived(compared).into_iter().map(|waiver| waiver.code).collect();
     let label = format!("{},{}", snake(compared.label), field(&codes.join(" ")));
+    let none = ",".repeat(published::FIELDS);
     let mut lines = vec![header.join(",")];
     let write = |scope: &str, cell: &CellComparison| -> Vec<String> {
-        let lines = cell.metrics.iter().map(|one| line(compared, (scope, cell), one));
-        lines.map(|line| format!("{line},{label}")).collect()
+        let role = role(comparison, &cell.variant);
+        let lines = cell.metrics.iter().map(|(metric, one)| {
+            let row = Row { scope, variant: &cell.variant, role, metric };
+            let line = row.line(compared, Some(&one.spread), one.versus_base.as_ref());
+            format!("{line},{label}{none}")
+        });
+        lines.collect()
     };
     for step in &comparison.steps {
         let scope = format!("step,{},{},{}", step.clients, step.index, field(&step.name));
@@ -68,32 +85,54 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
         let scope = format!("run,{},,", runs.clients);
         lines.extend(runs.cells.iter().flat_map(|cell| write(&scope, cell)));
     }
+    for (finding, more) in published::lines(compared) {
+        let place = finding.here.map(|here| format!("{},{}", here.clients, here.step_index));
+        let place = place.unwrap_or_else(|| ",".to_owned());
+        let scope = format!("published,{place},{}", field(finding.step));
+        let row = Row { scope: &scope, variant: finding.variant, role: "", metric: finding.metric };
+        let (spread, effect) =
+            (finding.here.map(|it| &it.variant), finding.here.map(|it| &it.effect));
+        let line = row.line(compared, spread, effect);
+        lines.push(format!("{line},{label},{}", more.join(",")));
+    }
     lines.join("\n") + "\n"
 }
 
-fn line(
-    compared: &Compared<'_>,
-    (scope, cell): (&str, &CellComparison),
-    (name, measured): (&String, &Measured),
-) -> String {
-    let comparison = compared.comparison;
-    let unit = metric::find(name).map_or("", |metric| unit_name(metric.unit));
-    let spread = &measured.spread;
-    let fields = [
-        scope.to_owned(),
-        field(&cell.variant),
-        role(comparison, &cell.variant).to_owned(),
-        name.clone(),
-        unit.to_owned(),
-        comparison.repetitions.to_string(),
-        spread.n.to_string(),
-        spread.median.to_string(),
-        spread.min.to_string(),
-        spread.max.to_string(),
-    ];
-    let versus = measured.versus_base.as_ref();
-    let ratio = versus.map_or_else(|| vec![String::new(); OF_RATIO], |it| of_ratio(compared, it));
-    fields.into_iter().chain(ratio).collect::<Vec<_>>().join(",")
+/// What a line is about.
+struct Row<'a> {
+    /// The first four fields.
+    scope: &'a str,
+    variant: &'a str,
+    role: &'a str,
+    metric: &'a str,
+}
+
+impl Row<'_> {
+    /// Returns the fields up to what is concluded of the ratio.
+    fn line(
+        &self,
+        compared: &Compared<'_>,
+        spread: Option<&Spread>,
+        effect: Option<&Effect>,
+    ) -> String {
+        let unit = metric::find(self.metric).map_or("", |metric| unit_name(metric.unit));
+        let mut fields = vec![
+            self.scope.to_owned(),
+            field(self.variant),
+            self.role.to_owned(),
+            self.metric.to_owned(),
+            unit.to_owned(),
+            compared.comparison.repetitions.to_string(),
+        ];
+        fields.push(spread.map(|it| it.n.to_string()).unwrap_or_default());
+        let of = |value: fn(&Spread) -> f64| spread.map(|it| value(it).to_string());
+        let values = [of(|it| it.median), of(|it| it.min), of(|it| it.max)];
+        fields.extend(values.map(Option::unwrap_or_default));
+        fields.extend(
+            effect.map_or_else(|| vec![String::new(); OF_RATIO], |it| of_ratio(compared, it)),
+        );
+        fields.join(",")
+    }
 }
 
 fn role(comparison: &Comparison, variant: &str) -> &'static str {
@@ -125,7 +164,7 @@ fn of_ratio(compared: &Compared<'_>, effect: &Effect) -> Vec<String> {
 }
 
 /// Returns a word of the model as records write it.
-fn snake(word: impl serde::Serialize) -> String {
+pub(crate) fn snake(word: impl serde::Serialize) -> String {
     let value = serde_json::to_value(word);
     value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
@@ -152,6 +191,8 @@ mod tests {
         assert_eq!(last - first + 1, OF_RATIO);
         let names: std::collections::BTreeSet<_> = CSV_COLUMNS.iter().map(|one| one.0).collect();
         assert_eq!(names.len(), CSV_COLUMNS.len(), "a name stands twice");
+        let own = CSV_COLUMNS.iter().position(|(name, _)| *name == "against").unwrap();
+        assert_eq!(CSV_COLUMNS.len() - own, published::FIELDS);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::input::Compared;
 use crate::meta::Meta;
+use crate::published::{Publication, told};
 use crate::trust::waived;
 
 #[derive(Serialize)]
@@ -18,6 +19,7 @@ struct Document<'a> {
     experiment: &'a Meta,
     findings: &'a [Found],
     comparison: &'a Comparison,
+    published: Vec<Publication<'a>>,
     rate_curves: &'a [RateCurve],
     scalability: &'a [Scaling],
 }
@@ -30,6 +32,7 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
         experiment: compared.meta,
         findings: compared.findings,
         comparison: compared.comparison,
+        published: told(compared),
         rate_curves: &compared.curves,
         scalability: &compared.scalings,
     };

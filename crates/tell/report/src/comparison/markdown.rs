@@ -3,6 +3,7 @@
 use super::tables::{absolute, costs, relative};
 use crate::input::Compared;
 use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
+use crate::published;
 use crate::sentence::{control, cut, hidden, told};
 use crate::table::Table;
 use crate::trust::{explain_hint, finding_lines, headline};
@@ -55,6 +56,7 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
         let tables = steps.iter().filter_map(|step| costs(compared, step));
         parts.extend(tables.map(|table| table.markdown()));
     }
+    parts.extend(published::markdown(compared));
     parts.extend(trouble(compared));
     parts.join("\n\n") + "\n"
 }

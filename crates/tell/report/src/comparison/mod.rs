@@ -21,7 +21,7 @@ mod text;
 
 pub use answer::render_answer;
 pub use csv::CSV_COLUMNS;
-pub(crate) use csv::field;
+pub(crate) use csv::{field, snake};
 pub use metric::render_metric;
 pub(crate) use part::{Part, parts};
 pub use render::render_comparison;

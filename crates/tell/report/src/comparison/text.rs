@@ -4,6 +4,7 @@ use super::tables::{absolute, costs, relative};
 use crate::format::Style;
 use crate::input::Compared;
 use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
+use crate::published::render_published;
 use crate::sentence::{control, cut, hidden, told};
 use crate::table::Table;
 use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};
@@ -56,6 +57,7 @@ pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
         let steps = measured_steps(comparison);
         parts.extend(steps.iter().filter_map(|step| costs(compared, step)).map(|one| table(&one)));
     }
+    parts.extend(render_published(compared, style));
     parts.extend(trouble(compared, width));
     parts.join("\n\n") + "\n"
 }

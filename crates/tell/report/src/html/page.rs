@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
-use super::{answer, doubts, explained, fold, how, judged, shape};
+use super::{answer, doubts, explained, fold, how, judged, published, shape};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
@@ -31,6 +31,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
                 (header(input, &compared))
                 main {
                     (answer::section(&compared))
+                    (published::section(&compared, pictures.published.as_ref()))
                     (figures("pictures", "The evidence", &pictures.answer))
                     (doubts::section(input))
                     (explained::section(input, &compared))

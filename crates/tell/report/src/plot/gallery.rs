@@ -6,6 +6,7 @@ use model::metric;
 use super::bars::{Column, bars};
 use super::cpu::cpu;
 use super::picture::{Picture, Words};
+use super::published::published;
 use super::rates::rates;
 use super::scales::scales;
 use super::seconds::seconds;
@@ -32,6 +33,8 @@ const ANSWERS: usize = 3;
 pub(crate) struct Gallery {
     /// They answer the question: [`ANSWERS`] at most.
     pub(crate) answer: Vec<Picture>,
+    /// What others published beside what was found here.
+    pub(crate) published: Option<Picture>,
     /// The evidence behind them.
     pub(crate) more: Vec<Picture>,
     /// They say what it costs.
@@ -82,7 +85,8 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
     let mut answer: Vec<Picture> = answer.into_iter().flatten().collect();
     let more = answer.split_off(ANSWERS.min(answer.len()));
-    Gallery { answer, more, costs: costs.into_iter().flatten().map(Picture::foldable).collect() }
+    let costs = costs.into_iter().flatten().map(Picture::foldable).collect();
+    Gallery { answer, published: published(subject), more, costs }
 }
 
 /// Draws one metric in every step; `None` when no step knows it.

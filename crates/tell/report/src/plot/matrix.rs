@@ -6,7 +6,7 @@ use super::palette::INK;
 use super::picture::{Picture, Words, text};
 
 /// Width of every picture: a page's width on a laptop and on A4 across.
-const WIDTH: f64 = 1_060.0;
+pub(crate) const WIDTH: f64 = 1_060.0;
 /// Most columns side by side; more go into another band below.
 const COLUMNS: usize = 4;
 const GAP: f64 = 22.0;

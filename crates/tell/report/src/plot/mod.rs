@@ -17,6 +17,7 @@ mod matrix;
 mod palette;
 mod picture;
 mod plane;
+mod published;
 mod rates;
 mod scales;
 mod seconds;

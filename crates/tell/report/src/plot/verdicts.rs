@@ -150,7 +150,7 @@ impl Column<'_> {
 }
 
 /// Returns a mark of the axis without zeros that say nothing.
-fn tick(value: f64) -> String {
+pub(crate) fn tick(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -57,6 +57,7 @@ impl Sample {
             name: "sample".to_owned(),
             question: "Which?".to_owned(),
             host: String::new(),
+            data: String::new(),
             durability: String::new(),
             waivers: Vec::new(),
             pilot_repetitions: None,

@@ -5,5 +5,6 @@
 mod explain;
 mod fixture;
 mod page;
+mod published;
 mod steady;
 mod tables;

@@ -12,14 +12,14 @@ use crate::fixture::{
 };
 
 /// Leaves a file where a person can look at it.
-fn keep(name: &str, bytes: &[u8]) {
+pub(crate) fn keep(name: &str, bytes: &[u8]) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(name), bytes).unwrap();
 }
 
 /// Walks the tags of a page and panics where one is closed that is not the last opened.
-fn assert_well_nested(page: &str) {
+pub(crate) fn assert_well_nested(page: &str) {
     const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
     let mut open: Vec<&str> = Vec::new();
     let mut rest = page;

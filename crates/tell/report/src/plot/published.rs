@@ -1,0 +1,224 @@
+//! Each published finding: its ratio as a mark, ours as an interval, on one logarithmic axis.
+
+use maud::{Markup, html};
+use model::Expected;
+
+use super::axis::Ratios;
+use super::mark::Mark;
+use super::matrix::{WIDTH, float};
+use super::palette::INK;
+use super::picture::{Picture, Words, line, px, text};
+use super::subject::Subject;
+use super::verdicts::tick;
+use crate::comparison::fill;
+use crate::figure::{declared, ratio};
+use crate::published::{Finding, Publication, told, verdict};
+
+/// Room for the claims, at the left.
+const CLAIM: f64 = 372.0;
+/// Letters of a claim that fit a line.
+const LETTERS: usize = 54;
+/// Room for the verdicts, at the right.
+const VERDICT: f64 = 172.0;
+/// Height of a line of a claim.
+const LINE: f64 = 14.0;
+/// Least height of a row: two marks, one above the other.
+const ROW: f64 = 34.0;
+/// Height of a publication's heading.
+const HEADING: f64 = 26.0;
+/// Height of the legend.
+const LEGEND: f64 = 26.0;
+/// Height of the axis below the rows.
+const FOOT: f64 = 40.0;
+/// Each mark lies this far from the middle of its row.
+const APART: f64 = 7.0;
+/// Length of the arrow of a direction without a size.
+const ARROW: f64 = 34.0;
+/// Half the height of the ends of an interval.
+const END: f64 = 4.0;
+
+/// Draws the findings; `None` where the experiment states none, or none was measured.
+pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
+    let compared = subject.compared;
+    let publications = told(compared);
+    let findings = || publications.iter().flat_map(|one| &one.findings);
+    if findings().all(|one| one.here.is_none()) {
+        return None;
+    }
+    let margin = compared.comparison.margin;
+    let values = findings().flat_map(ends).chain([1.0 + margin, 1.0 / (1.0 + margin)]);
+    let axis = Ratios::holding(values, WIDTH - CLAIM - VERDICT);
+    let mut body = Vec::new();
+    let mut y = LEGEND;
+    for one in &publications {
+        y += HEADING;
+        body.push(text(0.0, y - 8.0, "head", one.source));
+        for finding in &one.findings {
+            let row = Row { subject, finding, axis, y };
+            y += row.height();
+            body.push(row.draw(one));
+        }
+    }
+    let words = Words::new(
+        "published-and-here",
+        "Published ratios and ours",
+        &format!(
+            "a over b of each finding: above, the published ratio as a diamond, or an arrow where \
+             only the direction was published; below, ours with its 95 % interval, a ring where \
+             there is none. A logarithmic axis around 1; grey: within the margin of {}, where a \
+             difference does not matter.",
+            declared(margin)
+        ),
+    );
+    Some(Picture {
+        words,
+        folded: None,
+        width: WIDTH,
+        height: y + FOOT,
+        body: html! {
+            (legend())
+            (back(axis, (LEGEND + HEADING, y), margin))
+            @for one in body { (one) }
+        },
+    })
+}
+
+/// Returns the ratios that the axis must hold.
+fn ends(finding: &Finding<'_>) -> Vec<f64> {
+    let here = finding.here.map(|here| here.effect);
+    let limits = here.and_then(|effect| effect.interval);
+    let own = here.map(|effect| effect.ratio);
+    let published = match finding.published.expected {
+        Expected::Ratio(ratio) => Some(ratio),
+        Expected::Higher | Expected::Lower | Expected::Same => None,
+    };
+    let limits = limits.map(|of| [of.low, of.high]).into_iter().flatten();
+    published.into_iter().chain(own).chain(limits).collect()
+}
+
+fn legend() -> Markup {
+    html! {
+        (Mark::HollowDiamond.draw((CLAIM + 6.0, 8.0), INK, None))
+        (text(CLAIM + 18.0, 12.0, "", "published"))
+        line x1=(px(CLAIM + 100.0)) y1="8" x2=(px(CLAIM + 130.0)) y2="8" stroke=(INK)
+            stroke-width="2.4" {}
+        circle cx=(px(CLAIM + 115.0)) cy="8" r="3.4" fill=(INK) {}
+        (text(CLAIM + 138.0, 12.0, "", "here, in the colour of a's engine"))
+    }
+}
+
+/// Returns the margin and the axis behind all rows.
+fn back(axis: Ratios, (top, bottom): (f64, f64), margin: f64) -> Markup {
+    let x = |value: f64| CLAIM + axis.at(value);
+    let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
+    let right = CLAIM + axis.length();
+    html! {
+        rect x=(px(low)) y=(px(top)) width=(px(high - low)) height=(px(bottom - top))
+            class="margin" {}
+        @for value in axis.ticks() {
+            (line((x(value), top), (x(value), bottom + 3.0), "grid"))
+            (text(x(value), bottom + 14.0, "axis mid", &tick(value)))
+        }
+        (line((x(1.0), top), (x(1.0), bottom + 3.0), "mark"))
+        (text(CLAIM, bottom + 29.0, "axis", "\u{2190} a less than b"))
+        (text(right, bottom + 29.0, "axis end", "a more than b \u{2192}"))
+    }
+}
+
+/// One finding.
+struct Row<'a> {
+    subject: &'a Subject<'a>,
+    finding: &'a Finding<'a>,
+    axis: Ratios,
+    y: f64,
+}
+
+impl Row<'_> {
+    fn lines(&self) -> Vec<String> {
+        let claim = format!("{}. {}", self.finding.number, self.finding.claim);
+        fill(&claim, LETTERS).lines().map(str::to_owned).collect()
+    }
+
+    /// Returns the height: a line for the step, and those of the claim.
+    fn height(&self) -> f64 {
+        (LINE * float(self.lines().len() + 1) + 8.0).max(ROW)
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        CLAIM + self.axis.at(value)
+    }
+
+    fn draw(&self, publication: &Publication<'_>) -> Markup {
+        let finding = self.finding;
+        let lines = self.lines();
+        let middle = self.y + self.height() / 2.0;
+        let place = |index: usize| self.y + LINE * float(index + 1);
+        let metric = finding.other_metric().map(|metric| format!(", {metric}"));
+        let pair = format!(": {} against {}", finding.variant, finding.base);
+        let below = format!(
+            "{}{}{}",
+            finding.heading,
+            metric.unwrap_or_default(),
+            if publication.pair().is_some() { "" } else { &pair }
+        );
+        html! {
+            (line((0.0, self.y), (WIDTH, self.y), "grid"))
+            @for (index, words) in lines.iter().enumerate() {
+                (text(0.0, place(index), "name", words))
+            }
+            (text(0.0, place(lines.len()), "axis", &below))
+            (self.there(middle - APART))
+            (self.here(middle + APART))
+            (text(WIDTH, middle + 4.0, "end", verdict(self.subject.compared, finding)))
+        }
+    }
+
+    fn there(&self, y: f64) -> Markup {
+        let at = |value: f64, about: &str| {
+            Mark::HollowDiamond.draw((self.x(value), y), INK, Some(about))
+        };
+        match self.finding.published.expected {
+            Expected::Ratio(value) => at(value, &format!("published: {}", ratio(value))),
+            Expected::Same => at(1.0, "published: the same"),
+            Expected::Higher => self.arrow(y, ARROW),
+            Expected::Lower => self.arrow(y, -ARROW),
+        }
+    }
+
+    /// Returns an arrow from 1 to the side that was published.
+    fn arrow(&self, y: f64, length: f64) -> Markup {
+        let (from, to) = (self.x(1.0), self.x(1.0) + length);
+        let back = if length > 0.0 { -6.0 } else { 6.0 };
+        html! {
+            (line((from, y), (to, y), "whisker"))
+            path d=(format!("M{},{}l{},-4v8z", px(to), px(y), px(back))) fill=(INK) {}
+        }
+    }
+
+    fn here(&self, y: f64) -> Markup {
+        let finding = self.finding;
+        let Some(here) = finding.here else { return html! {} };
+        let rows = self.subject.input.comparison.variants.iter().zip(&self.subject.rows);
+        let own = rows.filter(|(variant, _)| variant.name == finding.variant);
+        let colour = own.map(|(_, row)| row.colour).next().unwrap_or(INK);
+        let x = self.x(here.effect.ratio);
+        let about = format!("here: {} {}", ratio(here.effect.ratio), finding.interval());
+        html! {
+            g {
+                title { (about) }
+                @if let Some(limits) = here.effect.interval {
+                    @let (low, high) = (self.x(limits.low), self.x(limits.high));
+                    line x1=(px(low)) y1=(px(y)) x2=(px(high)) y2=(px(y)) stroke=(colour)
+                        stroke-width="2.4" {}
+                    @for end in [low, high] {
+                        line x1=(px(end)) y1=(px(y - END)) x2=(px(end)) y2=(px(y + END))
+                            stroke=(colour) stroke-width="1.6" {}
+                    }
+                    circle cx=(px(x)) cy=(px(y)) r="3.4" fill=(colour) {}
+                } @else {
+                    circle cx=(px(x)) cy=(px(y)) r="3.6" class="run" stroke=(colour) {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Findings as lines of comma-separated values, in the columns of the comparison.
+
+use model::Expected;
+
+use super::told::{Finding, told};
+use crate::comparison::{field, snake};
+use crate::input::Compared;
+
+/// Fields that only findings fill: the last columns of the comparison.
+pub(crate) const FIELDS: usize = 9;
+
+/// Returns each finding with its own fields, in the order of the columns.
+pub(crate) fn lines<'a>(compared: &Compared<'a>) -> Vec<(Finding<'a>, [String; FIELDS])> {
+    let publications = told(compared).into_iter();
+    let all = publications.flat_map(|one| one.findings.into_iter().map(move |it| (one.source, it)));
+    all.map(|(source, finding)| {
+        let fields = fields(compared, source, &finding);
+        (finding, fields)
+    })
+    .collect()
+}
+
+fn fields(compared: &Compared<'_>, source: &str, finding: &Finding<'_>) -> [String; FIELDS] {
+    let number = |value: Option<f64>| value.map(|one| one.to_string()).unwrap_or_default();
+    let there = &finding.published;
+    let expected = match there.expected {
+        Expected::Ratio(ratio) => ratio.to_string(),
+        Expected::Higher => "higher".to_owned(),
+        Expected::Lower => "lower".to_owned(),
+        Expected::Same => "same".to_owned(),
+    };
+    let outcome = compared.reproduction(finding.verdict);
+    [
+        field(finding.base),
+        number(finding.here.map(|here| here.base.median)),
+        number(there.value),
+        number(there.base_value),
+        expected,
+        outcome.map_or_else(|| "bogus".to_owned(), snake),
+        field(finding.claim),
+        field(source),
+        field(&finding.reasons.join("; ")),
+    ]
+}

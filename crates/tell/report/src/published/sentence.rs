@@ -1,0 +1,69 @@
+//! How many of the published findings reproduce, in one sentence.
+
+use analysis::Reproduction;
+use model::Label;
+use model::record::Severity;
+
+use super::told::Publication;
+use crate::input::Compared;
+use crate::sentence::list;
+use crate::trust::{blocking, many, weighing};
+
+/// Returns the sentence that counts: `Of 6 published findings, 3 reproduce and 3 are undecided.`
+pub(crate) fn sentence(compared: &Compared<'_>, publications: &[Publication<'_>]) -> String {
+    let verdicts: Vec<Reproduction> =
+        publications.iter().flat_map(|one| &one.findings).map(|one| one.verdict).collect();
+    let all = verdicts.len();
+    if compared.label == Label::Bogus {
+        return format!(
+            "No verdict on {}: {} stands against it.",
+            many(all, "published finding"),
+            blocking(compared, true)
+        );
+    }
+    let told = Reproduction::ALL.into_iter().filter_map(|outcome| {
+        let count = verdicts.iter().filter(|verdict| **verdict == outcome).count();
+        (count > 0).then(|| (count, words(outcome, count)))
+    });
+    let told: Vec<(usize, String)> = told.collect();
+    match &told[..] {
+        [(1, words)] => format!("The one published finding {words}."),
+        [(count, words)] => format!("All {count} published findings {words}."),
+        parts => {
+            let parts: Vec<String> =
+                parts.iter().map(|(count, words)| format!("{count} {words}")).collect();
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            format!("Of {all} published findings, {}.", list(&parts))
+        }
+    }
+}
+
+/// Returns the predicate of an outcome for that many findings.
+fn words(outcome: Reproduction, count: usize) -> String {
+    let (one, more) = match outcome {
+        Reproduction::Reproduces => ("reproduces", "reproduce"),
+        Reproduction::SameDirection => {
+            ("has the same direction and another size", "have the same direction and another size")
+        }
+        Reproduction::Opposite => ("is the opposite here", "are the opposite here"),
+        Reproduction::NotSeen => ("is not seen", "are not seen"),
+        Reproduction::Differs => {
+            ("differs here, published as the same", "differ here, published as the same")
+        }
+        Reproduction::Undecided => ("is undecided", "are undecided"),
+        Reproduction::NotMeasured => ("was not measured", "were not measured"),
+    };
+    if count == 1 { one } else { more }.to_owned()
+}
+
+/// Returns the rules that doubt the comparison as a whole, and so every finding; `None` without.
+pub(crate) fn whole(compared: &Compared<'_>) -> Option<String> {
+    let doubts = [Severity::Blocking, Severity::Doubt]
+        .into_iter()
+        .flat_map(|severity| weighing(compared, severity))
+        .filter(|one| one.place.steps.is_empty() && one.place.variants.is_empty());
+    let mut names: Vec<String> = doubts.map(|one| format!("{} {}", one.code, one.name)).collect();
+    names.dedup();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| format!("Doubted as a whole by {} (see Doubts).", list(&names)))
+}
