@@ -223,6 +223,16 @@ pub enum SupplyError {
         /// What showed it.
         reason: String,
     },
+    /// The library is of another engine.
+    #[error("{} is not {engine}: {reason}", path.display())]
+    OtherEngine {
+        /// The file.
+        path: PathBuf,
+        /// The engine it was said to be.
+        engine: String,
+        /// What it lacks.
+        reason: String,
+    },
     /// The library is not of that engine, or does not work.
     #[error("{build} is not kept: {reason}")]
     NotWorking {

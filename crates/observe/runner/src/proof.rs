@@ -29,6 +29,10 @@ pub fn prove(
 ) -> Result<(), String> {
     let message = match driver {
         Ok(driver) => Message::Proven { failure: conformance::prove(&*driver, dir).err() },
+        // What is not supported here is told as the driver says it.
+        Err(EngineError::Unsupported(reason) | EngineError::Fatal(reason)) => {
+            Message::Refused { option: None, reason }
+        }
         Err(error) => Message::Refused { option: None, reason: error.to_string() },
     };
     let line = serde_json::to_string(&message).expect("a message is always valid JSON");

@@ -29,9 +29,10 @@ pub(crate) fn check_exports(library: &Path, engine: &str) -> Result<(), SupplyEr
     if exported.any(|symbol| symbol.name().is_ok_and(|name| name.starts_with(&prefix))) {
         return Ok(());
     }
-    Err(SupplyError::WrongLibrary {
+    Err(SupplyError::OtherEngine {
         path: library.to_owned(),
-        reason: format!("it is not {engine}: it has no function whose name begins with `{prefix}`"),
+        engine: engine.to_owned(),
+        reason: format!("it has no function whose name begins with `{prefix}`"),
     })
 }
 

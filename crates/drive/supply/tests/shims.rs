@@ -1,0 +1,236 @@
+//! Shims over a toy engine: compiled when a build is added, kept, compiled anew, and refused.
+//!
+//! The toy is a library of one or two functions, compiled here with the machine's C compiler.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use model::Disproof;
+use shim::Recipe;
+use supply::{Artifact, Engines, Own, Store, SupplyError};
+use tempfile::TempDir;
+
+/// A shim that tells the toy's version, and how much it was told of the toy.
+const RECIPE: Recipe = Recipe {
+    source: r#"
+#include "assay_engine.h"
+#include "toy/toy.h"
+#ifdef TOY_HAS_MORE
+#include "toy/more.h"
+int told(void) { return toy_version() * 10 + toy_more(); }
+#else
+int told(void) { return toy_version() * 10; }
+#endif
+"#,
+    header: "toy/toy.h",
+    probes: &[
+        ("TOY_HAS_MORE", "#include \"toy/more.h\"\nint x(void) { return toy_more(); }\n"),
+        ("TOY_HAS_LESS", "#include \"toy/toy.h\"\nint x(void) { return toy_less(); }\n"),
+    ],
+};
+
+/// The same shim, later.
+const LATER: Recipe = Recipe {
+    source: "#include \"toy/toy.h\"\nint told(void) { return toy_version() + 1000; }\n",
+    ..RECIPE
+};
+
+/// A toy of a version, and the name it is linked by.
+const TOY: &str = "int toy_version(void) { return VERSION; }\nint toy_more(void) { return 7; }\n";
+
+struct Bench {
+    root: TempDir,
+    /// What the next trial of a library finds.
+    disproof: Arc<Mutex<Option<Disproof>>>,
+}
+
+impl Bench {
+    /// Returns a scratch directory; `None`, with the reason told, where there is no C compiler.
+    fn new() -> Option<Self> {
+        if Command::new("cc").arg("--version").output().is_err() {
+            println!("skipped: no C compiler here: apt install gcc libc6-dev");
+            return None;
+        }
+        let root = tempfile::tempdir().expect("a temporary directory");
+        Some(Self { root, disproof: Arc::default() })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a directory");
+        fs::write(&path, text).expect("a file");
+        path
+    }
+
+    /// Compiles a library of `source`, `libtoy.so.1` to those that are linked with it.
+    fn compile(&self, name: &str, source: &str, version: u32) -> PathBuf {
+        let (source, library) = (self.write("toy.c", source), self.path(name));
+        fs::create_dir_all(library.parent().expect("a folder")).expect("a directory");
+        let made = Command::new("cc")
+            .args(["-shared", "-fPIC", "-Wl,-soname,libtoy.so.1", "-o"])
+            .args([&library, &source])
+            .arg(format!("-DVERSION={version}"))
+            .status();
+        assert!(made.expect("cc runs").success());
+        library
+    }
+
+    /// Makes a tree as a build leaves it: headers in `include`, the library below `build`.
+    fn tree(&self, name: &str, version: u32) -> PathBuf {
+        self.write(&format!("{name}/include/toy/toy.h"), "int toy_version(void);\n");
+        self.write(&format!("{name}/include/toy/more.h"), "int toy_more(void);\n");
+        self.compile(&format!("{name}/build/lib/libtoy.so"), TOY, version)
+    }
+
+    /// Opens the cache for a shim.
+    fn store(&self, recipe: fn(&str) -> Option<Recipe>) -> Store {
+        let disproof = Arc::clone(&self.disproof);
+        let engines = Engines {
+            recipe,
+            compiler: "cc".to_owned(),
+            prove: Box::new(move |_, library, work| {
+                assert!(library.with_file_name("libassay-toy.so").is_file() && work.is_dir());
+                disproof.lock().expect("no panic").clone().map_or(Ok(()), Err)
+            }),
+        };
+        Store::open(self.path("cache")).expect("a cache").knowing(engines)
+    }
+
+    /// Returns what a program is told by a shim that it loads, another toy on its library path.
+    fn told_by(&self, artifact: &Artifact, others: &Path) -> i32 {
+        let source = "#include <dlfcn.h>\n#include <stdio.h>\n\
+                      int main(int count, char **names) {\n\
+                      void *shim = dlopen(names[1], RTLD_NOW);\n\
+                      if (!shim) { puts(dlerror()); return 1; }\n\
+                      printf(\"%d\", ((int (*)(void))dlsym(shim, \"told\"))()); return 0; }\n";
+        let (source, program) = (self.write("main.c", source), self.path("main"));
+        let made = Command::new("cc").arg("-o").args([&program, &source]).arg("-ldl").status();
+        assert!(made.expect("cc runs").success());
+        let shim = artifact.library.with_file_name("libassay-toy.so");
+        let output = Command::new(program).arg(shim).env("LD_LIBRARY_PATH", others).output();
+        let text = String::from_utf8(output.expect("it runs").stdout).expect("plain text");
+        text.parse().unwrap_or_else(|_| panic!("{text}"))
+    }
+
+    /// Checks that nothing was kept.
+    fn is_empty(&self) -> bool {
+        let names = fs::read_dir(self.path("cache/engines/toy")).expect("a directory");
+        names.into_iter().all(|name| name.expect("a name").path().extension().is_some())
+    }
+}
+
+fn recipe(engine: &str) -> Option<Recipe> {
+    (engine == "toy").then_some(RECIPE)
+}
+
+fn later(engine: &str) -> Option<Recipe> {
+    (engine == "toy").then_some(LATER)
+}
+
+fn add(store: &Store, library: &Path, headers: Option<&Path>) -> Result<Artifact, SupplyError> {
+    store.add(&Own { engine: "toy", library, version: Some("mine"), headers }, &mut |_| ())
+}
+
+/// Goal: the shim calls the very library it lies beside.
+/// Method: a program loads the shim while the library path names another toy of the same soname.
+#[test]
+fn a_shim_is_compiled_beside_the_library_and_finds_no_other() {
+    let Some(bench) = Bench::new() else { return };
+    let library = bench.tree("tree", 3);
+    let other = bench.compile("others/libtoy.so.1", TOY, 9);
+    let mut told = Vec::new();
+    let own = Own { engine: "toy", library: &library, version: None, headers: None };
+    let added = bench.store(recipe).add(&own, &mut |line| told.push(line.to_owned())).unwrap();
+    assert_eq!(bench.told_by(&added, other.parent().unwrap()), 37);
+    let headers = bench.path("tree/include").canonicalize().unwrap();
+    assert_eq!(added.facts["shim_headers"], headers.display().to_string());
+    assert_eq!(added.facts["shim_probes"], "TOY_HAS_MORE");
+    assert!(!added.facts["shim_compiler"].is_empty());
+    assert_eq!(told.len(), 2, "{told:?}");
+    let kept = added.library.with_file_name("headers/toy");
+    assert!(kept.join("toy.h").is_file() && kept.join("more.h").is_file());
+}
+
+#[test]
+fn a_shim_whose_source_has_changed_is_compiled_anew_without_the_tree() {
+    let Some(bench) = Bench::new() else { return };
+    let added = add(&bench.store(recipe), &bench.tree("tree", 3), None).unwrap();
+    fs::remove_dir_all(bench.path("tree")).unwrap();
+    let found = bench.store(later).find(&added.build).unwrap().unwrap();
+    assert_eq!(found.library, added.library);
+    assert_eq!(bench.told_by(&found, Path::new("/")), 1003);
+    // From here on nothing is compiled.
+    let shim = found.library.with_file_name("libassay-toy.so");
+    let made = fs::metadata(&shim).unwrap().modified().unwrap();
+    assert_eq!(bench.store(later).get(&added.build, &mut |_| ()).unwrap(), found);
+    assert_eq!(fs::metadata(&shim).unwrap().modified().unwrap(), made);
+    // A shim that is not the one compiled is no shim.
+    fs::write(&shim, "half").unwrap();
+    bench.store(later).find(&added.build).unwrap().unwrap();
+    assert_eq!(bench.told_by(&found, Path::new("/")), 1003);
+    fs::remove_dir_all(found.library.with_file_name("headers")).unwrap();
+    let text = bench.store(later).find(&added.build).unwrap_err().to_string();
+    assert!(text.contains("headers") && text.contains("engine add toy PATH"), "{text}");
+}
+
+#[test]
+fn headers_that_are_not_found_are_asked_for() {
+    let Some(bench) = Bench::new() else { return };
+    let library = bench.compile("lone/libtoy.so", TOY, 1);
+    let text = add(&bench.store(recipe), &library, None).unwrap_err().to_string();
+    assert!(text.contains("no header `toy/toy.h` for toy@mine"), "{text}");
+    let beside = library.parent().unwrap().canonicalize().unwrap().join("include");
+    assert!(text.contains(&beside.display().to_string()) && text.contains("/usr/include"));
+    assert!(text.ends_with("say where they are with --headers DIR"), "{text}");
+    let elsewhere = bench.path("elsewhere");
+    let text = add(&bench.store(recipe), &library, Some(&elsewhere)).unwrap_err().to_string();
+    assert!(text.contains("elsewhere, ") && text.contains("elsewhere/include"), "{text}");
+    assert!(bench.is_empty());
+    bench.write("elsewhere/toy/toy.h", "int toy_version(void);\n");
+    add(&bench.store(recipe), &library, Some(&elsewhere)).unwrap();
+}
+
+#[test]
+fn headers_of_another_build_are_refused() {
+    let Some(bench) = Bench::new() else { return };
+    let library = bench.tree("tree", 1);
+    let store = bench.store(recipe);
+    // Its header promises a function that the library lacks.
+    let lacking =
+        bench.compile("tree/build/lib/libtoy.so", "int toy_version(void) { return 1; }", 1);
+    let text = add(&store, &lacking, None).unwrap_err().to_string();
+    assert!(text.contains("do not fit this library: it lacks `toy_more`;"), "{text}");
+    // The source and the header do not agree.
+    bench.write("tree/include/toy/toy.h", "char *toy_version(int a);\n");
+    let text = add(&store, &library, None).unwrap_err().to_string();
+    assert!(text.contains("the compiler says:\nassay-toy.c:"), "{text}");
+    // All is well until it is tried.
+    let library = bench.tree("tree", 1);
+    for (disproof, said) in [
+        (Disproof::Died("it died in the proof: signal 11 (SEGV)".to_owned()), "do not fit this"),
+        (Disproof::Wrong("a wrong answer".to_owned()), "do not fit this library: a wrong answer;"),
+        (Disproof::NotLoaded("no libx.so".to_owned()), "toy@mine is not kept: no libx.so"),
+    ] {
+        *bench.disproof.lock().unwrap() = Some(disproof);
+        let text = add(&store, &library, None).unwrap_err().to_string();
+        assert!(text.contains(said), "{text}");
+        assert!(bench.is_empty());
+    }
+    *bench.disproof.lock().unwrap() = None;
+    add(&store, &library, None).unwrap();
+}
+
+#[test]
+fn a_library_of_another_engine_is_told_before_its_headers_are_looked_for() {
+    let Some(bench) = Bench::new() else { return };
+    let other = bench.compile("libother.so", "int other_open(void) { return 1; }", 1);
+    let text = add(&bench.store(recipe), &other, None).unwrap_err().to_string();
+    assert!(text.contains("libother.so is not toy: it has no function"), "{text}");
+    assert!(bench.is_empty());
+}
