@@ -60,7 +60,18 @@ impl Heap {
         Ok(Self { allocator: asked, library: found, source, tunables: own(tunables, asked) })
     }
 
+    /// Returns those of its gauges that cost next to nothing, for moments in which clients work.
+    ///
+    /// Nothing of glibc: it walks the free pieces of an arena under the arena's lock, which took
+    /// 370 ms for a million of them. The others answer from counters, in 1 to 20 us.
+    #[must_use]
+    pub fn cheap_readings(&self) -> Readings {
+        if self.allocator.is_system() { Readings::new() } else { self.readings() }
+    }
+
     /// Returns the gauges of this moment; what the allocator does not tell is absent.
+    ///
+    /// It may hold up every allocation of the process meanwhile; see [`Self::cheap_readings`].
     #[must_use]
     pub fn readings(&self) -> Readings {
         self.source.readings()

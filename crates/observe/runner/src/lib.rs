@@ -12,7 +12,6 @@
 //! a reason outside the engine.
 
 mod account;
-mod allocator;
 mod course;
 mod cut;
 mod data;

@@ -119,7 +119,7 @@ impl<W: Write + Send> Worker<'_, W> {
             }
             Event::Interval(interval) => {
                 let mut engine = at.engine.state().unwrap_or_default().readings;
-                engine.extend(self.allocator.each_second());
+                engine.extend(self.heap.cheap_readings());
                 on_interval(interval, &engine);
                 let is_open = matches!(trial.load, Load::Open(_));
                 let message = IntervalMessage {

@@ -13,7 +13,6 @@ use model::{EngineState, Load, Step, StopRule};
 use workload::Presence;
 
 use crate::account::growth;
-use crate::allocator::Allocator;
 use crate::demand::calibration_of;
 use crate::message::{Command, Library, Message, Order, StepEnd, StepEnds};
 use crate::settle::settle;
@@ -54,9 +53,7 @@ pub fn work(
             return say_to(&output, &Message::OtherAllocator { reason, remedy });
         }
     };
-    let allocator = Allocator::new(heap, &clock);
-    let mut worker =
-        Worker { output, replies, stop, clock: &clock, allocator, ceiling_ops_per_s: None };
+    let mut worker = Worker { output, replies, stop, clock: &clock, heap, ceiling_ops_per_s: None };
     worker.run(&order, registry)
 }
 
@@ -107,7 +104,8 @@ pub(crate) struct Worker<'a, W> {
     replies: Receiver<Reply>,
     pub(crate) stop: StopFlag,
     pub(crate) clock: &'a SteadyClock,
-    pub(crate) allocator: Allocator<'a>,
+    /// The allocator of this process, client and engine alike.
+    pub(crate) heap: Heap,
     /// Operations per second that the client can offer on schedule, once that is known.
     pub(crate) ceiling_ops_per_s: Option<f64>,
 }
@@ -140,7 +138,7 @@ impl<W: Write + Send> Worker<'_, W> {
             let ends = self.step(&at)?;
             let is_finished = ends.end == StepEnd::Finished;
             self.say(&Message::StepEnds(Box::new(ends)))?;
-            let texts = [("", engine.statistics_text()), (".malloc", self.allocator.text())];
+            let texts = [("", engine.statistics_text()), (".malloc", self.heap.text())];
             for (of, text) in texts {
                 let Some(text) = text else { continue };
                 let name = format!("{index}.{}{of}.txt", step.name);
@@ -182,7 +180,7 @@ impl<W: Write + Send> Worker<'_, W> {
             })
             .and_then(|(engine, is_checking)| {
                 let mut identity = engine.identity();
-                identity.facts.insert("malloc".to_owned(), self.allocator.to_string());
+                identity.facts.insert("malloc".to_owned(), self.heap.to_string());
                 let effective_options = engine.effective_options()?;
                 let keep = engine.own_files();
                 Ok((engine, is_checking, Message::Opened { identity, effective_options, keep }))
@@ -230,7 +228,7 @@ impl<W: Write + Send> Worker<'_, W> {
             ends.end = StepEnd::Stopped;
         }
         ends.after = self.look(at.engine);
-        ends.malloc = Some(self.allocator.record());
+        ends.malloc = Some(self.heap.record());
         Ok(ends)
     }
 
@@ -271,15 +269,17 @@ impl<W: Write + Send> Worker<'_, W> {
 
     /// Tells the engine's state at the start of the measured span and waits for the parent.
     pub(crate) fn begin_measuring(&self, at: &At<'_>) -> Result<(), String> {
-        let before = Box::new(self.look(at.engine));
-        self.say(&Message::MeasuringBegins { before })?;
+        // The clients of a warm-up are at work.
+        let mut before = at.engine.state().unwrap_or_default();
+        before.readings.extend(self.heap.cheap_readings());
+        self.say(&Message::MeasuringBegins { before: Box::new(before) })?;
         self.wait_for_go()
     }
 
-    /// Returns what engine and allocator tell of themselves at a boundary.
+    /// Returns what engine and allocator tell of themselves when the clients have ended.
     pub(crate) fn look(&self, engine: &dyn Engine) -> EngineState {
         let mut state = engine.state().unwrap_or_default();
-        state.readings.extend(self.allocator.readings());
+        state.readings.extend(self.heap.readings());
         state
     }
 
