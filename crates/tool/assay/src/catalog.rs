@@ -21,6 +21,9 @@ static PROFILES: &[(&str, &str)] = &[
     profile!("rocksdb-leveled"),
     profile!("rocksdb-universal"),
     profile!("rocksdb-blob"),
+    profile!("rocksdb-blob-shared"),
+    profile!("rocksdb-vs-splinterdb"),
+    profile!("rocksdb-vs-splinterdb-universal"),
     profile!("rocksdb-dbbench"),
 ];
 

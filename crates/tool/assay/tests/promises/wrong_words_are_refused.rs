@@ -313,7 +313,8 @@ fn profiles_are_for_their_engine() {
        ·                   ╰── here
        ╰────
      help: profiles: rocksdb-consistent, rocksdb-stock, rocksdb-leveled, rocksdb-universal, rocksdb-
-           blob, rocksdb-dbbench
+           blob, rocksdb-blob-shared, rocksdb-vs-splinterdb, rocksdb-vs-splinterdb-universal,
+           rocksdb-dbbench
      nothing was run
     "#);
     assert_snapshot!(profile("./mine-too.toml"), @r#"
@@ -325,7 +326,8 @@ fn profiles_are_for_their_engine() {
        ·                   ╰── here
        ╰────
      help: profiles: rocksdb-consistent, rocksdb-stock, rocksdb-leveled, rocksdb-universal, rocksdb-
-           blob, rocksdb-dbbench
+           blob, rocksdb-blob-shared, rocksdb-vs-splinterdb, rocksdb-vs-splinterdb-universal,
+           rocksdb-dbbench
      nothing was run
     "#);
 }

@@ -40,9 +40,18 @@ fn every_release_takes_every_profile_it_can() {
         let ran =
             on_release(version, "profiles::every_release_takes_every_profile_it_can", |driver| {
                 let version = effective(driver, Options::new()).0;
-                let mut names = vec!["rocksdb-stock", "rocksdb-leveled", "rocksdb-universal"];
+                let mut names = vec![
+                    "rocksdb-stock",
+                    "rocksdb-leveled",
+                    "rocksdb-universal",
+                    "rocksdb-vs-splinterdb",
+                    "rocksdb-vs-splinterdb-universal",
+                ];
                 if driver.capabilities().has("blob") {
                     names.extend(["rocksdb-blob", "rocksdb-dbbench"]);
+                }
+                if driver.capabilities().has("blob_cache") {
+                    names.push("rocksdb-blob-shared");
                 }
                 for name in names {
                     effective(driver, profile(name, &version));
