@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
 use super::engine::{Compilable, Release, find};
 use super::name::version;
-use super::objects::Objects;
+use super::objects::{Objects, clear};
 use super::recipe::Language;
 use super::toolchain::Toolchain;
 use crate::artifact::Artifact;
@@ -88,18 +88,24 @@ impl Store {
         }
         toolchain.check(Language::C)?;
         let told = RefCell::new(told);
+        let mut objects = None;
         let artifact = self.make(
             &build,
             &mut |line| told.borrow_mut()(CompileEvent::Stage(line)),
             |library, _| {
                 let mut told = told.borrow_mut();
                 let work = Work { store: self, engine, release, toolchain: &toolchain, order };
-                let bundled = work.compile(library, &mut **told)?;
+                let (bundled, dir) = work.compile(library, &mut **told)?;
+                objects = Some(dir);
                 let mut facts = facts;
-                facts.extend(bundled.map(|bundled| (BUNDLED.to_owned(), bundled)));
+                if !bundled.is_empty() {
+                    facts.insert(BUNDLED.to_owned(), bundled);
+                }
                 Ok(Fetched { facts, ..Fetched::of(origin(release, &toolchain)) })
             },
         )?;
+        // Only now: a library that is refused when it is tried is soon linked again.
+        objects.map_or(Ok(()), |dir| clear(&dir))?;
         Ok((artifact, true))
     }
 }
@@ -114,8 +120,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Puts the library in place; returns which other crates are inside.
-    fn compile(&self, library: &Path, told: Told<'_>) -> Result<Option<String>, SupplyError> {
+    /// Puts the library in place; returns which other crates are inside, and where the objects are.
+    fn compile(&self, library: &Path, told: Told<'_>) -> Result<(String, PathBuf), SupplyError> {
         let Self { store, engine, release, toolchain, order } = self;
         let source = &release.source;
         told(CompileEvent::Stage(&format!("asking cargo for {} {}", source.name, source.version)));
@@ -139,8 +145,7 @@ impl Work<'_> {
         })?;
         told(CompileEvent::Stage("linking"));
         objects.link(library, jobs)?;
-        objects.clear()?;
-        Ok(Some(recipe.bundled.join(", ")).filter(|bundled| !bundled.is_empty()))
+        Ok((recipe.bundled.join(", "), objects.into_dir()))
     }
 }
 

@@ -60,7 +60,7 @@ impl<'a> Objects<'a> {
         Ok(objects)
     }
 
-    /// Returns how many files there are, and how many of them are compiled.
+    /// Returns how many files there are, and how many of them are compiled already.
     pub(crate) fn done(&self) -> (usize, usize) {
         let is_done = |index: &usize| self.dir.join(self.name(*index)).exists();
         let total = self.recipe.units.len();
@@ -91,6 +91,9 @@ impl<'a> Objects<'a> {
                             continue;
                         }
                         let outcome = self.compile_one(index, unit).map(|()| &*unit.source);
+                        if outcome.is_err() {
+                            is_over.store(true, Ordering::Relaxed);
+                        }
                         if sender.send(outcome).is_err() {
                             return;
                         }
@@ -101,10 +104,7 @@ impl<'a> Objects<'a> {
             for outcome in outcomes {
                 match outcome {
                     Ok(source) => told(source),
-                    Err(error) => {
-                        is_over.store(true, Ordering::Relaxed);
-                        refusal.get_or_insert(error);
-                    }
+                    Err(error) => refusal = refusal.take().or(Some(error)),
                 }
             }
         });
@@ -139,18 +139,9 @@ impl<'a> Objects<'a> {
         self.execute(&command, &name)
     }
 
-    /// Removes what only the making needed.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
-    pub(crate) fn clear(&self) -> Result<(), SupplyError> {
-        fs::remove_dir_all(&self.dir).map_err(SupplyError::io("remove", &self.dir))?;
-        if let Some(parent) = self.dir.parent()
-            && fs::remove_dir(parent).is_err()
-        {
-            // Objects of other builds of the release lie there.
-        }
-        Ok(())
+    /// Returns where the objects lie.
+    pub(crate) fn into_dir(self) -> PathBuf {
+        self.dir
     }
 
     /// Returns whether any file is C++.
@@ -203,6 +194,20 @@ impl<'a> Objects<'a> {
     }
 }
 
+/// Removes the objects of a build that is made.
+///
+/// # Errors
+/// When they cannot be removed.
+pub(crate) fn clear(dir: &Path) -> Result<(), SupplyError> {
+    fs::remove_dir_all(dir).map_err(SupplyError::io("remove", dir))?;
+    if let Some(parent) = dir.parent()
+        && fs::remove_dir(parent).is_err()
+    {
+        // Objects of other builds of the release lie there.
+    }
+    Ok(())
+}
+
 /// Returns the command that compiles a file, without the object's name.
 fn command_of(toolchain: &Toolchain, unit: &Unit) -> Vec<String> {
     let mut command = toolchain.compile(unit.language, &unit.arguments);
@@ -230,4 +235,95 @@ fn hash(toolchain: &Toolchain, recipe: &Recipe) -> String {
     let digest = hasher.finalize();
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     hex[..HASH_DIGITS].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a recipe of C files below a directory.
+    fn recipe(dir: &Path, files: &[(&str, &str)]) -> Recipe {
+        let mut recipe = Recipe::default();
+        for (name, text) in files {
+            fs::write(dir.join(name), text).unwrap();
+        }
+        let sources = files.iter().map(|(name, _)| dir.join(name));
+        recipe.headers.push(("made/limits.h", "#define LIMIT 7\n".to_owned()));
+        recipe.add(Language::C, &["-Iinclude".to_owned()], sources);
+        recipe
+    }
+
+    /// Returns the machine's compiler, or says that there is none.
+    fn gcc(flags: &str) -> Option<Toolchain> {
+        let found = Toolchain::find("gcc", flags, false);
+        if matches!(found, Err(SupplyError::NoCompiler { .. })) {
+            println!("skipped: no gcc here (Debian: apt install gcc)");
+        }
+        found.ok()
+    }
+
+    #[test]
+    fn whatever_changes_an_object_changes_the_directory() {
+        let Some(plain) = gcc("-O1") else { return };
+        let dir = tempfile::tempdir().unwrap();
+        let one = recipe(dir.path(), &[("a.c", ""), ("b.c", "")]);
+        let of = |toolchain: &Toolchain, recipe: &Recipe| hash(toolchain, recipe);
+        let first = of(&plain, &one);
+        assert_eq!(first.len(), HASH_DIGITS);
+        assert_eq!(first, of(&plain, &one));
+        let mut other_flags = plain.clone();
+        other_flags.flags.push("-O2".to_owned());
+        let mut other_compiler = plain.clone();
+        other_compiler.version_line.push('1');
+        let mut linked_together = plain.clone();
+        linked_together.is_lto = true;
+        for other in [&other_flags, &other_compiler, &linked_together] {
+            assert_ne!(first, of(other, &one));
+        }
+        let mut other_header = one.clone();
+        other_header.headers[0].1.push(' ');
+        assert_ne!(first, of(&plain, &other_header));
+        assert_ne!(first, of(&plain, &recipe(dir.path(), &[("a.c", "")])));
+    }
+
+    /// Goal: what was compiled before a file was refused is not compiled again.
+    /// Method: the second of three files is wrong, then mended; its neighbours are watched.
+    #[test]
+    fn a_refused_file_keeps_what_is_compiled_and_is_told_in_the_compiler_s_words() {
+        let Some(toolchain) = gcc("-O0") else { return };
+        let dir = tempfile::tempdir().unwrap();
+        let good = "#include <made/limits.h>\nint one(void) { return LIMIT; }\n";
+        let files = [("a.c", good), ("b.c", "int two(void) { return ; oops }\n"), ("c.c", "")];
+        let recipe = recipe(dir.path(), &files);
+        let objects = Objects::prepare(&dir.path().join("o"), &toolchain, &recipe).unwrap();
+        let mut compiled = Vec::new();
+        let mut note = |path: &Path| compiled.push(path.to_owned());
+        let error = objects.compile(1, &mut note).unwrap_err();
+        let SupplyError::CompileFailed { file, words, log, .. } = &error else { panic!("{error}") };
+        assert!(file.ends_with("b.c"), "{file}");
+        assert!(words.starts_with("/") && words.contains("error: ") && words.contains("oops"));
+        let log = fs::read_to_string(log).unwrap();
+        assert!(log.starts_with("gcc -Iinclude -fPIC -w -O0 -c ") && log.contains("oops"), "{log}");
+        assert_eq!(objects.done(), (3, 1));
+        fs::write(dir.path().join("b.c"), "int two(void) { return 2; }\n").unwrap();
+        objects.compile(2, &mut note).unwrap();
+        assert_eq!(compiled.len(), 3, "each file once: {compiled:?}");
+        let library = dir.path().join("libx.so");
+        objects.link(&library, 1).unwrap();
+        crate::library::check_loadable(&library).unwrap();
+        clear(&objects.into_dir()).unwrap();
+        assert!(!dir.path().join("o").exists());
+    }
+
+    #[test]
+    fn what_is_missing_is_told_when_the_library_is_linked() {
+        let Some(toolchain) = gcc("-O0") else { return };
+        let dir = tempfile::tempdir().unwrap();
+        let files = [("a.c", "int gone(void);\nint one(void) { return gone(); }\n")];
+        let recipe = recipe(dir.path(), &files);
+        let objects = Objects::prepare(dir.path(), &toolchain, &recipe).unwrap();
+        objects.compile(1, &mut |_| ()).unwrap();
+        let error = objects.link(&dir.path().join("libx.so"), 1).unwrap_err().to_string();
+        assert!(error.contains("undefined reference to `gone'"), "{error}");
+    }
 }

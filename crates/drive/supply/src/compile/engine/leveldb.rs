@@ -11,7 +11,7 @@ use crate::source::Packages;
 /// LevelDB's releases.
 pub(super) const COMPILABLE: Compilable = Compilable {
     engine: "leveldb",
-    releases: &[Release::of("1.22.0", "leveldb-sys", "2.0.9")],
+    releases: &[Release::of("1.22", "leveldb-sys", "2.0.9")],
     recipe,
 };
 
