@@ -27,7 +27,8 @@ type Open = fn(&std::path::Path) -> Result<Box<dyn Driver>, EngineError>;
 static ENGINES: &[(&str, &str, Source)] = &[
     ("rocksdb", "LSM tree; any release from 5.18 on", Source::Loaded(driver_rocksdb::open_library)),
     ("leveldb", "LSM tree with one background thread", Source::Loaded(driver_leveldb::open_library)),
-    ("sqlite", "B-tree with SQL in front", Source::Linked(driver_sqlite::driver)),
+    ("splinterdb", "B-epsilon tree for NVMe; any build since 2022", Source::Shimmed(driver_splinterdb::open_library, driver_splinterdb::RECIPE)),
+    ("sqlite", "B-tree with SQL in front", Source::Either(driver_sqlite::driver, driver_sqlite::open_library)),
     ("lmdb", "copy-on-write B-tree in mapped memory", Source::Linked(driver_lmdb::driver)),
     ("redb", "copy-on-write B-tree in Rust", Source::Linked(driver_redb::driver)),
     ("fjall", "LSM tree in Rust, with or without key-value separation", Source::Linked(driver_fjall::driver)),

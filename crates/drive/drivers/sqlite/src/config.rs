@@ -1,9 +1,8 @@
 //! What SQLite is opened with: settings translated, then the pragmas the user names.
 
+use engine::asked::{check_names, check_settings, refused};
 use engine::{EngineError, OpenSpec};
-use model::{Durability, Options};
-
-use crate::error::refused;
+use model::{Capabilities, Durability, Options};
 
 /// Pragmas that may be set by name, in the order in which they must be applied.
 pub(crate) const PRAGMAS: [&str; 11] = [
@@ -63,8 +62,10 @@ pub(crate) struct Config {
 
 impl Config {
     /// Returns the configuration that `spec` asks for.
-    pub(crate) fn resolve(spec: &OpenSpec) -> Result<Self, EngineError> {
-        refuse_settings(spec)?;
+    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
+        check_settings("SQLite", can, &spec.settings)?;
+        let known: Vec<_> = PRAGMAS.into_iter().chain([TABLE]).collect();
+        check_names("SQLite", &known, &spec.options)?;
         let (journal_mode, synchronous) = match spec.settings.durability {
             Durability::None => ("off", "off"),
             Durability::Os => ("wal", "off"),
@@ -82,12 +83,8 @@ impl Config {
         for (name, value) in spec.options.iter() {
             if name == TABLE {
                 table = Some(parse_table(value)?);
-            } else if PRAGMAS.contains(&name) {
-                asked.set(name, word(name, value)?);
             } else {
-                let reason =
-                    format!("not an option of SQLite here; known: {}, {TABLE}", PRAGMAS.join(", "));
-                return Err(refused(name, reason));
+                asked.set(name, word(name, value)?);
             }
         }
         refuse_broken_promise(spec.settings.durability, &asked)?;
@@ -98,19 +95,6 @@ impl Config {
     /// Returns whether writes go to a WAL.
     pub(crate) fn has_wal(&self) -> bool {
         self.pragmas.get("journal_mode") == Some("wal")
-    }
-}
-
-fn refuse_settings(spec: &OpenSpec) -> Result<(), EngineError> {
-    if spec.settings.direct_io {
-        let text = "direct_io: SQLite reads and writes through the page cache";
-        return Err(EngineError::Unsupported(text.to_owned()));
-    }
-    match spec.settings.compression.as_deref() {
-        None | Some("none") => Ok(()),
-        Some(name) => Err(EngineError::Unsupported(format!(
-            "compression `{name}`: SQLite stores rows as given"
-        ))),
     }
 }
 
@@ -172,6 +156,10 @@ mod tests {
 
     use super::*;
 
+    fn resolve(spec: &OpenSpec) -> Result<Config, EngineError> {
+        Config::resolve(spec, &crate::driver().capabilities())
+    }
+
     fn spec(durability: Durability, options: &[(&str, &str)]) -> OpenSpec {
         OpenSpec {
             dir: PathBuf::new(),
@@ -187,7 +175,7 @@ mod tests {
 
     #[test]
     fn settings_become_pragmas_and_options_win() {
-        let config = Config::resolve(&spec(
+        let config = resolve(&spec(
             Durability::Os,
             &[("synchronous", "NORMAL"), ("page_size", "8192"), ("assay.table", "rowid")],
         ))
@@ -213,16 +201,16 @@ mod tests {
             (Durability::Sync, "journal_mode", "off"),
             (Durability::Os, "journal_mode", "memory"),
         ] {
-            let error = Config::resolve(&spec(class, &[(name, value)])).unwrap_err();
+            let error = resolve(&spec(class, &[(name, value)])).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
         }
-        assert!(Config::resolve(&spec(Durability::None, &[("journal_mode", "delete")])).is_ok());
+        assert!(resolve(&spec(Durability::None, &[("journal_mode", "delete")])).is_ok());
     }
 
     #[test]
     fn wrong_options_are_refused_by_name() {
         for (name, value) in [("cache_sise", "1"), ("page_size", "1; DROP"), (TABLE, "heap")] {
-            let error = Config::resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
+            let error = resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
         }
     }

@@ -1,30 +1,52 @@
-//! The linked SQLite before it is opened.
+//! One SQLite before it is opened.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Durability, Identity, OpKind};
-use rusqlite::Connection;
 
 use crate::config::Config;
+use crate::ffi::Api;
+use crate::ffi_connection::Connection;
 use crate::instance::SqliteEngine;
 
-/// The linked SQLite.
-pub(crate) struct SqliteDriver;
+/// Returns the driver of the linked SQLite.
+#[must_use]
+pub fn driver() -> Box<dyn Driver> {
+    Box::new(SqliteDriver { api: Api::linked() })
+}
+
+/// Loads a SQLite library, release 3.24 or newer, and returns its driver.
+///
+/// A process takes one library: the first one stays loaded until the process ends.
+///
+/// # Errors
+/// When the file is no shared library, was built for another machine, is not SQLite, is too old or
+/// was built without threads, or when the process holds another library already.
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+    Ok(Box::new(SqliteDriver { api: Api::load(path)? }))
+}
+
+/// One SQLite.
+struct SqliteDriver {
+    api: &'static Api,
+}
 
 impl Driver for SqliteDriver {
     fn identity(&self) -> Identity {
-        identity()
+        identity(self.api)
     }
 
     fn capabilities(&self) -> Capabilities {
         let no = |reason: &str| Feature::No(reason.to_owned());
+        let memory = Connection::open(self.api, Path::new(":memory:"));
         Capabilities {
             operations: OpKind::ALL.into(),
             durability: Durability::ALL.into(),
             key_bytes_max: None,
-            value_bytes_max: None,
+            value_bytes_max: memory.ok().and_then(|connection| connection.row_bytes_max()),
             features: BTreeMap::from([
                 (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
                 (CACHE_SIZE.to_owned(), Feature::Yes),
@@ -35,37 +57,27 @@ impl Driver for SqliteDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        let config = Config::resolve(spec)?;
-        Ok(Box::new(SqliteEngine::open(&spec.dir, config)?))
+        let config = Config::resolve(spec, &self.capabilities())?;
+        Ok(Box::new(SqliteEngine::open(self.api, &spec.dir, config)?))
     }
 }
 
-/// Returns what SQLite says of itself.
-pub(crate) fn identity() -> Identity {
-    let mut facts = BTreeMap::new();
-    if let Ok(options) = compile_options() {
-        facts.insert("compile_options".to_owned(), options);
-    }
-    facts.insert("source_id".to_owned(), source_id().unwrap_or_default());
+/// Returns what SQLite says of itself, and the library it came in.
+pub(crate) fn identity(api: &Api) -> Identity {
+    let mut facts = BTreeMap::from([
+        ("compile_options".to_owned(), api.compile_options().join(" ")),
+        ("source_id".to_owned(), api.source_id()),
+    ]);
     facts.retain(|_, fact| !fact.is_empty());
     Identity {
         engine: "sqlite".to_owned(),
-        version: rusqlite::version().to_owned(),
-        origin: "linked".to_owned(),
-        sha256: None,
+        version: api.version(),
+        origin: api
+            .loaded
+            .map_or("linked".to_owned(), |library| library.path.display().to_string()),
+        sha256: api.loaded.map(|library| library.sha256.clone()),
         facts,
     }
-}
-
-fn compile_options() -> rusqlite::Result<String> {
-    let connection = Connection::open_in_memory()?;
-    let mut statement = connection.prepare("PRAGMA compile_options")?;
-    let options: Result<Vec<String>, _> = statement.query_map([], |row| row.get(0))?.collect();
-    Ok(options?.join(" "))
-}
-
-fn source_id() -> rusqlite::Result<String> {
-    Connection::open_in_memory()?.query_row("SELECT sqlite_source_id()", [], |row| row.get(0))
 }
 
 #[cfg(test)]
@@ -74,9 +86,14 @@ mod tests {
 
     #[test]
     fn version_and_compile_options_are_told_by_the_library() {
-        let identity = identity();
+        let identity = driver().identity();
         assert!(identity.version.starts_with("3."), "{identity:?}");
         assert!(identity.facts["compile_options"].contains("THREADSAFE=1"), "{identity:?}");
         assert!(identity.facts["source_id"].starts_with("20"), "{identity:?}");
+    }
+
+    #[test]
+    fn the_longest_value_is_told_by_the_library() {
+        assert_eq!(driver().capabilities().value_bytes_max, Some(1_000_000_000));
     }
 }

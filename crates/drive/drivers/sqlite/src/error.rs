@@ -1,22 +1,22 @@
 //! SQLite's failures, by what the caller may do about them.
 
-use engine::EngineError;
-use rusqlite::ErrorCode;
+use std::ffi::c_int;
 
-/// Returns `error` as the engine's, in SQLite's own words.
+use engine::EngineError;
+use libsqlite3_sys::{SQLITE_BUSY, SQLITE_LOCKED, SQLITE_TOOBIG};
+
+/// What an extended result code keeps of the primary one.
+const PRIMARY: c_int = 0xff;
+
+/// Returns the failure with that result code as the engine's, in SQLite's own words.
 #[cold]
-pub(crate) fn failed(error: rusqlite::Error) -> EngineError {
-    let text = format!("sqlite: {error}");
-    match error.sqlite_error_code() {
+pub(crate) fn failed(code: c_int, words: &str) -> EngineError {
+    let text = format!("sqlite: {words}");
+    match code & PRIMARY {
         // The busy handler has waited for as long as the pragma `busy_timeout` allows.
-        Some(ErrorCode::DatabaseBusy) => EngineError::Timeout(text),
-        Some(ErrorCode::DatabaseLocked) => EngineError::Conflict(text),
-        Some(ErrorCode::TooBig) => EngineError::Unsupported(text),
+        SQLITE_BUSY => EngineError::Timeout(text),
+        SQLITE_LOCKED => EngineError::Conflict(text),
+        SQLITE_TOOBIG => EngineError::Unsupported(text),
         _ => EngineError::Fatal(text),
     }
-}
-
-/// Returns the refusal of an option.
-pub(crate) fn refused(option: &str, reason: impl Into<String>) -> EngineError {
-    EngineError::Option { option: option.to_owned(), reason: reason.into() }
 }

@@ -1,24 +1,144 @@
-//! SQLite's counters of one connection, which rusqlite does not offer.
-#![expect(unsafe_code, reason = "sqlite3_db_status64 is reached through the raw handle")]
+//! The C functions of one SQLite: the linked one, or a library's that was loaded at run time.
+//!
+//! Only the `ffi` files of this driver call foreign code; they offer it to the others as safe
+//! functions. A signature here must hold for every release from 3.24 on; the compiler compares it
+//! with the linked one's.
+//!
+//! Source: SQLite, "C-language Interface Specification", and `sqlite3.h` of 3.24.0 to 3.54.1.
+#![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
-use rusqlite::{Connection, ffi};
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulonglong, c_void};
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::OnceLock;
 
-/// Counter: page requests that the connection's cache answered.
-pub(crate) const CACHE_HIT: i32 = ffi::SQLITE_DBSTATUS_CACHE_HIT;
-/// Counter: page requests that it did not.
-pub(crate) const CACHE_MISS: i32 = ffi::SQLITE_DBSTATUS_CACHE_MISS;
-/// Counter: pages written, to the WAL where there is one, else to the database file.
-pub(crate) const CACHE_WRITE: i32 = ffi::SQLITE_DBSTATUS_CACHE_WRITE;
-/// Gauge: bytes held by the connection's cache.
-pub(crate) const CACHE_USED: i32 = ffi::SQLITE_DBSTATUS_CACHE_USED;
+use dynlib::{Loaded, load_once};
+use engine::EngineError;
+use libsqlite3_sys::{sqlite3, sqlite3_destructor_type, sqlite3_stmt};
 
-/// Returns the value of `counter`, one of the constants above; `None` when SQLite does not tell.
-pub(crate) fn db_status(connection: &Connection, counter: i32) -> Option<u64> {
-    let (mut current, mut highest) = (0, 0);
-    // SAFETY: the handle is only used for the call below, while `connection` is borrowed.
-    let handle = unsafe { connection.handle() };
-    // SAFETY: `handle` is open, both results are ours, and the last argument asks for no reset.
-    let code =
-        unsafe { ffi::sqlite3_db_status64(handle, counter, &raw mut current, &raw mut highest, 0) };
-    if code == ffi::SQLITE_OK { u64::try_from(current).ok() } else { None }
+/// The oldest release whose `INSERT` can update, as the put of this driver does.
+const OLDEST: (c_int, &str) = (3_024_000, "3.24");
+
+dynlib::functions! {
+    /// The functions of one SQLite.
+    pub(crate) struct Functions linked libsqlite3_sys {
+        required {
+            sqlite3_open_v2: fn(*const c_char, *mut *mut sqlite3, c_int, *const c_char) -> c_int;
+            sqlite3_close: fn(*mut sqlite3) -> c_int;
+            sqlite3_libversion: fn() -> *const c_char;
+            sqlite3_libversion_number: fn() -> c_int;
+            sqlite3_sourceid: fn() -> *const c_char;
+            sqlite3_threadsafe: fn() -> c_int;
+            sqlite3_errmsg: fn(*mut sqlite3) -> *const c_char;
+            sqlite3_errstr: fn(c_int) -> *const c_char;
+            sqlite3_limit: fn(*mut sqlite3, c_int, c_int) -> c_int;
+            sqlite3_db_status: fn(*mut sqlite3, c_int, *mut c_int, *mut c_int, c_int) -> c_int;
+            sqlite3_db_handle: fn(*mut sqlite3_stmt) -> *mut sqlite3;
+            sqlite3_prepare_v2: fn(
+                *mut sqlite3, *const c_char, c_int, *mut *mut sqlite3_stmt, *mut *const c_char
+            ) -> c_int;
+            sqlite3_bind_parameter_count: fn(*mut sqlite3_stmt) -> c_int;
+            sqlite3_bind_blob64: fn(
+                *mut sqlite3_stmt, c_int, *const c_void, c_ulonglong, sqlite3_destructor_type
+            ) -> c_int;
+            sqlite3_bind_int64: fn(*mut sqlite3_stmt, c_int, c_longlong) -> c_int;
+            sqlite3_step: fn(*mut sqlite3_stmt) -> c_int;
+            sqlite3_column_blob: fn(*mut sqlite3_stmt, c_int) -> *const c_void;
+            sqlite3_column_bytes: fn(*mut sqlite3_stmt, c_int) -> c_int;
+            sqlite3_reset: fn(*mut sqlite3_stmt) -> c_int;
+            sqlite3_finalize: fn(*mut sqlite3_stmt) -> c_int;
+        }
+        optional {
+            sqlite3_compileoption_get: fn(c_int) -> *const c_char;
+            sqlite3_db_status64: fn(
+                *mut sqlite3, c_int, *mut c_longlong, *mut c_longlong, c_int
+            ) -> c_int;
+        }
+    }
+}
+
+/// One SQLite and its functions.
+pub(crate) struct Api {
+    functions: Functions,
+    /// The library; `None` when it is linked into this program.
+    pub(crate) loaded: Option<&'static Loaded>,
+}
+
+impl Deref for Api {
+    type Target = Functions;
+
+    #[inline]
+    fn deref(&self) -> &Functions {
+        &self.functions
+    }
+}
+
+impl Api {
+    /// Returns the SQLite this program is linked with.
+    pub(crate) fn linked() -> &'static Self {
+        static LINKED: OnceLock<Api> = OnceLock::new();
+        LINKED.get_or_init(|| Self { functions: Functions::linked(), loaded: None })
+    }
+
+    /// Loads the library at `path`, or returns it when this process already holds it.
+    ///
+    /// # Errors
+    /// When the process holds another library, the loader refuses the file, or it is no SQLite that
+    /// this driver can use.
+    pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
+        static LOADED: OnceLock<Api> = OnceLock::new();
+        let loaded = load_once(path)?;
+        let functions = Functions::bind(&loaded.library)
+            .map_err(|symbol| loaded.lacks(symbol, "sqlite3_open_v2", "SQLite", OLDEST.1))?;
+        let api = Self { functions, loaded: Some(loaded) };
+        let refused = |reason: String| {
+            Err(EngineError::Unsupported(format!("`{}` {reason}", loaded.path.display())))
+        };
+        // SAFETY: takes nothing and returns a number.
+        if unsafe { (api.sqlite3_libversion_number)() } < OLDEST.0 {
+            let (version, oldest) = (api.version(), OLDEST.1);
+            return refused(format!("is SQLite {version}; {oldest} or newer is needed"));
+        }
+        // SAFETY: takes nothing and returns a number.
+        if unsafe { (api.sqlite3_threadsafe)() } == 0 {
+            return refused("was built without threads (SQLITE_THREADSAFE=0)".to_owned());
+        }
+        Ok(LOADED.get_or_init(|| api))
+    }
+
+    /// Returns the release, such as `3.40.1`.
+    pub(crate) fn version(&self) -> String {
+        // SAFETY: takes nothing and returns a constant text.
+        self.text(unsafe { (self.sqlite3_libversion)() })
+    }
+
+    /// Returns date and hash of the source it was built from.
+    pub(crate) fn source_id(&self) -> String {
+        // SAFETY: takes nothing and returns a constant text.
+        self.text(unsafe { (self.sqlite3_sourceid)() })
+    }
+
+    /// Returns the options it was compiled with; empty when it was compiled not to tell.
+    pub(crate) fn compile_options(&self) -> Vec<String> {
+        let Some(option) = self.sqlite3_compileoption_get else { return Vec::new() };
+        // SAFETY: any number is allowed; behind the last option the answer is null.
+        let texts = (0..).map(|number| self.text(unsafe { option(number) }));
+        texts.take_while(|text| !text.is_empty()).collect()
+    }
+
+    /// Returns SQLite's words for a result code.
+    #[cold]
+    pub(crate) fn words(&self, code: c_int) -> String {
+        // SAFETY: any code is allowed; the answer is a constant text.
+        self.text(unsafe { (self.sqlite3_errstr)(code) })
+    }
+
+    /// Returns a copy of a text of SQLite's; empty when it is null.
+    pub(crate) fn text(&self, text: *const c_char) -> String {
+        if text.is_null() {
+            return String::new();
+        }
+        // SAFETY: SQLite's texts end with a zero, and this one lives until SQLite is called again.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
 }

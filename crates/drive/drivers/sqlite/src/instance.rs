@@ -6,11 +6,11 @@ use std::sync::Mutex;
 
 use engine::{Engine, EngineError, Maintenance, Session};
 use model::{EngineState, Identity, Options, Readings};
-use rusqlite::Connection;
 
 use crate::config::{Config, PRAGMAS, TABLE, Table};
 use crate::connection::{self, pragma};
-use crate::error::failed;
+use crate::ffi::Api;
+use crate::ffi_connection::Connection;
 use crate::session::SqliteSession;
 use crate::tally::Tally;
 
@@ -23,6 +23,7 @@ const WAL_FRAME_HEADER_BYTES: u64 = 24;
 
 /// An open database file.
 pub(crate) struct SqliteEngine {
+    api: &'static Api,
     path: PathBuf,
     config: Config,
     table: Table,
@@ -34,16 +35,21 @@ pub(crate) struct SqliteEngine {
 
 impl SqliteEngine {
     /// Opens the database in `dir`, creating it when absent.
-    pub(crate) fn open(dir: &Path, config: Config) -> Result<Self, EngineError> {
+    pub(crate) fn open(api: &'static Api, dir: &Path, config: Config) -> Result<Self, EngineError> {
         let path = dir.join(NAME);
-        let probe = connection::open(&path, &config)?;
+        let probe = connection::open(api, &path, &config)?;
         let table = connection::ensure_table(&probe, config.table)?;
         let page_bytes = pragma(&probe, "page_size")?
             .and_then(|bytes| bytes.parse().ok())
             .ok_or_else(|| EngineError::Fatal("sqlite: does not tell its page_size".to_owned()))?;
-        connection::run(&probe, "PRAGMA busy_timeout = 0").map_err(failed)?;
+        connection::run(&probe, "PRAGMA busy_timeout = 0")?;
         let (probe, tally) = (Mutex::new(probe), Tally::default());
-        Ok(Self { path, config, table, page_bytes, probe, tally })
+        Ok(Self { api, path, config, table, page_bytes, probe, tally })
+    }
+
+    /// Opens a connection like the clients'.
+    fn connect(&self) -> Result<Connection, EngineError> {
+        connection::open(self.api, &self.path, &self.config)
     }
 
     fn wal_bytes(&self) -> u64 {
@@ -57,10 +63,8 @@ impl SqliteEngine {
         if !self.config.has_wal() {
             return Ok(false);
         }
-        let is_busy: i64 = connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-            .map_err(failed)?;
-        if is_busy == 0 {
+        let is_busy = connection::first(connection, "PRAGMA wal_checkpoint(TRUNCATE)")?;
+        if is_busy.as_deref() == Some("0") {
             Ok(true)
         } else {
             let text = "sqlite: clients kept the WAL in use for longer than `busy_timeout`";
@@ -71,17 +75,16 @@ impl SqliteEngine {
 
 impl Engine for SqliteEngine {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        let connection = connection::open(&self.path, &self.config)?;
-        Ok(Box::new(SqliteSession::new(connection, &self.tally).map_err(failed)?))
+        Ok(Box::new(SqliteSession::new(self.connect()?, &self.tally)?))
     }
 
     fn identity(&self) -> Identity {
-        crate::driver::identity()
+        crate::driver::identity(self.api)
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
         // A connection like the clients': some pragmas belong to the connection.
-        let connection = connection::open(&self.path, &self.config)?;
+        let connection = self.connect()?;
         let mut options = Options::new();
         for name in PRAGMAS {
             if let Some(value) = pragma(&connection, name)? {
@@ -96,11 +99,11 @@ impl Engine for SqliteEngine {
         // A connection of its own, so that `state` is answered meanwhile.
         match work {
             Maintenance::Flush if !self.config.has_wal() => Ok(false),
-            Maintenance::Flush => self.checkpoint(&connection::open(&self.path, &self.config)?),
+            Maintenance::Flush => self.checkpoint(&self.connect()?),
             Maintenance::CompactLevel0 => Ok(false),
             Maintenance::CompactAll => {
-                let connection = connection::open(&self.path, &self.config)?;
-                connection::run(&connection, "VACUUM").map_err(failed)?;
+                let connection = self.connect()?;
+                connection::run(&connection, "VACUUM")?;
                 self.checkpoint(&connection)?;
                 Ok(true)
             }
@@ -142,7 +145,7 @@ impl Engine for SqliteEngine {
             EngineError::Fatal("sqlite: a thread panicked while it asked for the state".to_owned())
         })?;
         // The last connection moves the WAL's pages to the file and removes the WAL.
-        probe.close().map_err(|(_connection, error)| failed(error))?;
+        drop(probe);
         // Only now: closing any handle to the file drops the locks this process holds on it.
         File::open(&path)
             .and_then(|file| file.sync_all())

@@ -1,8 +1,9 @@
-//! SQLite as a system under test, through the crate `rusqlite`, which links SQLite.
+//! SQLite as a system under test: the linked one, or any library of it, loaded at run time.
 //!
 //! It is not an SQL driver: one table of keys and values, with one prepared statement per kind of
 //! operation. It stands below `engine`, whose traits it implements; the program's registry names
-//! [`driver`] and nothing else.
+//! [`driver`] and [`open_library`], and nothing else. Both fill one table of C functions, so all
+//! else is the same code.
 //!
 //! | durability | SQLite | what a commit does |
 //! |---|---|---|
@@ -19,10 +20,12 @@
 //! the other way round, in classes `os` and `sync` only writers wait for one another; who waits
 //! sleeps in SQLite's own busy handler, 1 ms at first and up to 100 ms. A checkpoint runs in the
 //! client whose commit fills the WAL. SQLite has no background threads for `background_jobs`.
+//! A library built without `dbstat` does not tell the height of its tree.
 //!
-//! Invariants: values go to [`engine::Rows`] straight from the page or SQLite's overflow buffer;
-//! `unsafe` is in `ffi.rs` alone; an option that would break the promise of the durability class
-//! is refused. Allocations per operation are SQLite's own: it copies bound keys and values.
+//! Invariants: values go to [`engine::Rows`] straight from the page or SQLite's overflow buffer,
+//! and SQLite reads keys and values where the client has them; `unsafe` is in the `ffi` files
+//! alone; an option that would break the promise of the durability class is refused. Allocations
+//! per operation are SQLite's own.
 //!
 //! To add an option, add the pragma to the table in `config.rs`.
 
@@ -31,14 +34,9 @@ mod connection;
 mod driver;
 mod error;
 mod ffi;
+mod ffi_connection;
 mod instance;
 mod session;
 mod tally;
 
-use engine::Driver;
-
-/// Returns the driver of the linked SQLite.
-#[must_use]
-pub fn driver() -> Box<dyn Driver> {
-    Box::new(driver::SqliteDriver)
-}
+pub use driver::{driver, open_library};

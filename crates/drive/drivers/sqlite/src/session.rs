@@ -1,53 +1,48 @@
 //! One client: a connection with its prepared statements.
 
+use std::ops::ControlFlow::{Break, Continue};
+
 use engine::{EngineError, Rows, Session};
 use model::{Direction, Op, Outcome};
-use rusqlite::{Connection, Result, Statement};
 
-use crate::error::failed;
-use crate::tally::{Counters, Tally, counters};
+use crate::ffi_connection::Param::{Blob, Integer};
+use crate::ffi_connection::{Connection, Prepared, Statement};
+use crate::tally::{Counters, Tally, take_counters};
 
 /// Operations between two publications of the connection's counters: they cost some 100 ns.
 const PUBLISH_EVERY: u32 = 4096;
 
-self_cell::self_cell!(
-    /// A connection and the statements that borrow it.
-    struct Prepared {
-        owner: Connection,
-        #[not_covariant]
-        dependent: Statements,
-    }
-);
-
-/// One statement per kind of operation.
-struct Statements<'c> {
-    get: Statement<'c>,
-    put: Statement<'c>,
-    delete: Statement<'c>,
-    forward: Statement<'c>,
-    reverse: Statement<'c>,
-    begin: Statement<'c>,
-    commit: Statement<'c>,
-}
+/// One statement per kind of operation, in the order in which `execute` names them.
+const STATEMENTS: [&str; 7] = [
+    "SELECT v FROM kv WHERE k = ?1",
+    "INSERT INTO kv(k, v) VALUES(?1, ?2) ON CONFLICT(k) DO UPDATE SET v = excluded.v",
+    "DELETE FROM kv WHERE k = ?1",
+    "SELECT k, v FROM kv WHERE k >= ?1 ORDER BY k LIMIT ?2",
+    "SELECT k, v FROM kv WHERE k <= ?1 ORDER BY k DESC LIMIT ?2",
+    "BEGIN DEFERRED",
+    "COMMIT",
+];
 
 /// A client's handle.
 pub(crate) struct SqliteSession<'e> {
-    prepared: Prepared,
+    prepared: Prepared<{ STATEMENTS.len() }>,
     tally: &'e Tally,
-    published: Counters,
+    cache_bytes: u64,
     operations: u32,
 }
 
 impl<'e> SqliteSession<'e> {
     /// Prepares the statements on `connection`; its counters go to `tally`.
-    pub(crate) fn new(connection: Connection, tally: &'e Tally) -> Result<Self> {
-        let prepared = Prepared::try_new(connection, |connection| Statements::new(connection))?;
-        Ok(Self { prepared, tally, published: Counters::default(), operations: 0 })
+    pub(crate) fn new(connection: Connection, tally: &'e Tally) -> Result<Self, EngineError> {
+        let prepared = connection.prepare(STATEMENTS)?;
+        Ok(Self { prepared, tally, cache_bytes: 0, operations: 0 })
     }
 
-    fn publish(&mut self, now: Counters) {
-        self.tally.replace(self.published, now);
-        self.published = now;
+    #[cold]
+    fn publish(&mut self) {
+        let counted = take_counters(self.prepared.connection());
+        self.tally.add(counted, self.cache_bytes);
+        self.cache_bytes = counted.cache_bytes;
     }
 }
 
@@ -55,95 +50,99 @@ impl Session for SqliteSession<'_> {
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         self.operations = self.operations.wrapping_add(1);
         if self.operations.is_multiple_of(PUBLISH_EVERY) {
-            self.publish(counters(self.prepared.borrow_owner()));
+            self.publish();
         }
-        self.prepared
-            .with_dependent_mut(|_connection, statements| statements.execute(op, rows))
-            .map_err(failed)
+        let [find, upsert, remove, forward, reverse, begin, commit] = self.prepared.statements();
+        match *op {
+            Op::Get { key } => get(find, key, rows)?,
+            Op::Put { key, value } => {
+                return written(upsert.run([Blob(key), Blob(value)], |_| Break(())));
+            }
+            Op::Delete { key } => return written(remove.run([Blob(key)], |_| Break(()))),
+            Op::Scan { start, limit, direction: Direction::Forward } => {
+                scan(forward, start, limit, rows)?;
+            }
+            Op::Scan { start, limit, direction: Direction::Reverse } => {
+                scan(reverse, start, limit, rows)?;
+            }
+            Op::MultiGet { keys } => {
+                begin.run([], |_| Break(()))?;
+                let read = keys.iter().try_for_each(|key| get(find, key, rows));
+                // Also after a failed read: the transaction must not outlive the operation.
+                let ended = commit.run([], |_| Break(()));
+                read.and(ended)?;
+            }
+        }
+        Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
     }
 }
 
 impl Drop for SqliteSession<'_> {
     fn drop(&mut self) {
-        let counted = counters(self.prepared.borrow_owner());
+        self.publish();
         // The cache goes with the connection.
-        self.publish(Counters { cache_bytes: 0, ..counted });
+        self.tally.add(Counters::default(), self.cache_bytes);
     }
 }
 
-impl<'c> Statements<'c> {
-    fn new(connection: &'c Connection) -> Result<Self> {
-        Ok(Self {
-            get: connection.prepare("SELECT v FROM kv WHERE k = ?1")?,
-            put: connection.prepare(
-                "INSERT INTO kv(k, v) VALUES(?1, ?2) ON CONFLICT(k) DO UPDATE SET v = excluded.v",
-            )?,
-            delete: connection.prepare("DELETE FROM kv WHERE k = ?1")?,
-            forward: connection.prepare("SELECT k, v FROM kv WHERE k >= ?1 ORDER BY k LIMIT ?2")?,
-            reverse: connection
-                .prepare("SELECT k, v FROM kv WHERE k <= ?1 ORDER BY k DESC LIMIT ?2")?,
-            begin: connection.prepare("BEGIN DEFERRED")?,
-            commit: connection.prepare("COMMIT")?,
-        })
-    }
-
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
-        match *op {
-            Op::Get { key } => {
-                get(&mut self.get, key, rows)?;
-                Ok(outcome(rows))
-            }
-            Op::Put { key, value } => {
-                self.put.raw_bind_parameter(1, key)?;
-                self.put.raw_bind_parameter(2, value)?;
-                self.put.raw_execute()?;
-                Ok(Outcome::Done)
-            }
-            Op::Delete { key } => {
-                self.delete.raw_bind_parameter(1, key)?;
-                self.delete.raw_execute()?;
-                Ok(Outcome::Done)
-            }
-            Op::Scan { start, limit, direction } => {
-                let statement = match direction {
-                    Direction::Forward => &mut self.forward,
-                    Direction::Reverse => &mut self.reverse,
-                };
-                scan(statement, start, limit, rows)?;
-                Ok(outcome(rows))
-            }
-            Op::MultiGet { keys } => {
-                self.begin.raw_execute()?;
-                let read = keys.iter().try_for_each(|key| get(&mut self.get, key, rows));
-                // Also after a failed read: the transaction must not outlive the operation.
-                let ended = self.commit.raw_execute();
-                read?;
-                ended?;
-                Ok(outcome(rows))
-            }
-        }
-    }
+fn written(ended: Result<(), EngineError>) -> Result<Outcome, EngineError> {
+    ended.map(|()| Outcome::Done)
 }
 
-fn get(statement: &mut Statement<'_>, key: &[u8], rows: &mut Rows) -> Result<()> {
-    statement.raw_bind_parameter(1, key)?;
-    let mut found = statement.raw_query();
-    if let Some(row) = found.next()? {
-        rows.push(key, row.get_ref(0)?.as_blob()?);
-    }
-    Ok(())
+fn get(statement: &mut Statement, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
+    statement.run([Blob(key)], |row| {
+        rows.push(key, row.column(0));
+        Break(())
+    })
 }
 
-fn scan(statement: &mut Statement<'_>, start: &[u8], limit: u32, rows: &mut Rows) -> Result<()> {
-    statement.raw_bind_parameter(1, start)?;
-    statement.raw_bind_parameter(2, limit)?;
-    let mut found = statement.raw_query();
-    while let Some(row) = found.next()? {
-        rows.push(row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_blob()?);
-    }
-    Ok(())
+fn scan(
+    statement: &mut Statement,
+    start: &[u8],
+    limit: u32,
+    rows: &mut Rows,
+) -> Result<(), EngineError> {
+    statement.run([Blob(start), Integer(limit.into())], |row| {
+        rows.push(row.column(0), row.column(1));
+        Continue(())
+    })
 }
 
-fn outcome(rows: &Rows) -> Outcome {
-    if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done }
+#[cfg(test)]
+mod tests {
+    use engine::OpenSpec;
+    use model::{DataShape, Durability, Settings};
+
+    use super::*;
+    use crate::connection::run;
+    use crate::ffi::Api;
+
+    fn put(session: &mut dyn Session) -> Result<Outcome, EngineError> {
+        session.execute(&Op::Put { key: b"key", value: &[7; 400] }, &mut Rows::new())
+    }
+
+    #[test]
+    fn a_writer_that_waited_in_vain_says_so_and_may_go_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = OpenSpec {
+            dir: dir.path().to_owned(),
+            settings: Settings { durability: Durability::Os, ..Settings::default() },
+            options: [("busy_timeout", "1")].into_iter().collect(),
+            data: DataShape { rows: 1, key_bytes: 3, value_bytes: 400, compressible_to: 0.5 },
+        };
+        let engine = crate::driver().open(&spec).unwrap();
+        let mut session = engine.session().unwrap();
+        let other = Connection::open(Api::linked(), &dir.path().join("data.sqlite")).unwrap();
+        run(&other, "BEGIN IMMEDIATE").unwrap();
+        let refused = put(&mut *session);
+        let locked = EngineError::Timeout("sqlite: database is locked".to_owned());
+        assert_eq!(refused, Err(locked));
+        let mut rows = Rows::new();
+        let read = session.execute(&Op::Get { key: b"none" }, &mut rows);
+        assert_eq!(read, Ok(Outcome::NotFound), "readers do not wait for a writer");
+        run(&other, "ROLLBACK").unwrap();
+        assert_eq!(put(&mut *session), Ok(Outcome::Done));
+        drop((session, other));
+        engine.close().unwrap();
+    }
 }

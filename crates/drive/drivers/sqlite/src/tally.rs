@@ -2,18 +2,21 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rusqlite::Connection;
+use libsqlite3_sys::{
+    SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS, SQLITE_DBSTATUS_CACHE_USED,
+    SQLITE_DBSTATUS_CACHE_WRITE,
+};
 
-use crate::ffi::{CACHE_HIT, CACHE_MISS, CACHE_USED, CACHE_WRITE, db_status};
+use crate::ffi_connection::Connection;
 
-/// Counters of one connection, or of all.
+/// Counters of one connection since it was asked before, or of all since they were opened.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counters {
     /// Page requests answered by the cache.
     pub(crate) hits: u64,
     /// Page requests that read the file.
     pub(crate) misses: u64,
-    /// Pages written.
+    /// Pages written, to the WAL where there is one, else to the database file.
     pub(crate) pages_written: u64,
     /// Bytes held by caches, now.
     pub(crate) cache_bytes: u64,
@@ -39,26 +42,27 @@ impl Tally {
         }
     }
 
-    /// Replaces what one connection has published before by what it has counted now.
-    pub(crate) fn replace(&self, before: Counters, now: Counters) {
-        let move_by = |sum: &AtomicU64, before: u64, now: u64| {
-            sum.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
-        };
-        move_by(&self.hits, before.hits, now.hits);
-        move_by(&self.misses, before.misses, now.misses);
-        move_by(&self.pages_written, before.pages_written, now.pages_written);
-        move_by(&self.cache_bytes, before.cache_bytes, now.cache_bytes);
+    /// Adds what one connection has counted; its cache held `cache_bytes_before` when it was asked
+    /// before.
+    pub(crate) fn add(&self, counted: Counters, cache_bytes_before: u64) {
+        self.hits.fetch_add(counted.hits, Ordering::Relaxed);
+        self.misses.fetch_add(counted.misses, Ordering::Relaxed);
+        self.pages_written.fetch_add(counted.pages_written, Ordering::Relaxed);
+        let grown = counted.cache_bytes.wrapping_sub(cache_bytes_before);
+        self.cache_bytes.fetch_add(grown, Ordering::Relaxed);
     }
 }
 
-/// Returns what `connection` has counted since it was opened.
-pub(crate) fn counters(connection: &Connection) -> Counters {
-    let counter = |name| db_status(connection, name).unwrap_or_default();
+/// Returns what `connection` has counted since this was asked before.
+///
+/// The counters are taken and not only read: before 3.51 SQLite tells 31 bits of them.
+pub(crate) fn take_counters(connection: &Connection) -> Counters {
+    let take = |counter| connection.take_counter(counter).unwrap_or_default();
     Counters {
-        hits: counter(CACHE_HIT),
-        misses: counter(CACHE_MISS),
-        pages_written: counter(CACHE_WRITE),
-        cache_bytes: counter(CACHE_USED),
+        hits: take(SQLITE_DBSTATUS_CACHE_HIT),
+        misses: take(SQLITE_DBSTATUS_CACHE_MISS),
+        pages_written: take(SQLITE_DBSTATUS_CACHE_WRITE),
+        cache_bytes: take(SQLITE_DBSTATUS_CACHE_USED),
     }
 }
 
@@ -67,14 +71,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_that_publishes_twice_is_counted_once() {
+    fn counters_add_up_and_a_cache_is_counted_as_it_is_now() {
         let tally = Tally::default();
         let first = Counters { hits: 10, misses: 2, pages_written: 1, cache_bytes: 8192 };
-        let second = Counters { hits: 15, misses: 2, pages_written: 4, cache_bytes: 4096 };
-        tally.replace(Counters::default(), first);
-        tally.replace(first, second);
-        assert_eq!(tally.sum(), second);
-        tally.replace(second, Counters { cache_bytes: 0, ..second });
-        assert_eq!(tally.sum(), Counters { cache_bytes: 0, ..second });
+        let second = Counters { hits: 5, misses: 0, pages_written: 3, cache_bytes: 4096 };
+        tally.add(first, 0);
+        tally.add(second, first.cache_bytes);
+        let sum = Counters { hits: 15, misses: 2, pages_written: 4, cache_bytes: 4096 };
+        assert_eq!(tally.sum(), sum);
+        tally.add(Counters::default(), second.cache_bytes);
+        assert_eq!(tally.sum(), Counters { cache_bytes: 0, ..sum });
     }
 }

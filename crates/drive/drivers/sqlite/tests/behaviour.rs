@@ -4,7 +4,6 @@ use std::path::Path;
 
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
 use model::{Bytes, DataShape, Durability, Op, Outcome, Settings};
-use rusqlite::Connection;
 
 fn open(
     dir: &Path,
@@ -78,22 +77,4 @@ fn a_value_that_sqlite_does_not_take_is_refused() {
             "{error:?}"
         );
     }
-}
-
-#[test]
-fn a_writer_that_waited_in_vain_says_so_and_may_go_on() {
-    let dir = tempfile::tempdir().unwrap();
-    let engine = open(dir.path(), Durability::Os, &[("busy_timeout", "1")]).unwrap();
-    let mut session = engine.session().unwrap();
-    let other = Connection::open(dir.path().join("data.sqlite")).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let refused = put(&mut *session, 1);
-    assert!(matches!(refused, Err(EngineError::Timeout(_))), "{refused:?}");
-    let mut rows = Rows::new();
-    let read = session.execute(&Op::Get { key: b"none" }, &mut rows);
-    assert_eq!(read, Ok(Outcome::NotFound), "readers do not wait for a writer");
-    other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(put(&mut *session, 1), Ok(Outcome::Done));
-    drop((session, other));
-    engine.close().unwrap();
 }

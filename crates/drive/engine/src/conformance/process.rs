@@ -77,6 +77,18 @@ pub fn on_library(
     Ran::InChild(output.into_owned())
 }
 
+/// Returns the distribution's library of that file name, such as `liblmdb.so.0`.
+///
+/// # Errors
+/// [`Absent::Due`], with the Debian `package` to install, when the loader's usual directories lack
+/// it.
+pub fn distribution_library(file: &str, package: &str) -> Result<PathBuf, Absent> {
+    let triplet = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
+    let dirs = [&triplet, "/usr/lib64", "/usr/lib", "/usr/local/lib"];
+    let found = dirs.iter().map(|dir| Path::new(dir).join(file)).find(|path| path.is_file());
+    found.ok_or_else(|| Absent::Due(format!("no {file} here: apt-get install {package}")))
+}
+
 #[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
 fn skip(reason: &str) {
     println!("skipped: {reason}");
@@ -114,6 +126,13 @@ mod tests {
     fn a_library_nobody_packs_is_skipped() {
         let find = || Err(Absent::Rare("no liboak.so".to_owned()));
         assert_eq!(on_library("any", find, |_| panic!("there is no library")), Ran::Nowhere);
+    }
+
+    #[test]
+    fn what_to_install_is_told() {
+        let absent = distribution_library("liboak.so.0", "liboak0");
+        let reason = "no liboak.so.0 here: apt-get install liboak0".to_owned();
+        assert_eq!(absent, Err(Absent::Due(reason)));
     }
 
     #[test]
