@@ -1,0 +1,283 @@
+//! Connections and their statements, behind safe functions.
+#![expect(unsafe_code, reason = "foreign functions are called here")]
+
+use std::ffi::{CString, c_int};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::{self, NonNull};
+
+use engine::EngineError;
+use libsqlite3_sys as sys;
+
+use crate::error::failed;
+use crate::ffi::Api;
+
+/// A connection to a database file, closed when dropped.
+pub(crate) struct Connection {
+    api: &'static Api,
+    handle: NonNull<sys::sqlite3>,
+}
+
+// SAFETY: SQLite lets a connection move between threads as long as one uses it at a time (`Api`
+// takes no library that was built otherwise). No statement of it is used by another thread: those
+// of `rows` end with the call, and those of `prepare` are had only for the connection itself.
+unsafe impl Send for Connection {}
+
+impl Connection {
+    /// Opens the file at `path`, creating it when absent.
+    ///
+    /// # Errors
+    /// When SQLite cannot.
+    pub(crate) fn open(api: &'static Api, path: &Path) -> Result<Self, EngineError> {
+        let name = CString::new(path.as_os_str().as_bytes()).map_err(|_zero| {
+            EngineError::Fatal(format!("sqlite: `{}` has a zero byte", path.display()))
+        })?;
+        // No mutex: a connection never leaves its session, or is behind a lock of ours.
+        let flags = sys::SQLITE_OPEN_READWRITE | sys::SQLITE_OPEN_CREATE | sys::SQLITE_OPEN_NOMUTEX;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the name ends with a zero, and null stands for the usual file system.
+        let code =
+            unsafe { (api.sqlite3_open_v2)(name.as_ptr(), &raw mut handle, flags, ptr::null()) };
+        let Some(handle) = NonNull::new(handle) else {
+            return Err(failed(code, &api.words(code)));
+        };
+        // Also what could not be opened has a handle, which tells why and wants to be closed.
+        let connection = Self { api, handle };
+        if code == sys::SQLITE_OK { Ok(connection) } else { Err(connection.failure(code)) }
+    }
+
+    /// Runs one statement without parameters and gives each row to `on_row`, until it says break.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub(crate) fn rows(
+        &self,
+        sql: &str,
+        on_row: impl FnMut(&Row<'_>) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        Statement::new(self, sql)?.run([], on_row)
+    }
+
+    /// Prepares statements, which go with the connection.
+    ///
+    /// # Errors
+    /// When SQLite refuses one.
+    pub(crate) fn prepare<const N: usize>(
+        self,
+        sql: [&str; N],
+    ) -> Result<Prepared<N>, EngineError> {
+        let mut statements = Vec::with_capacity(N);
+        for sql in sql {
+            statements.push(Statement::new(&self, sql)?);
+        }
+        let Ok(statements) = <[Statement; N]>::try_from(statements) else {
+            unreachable!("one statement was prepared for each text");
+        };
+        Ok(Prepared { statements, connection: self })
+    }
+
+    /// Returns the longest row, and so the longest value, in bytes.
+    pub(crate) fn row_bytes_max(&self) -> Option<u32> {
+        // SAFETY: the handle is open; -1 asks and changes nothing.
+        let most =
+            unsafe { (self.api.sqlite3_limit)(self.handle.as_ptr(), sys::SQLITE_LIMIT_LENGTH, -1) };
+        u32::try_from(most).ok()
+    }
+
+    /// Returns the counter and sets it to zero; of a gauge, its value. `None` when SQLite does not
+    /// tell.
+    ///
+    /// `counter` is one of `SQLITE_DBSTATUS_*`.
+    pub(crate) fn take_counter(&self, counter: c_int) -> Option<u64> {
+        let handle = self.handle.as_ptr();
+        if let Some(db_status64) = self.api.sqlite3_db_status64 {
+            let (mut current, mut highest) = (0, 0);
+            // SAFETY: the handle is open and both results are ours.
+            let code =
+                unsafe { db_status64(handle, counter, &raw mut current, &raw mut highest, 1) };
+            return u64::try_from(current).ok().filter(|_| code == sys::SQLITE_OK);
+        }
+        let (mut current, mut highest) = (0, 0);
+        // SAFETY: as above.
+        let code = unsafe {
+            (self.api.sqlite3_db_status)(handle, counter, &raw mut current, &raw mut highest, 1)
+        };
+        // A cache of 2 GiB and more is told as a negative number.
+        Some(u64::from(current.cast_unsigned())).filter(|_| code == sys::SQLITE_OK)
+    }
+
+    #[cold]
+    fn failure(&self, code: c_int) -> EngineError {
+        // SAFETY: the handle is open, if only to tell why it is not.
+        failed(code, &self.api.text(unsafe { (self.api.sqlite3_errmsg)(self.handle.as_ptr()) }))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: the handle is open and not used after this. Its statements are gone; were one
+        // left, SQLite would refuse to close.
+        unsafe { (self.api.sqlite3_close)(self.handle.as_ptr()) };
+    }
+}
+
+/// A connection and the statements prepared on it, dropped in the reverse order.
+pub(crate) struct Prepared<const N: usize> {
+    statements: [Statement; N],
+    connection: Connection,
+}
+
+impl<const N: usize> Prepared<N> {
+    /// Returns the statements, in the order in which they were asked for.
+    #[inline]
+    pub(crate) fn statements(&mut self) -> &mut [Statement; N] {
+        &mut self.statements
+    }
+
+    /// Returns the connection.
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+/// What a parameter of a statement is given.
+#[derive(Clone, Copy)]
+pub(crate) enum Param<'p> {
+    /// Bytes, which SQLite reads where they are.
+    Blob(&'p [u8]),
+    /// A number.
+    Integer(i64),
+}
+
+/// A prepared statement; the thread that prepared it runs it.
+pub(crate) struct Statement {
+    api: &'static Api,
+    handle: NonNull<sys::sqlite3_stmt>,
+    parameters: usize,
+}
+
+impl Statement {
+    fn new(connection: &Connection, sql: &str) -> Result<Self, EngineError> {
+        let api = connection.api;
+        let (mut handle, bytes) = (ptr::null_mut(), c_int::try_from(sql.len()));
+        let bytes = bytes.expect("a statement of this driver is a line");
+        // SAFETY: the connection is open, the text has that many bytes, and null asks for no rest.
+        let code = unsafe {
+            (api.sqlite3_prepare_v2)(
+                connection.handle.as_ptr(),
+                sql.as_ptr().cast(),
+                bytes,
+                &raw mut handle,
+                ptr::null_mut(),
+            )
+        };
+        let Some(handle) = NonNull::new(handle).filter(|_| code == sys::SQLITE_OK) else {
+            return Err(connection.failure(code));
+        };
+        // SAFETY: the statement was just made.
+        let parameters = unsafe { (api.sqlite3_bind_parameter_count)(handle.as_ptr()) };
+        Ok(Self { api, handle, parameters: usize::try_from(parameters).unwrap_or_default() })
+    }
+
+    /// Runs the statement and gives each row to `on_row`, until there is none or it says break.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    ///
+    /// # Panics
+    /// When there is not one of `params` for each parameter.
+    #[inline]
+    pub(crate) fn run<const N: usize>(
+        &mut self,
+        params: [Param<'_>; N],
+        mut on_row: impl FnMut(&Row<'_>) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        // What was bound before may be gone, so everything is bound anew before a step.
+        assert!(self.parameters == N, "each parameter has its value");
+        for (number, param) in (1..).zip(params) {
+            self.bind(number, param)?;
+        }
+        let row = Row(self);
+        loop {
+            // SAFETY: the statement is prepared, and what is bound lives through this function.
+            match unsafe { (row.0.api.sqlite3_step)(row.0.handle.as_ptr()) } {
+                sys::SQLITE_ROW => {
+                    if on_row(&row).is_break() {
+                        return Ok(());
+                    }
+                }
+                sys::SQLITE_DONE => return Ok(()),
+                code => return Err(row.0.failure(code)),
+            }
+        }
+    }
+
+    #[inline]
+    fn bind(&mut self, number: c_int, param: Param<'_>) -> Result<(), EngineError> {
+        let (api, handle) = (self.api, self.handle.as_ptr());
+        let code = match param {
+            Param::Blob(bytes) => {
+                let (start, bytes) = (bytes.as_ptr().cast(), bytes.len() as u64);
+                // SAFETY: `start` is never null; without a destructor SQLite does not copy, and
+                // `run` binds again before it steps again.
+                unsafe { (api.sqlite3_bind_blob64)(handle, number, start, bytes, None) }
+            }
+            // SAFETY: the statement is prepared; a wrong number is an error.
+            Param::Integer(value) => unsafe { (api.sqlite3_bind_int64)(handle, number, value) },
+        };
+        if code == sys::SQLITE_OK { Ok(()) } else { Err(self.failure(code)) }
+    }
+
+    #[cold]
+    fn failure(&self, code: c_int) -> EngineError {
+        // SAFETY: the statement is prepared, and keeps its connection.
+        let connection = unsafe { (self.api.sqlite3_db_handle)(self.handle.as_ptr()) };
+        // SAFETY: the connection is alive.
+        failed(code, &self.api.text(unsafe { (self.api.sqlite3_errmsg)(connection) }))
+    }
+}
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses the statement after this. Its code is that of the last step.
+        unsafe { (self.api.sqlite3_finalize)(self.handle.as_ptr()) };
+    }
+}
+
+/// The row a statement stands on; the statement is reset when it goes.
+pub(crate) struct Row<'s>(&'s mut Statement);
+
+impl Row<'_> {
+    /// Returns the bytes of a column: a blob's, a text's, or a number's in decimal; of null none.
+    ///
+    /// `column` counts from 0; one that the row does not have is null.
+    #[inline]
+    pub(crate) fn column(&self, column: c_int) -> &[u8] {
+        let (api, handle) = (self.0.api, self.0.handle.as_ptr());
+        // SAFETY: the statement stands on a row.
+        let start = unsafe { (api.sqlite3_column_blob)(handle, column) };
+        // SAFETY: as above; asked after the bytes, since a number is only then written out.
+        let bytes = unsafe { (api.sqlite3_column_bytes)(handle, column) };
+        let bytes = usize::try_from(bytes).unwrap_or_default();
+        if start.is_null() || bytes == 0 {
+            return &[];
+        }
+        // SAFETY: SQLite keeps the bytes where they are until the next step or reset, for which
+        // `self` must be free again.
+        unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
+    }
+
+    /// Returns a column as text.
+    pub(crate) fn text(&self, column: c_int) -> String {
+        String::from_utf8_lossy(self.column(column)).into_owned()
+    }
+}
+
+impl Drop for Row<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the statement is prepared. The code is that of the last step, which was told.
+        unsafe { (self.0.api.sqlite3_reset)(self.0.handle.as_ptr()) };
+    }
+}
