@@ -46,5 +46,5 @@ pub use meta::Meta;
 pub use micro::render_micro;
 pub use next::next_steps;
 pub use post::render_markdown_post;
-pub use published::render_published;
+pub use published::{render_published, unmeasured};
 pub use run::{COLUMNS, one_line, render_run};

@@ -16,10 +16,14 @@ use crate::published::{Finding, Publication, told, verdict};
 
 /// Room for the claims, at the left.
 const CLAIM: f64 = 372.0;
+/// Where the axis begins: an arrow from its very end stays clear of the claims.
+const START: f64 = CLAIM + 26.0;
 /// Letters of a claim that fit a line.
 const LETTERS: usize = 54;
 /// Room for the verdicts, at the right.
-const VERDICT: f64 = 172.0;
+const VERDICT: f64 = 160.0;
+/// Room between them and the axis.
+const GAP: f64 = 26.0;
 /// Height of a line of a claim.
 const LINE: f64 = 14.0;
 /// Least height of a row: two marks, one above the other.
@@ -47,7 +51,7 @@ pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
     }
     let margin = compared.comparison.margin;
     let values = findings().flat_map(ends).chain([1.0 + margin, 1.0 / (1.0 + margin)]);
-    let axis = Ratios::holding(values, WIDTH - CLAIM - VERDICT);
+    let axis = Ratios::holding(values, WIDTH - START - VERDICT - GAP);
     let mut body = Vec::new();
     let mut y = LEGEND;
     for one in &publications {
@@ -98,20 +102,20 @@ fn ends(finding: &Finding<'_>) -> Vec<f64> {
 
 fn legend() -> Markup {
     html! {
-        (Mark::HollowDiamond.draw((CLAIM + 6.0, 8.0), INK, None))
-        (text(CLAIM + 18.0, 12.0, "", "published"))
-        line x1=(px(CLAIM + 100.0)) y1="8" x2=(px(CLAIM + 130.0)) y2="8" stroke=(INK)
+        (Mark::HollowDiamond.draw((START + 6.0, 8.0), INK, None))
+        (text(START + 18.0, 12.0, "", "published"))
+        line x1=(px(START + 100.0)) y1="8" x2=(px(START + 130.0)) y2="8" stroke=(INK)
             stroke-width="2.4" {}
-        circle cx=(px(CLAIM + 115.0)) cy="8" r="3.4" fill=(INK) {}
-        (text(CLAIM + 138.0, 12.0, "", "here, in the colour of a's engine"))
+        circle cx=(px(START + 115.0)) cy="8" r="3.4" fill=(INK) {}
+        (text(START + 138.0, 12.0, "", "here, in the colour of a's engine"))
     }
 }
 
 /// Returns the margin and the axis behind all rows.
 fn back(axis: Ratios, (top, bottom): (f64, f64), margin: f64) -> Markup {
-    let x = |value: f64| CLAIM + axis.at(value);
+    let x = |value: f64| START + axis.at(value);
     let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
-    let right = CLAIM + axis.length();
+    let right = START + axis.length();
     html! {
         rect x=(px(low)) y=(px(top)) width=(px(high - low)) height=(px(bottom - top))
             class="margin" {}
@@ -120,7 +124,7 @@ fn back(axis: Ratios, (top, bottom): (f64, f64), margin: f64) -> Markup {
             (text(x(value), bottom + 14.0, "axis mid", &tick(value)))
         }
         (line((x(1.0), top), (x(1.0), bottom + 3.0), "mark"))
-        (text(CLAIM, bottom + 29.0, "axis", "\u{2190} a less than b"))
+        (text(START, bottom + 29.0, "axis", "\u{2190} a less than b"))
         (text(right, bottom + 29.0, "axis end", "a more than b \u{2192}"))
     }
 }
@@ -145,7 +149,7 @@ impl Row<'_> {
     }
 
     fn x(&self, value: f64) -> f64 {
-        CLAIM + self.axis.at(value)
+        START + self.axis.at(value)
     }
 
     fn draw(&self, publication: &Publication<'_>) -> Markup {

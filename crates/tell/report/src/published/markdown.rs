@@ -1,6 +1,7 @@
 //! Publications as Markdown.
 
-use super::sentence::{sentence, whole};
+use super::reasons::whole;
+use super::sentence::sentence;
 use super::text::TITLE;
 use super::told::{Publication, told};
 use super::words::{legend, verdict};

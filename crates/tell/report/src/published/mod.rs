@@ -15,7 +15,9 @@ mod words;
 
 pub(crate) use csv::{FIELDS, lines};
 pub(crate) use markdown::markdown;
-pub(crate) use sentence::{sentence, whole};
+pub(crate) use reasons::whole;
+pub(crate) use sentence::sentence;
 pub use text::render_published;
 pub(crate) use told::{Finding, Publication, told};
+pub use words::unmeasured;
 pub(crate) use words::{legend, verdict};

@@ -21,14 +21,14 @@ const NAMED: usize = 3;
 /// may be told.
 pub(super) fn reasons(compared: &Compared<'_>, held: &HeldFinding) -> Vec<String> {
     match (&held.here, held.reproduction) {
-        (Err(why), _) => vec![unmeasured(held, why)],
+        (Err(why), _) => vec![unmeasured(&held.published, why)],
         (Ok(_), _) if compared.label == Label::Bogus => Vec::new(),
         (Ok(_), Reproduction::Undecided) => vec![undecided(compared, held)],
         (Ok(_), outcome) if outcome.disagrees() => {
             let declared = held.published.reasons.iter().cloned();
             let seen = crowd(compared, held).into_iter().chain(doubts(compared, held));
             let known: Vec<String> = declared.chain(seen).collect();
-            let none = || vec!["none is stated, and no rule doubts the step".to_owned()];
+            let none = || vec!["none is stated, and no rule doubts it alone".to_owned()];
             if known.is_empty() { none() } else { known }
         }
         (Ok(_), _) => Vec::new(),
@@ -47,8 +47,32 @@ fn crowd(compared: &Compared<'_>, held: &HeldFinding) -> Option<String> {
     (cpus > 0 && ran > cpus).then(|| format!("{} ran on {are}", clients(ran)))
 }
 
-/// Returns the rules that doubt this step, or one of these variants.
+/// Returns the rules that doubt this step or one of these variants, beside those that doubt every
+/// finding.
 fn doubts(compared: &Compared<'_>, held: &HeldFinding) -> Option<String> {
+    let of_all = of_all(compared);
+    let own = rules(compared, held).into_iter().filter(|name| !of_all.contains(name));
+    Some(format!("doubted by {}", named(own.collect())?))
+}
+
+/// Returns the rules that doubt every finding that was measured, in a sentence; `None` without any.
+pub(crate) fn whole(compared: &Compared<'_>) -> Option<String> {
+    let names = named(of_all(compared))?;
+    Some(format!("All that was measured here is doubted by {names}: see the doubts."))
+}
+
+fn of_all(compared: &Compared<'_>) -> Vec<String> {
+    let findings = compared.comparison.published.iter().flat_map(|one| &one.findings);
+    let measured = findings.filter(|one| one.here.is_ok());
+    let rules = measured.map(|one| rules(compared, one));
+    let both = |one: Vec<String>, other: Vec<String>| {
+        one.into_iter().filter(|name| other.contains(name)).collect()
+    };
+    rules.reduce(both).unwrap_or_default()
+}
+
+/// Returns the rules that doubt a finding's step or variants, the gravest first.
+fn rules(compared: &Compared<'_>, held: &HeldFinding) -> Vec<String> {
     let published = &held.published;
     let mut names: Vec<String> = Vec::new();
     for severity in [Severity::Blocking, Severity::Doubt] {
@@ -57,17 +81,20 @@ fn doubts(compared: &Compared<'_>, held: &HeldFinding) -> Option<String> {
             let is_step = steps.is_empty() || steps.contains(&published.step);
             let is_variant = variants.is_empty()
                 || [&published.variant, &published.base].iter().any(|name| variants.contains(name));
-            // What doubts everything is said once.
-            let is_whole = steps.is_empty() && variants.is_empty();
             let name = format!("{} {}", one.code, one.name);
-            if is_step && is_variant && !is_whole && !names.contains(&name) {
+            if is_step && is_variant && !names.contains(&name) {
                 names.push(name);
             }
         }
     }
+    names
+}
+
+/// Returns some names and how many more there are; `None` without any.
+fn named(mut names: Vec<String>) -> Option<String> {
     let rest = names.len().saturating_sub(NAMED);
     names.truncate(NAMED);
     names.extend((rest > 0).then(|| format!("{rest} more")));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    (!names.is_empty()).then(|| format!("doubted here by {}", list(&names)))
+    (!names.is_empty()).then(|| list(&names))
 }

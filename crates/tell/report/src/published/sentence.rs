@@ -2,12 +2,11 @@
 
 use analysis::Reproduction;
 use model::Label;
-use model::record::Severity;
 
 use super::told::Publication;
 use crate::input::Compared;
 use crate::sentence::list;
-use crate::trust::{blocking, many, weighing};
+use crate::trust::{blocking, many};
 
 /// Returns the sentence that counts: `Of 6 published findings, 3 reproduce and 3 are undecided.`
 pub(crate) fn sentence(compared: &Compared<'_>, publications: &[Publication<'_>]) -> String {
@@ -54,16 +53,4 @@ fn words(outcome: Reproduction, count: usize) -> String {
         Reproduction::NotMeasured => ("was not measured", "were not measured"),
     };
     if count == 1 { one } else { more }.to_owned()
-}
-
-/// Returns the rules that doubt the comparison as a whole, and so every finding; `None` without.
-pub(crate) fn whole(compared: &Compared<'_>) -> Option<String> {
-    let doubts = [Severity::Blocking, Severity::Doubt]
-        .into_iter()
-        .flat_map(|severity| weighing(compared, severity))
-        .filter(|one| one.place.steps.is_empty() && one.place.variants.is_empty());
-    let mut names: Vec<String> = doubts.map(|one| format!("{} {}", one.code, one.name)).collect();
-    names.dedup();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    (!names.is_empty()).then(|| format!("Doubted as a whole by {} (see Doubts).", list(&names)))
 }

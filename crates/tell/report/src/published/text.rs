@@ -1,6 +1,7 @@
 //! Publications as text for a terminal.
 
-use super::sentence::{sentence, whole};
+use super::reasons::whole;
+use super::sentence::sentence;
 use super::told::{Publication, told};
 use super::words::{legend, verdict};
 use crate::comparison::fill;

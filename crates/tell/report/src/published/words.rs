@@ -1,13 +1,13 @@
 //! Words for what became of a finding.
 
 use analysis::{HeldFinding, Reproduction, Unmeasured};
-use model::Expected;
+use model::units::clients;
+use model::{Expected, PublishedFinding};
 use stats::Why;
 
 use super::told::{Finding, Publication};
 use crate::figure::{declared, percent};
 use crate::input::Compared;
-use crate::label::level_suffix;
 
 /// Returns the outcome in a few words; for what is bogus that there is none.
 pub(crate) fn verdict(compared: &Compared<'_>, finding: &Finding<'_>) -> &'static str {
@@ -23,23 +23,21 @@ pub(crate) fn verdict(compared: &Compared<'_>, finding: &Finding<'_>) -> &'stati
     }
 }
 
-/// Returns why a finding was not tried.
-pub(super) fn unmeasured(held: &HeldFinding, why: &Unmeasured) -> String {
-    let finding = &held.published;
+/// Returns why a finding was not tried, or will not be.
+#[must_use]
+pub fn unmeasured(finding: &PublishedFinding, why: &Unmeasured) -> String {
     match why {
-        Unmeasured::NoVariant(name) => format!("no variant `{name}` was run"),
+        Unmeasured::NoVariant(name) => format!("there is no variant {name}"),
         Unmeasured::NoStep => match &finding.distribution {
-            Some(distribution) => format!("no step {} ({distribution}) was run", finding.step),
-            None => format!("no step {} was run", finding.step),
+            Some(distribution) => format!("there is no step {} ({distribution})", finding.step),
+            None => format!("there is no step {}", finding.step),
         },
         Unmeasured::NoLevel => match finding.clients {
-            Some(clients) => {
-                format!("not run with {}", level_suffix(clients).trim_start_matches(", "))
-            }
-            None => "run at several numbers of clients, and it names none".to_owned(),
+            Some(level) => format!("there is no level of {}", clients(level)),
+            None => "there are several levels of clients, and it names none".to_owned(),
         },
         Unmeasured::IsGiven => {
-            "the rate was given: what was done per second tells nothing of the engines".to_owned()
+            "the rate is given: what is done per second tells nothing of the engines".to_owned()
         }
         Unmeasured::NoRun(name) => format!("no run of {name} that counts finished the step"),
         Unmeasured::NoMetric(name) => format!("no run of {name} knows {} there", finding.metric),
