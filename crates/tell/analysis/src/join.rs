@@ -142,7 +142,7 @@ fn variant_difference(known: &Variant, other: &Variant) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::Nanos;
+    use model::{Nanos, Published};
 
     use super::*;
     use crate::sample::experiment;
@@ -155,6 +155,21 @@ mod tests {
         let names: Vec<_> = joined.variants.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
         assert_eq!((joined.question.as_str(), joined.repetitions), ("Old or new?", 3));
+    }
+
+    #[test]
+    fn publications_of_both_are_held_to_the_joined_runs_once() {
+        let of = |source: &str| Published {
+            source: source.to_owned(),
+            setup: String::new(),
+            scaled: String::new(),
+            findings: Vec::new(),
+        };
+        let (mut first, mut second) = (experiment(&["a"], 1), experiment(&["b"], 1));
+        first.published = vec![of("x")];
+        second.published = vec![of("x"), of("y")];
+        let joined = join(&[("1", &first), ("2", &second)]).unwrap();
+        assert_eq!(joined.published, [of("x"), of("y")]);
     }
 
     /// Returns why an experiment cannot be joined with one that was changed.

@@ -12,14 +12,19 @@ use crate::trust::{blocking, many};
 pub(crate) fn sentence(compared: &Compared<'_>, publications: &[Publication<'_>]) -> String {
     let verdicts: Vec<Reproduction> =
         publications.iter().flat_map(|one| &one.findings).map(|one| one.verdict).collect();
-    let all = verdicts.len();
     if compared.label == Label::Bogus {
         return format!(
             "No verdict on {}: {} stands against it.",
-            many(all, "published finding"),
+            many(verdicts.len(), "published finding"),
             blocking(compared, true)
         );
     }
+    counted(&verdicts)
+}
+
+/// Returns how many findings have each outcome.
+fn counted(verdicts: &[Reproduction]) -> String {
+    let all = verdicts.len();
     let told = Reproduction::ALL.into_iter().filter_map(|outcome| {
         let count = verdicts.iter().filter(|verdict| **verdict == outcome).count();
         (count > 0).then(|| (count, words(outcome, count)))
@@ -53,4 +58,24 @@ fn words(outcome: Reproduction, count: usize) -> String {
         Reproduction::NotMeasured => ("was not measured", "were not measured"),
     };
     if count == 1 { one } else { more }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use Reproduction::{Differs, NotMeasured, NotSeen, Opposite, Reproduces, SameDirection};
+
+    use super::*;
+
+    #[test]
+    fn findings_are_counted_by_their_outcomes_from_agreement_to_none() {
+        assert_eq!(counted(&[Reproduces]), "The one published finding reproduces.");
+        assert_eq!(counted(&[NotSeen; 3]), "All 3 published findings are not seen.");
+        let two = [NotMeasured, Reproduces, NotMeasured];
+        let said = "Of 3 published findings, 1 reproduces and 2 were not measured.";
+        assert_eq!(counted(&two), said);
+        let many = [Opposite, Reproduces, SameDirection, Reproduces, Differs, Opposite];
+        let said = "Of 6 published findings, 2 reproduce, 1 has the same direction and another \
+                    size, 2 are the opposite here and 1 differs here, published as the same.";
+        assert_eq!(counted(&many), said);
+    }
 }

@@ -134,3 +134,36 @@ fn reproduces<'a>(all: impl Iterator<Item = &'a Finding<'a>>, margin: &str) -> S
     let told: Vec<&str> = told.into_iter().flatten().collect();
     format!("Reproduces: {}.", told.join("; "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_says_what_is_missing() {
+        let finding = PublishedFinding {
+            claim: String::new(),
+            variant: "a".to_owned(),
+            base: "b".to_owned(),
+            step: "readrandom".to_owned(),
+            distribution: Some("zipf:0.9".to_owned()),
+            clients: Some(4),
+            metric: "cpu_us_per_op".to_owned(),
+            value: None,
+            base_value: None,
+            expected: Expected::Higher,
+            reasons: Vec::new(),
+        };
+        let said = |why: Unmeasured| unmeasured(&finding, &why);
+        assert_eq!(said(Unmeasured::NoStep), "there is no step readrandom (zipf:0.9)");
+        assert_eq!(said(Unmeasured::NoLevel), "there is no level of 4 clients");
+        let name = || "a".to_owned();
+        assert_eq!(said(Unmeasured::NoVariant(name())), "there is no variant a");
+        let said = said(Unmeasured::NoMetric(name()));
+        assert_eq!(said, "no run of a knows cpu_us_per_op there");
+        let any = PublishedFinding { clients: None, distribution: None, ..finding };
+        let said = unmeasured(&any, &Unmeasured::NoLevel);
+        assert_eq!(said, "there are several levels of clients, and it names none");
+        assert_eq!(unmeasured(&any, &Unmeasured::NoStep), "there is no step readrandom");
+    }
+}

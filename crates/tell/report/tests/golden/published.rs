@@ -89,6 +89,33 @@ fn what_is_bogus_has_no_verdict_on_a_publication_either() {
 }
 
 #[test]
+fn what_the_program_sees_comes_after_the_author_s_reasons() {
+    let mut fixture = published();
+    let steps = fixture.runs.iter_mut().flat_map(|run| &mut run.steps);
+    steps.for_each(|step| step.step.clients = 4);
+    let told = text(&fixture, 150);
+    assert!(
+        told.contains("limited by memory bandwidth there; 4 clients ran on 2 CPUs\n"),
+        "{told}"
+    );
+    let mut found = published_bogus().findings.remove(0);
+    found.severity = model::record::Severity::Doubt;
+    found.place.steps = vec!["fwdrange".to_owned()];
+    fixture.findings = vec![found.clone()];
+    let told = text(&fixture, 150);
+    let line = "ran on 2 CPUs; doubted by A001 durability mismatch\n";
+    assert_eq!(told.matches(line).count(), 1, "{told}");
+    // What doubts every finding is said once.
+    found.place.steps.clear();
+    found.place.variants.clear();
+    fixture.findings = vec![found];
+    let told = text(&fixture, 150);
+    assert!(!told.contains("; doubted by"), "{told}");
+    let line = "All that was measured here is doubted by A001 durability mismatch: see the doubts.";
+    assert!(told.ends_with(line), "{told}");
+}
+
+#[test]
 fn markdown_has_a_line_per_finding() {
     let all = in_format(&published(), Format::Markdown);
     let (_, section) = all.split_once("## Published and here").unwrap();
