@@ -357,7 +357,12 @@ fn settings_places(
         place(&table.background_jobs, &benchmark.background_jobs),
         place(&table.allocator, &benchmark.allocator),
     ];
-    SETTINGS.iter().copied().zip(places).filter_map(|(name, place)| Some((name, place?)))
+    let data = [
+        ("key_bytes", place(&None, &benchmark.key_bytes)),
+        ("value_bytes", place(&None, &benchmark.value_bytes)),
+    ];
+    let all = SETTINGS.iter().copied().zip(places).chain(data);
+    all.filter_map(|(name, place)| Some((name, place?)))
 }
 
 #[cfg(test)]

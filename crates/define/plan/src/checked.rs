@@ -1,12 +1,13 @@
 //! An experiment that was checked, and where its words stand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::Experiment;
 
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
+use crate::profile::KnownOptions;
 
 /// Settings that every engine may be asked for, as written in files and named by drivers.
 pub(crate) const SETTINGS: &[&str] =
@@ -30,9 +31,16 @@ pub struct Checked {
 impl Checked {
     /// Returns the error of an engine that refused a variant, at the words it refused.
     ///
-    /// `option` is the culprit when it is one option; `reason` is in the engine's own words.
+    /// `option` is the culprit when it is one option; `reason` is in the engine's own words. An
+    /// option of another engine in `known` is told to be that.
     #[must_use]
-    pub fn refusal(&self, variant: &str, option: Option<&str>, reason: &str) -> PlanError {
+    pub fn refusal(
+        &self,
+        variant: &str,
+        option: Option<&str>,
+        reason: &str,
+        known: &KnownOptions,
+    ) -> PlanError {
         let place_of = |word: &str| self.words.get(&(variant.to_owned(), word.to_owned())).cloned();
         let Some(option) = option else {
             let error = PlanError::new(format!("variant {variant}: {reason}"));
@@ -56,9 +64,9 @@ impl Checked {
             Some(place) => error.at(&self.source, place, "refused by the engine"),
             None => error.at(&self.source, self.place(variant), "this variant"),
         };
-        let known = reason.split_once("known: ").map_or("", |(_, known)| known);
-        error.remedy(match nearest(option, known.split(", ")) {
-            Some(word) => format!("the engine says: {reason}\ndid you mean `{word}`?"),
+        let engine = self.experiment.variant(variant).map_or("", |found| &found.build.engine);
+        error.remedy(match meant(option, engine, reason, known) {
+            Some(meant) => format!("the engine says: {reason}\n{meant}"),
             None => format!("the engine says: {reason}"),
         })
     }
@@ -115,6 +123,22 @@ impl Checked {
     }
 }
 
+/// Returns what an option that an engine refused was probably meant to be.
+fn meant(option: &str, engine: &str, reason: &str, known: &KnownOptions) -> Option<String> {
+    let told = reason.split_once("known: ").map_or("", |(_, known)| known).split(", ");
+    let own = known.get(engine).into_iter().flatten().map(String::as_str);
+    let own: Vec<&str> = told.chain(own).collect();
+    if own.contains(&option) {
+        return None;
+    }
+    let has_it = |(_, names): &(_, &BTreeSet<String>)| names.contains(option);
+    let others: Vec<_> = known.iter().filter(has_it).map(|(engine, _)| engine.as_str()).collect();
+    if !others.is_empty() {
+        return Some(format!("it is an option of {}", others.join(" and ")));
+    }
+    nearest(option, own).map(|word| format!("did you mean `{word}`?"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,12 +154,28 @@ mod tests {
             let label = error.labels().and_then(|mut labels| labels.next()).expect("a place");
             checked.source.text[label.offset()..label.offset() + label.len()].to_owned()
         };
-        let option = checked.refusal("a", Some("size"), "too small; known: sizes, color");
+        let nothing = KnownOptions::new();
+        let reason = "no such option; known: sizes, color";
+        let option = checked.refusal("a", Some("size"), reason, &nothing);
         assert_eq!(words(&option), "size");
         let help = option.help().expect("a remedy").to_string();
-        assert_eq!(help, "the engine says: too small; known: sizes, color\ndid you mean `sizes`?");
-        assert_eq!(words(&checked.refusal("a", None, "no direct_io here")), "true");
-        assert_eq!(words(&checked.refusal("a", None, "no luck")), "\"a\"");
+        assert_eq!(help, format!("the engine says: {reason}\ndid you mean `sizes`?"));
+        assert_eq!(words(&checked.refusal("a", None, "no direct_io here", &nothing)), "true");
+        assert_eq!(words(&checked.refusal("a", None, "no luck", &nothing)), "\"a\"");
+    }
+
+    #[test]
+    fn an_option_of_another_engine_is_told_to_be_that() {
+        let of = |engine: &str, names: &[&str]| {
+            (engine.to_owned(), names.iter().map(|name| (*name).to_owned()).collect())
+        };
+        let known = KnownOptions::from([of("log", &["size", "buffers"]), of("tree", &["page"])]);
+        let meant = |option| meant(option, "tree", "unknown", &known);
+        assert_eq!(meant("size").as_deref(), Some("it is an option of log"));
+        assert_eq!(meant("pgae").as_deref(), Some("did you mean `page`?"));
+        // Its own, with a value that it refuses.
+        assert_eq!(meant("page"), None);
+        assert_eq!(meant("speed"), None);
     }
 
     #[test]

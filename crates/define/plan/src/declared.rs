@@ -118,8 +118,9 @@ mod tests {
         assert!(variants[2].is_control && !variants[1].is_control);
         assert_eq!(variants[2].settings, variants[1].settings);
         // A refusal of the control points at the words of the base.
-        let [base, control] =
-            ["b", "b-control"].map(|name| found.refusal(name, Some("cache"), "too small"));
+        let [base, control] = ["b", "b-control"].map(|name| {
+            found.refusal(name, Some("cache"), "too small", &crate::KnownOptions::new())
+        });
         let place = |error: &crate::error::PlanError| {
             use miette::Diagnostic as _;
             error.labels().and_then(|mut labels| labels.next()).map(|label| label.offset())

@@ -41,4 +41,5 @@ pub use expand::{DISK_FLOOR_BYTES, expand, layout, run_time};
 pub use nearest::nearest;
 pub use overrides::{Overrides, QuickVariant};
 pub use preset::{PRESETS, Preset};
+pub use profile::{KnownOptions, profile_options};
 pub use quick::quick;

@@ -1,5 +1,7 @@
 //! Profiles: named engine configurations, kept as data.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::Options;
 use serde::Deserialize;
 
@@ -17,7 +19,23 @@ struct ProfileFile {
     options: Options,
     /// Options that only builds of at least that version know, by version.
     #[serde(default)]
-    since: std::collections::BTreeMap<String, Options>,
+    since: BTreeMap<String, Options>,
+}
+
+/// Names of options that are known to be an engine's, by engine; never all of them.
+pub type KnownOptions = BTreeMap<String, BTreeSet<String>>;
+
+/// Returns the options that profiles set: for engines that do not list their own.
+#[must_use]
+pub fn profile_options(catalog: &dyn Catalog) -> KnownOptions {
+    let mut known = KnownOptions::new();
+    let texts = catalog.profile_names().into_iter().filter_map(|name| catalog.profile(&name));
+    for file in texts.filter_map(|text| toml::from_str::<ProfileFile>(&text).ok()) {
+        let options = [&file.options].into_iter().chain(file.since.values());
+        let names = options.flat_map(|options| options.iter().map(|(name, _)| name.to_owned()));
+        known.entry(file.engine).or_default().extend(names);
+    }
+    known
 }
 
 /// Longest chain of profiles that extend one another; a loop is longer.
@@ -119,6 +137,17 @@ mod tests {
         assert_eq!(merged("base", "9.10"), pairs(&[("buffers", "2"), ("style", "level")]));
         let newest = pairs(&[("buffers", "2"), ("style", "tiered"), ("locks", "false")]);
         assert_eq!(merged("base", "10.1.3"), newest);
+    }
+
+    #[test]
+    fn options_that_profiles_set_are_known_to_be_their_engine_s() {
+        let knowledge = Knowledge {
+            profiles: vec![("base", BASE), ("odd", "engine=\"log\"\nabout=\"\"\noption=1")],
+            ..Knowledge::default()
+        };
+        let known = profile_options(&knowledge);
+        assert_eq!(known.keys().collect::<Vec<_>>(), ["log"]);
+        assert_eq!(known["log"].iter().collect::<Vec<_>>(), ["buffers", "locks", "style"]);
     }
 
     #[test]

@@ -25,11 +25,6 @@ pub(crate) fn parse(version: &str) -> Option<[u32; 3]> {
     (count >= 2).then_some(parts)
 }
 
-/// Returns the newest known release.
-pub(crate) fn newest_release() -> &'static str {
-    KNOWN_ROCKSDB[KNOWN_ROCKSDB.len() - 1]
-}
-
 /// Returns the known release nearest to `version`; the newest when it is no number.
 #[must_use]
 pub fn nearest_release(version: &str) -> &'static str {

@@ -18,12 +18,13 @@ use model::{BuildRef, Disproof};
 use shim::Recipe;
 
 use crate::artifact::{Artifact, HEADERS_DIR, NOTE_FILE, Note, library_name};
+use crate::compile::compilable;
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::fit::{self, Fit};
 use crate::library::{check_loadable, digest};
-use crate::release::{self, nearest_release, newest_release};
+use crate::release;
 use crate::source::{Fetched, Progress, Source, headers_package, registry};
 
 /// The fact that tells which headers a shim was compiled against.
@@ -98,10 +99,13 @@ impl Store {
     /// # Errors
     /// When no source has the build or can be reached, or the cached one is damaged.
     pub fn get(&self, build: &BuildRef, progress: Progress<'_>) -> Result<Artifact, SupplyError> {
+        if build.version.is_none() {
+            return Err(self.no_source(build));
+        }
         if let Some(artifact) = self.find_current(build, None)? {
             return Ok(artifact);
         }
-        let source = self.source_of(build).ok_or_else(|| no_source(build))?;
+        let source = self.source_of(build).ok_or_else(|| self.no_source(build))?;
         let is_tried = self.recipe(build).is_some();
         let fetch = |library: &Path, progress: Progress<'_>| source.fetch(build, library, progress);
         self.fill(build, progress, is_tried, fetch)
@@ -399,6 +403,27 @@ impl Store {
         self.sources.iter().find(|source| source.offers(build)).map(|source| &**source)
     }
 
+    /// Returns what can be fetched of the build's engine: a version of each source.
+    #[must_use]
+    pub fn examples(&self, build: &BuildRef) -> Vec<&'static str> {
+        self.sources.iter().filter_map(|source| source.example(build)).collect()
+    }
+
+    /// Returns the error for a build no source has, with what would be accepted.
+    fn no_source(&self, build: &BuildRef) -> SupplyError {
+        let engine = &build.engine;
+        let mut ways: Vec<_> =
+            self.examples(build).iter().map(|it| format!("{engine}@{it}")).collect();
+        if !ways.is_empty() {
+            ways = vec![format!("try {}", ways.join(" or "))];
+        }
+        if compilable().any(|(known, _)| known == engine) {
+            ways.push(format!("compile one with `assay engine build {engine}@VERSION`"));
+        }
+        ways.push(format!("add your own with `assay engine add {engine} PATH`"));
+        SupplyError::NoSource { build: build.to_string(), hint: ways.join(", or ") }
+    }
+
     /// Returns how a damaged build is got back.
     fn remedy(&self, build: &BuildRef) -> String {
         match self.source_of(build) {
@@ -419,25 +444,9 @@ fn checked(build: &BuildRef) -> Result<&BuildRef, SupplyError> {
     let text = build.to_string();
     match text.parse::<BuildRef>() {
         Ok(parsed) if parsed == *build && build.version.is_some() => Ok(build),
-        Ok(_) => Err(no_source(build)),
+        Ok(_) => Err(SupplyError::BadName(format!("{build} names no version"))),
         Err(reason) => Err(SupplyError::BadName(reason)),
     }
-}
-
-/// Returns the error for a build no source has, with what would be accepted.
-fn no_source(build: &BuildRef) -> SupplyError {
-    let hint = match (build.engine.as_str(), build.version.as_deref()) {
-        ("rocksdb", None) => {
-            format!("say which version, as in rocksdb@{}", newest_release())
-        }
-        ("rocksdb", Some(version)) => format!(
-            "versions are numbers, as in rocksdb@{}, or `system` for the distribution's library; \
-             your own is added with `assay engine add rocksdb PATH`",
-            nearest_release(version)
-        ),
-        _ => "only builds of rocksdb are fetched, other engines are part of Assay".to_owned(),
-    };
-    SupplyError::NoSource { build: build.to_string(), hint }
 }
 
 /// On which terms a library is kept.

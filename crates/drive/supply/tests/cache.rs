@@ -215,10 +215,12 @@ fn what_no_source_has_is_refused_before_anyone_is_asked() {
     let bench = Bench::new();
     let store = bench.store();
     let refusal = |text: &str| get(&store, text).unwrap_err().to_string();
-    assert!(refusal("rocksdb").contains("say which version, as in rocksdb@11.8.1"));
-    assert!(refusal("rocksdb@latest").contains("versions are numbers"));
+    assert!(refusal("rocksdb").contains("try rocksdb@system or rocksdb@11.8.1, or compile one"));
+    assert!(refusal("rocksdb@latest").contains("or add your own with `assay engine add rocksdb"));
+    assert!(refusal("leveldb@1.23").contains("leveldb@1.23: try leveldb@system, or "));
     assert!(refusal("rocksdb@5.17.2").contains("oldest supported release is rocksdb@5.18.4"));
-    assert!(refusal("sqlite").contains("part of Assay"));
+    let none = "no source offers oak@1: add your own with `assay engine add oak PATH`";
+    assert_eq!(refusal("oak@1"), none);
     assert!(refusal("rocksdb@system").contains("apt install librocksdb7.8"));
     let climbing = BuildRef { engine: "rocksdb".to_owned(), version: Some("../../x".to_owned()) };
     let error = store.get(&climbing, &mut |_| ()).unwrap_err();

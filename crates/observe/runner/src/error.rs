@@ -58,6 +58,18 @@ pub enum RunnerError {
         /// The engine's own words.
         reason: String,
     },
+    /// A variant's engine takes no keys or values as long as those asked for.
+    #[error("variant {variant}: {message}: {remedy}")]
+    TooLong {
+        /// The variant.
+        variant: String,
+        /// What is too long, as experiment files name it.
+        word: String,
+        /// What is asked for and what the engine takes.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// A variant cannot have the allocator it asks for.
     #[error("variant {variant}: {message}: {remedy}")]
     Allocator {

@@ -62,6 +62,8 @@ pub(crate) enum Message {
     Opened { identity: Identity, effective_options: Options, keep: Vec<PathBuf> },
     /// The engine refused to open; `option` names the culprit when it is an option.
     Refused { option: Option<String>, reason: String },
+    /// The engine takes no keys or values that long; `word` is the file's. The worker ends.
+    TooLong { word: String, reason: String, remedy: String },
     /// Not the allocator asked for serves `malloc`; the worker ends.
     OtherAllocator { reason: String, remedy: String },
     /// A library was tried; what it did wrong, if anything.

@@ -19,6 +19,8 @@ const OPEN_MAX: Nanos = Nanos::from_secs(60);
 enum Refusal {
     /// Its engine does not open: the option to blame, if it is one, and the engine's words.
     Engine(Option<String>, String),
+    /// Its engine takes no keys or values that long: the file's word, the reason, the remedy.
+    TooLong(String, String, String),
     /// Another allocator than it asks for serves its process, and what to do about it.
     Allocator(String, String),
 }
@@ -74,6 +76,9 @@ fn check_variant(
     let variant = variant.name.clone();
     heard.ok_or(RunnerError::Interrupted)?.map_err(|refusal| match refusal {
         Refusal::Engine(option, reason) => RunnerError::Refused { variant, option, reason },
+        Refusal::TooLong(word, message, remedy) => {
+            RunnerError::TooLong { variant, word, message, remedy }
+        }
         Refusal::Allocator(message, remedy) => RunnerError::Allocator { variant, message, remedy },
     })
 }
@@ -91,6 +96,9 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
                 Message::Opened { identity, .. } => opened = Some(identity),
                 Message::Refused { option, reason } => {
                     return Some(Err(Refusal::Engine(option, reason)));
+                }
+                Message::TooLong { word, reason, remedy } => {
+                    return Some(Err(Refusal::TooLong(word, reason, remedy)));
                 }
                 Message::OtherAllocator { reason, remedy } => {
                     other_allocator = Some((reason, remedy));

@@ -115,7 +115,7 @@ impl<'a> Supervisor<'a> {
                 };
                 self.end = Some(RunEnd::Failed { step: "open".to_owned(), reason });
             }
-            Message::OtherAllocator { reason, .. } => {
+            Message::OtherAllocator { reason, .. } | Message::TooLong { reason, .. } => {
                 self.end = Some(RunEnd::Failed { step: "open".to_owned(), reason });
             }
             Message::StepBegins { index } => {

@@ -9,7 +9,7 @@ use engine::{Driver, Engine, EngineError, OpenSpec};
 use load::{SteadyClock, StopFlag, process_readings};
 use malloc::{Heap, Tunables};
 use model::record::{ClockRecord, SettleRecord};
-use model::{EngineState, Load, Step, StopRule};
+use model::{DataShape, EngineState, Load, Step, StopRule};
 use workload::Presence;
 
 use crate::account::growth;
@@ -89,6 +89,24 @@ fn listen(
 
 /// An open engine, and whether its answers can be checked.
 type Opened = (Box<dyn Engine>, bool);
+
+/// Returns the refusal of keys or values longer than the engine takes.
+fn too_long(driver: &dyn Driver, data: &DataShape) -> Option<Message> {
+    let can = driver.capabilities();
+    let asked = [
+        ("key", data.key_bytes, can.key_bytes_max),
+        ("value", data.value_bytes, can.value_bytes_max),
+    ];
+    let found = asked.into_iter().find(|(_, bytes, most)| most.is_some_and(|most| *bytes > most));
+    let (what, bytes, most) = found?;
+    let (most, identity) = (most.unwrap_or_default(), driver.identity());
+    let (engine, version) = (identity.engine, identity.version);
+    Some(Message::TooLong {
+        word: format!("{what}_bytes"),
+        reason: format!("{what}s of {bytes} bytes: {engine} {version} takes at most {most}"),
+        remedy: format!("ask for `{what}_bytes` of {most} or less, or leave this variant out"),
+    })
+}
 
 /// Returns a step's seed: the run's, moved on for each earlier step of the same name, so that the
 /// second does not ask for the keys that the first has just brought into the cache.
@@ -174,7 +192,14 @@ impl<W: Write + Send> Worker<'_, W> {
             options: order.variant.options.clone(),
             data: order.data,
         };
-        let opened = registry(&order.variant.build.engine, order.library.as_ref())
+        let driver = registry(&order.variant.build.engine, order.library.as_ref());
+        if let Some(refusal) =
+            driver.as_ref().ok().and_then(|it| too_long(it.as_ref(), &order.data))
+        {
+            self.say(&refusal)?;
+            return Ok(None);
+        }
+        let opened = driver
             .and_then(|driver| {
                 Ok((driver.open(&spec)?, engine::gives_answers(&driver.capabilities())))
             })

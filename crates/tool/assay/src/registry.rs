@@ -2,7 +2,10 @@
 //!
 //! To add one: its driver crate, and one line in [`ENGINES`].
 
-use engine::{Driver, EngineError};
+use std::path::Path;
+
+use engine::{Driver, Engine, EngineError, OpenSpec};
+use model::{DataShape, Settings};
 use plan::{Builds, EngineInfo};
 use runner::Library;
 use shim::Recipe;
@@ -20,7 +23,7 @@ enum Source {
 }
 
 /// Opens a library.
-type Open = fn(&std::path::Path) -> Result<Box<dyn Driver>, EngineError>;
+type Open = fn(&Path) -> Result<Box<dyn Driver>, EngineError>;
 
 /// The engines, in the order they are listed.
 #[rustfmt::skip]
@@ -29,7 +32,7 @@ static ENGINES: &[(&str, &str, Source)] = &[
     ("leveldb", "LSM tree with one background thread", Source::Loaded(driver_leveldb::open_library)),
     ("splinterdb", "B-epsilon tree for NVMe; any build since 2022", Source::Shimmed(driver_splinterdb::open_library, driver_splinterdb::RECIPE)),
     ("sqlite", "B-tree with SQL in front", Source::Either(driver_sqlite::driver, driver_sqlite::open_library)),
-    ("lmdb", "copy-on-write B-tree in mapped memory", Source::Linked(driver_lmdb::driver)),
+    ("lmdb", "copy-on-write B-tree in mapped memory", Source::Either(driver_lmdb::driver, driver_lmdb::open_library)),
     ("redb", "copy-on-write B-tree in Rust", Source::Linked(driver_redb::driver)),
     ("fjall", "LSM tree in Rust, with or without key-value separation", Source::Linked(driver_fjall::driver)),
     ("memory", "reference: an ordered map, the oracle of the tests", Source::Linked(|| Box::<engine::memory::MemoryDriver>::default())),
@@ -80,4 +83,33 @@ pub(crate) fn driver(
         }
         (None, _) => Err(EngineError::Unsupported(format!("no engine is named `{name}`"))),
     }
+}
+
+/// Returns the options that linked engines list when they refuse one, by engine.
+///
+/// Nothing is opened: an engine refuses an unknown option before it looks into the directory.
+pub(crate) fn known_options(dir: &Path) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    let linked = ENGINES.iter().filter_map(|(name, _, source)| match source {
+        Source::Linked(make) | Source::Either(make, _) => Some((*name, make)),
+        Source::Loaded(_) | Source::Shimmed(..) => None,
+    });
+    let dir = dir.to_owned();
+    linked.filter_map(move |(name, make)| match open_wrongly(&*make(), &dir) {
+        Err(EngineError::Option { reason, .. }) => {
+            let (_, known) = reason.split_once("known: ")?;
+            Some((name, known.split(", ").map(str::to_owned).collect()))
+        }
+        Ok(_) | Err(_) => None,
+    })
+}
+
+/// Has a driver open a directory with an option that no engine has.
+fn open_wrongly(driver: &dyn Driver, dir: &Path) -> Result<Box<dyn Engine>, EngineError> {
+    let durability = driver.capabilities().durability.first().copied().unwrap_or_default();
+    driver.open(&OpenSpec {
+        dir: dir.to_owned(),
+        settings: Settings { durability, ..Settings::default() },
+        options: [("assay.no_such_option", "1")].into_iter().collect(),
+        data: DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+    })
 }

@@ -78,6 +78,10 @@ impl Source for Distribution {
         build.version.as_deref() == Some(SYSTEM) && packaged(&build.engine).is_some()
     }
 
+    fn example(&self, build: &BuildRef) -> Option<&'static str> {
+        packaged(&build.engine).map(|_| SYSTEM)
+    }
+
     fn fetch(
         &self,
         build: &BuildRef,

@@ -42,6 +42,11 @@ pub trait Source: Send + Sync {
     /// Returns whether `build` is of a kind this source has; it need not exist.
     fn offers(&self, build: &BuildRef) -> bool;
 
+    /// Returns a version of the build's engine that there is, near to the one asked for.
+    ///
+    /// `None` when this source has no builds of that engine.
+    fn example(&self, build: &BuildRef) -> Option<&'static str>;
+
     /// Puts the library of `build` at the path `library`, whose directory is empty.
     ///
     /// The directory may be used for other files too; only the library is kept.

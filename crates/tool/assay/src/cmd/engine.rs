@@ -73,6 +73,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     match &args.action {
         Action::List => list(&store(environment)?, ui),
         Action::Get { build } => {
+            check_loaded(build)?;
             let artifact = fetch(&store(environment)?, build, ui)?;
             ui.answer(line(&artifact));
         }
@@ -102,9 +103,7 @@ pub(crate) fn store(environment: &Environment) -> Result<Store> {
 /// Keeps a library of the user's own, once it has turned out to be what it is said to be.
 fn add(own: &Own<'_>, environment: &Environment, ui: &Ui) -> Result<Artifact> {
     let engine = own.engine;
-    if known(engine)?.builds == Builds::Linked {
-        return Err(miette!("{engine} is linked into Assay: it has no other builds"));
-    }
+    check_can_load(engine)?;
     if own.headers.is_some() && registry::recipe(engine).is_none() {
         return Err(miette!(
             help = "leave out --headers",
@@ -136,6 +135,27 @@ pub(crate) fn library(
     Ok(Some(Library { path: library, sha256, origin, facts }))
 }
 
+/// Checks that an engine's builds are loaded, or can be.
+fn check_can_load(engine: &str) -> Result<()> {
+    if known(engine)?.builds == Builds::Linked {
+        return Err(miette!("{engine} is linked into Assay: it has no other builds"));
+    }
+    Ok(())
+}
+
+/// Checks that a build is one that is loaded.
+fn check_loaded(build: &BuildRef) -> Result<()> {
+    check_can_load(&build.engine)?;
+    let engine = &build.engine;
+    if build.version.is_none() && known(engine)?.builds == Builds::Either {
+        return Err(miette!(
+            help = format!("name another build, as in {engine}@system"),
+            "{engine} without a version is the one that is linked into Assay"
+        ));
+    }
+    Ok(())
+}
+
 /// Returns what is known of an engine.
 fn known(engine: &str) -> Result<EngineInfo> {
     let mut infos = registry::infos();
@@ -153,15 +173,17 @@ fn known(engine: &str) -> Result<EngineInfo> {
 }
 
 fn list(store: &Store, ui: &Ui) {
-    ui.answer("engines");
-    for (name, about) in registry::descriptions() {
-        ui.answer(format_args!("  {name:<9} {about}"));
-    }
+    ui.answer("engines, and how their builds are had");
+    let rows: Vec<_> = registry::infos()
+        .iter()
+        .zip(registry::descriptions())
+        .map(|(info, (name, about))| [name.to_owned(), ways(store, info), about.to_owned()])
+        .collect();
+    columns(&rows, ui);
+    ui.answer("  system, get: assay engine get ENGINE@system, ENGINE@RELEASE");
     ui.answer("cached builds");
     let cached = store.list();
-    for artifact in &cached {
-        ui.answer(format_args!("  {}", line(artifact)));
-    }
+    columns(&cached.iter().map(cells).collect::<Vec<_>>(), ui);
     if cached.is_empty() {
         ui.answer("  none yet: assay engine get rocksdb@VERSION");
     }
@@ -173,19 +195,57 @@ fn list(store: &Store, ui: &Ui) {
         KNOWN_ROCKSDB.join(" ")
     ));
     ui.answer("releases that can be compiled: assay engine build");
-    for (engine, versions) in supply::compilable() {
-        ui.answer(format_args!("  {engine:<9} {}", versions.join(" ")));
+    let compilable = supply::compilable();
+    columns(
+        &compilable.map(|(name, all)| [name.to_owned(), all.join(" ")]).collect::<Vec<_>>(),
+        ui,
+    );
+}
+
+/// Returns in words how the builds of an engine are had.
+fn ways(store: &Store, info: &EngineInfo) -> String {
+    let mut ways = Vec::new();
+    if info.builds != Builds::Loaded {
+        ways.push("linked");
+    }
+    if info.builds != Builds::Linked {
+        let any = BuildRef { engine: info.name.to_owned(), version: None };
+        let word = |example| if example == "system" { example } else { "get" };
+        ways.extend(store.examples(&any).into_iter().map(word));
+        if supply::compilable().any(|(engine, _)| engine == info.name) {
+            ways.push("build");
+        }
+        ways.push("add");
+    }
+    ways.join(", ")
+}
+
+/// Prints rows, their columns aligned.
+fn columns<const N: usize>(rows: &[[String; N]], ui: &Ui) {
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    for row in rows {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        ui.answer(format_args!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end()));
     }
 }
 
 /// Returns a build in one line.
 pub(crate) fn line(artifact: &Artifact) -> String {
+    cells(artifact).join("  ")
+}
+
+/// Returns a build's name, size, hash and origin.
+fn cells(artifact: &Artifact) -> [String; 4] {
     let Artifact { build, sha256, origin, bytes, .. } = artifact;
-    format!("{build}  {}  sha256 {}  {origin}", Bytes(*bytes), &sha256[..12.min(sha256.len())])
+    let sha256 = format!("sha256 {}", &sha256[..12.min(sha256.len())]);
+    [build.to_string(), Bytes(*bytes).to_string(), sha256, origin.clone()]
 }
 
 fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
-    known(&build.engine)?;
+    if build.version.is_some() || known(&build.engine)?.builds == Builds::Loaded {
+        check_loaded(build)?;
+    }
     let library = library(build, environment, ui)?;
     let driver = registry::driver(&build.engine, library.as_ref()).told()?;
     let identity = driver.identity();

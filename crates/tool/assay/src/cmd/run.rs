@@ -1,6 +1,7 @@
 //! `assay run`: asks the machine.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 
 use archive::{ExperimentDir, Results};
@@ -8,7 +9,7 @@ use miette::{Report, Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
 use model::{Bytes, Identity, Manifest, Nanos, Plan};
-use plan::Checked;
+use plan::{Checked, KnownOptions};
 use report::{Compared, Meta, next_steps, render_answer};
 use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
 
@@ -17,8 +18,10 @@ use super::judged::judge;
 use super::steady::Window;
 use super::until::{self, Until};
 use super::{engine, plan as planning, report as page};
+use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::progress::Screen;
+use crate::registry;
 use crate::told::Told as _;
 use crate::ui::Ui;
 
@@ -159,7 +162,7 @@ fn begin(
         bench.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
     let identities = runner::check_variants(bench, &plan.experiment)
-        .map_err(|error| refused(&checked, &error))?;
+        .map_err(|error| refused(&checked, &error, bench.data.path()))?;
     let manifest = Manifest {
         schema: SCHEMA,
         id: runner::stamp_id(u64::from(std::process::id())),
@@ -175,9 +178,13 @@ fn begin(
 }
 
 /// Returns the report of a refusal, at the words that asked for what is refused.
-fn refused(checked: &Checked, error: &RunnerError) -> Report {
+fn refused(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
     if let RunnerError::Refused { variant, option, reason } = error {
-        return checked.refusal(variant, option.as_deref(), reason).into();
+        let known = known_options(option.as_deref(), data);
+        return checked.refusal(variant, option.as_deref(), reason, &known).into();
+    }
+    if let RunnerError::TooLong { variant, word, message, remedy } = error {
+        return checked.setting_refusal((variant, word), message, remedy).into();
     }
     if let RunnerError::Allocator { variant, message, remedy } = error {
         return checked.setting_refusal((variant, "allocator"), message, remedy).into();
@@ -189,6 +196,18 @@ fn refused(checked: &Checked, error: &RunnerError) -> Report {
         return checked.clients_refusal(message, remedy).into();
     }
     miette!("{error}")
+}
+
+/// Returns the options that are known to be an engine's, for a refused one to be found among.
+fn known_options(refused: Option<&str>, data: &Path) -> KnownOptions {
+    if refused.is_none() {
+        return KnownOptions::new();
+    }
+    let mut known = plan::profile_options(&Program);
+    for (engine, names) in registry::known_options(data) {
+        known.entry(engine.to_owned()).or_default().extend(names);
+    }
+    known
 }
 
 /// Takes up an experiment where it was left; its builds must be the same to the last bit.

@@ -9,7 +9,7 @@ use model::BuildRef;
 use super::jar::{Extracted, MEMBER_PREFIX, extract};
 use super::output::refusal;
 use crate::error::SupplyError;
-use crate::release::{check_age, parse};
+use crate::release::{check_age, nearest_release, parse};
 use crate::source::{Fetched, Progress, Source};
 
 /// The goal that copies one artifact; its version is pinned, the default one is of 2013.
@@ -94,6 +94,11 @@ impl Maven {
 impl Source for Maven {
     fn offers(&self, build: &BuildRef) -> bool {
         build.engine == "rocksdb" && build.version.as_deref().and_then(parse).is_some()
+    }
+
+    fn example(&self, build: &BuildRef) -> Option<&'static str> {
+        let is_ours = build.engine == "rocksdb";
+        is_ours.then(|| nearest_release(build.version.as_deref().unwrap_or_default()))
     }
 
     fn fetch(
