@@ -58,6 +58,22 @@ pub struct Settings {
     pub allocator: Allocator,
 }
 
+impl Settings {
+    /// Returns each setting in words under its name in experiment files; `None` where it is left
+    /// to the engine.
+    #[must_use]
+    pub fn words(&self) -> [(&'static str, Option<String>); 6] {
+        [
+            ("durability", Some(self.durability.to_string())),
+            ("cache", self.cache_bytes.map(|size| size.to_string())),
+            ("direct_io", Some(self.direct_io.to_string())),
+            ("compression", self.compression.clone()),
+            ("background_jobs", self.background_jobs.map(|jobs| jobs.to_string())),
+            ("allocator", Some(self.allocator.to_string())),
+        ]
+    }
+}
+
 /// One thing compared: engine build, options and environment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {

@@ -22,6 +22,7 @@ pub mod html;
 pub mod input;
 mod label;
 pub mod list;
+mod memory;
 pub mod meta;
 mod method;
 pub mod micro;

@@ -97,17 +97,7 @@ fn options(base: &Options, variant: &Options) -> Vec<Change> {
 }
 
 fn settings(base: &Settings, variant: &Settings) -> Vec<Change> {
-    let words = |settings: &Settings| {
-        [
-            ("durability", Some(settings.durability.to_string())),
-            ("cache_size", settings.cache_bytes.map(|size| size.to_string())),
-            ("direct_io", Some(settings.direct_io.to_string())),
-            ("compression", settings.compression.clone()),
-            ("background_jobs", settings.background_jobs.map(|jobs| jobs.to_string())),
-            ("allocator", Some(settings.allocator.to_string())),
-        ]
-    };
-    let pairs = words(base).into_iter().zip(words(variant));
+    let pairs = base.words().into_iter().zip(variant.words());
     let change = |((name, base), (_, variant)): ((&str, Option<String>), (_, Option<String>))| {
         Change { kind: ChangeKind::Setting, name: name.to_owned(), base, variant }
     };

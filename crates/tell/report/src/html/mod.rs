@@ -13,6 +13,7 @@ mod explained;
 mod fold;
 mod how;
 mod judged;
+mod memory;
 mod options;
 mod page;
 mod published;

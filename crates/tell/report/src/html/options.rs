@@ -11,6 +11,7 @@ use crate::input::ReportInput;
 pub(super) fn section(input: &ReportInput<'_>) -> Markup {
     let engines = by_engine(input);
     html! {
+        (settings(input))
         h3 { "Options" }
         p { "Read back from the engines after open. Shown are those that differ between variants \
              of one engine; all others of that engine are the same in all its variants." }
@@ -24,6 +25,39 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
             } @else {
                 (table(engine, variants, &differing))
             }
+        }
+    }
+}
+
+/// Returns the settings common to all engines that differ between variants.
+fn settings(input: &ReportInput<'_>) -> Markup {
+    let variants = &input.manifest.plan.experiment.variants;
+    let mut all: BTreeMap<&str, Vec<Option<String>>> = BTreeMap::new();
+    for (name, value) in variants.iter().flat_map(|variant| variant.settings.words()) {
+        all.entry(name).or_default().push(value);
+    }
+    all.retain(|_, values| values.windows(2).any(|pair| pair[0] != pair[1]));
+    html! {
+        @if !all.is_empty() {
+            h3 { "Settings" }
+            p { "Those that differ between variants." }
+            div.wide { table {
+                thead { tr {
+                    th {}
+                    @for variant in variants { th.text { (variant.name) } }
+                } }
+                tbody { @for (name, values) in &all {
+                    tr {
+                        th.text scope="row" { (name) }
+                        @for value in values {
+                            td.text { @match value {
+                                Some(value) => code { (value) },
+                                None => span.none { "left to the engine" },
+                            } }
+                        }
+                    }
+                } }
+            } }
         }
     }
 }

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
-use super::{answer, doubts, explained, fold, how, judged, published, shape};
+use super::{answer, doubts, explained, fold, how, judged, memory, published, shape};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
@@ -38,6 +38,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
                     (figures("evidence", "More evidence", &pictures.more))
                     (figures("costs", "What it costs", &pictures.costs))
                     (shape::section(input))
+                    (memory::section(input))
                     (how::section(input, &meta, judged::section(&compared)))
                     (fold::section(input, &compared))
                 }

@@ -13,6 +13,7 @@ use crate::comparison::fill;
 use crate::figure::{MISSING, figure};
 use crate::format::Style;
 use crate::honesty::calibration;
+use crate::memory::memory;
 use crate::table::{Cell, Table};
 use crate::trust::finding_lines;
 
@@ -55,6 +56,7 @@ pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String 
     parts.push(times_and_costs(run, &of_steps).text(style.width, style.has_colour));
     parts.extend(measured.iter().any(|step| step.arrivals.is_none()).then(|| CLOSED.to_owned()));
     parts.extend(courses(run, style));
+    parts.extend(memory(run, &manifest.plan.experiment.data, style));
     parts.extend(run.calibration.as_ref().map(|it| fill(&calibration(it), style.width)));
     for (step, metrics) in run.steps.iter().zip(&of_steps) {
         parts.extend(step.search.as_ref().map(|search| searched(step, search, style)));

@@ -4,6 +4,7 @@
 
 mod explain;
 mod fixture;
+mod memory;
 mod page;
 mod published;
 mod steady;

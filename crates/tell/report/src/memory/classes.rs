@@ -1,0 +1,68 @@
+//! The size classes of an allocator, the most mapped bytes first.
+
+use std::cmp::Ordering::Equal;
+
+use model::{Bin, MallocRecord, RunRecord, StepRecord, Unit};
+
+use crate::figure::{figure, percent};
+use crate::table::{Cell, Table};
+
+/// Classes with a row of their own; the others share one.
+const SHOWN: usize = 8;
+
+/// Returns the step of a run at whose end its allocator had mapped the most.
+pub(crate) fn fullest(run: &RunRecord) -> Option<(&StepRecord, &MallocRecord)> {
+    let mapped = |step: &StepRecord| step.gauges_end.get("malloc_mapped_bytes").copied();
+    let told = run.steps.iter().filter_map(|step| Some((step, step.malloc.as_ref()?)));
+    told.filter(|(step, _)| mapped(step).is_some())
+        .max_by(|(one, _), (other, _)| mapped(one).partial_cmp(&mapped(other)).unwrap_or(Equal))
+}
+
+/// Returns the table of size classes: mapped bytes, their share of all, and how well they are used.
+///
+/// Source: jemalloc 5.3, `stats.c`: `curslabs` slabs of `pgs` pages, `util` of `curregs`.
+pub(crate) fn classes(bins: &[Bin]) -> Table {
+    let all = Sum::of(bins);
+    let mut table = Table::new(["size class", "mapped", "share", "used", "unused"]);
+    let mut row = |name: String, sum: &Sum| {
+        table.push(vec![
+            Cell::plain(name),
+            Cell::plain(figure(Unit::Bytes, sum.mapped)),
+            Cell::plain(percent(sum.mapped / all.mapped)),
+            Cell::plain(percent(sum.used_share())),
+            Cell::plain(figure(Unit::Bytes, sum.unused)),
+        ]);
+    };
+    for bin in &bins[..SHOWN.min(bins.len())] {
+        row(format!("{} B", bin.size), &Sum::of(std::slice::from_ref(bin)));
+    }
+    if let Some(others) = bins.get(SHOWN..).filter(|others| !others.is_empty()) {
+        row(format!("{} others", others.len()), &Sum::of(others));
+    }
+    row("all".to_owned(), &all);
+    table
+}
+
+/// Bytes that some classes map, and those of them that no allocation uses.
+pub(super) struct Sum {
+    pub(super) mapped: f64,
+    pub(super) unused: f64,
+}
+
+impl Sum {
+    #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
+    pub(super) fn of<'a>(bins: impl IntoIterator<Item = &'a Bin>) -> Self {
+        let mut sum = Self { mapped: 0.0, unused: 0.0 };
+        for bin in bins {
+            let mapped = bin.mapped_bytes() as f64;
+            sum.mapped += mapped;
+            sum.unused += mapped * (1.0 - bin.utilisation().unwrap_or(1.0));
+        }
+        sum
+    }
+
+    /// Returns the share of the mapped bytes in use, 0 to 1; 1 when nothing is mapped.
+    pub(super) fn used_share(&self) -> f64 {
+        if self.mapped > 0.0 { 1.0 - self.unused / self.mapped } else { 1.0 }
+    }
+}

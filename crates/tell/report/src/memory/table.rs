@@ -1,0 +1,87 @@
+//! A row per step: resident memory, its parts, and the allocator's account.
+
+use analysis::{step_metrics, with_memory};
+use model::{DataShape, MallocRecord, Readings, RunRecord, StepRecord, Unit};
+
+use crate::figure::{MISSING, digits, figure};
+use crate::table::{Cell, Table};
+
+/// Gauges at a step's end: metric and heading.
+const GAUGES: &[(&str, &str)] = &[
+    ("rss_bytes", "rss\nend"),
+    ("rss_anon_bytes", "\nanon"),
+    ("rss_file_bytes", "\nfile"),
+    ("rss_shmem_bytes", "\nshared"),
+    ("malloc_allocated_bytes", "\nallocated"),
+    ("malloc_active_bytes", "\nactive"),
+    ("malloc_resident_bytes", "\nresident"),
+    ("malloc_mapped_bytes", "\nmapped"),
+    ("malloc_retained_bytes", "\nretained"),
+    ("malloc_metadata_bytes", "\nmetadata"),
+];
+
+/// Settings of an allocator that move its memory, by their own names.
+const SETTINGS: &[&str] = &[
+    "narenas",
+    "dirty_decay_ms",
+    "muzzy_decay_ms",
+    "background_thread",
+    "max_total_thread_cache_bytes",
+];
+
+/// One step of one run, under the words that name it.
+pub(crate) struct Row<'a> {
+    /// What names it: a step, or a variant and a step.
+    pub(crate) names: Vec<&'a str>,
+    /// The run.
+    pub(crate) run: &'a RunRecord,
+    /// The step.
+    pub(crate) step: &'a StepRecord,
+}
+
+/// Returns the table of these steps; columns of which nothing is known, or that are 0, are left
+/// out.
+pub(crate) fn table(headings: &[&str], rows: &[Row<'_>], data: &DataShape) -> Table {
+    let is_told = |name: &str| {
+        rows.iter().any(|row| row.step.gauges_end.get(name).is_some_and(|bytes| *bytes > 0.0))
+    };
+    let gauges: Vec<_> = GAUGES.iter().filter(|(name, _)| is_told(name)).collect();
+    let peaks: Vec<Readings> = rows.iter().map(|row| peak(row, data)).collect();
+    let has_cache = peaks.iter().any(|peak| peak.contains_key("rss_per_cache"));
+    let mut header: Vec<&str> = headings.to_vec();
+    header.push("rss\npeak");
+    header.extend(has_cache.then_some("peak/\ncache"));
+    header.extend(gauges.iter().map(|(_, heading)| *heading));
+    let mut table = Table::new(header);
+    table.align_left(&(1..headings.len()).collect::<Vec<_>>());
+    for (row, peak) in rows.iter().zip(&peaks) {
+        let mut cells: Vec<Cell> = row.names.iter().map(|name| Cell::plain(*name)).collect();
+        cells.push(bytes(peak.get("rss_peak_bytes")));
+        let per_cache = peak.get("rss_per_cache").copied();
+        let per_cache = per_cache.map_or_else(|| MISSING.to_owned(), digits);
+        cells.extend(has_cache.then(|| Cell::plain(per_cache)));
+        cells.extend(gauges.iter().map(|(name, _)| bytes(row.step.gauges_end.get(*name))));
+        table.push(cells);
+    }
+    table
+}
+
+fn peak(row: &Row<'_>, data: &DataShape) -> Readings {
+    with_memory(step_metrics(row.step, data), &row.run.variant.settings)
+}
+
+fn bytes(value: Option<&f64>) -> Cell {
+    Cell::plain(value.map_or_else(|| MISSING.to_owned(), |value| figure(Unit::Bytes, *value)))
+}
+
+/// Returns an allocator with its version, its settings and the environment's words for it.
+pub(crate) fn allocator(told: &MallocRecord) -> String {
+    // jemalloc's version ends with the commit it was built from.
+    let version = told.version.split('-').next().unwrap_or_default();
+    let is_word = |name: &str| name.chars().all(|letter| !letter.is_ascii_lowercase());
+    let shown =
+        told.settings.iter().filter(|(name, _)| SETTINGS.contains(&name.as_str()) || is_word(name));
+    let settings: Vec<String> = shown.map(|(name, value)| format!("{name} {value}")).collect();
+    let of = format!("{} {version}", told.allocator);
+    if settings.is_empty() { of } else { format!("{of} ({})", settings.join(", ")) }
+}
