@@ -1,24 +1,25 @@
 //! What LMDB is opened with: settings translated, then the options under LMDB's own names.
 
+use engine::asked::{check_names, check_settings, flag, number, refused, size};
 use engine::{EngineError, OpenSpec};
-use heed::EnvFlags;
-use model::units::parse_size;
-use model::{Durability, Options};
+use lmdb_master_sys::{
+    MDB_MAPASYNC, MDB_NOMEMINIT, MDB_NOMETASYNC, MDB_NORDAHEAD, MDB_NOSYNC, MDB_WRITEMAP,
+};
+use model::{Capabilities, Durability, Options, Settings};
 
 /// Flags that may be set by name, as `lmdb.h` spells them.
-pub(crate) const FLAGS: [(&str, EnvFlags); 6] = [
-    ("MDB_NOSYNC", EnvFlags::NO_SYNC),
-    ("MDB_NOMETASYNC", EnvFlags::NO_META_SYNC),
-    ("MDB_WRITEMAP", EnvFlags::WRITE_MAP),
-    ("MDB_MAPASYNC", EnvFlags::MAP_ASYNC),
-    ("MDB_NORDAHEAD", EnvFlags::NO_READ_AHEAD),
-    ("MDB_NOMEMINIT", EnvFlags::NO_MEM_INIT),
+pub(crate) const FLAGS: [(&str, u32); 6] = [
+    ("MDB_NOSYNC", MDB_NOSYNC),
+    ("MDB_NOMETASYNC", MDB_NOMETASYNC),
+    ("MDB_WRITEMAP", MDB_WRITEMAP),
+    ("MDB_MAPASYNC", MDB_MAPASYNC),
+    ("MDB_NORDAHEAD", MDB_NORDAHEAD),
+    ("MDB_NOMEMINIT", MDB_NOMEMINIT),
 ];
 /// Options that are not flags.
 const SIZES: [&str; 2] = ["map_size", "max_readers"];
 /// Flags without which every commit is on the device.
-const UNSYNCED: EnvFlags =
-    EnvFlags::NO_SYNC.union(EnvFlags::NO_META_SYNC).union(EnvFlags::MAP_ASYNC);
+const UNSYNCED: u32 = MDB_NOSYNC | MDB_NOMETASYNC | MDB_MAPASYNC;
 /// Room in the map per byte of live rows: half-full pages after random inserts, node headers, and
 /// the pages a write leaves behind until no reader needs them.
 const MAP_BYTES_PER_LIVE_BYTE: u64 = 4;
@@ -31,7 +32,7 @@ const MAP_BYTES_UNIT: u64 = 1 << 21;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
     /// Environment flags.
-    pub(crate) flags: EnvFlags,
+    pub(crate) flags: u32,
     /// Size of the map.
     pub(crate) map_bytes: usize,
     /// Reader slots; `None` leaves LMDB's 126.
@@ -40,19 +41,23 @@ pub(crate) struct Config {
 
 impl Config {
     /// Returns the configuration that `spec` asks for.
-    pub(crate) fn resolve(spec: &OpenSpec) -> Result<Self, EngineError> {
-        refuse_settings(spec)?;
-        let flags = match spec.settings.durability {
-            Durability::None | Durability::Os => EnvFlags::NO_SYNC | EnvFlags::NO_META_SYNC,
-            Durability::Sync => EnvFlags::empty(),
+    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
+        // A size of the cache is for the engines beside it: LMDB has none to set.
+        let settings = Settings { cache_bytes: None, ..spec.settings.clone() };
+        check_settings("LMDB", can, &settings)?;
+        let known: Vec<_> = SIZES.into_iter().chain(FLAGS.map(|(name, _)| name)).collect();
+        check_names("LMDB", &known, &spec.options)?;
+        let flags = match settings.durability {
+            Durability::None | Durability::Os => MDB_NOSYNC | MDB_NOMETASYNC,
+            Durability::Sync => 0,
         };
         let live_bytes = spec.data.live_bytes().0;
         let map_bytes = live_bytes.saturating_mul(MAP_BYTES_PER_LIVE_BYTE) + MAP_BYTES_SPARE;
         let mut config = Self { flags, map_bytes: map_bytes_of(map_bytes)?, max_readers: None };
         config.take_options(&spec.options)?;
         let unsynced = config.flags & UNSYNCED;
-        match FLAGS.iter().find(|(_, flag)| unsynced.contains(*flag)) {
-            Some((name, _)) if spec.settings.durability == Durability::Sync => Err(refused(
+        match FLAGS.iter().find(|(_, flag)| unsynced & flag != 0) {
+            Some((name, _)) if settings.durability == Durability::Sync => Err(refused(
                 name,
                 "durability class `sync` needs every commit synced: ask for `os` or `none`",
             )),
@@ -62,34 +67,18 @@ impl Config {
 
     fn take_options(&mut self, options: &Options) -> Result<(), EngineError> {
         for (name, value) in options.iter() {
-            if let Some((_, flag)) = FLAGS.iter().find(|(known, _)| *known == name) {
-                self.flags.set(*flag, parse_flag(name, value)?);
-            } else if name == "map_size" {
-                let bytes = parse_size(value).map_err(|reason| refused(name, &reason))?;
-                self.map_bytes = map_bytes_of(bytes.0)?;
-            } else if name == "max_readers" {
-                let readers = value.parse().map_err(|error| refused(name, &format!("{error}")))?;
-                self.max_readers = Some(readers);
-            } else {
-                let known: Vec<_> = SIZES.into_iter().chain(FLAGS.map(|(name, _)| name)).collect();
-                let reason = format!("not an option of LMDB here; known: {}", known.join(", "));
-                return Err(refused(name, &reason));
+            match name {
+                "map_size" => self.map_bytes = map_bytes_of(size(name, value)?)?,
+                "max_readers" => self.max_readers = Some(number(name, value)?),
+                _ => {
+                    let is_set = flag(name, value)?;
+                    let bits = FLAGS.iter().find(|(known, _)| *known == name);
+                    let bits = bits.map_or(0, |(_, bits)| *bits);
+                    self.flags = if is_set { self.flags | bits } else { self.flags & !bits };
+                }
             }
         }
         Ok(())
-    }
-}
-
-fn refuse_settings(spec: &OpenSpec) -> Result<(), EngineError> {
-    if spec.settings.direct_io {
-        let text = "direct_io: LMDB reads through a memory map, that is the page cache";
-        return Err(EngineError::Unsupported(text.to_owned()));
-    }
-    match spec.settings.compression.as_deref() {
-        None | Some("none") => Ok(()),
-        Some(name) => Err(EngineError::Unsupported(format!(
-            "compression `{name}`: LMDB stores rows as given"
-        ))),
     }
 }
 
@@ -100,25 +89,17 @@ fn map_bytes_of(bytes: u64) -> Result<usize, EngineError> {
         .ok_or_else(|| refused("map_size", "larger than the address space"))
 }
 
-fn parse_flag(name: &str, value: &str) -> Result<bool, EngineError> {
-    match value {
-        "true" | "on" | "1" => Ok(true),
-        "false" | "off" | "0" => Ok(false),
-        _ => Err(refused(name, &format!("`{value}` is neither true nor false"))),
-    }
-}
-
-fn refused(option: &str, reason: &str) -> EngineError {
-    EngineError::Option { option: option.to_owned(), reason: reason.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
 
-    use model::{DataShape, Settings};
+    use model::DataShape;
 
     use super::*;
+
+    fn resolve(spec: &OpenSpec) -> Result<Config, EngineError> {
+        Config::resolve(spec, &crate::driver().capabilities())
+    }
 
     fn spec(durability: Durability, options: &[(&str, &str)]) -> OpenSpec {
         OpenSpec {
@@ -132,23 +113,23 @@ mod tests {
     #[test]
     fn options_win_over_settings() {
         let asked = spec(Durability::Os, &[("MDB_NOSYNC", "false"), ("map_size", "64MiB")]);
-        let config = Config::resolve(&asked).unwrap();
-        assert_eq!(config.flags, EnvFlags::NO_META_SYNC);
+        let config = resolve(&asked).unwrap();
+        assert_eq!(config.flags, MDB_NOMETASYNC);
         assert_eq!(config.map_bytes, 64 << 20);
     }
 
     #[test]
     fn the_map_has_room_for_four_times_the_rows() {
-        let config = Config::resolve(&spec(Durability::Sync, &[])).unwrap();
+        let config = resolve(&spec(Durability::Sync, &[])).unwrap();
         assert!(config.map_bytes as u64 >= 4 * 420_000 + (1 << 30));
         assert_eq!(config.map_bytes % (1 << 21), 0);
-        assert_eq!(config.flags, EnvFlags::empty());
+        assert_eq!(config.flags, 0);
     }
 
     #[test]
     fn an_option_that_breaks_the_promise_of_the_class_is_refused() {
         for name in ["MDB_NOSYNC", "MDB_NOMETASYNC", "MDB_MAPASYNC"] {
-            let error = Config::resolve(&spec(Durability::Sync, &[(name, "true")])).unwrap_err();
+            let error = resolve(&spec(Durability::Sync, &[(name, "true")])).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
         }
     }
@@ -158,7 +139,7 @@ mod tests {
         for (name, value) in
             [("map_sise", "1GiB"), ("MDB_WRITEMAP", "maybe"), ("max_readers", "-1")]
         {
-            let error = Config::resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
+            let error = resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
         }
     }

@@ -1,23 +1,47 @@
-//! The linked LMDB before it is opened.
+//! One LMDB before it is opened.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Durability, Identity, OpKind};
 
 use crate::config::Config;
+use crate::ffi::Api;
+use crate::ffi_env::Env;
 use crate::instance::LmdbEngine;
 
-/// Longest key; LMDB's compile-time `MDB_MAXKEYSIZE`.
-const KEY_BYTES_MAX: u32 = 511;
+/// Longest key that every build takes, and the usual one's; the compile-time `MDB_MAXKEYSIZE`.
+const KEY_BYTES_USUAL: u32 = 511;
+/// Longest value; LMDB writes its length as 32 bits.
+const VALUE_BYTES_MAX: u32 = u32::MAX;
 
-/// The linked LMDB.
-pub(crate) struct LmdbDriver;
+/// Returns the driver of the linked LMDB.
+#[must_use]
+pub fn driver() -> Box<dyn Driver> {
+    Box::new(LmdbDriver { api: Api::linked() })
+}
+
+/// Loads an LMDB library, any release of 0.9, and returns its driver.
+///
+/// A process takes one library: the first one stays loaded until the process ends.
+///
+/// # Errors
+/// When the file is no shared library, was built for another machine, is not LMDB or not of 0.9, or
+/// when the process holds another library already.
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+    Ok(Box::new(LmdbDriver { api: Api::load(path)? }))
+}
+
+/// One LMDB.
+struct LmdbDriver {
+    api: &'static Api,
+}
 
 impl Driver for LmdbDriver {
     fn identity(&self) -> Identity {
-        identity()
+        identity(self.api)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -25,8 +49,8 @@ impl Driver for LmdbDriver {
         Capabilities {
             operations: OpKind::ALL.into(),
             durability: Durability::ALL.into(),
-            key_bytes_max: Some(KEY_BYTES_MAX),
-            value_bytes_max: None,
+            key_bytes_max: Some(key_bytes_max(self.api)),
+            value_bytes_max: Some(VALUE_BYTES_MAX),
             features: BTreeMap::from([
                 (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
                 (CACHE_SIZE.to_owned(), no("the page cache is its only cache")),
@@ -37,24 +61,36 @@ impl Driver for LmdbDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        let config = Config::resolve(spec)?;
-        Ok(Box::new(LmdbEngine::open(&spec.dir, &config)?))
+        let config = Config::resolve(spec, &self.capabilities())?;
+        Ok(Box::new(LmdbEngine::open(self.api, &spec.dir, &config)?))
     }
 }
 
-/// Returns what LMDB says of itself.
-pub(crate) fn identity() -> Identity {
-    let version = heed::lmdb_version();
+/// Returns the longest key in bytes.
+pub(crate) fn key_bytes_max(api: &'static Api) -> u32 {
+    Env::key_bytes_max(api).unwrap_or(KEY_BYTES_USUAL)
+}
+
+/// Returns what LMDB says of itself, and the library it came in.
+pub(crate) fn identity(api: &'static Api) -> Identity {
+    let version = api.version();
+    let (major, minor, patch) = version.numbers;
+    let mut facts = BTreeMap::from([
+        ("version_string".to_owned(), version.text),
+        ("key_bytes_max".to_owned(), key_bytes_max(api).to_string()),
+    ]);
+    if api.loaded.is_none() {
+        let branch = "mdb.master, as packed by lmdb-master-sys";
+        facts.insert("branch".to_owned(), branch.to_owned());
+    }
     Identity {
         engine: "lmdb".to_owned(),
-        version: format!("{}.{}.{}", version.major, version.minor, version.patch),
-        origin: "linked".to_owned(),
-        sha256: None,
-        facts: BTreeMap::from([
-            ("version_string".to_owned(), version.string.to_owned()),
-            ("branch".to_owned(), "mdb.master, as packed by lmdb-master-sys".to_owned()),
-            ("key_bytes_max".to_owned(), KEY_BYTES_MAX.to_string()),
-        ]),
+        version: format!("{major}.{minor}.{patch}"),
+        origin: api
+            .loaded
+            .map_or("linked".to_owned(), |library| library.path.display().to_string()),
+        sha256: api.loaded.map(|library| library.sha256.clone()),
+        facts,
     }
 }
 
@@ -64,8 +100,9 @@ mod tests {
 
     #[test]
     fn the_version_is_told_by_the_library() {
-        let identity = identity();
+        let identity = driver().identity();
         assert!(identity.version.starts_with("0.9."), "{identity:?}");
         assert!(identity.facts["version_string"].contains(&identity.version), "{identity:?}");
+        assert_eq!(identity.facts["key_bytes_max"], "511");
     }
 }

@@ -1,23 +1,136 @@
-//! The one unsafe step: mapping the environment's file into memory.
-#![expect(unsafe_code, reason = "heed marks opening an environment as unsafe")]
+//! The C functions of one LMDB: the linked one, or a library's that was loaded at run time.
+//!
+//! Only the `ffi` files of this driver call foreign code; they offer it to the others as safe
+//! functions. A signature here must hold for every release of 0.9; the compiler compares it with
+//! the linked one's.
+//!
+//! Source: LMDB, `lmdb.h` of 0.9.24 and of the branch mdb.master (0.9.70).
+#![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
+use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ops::Deref;
 use std::path::Path;
+use std::sync::OnceLock;
 
-use heed::{Env, EnvOpenOptions, WithTls};
+use dynlib::{Loaded, load_once};
+use engine::EngineError;
+use lmdb_master_sys::{
+    MDB_cursor, MDB_cursor_op, MDB_dbi, MDB_env, MDB_envinfo, MDB_stat, MDB_txn, MDB_val,
+    mdb_mode_t,
+};
 
-use crate::config::Config;
+/// The releases whose structures and constants are those of the linked one.
+const SERIES: (c_int, c_int) = (0, 9);
 
-/// Opens the environment in `dir`.
-pub(crate) fn open(dir: &Path, config: &Config) -> heed::Result<Env<WithTls>> {
-    let mut options = EnvOpenOptions::new();
-    options.map_size(config.map_bytes);
-    if let Some(readers) = config.max_readers {
-        options.max_readers(readers);
+dynlib::functions! {
+    /// The functions of one LMDB.
+    pub(crate) struct Functions linked lmdb_master_sys {
+        required {
+            mdb_env_create: fn(*mut *mut MDB_env) -> c_int;
+            mdb_env_open: fn(*mut MDB_env, *const c_char, c_uint, mdb_mode_t) -> c_int;
+            mdb_env_close: fn(*mut MDB_env);
+            mdb_env_set_mapsize: fn(*mut MDB_env, usize) -> c_int;
+            mdb_env_set_maxreaders: fn(*mut MDB_env, c_uint) -> c_int;
+            mdb_env_get_maxkeysize: fn(*mut MDB_env) -> c_int;
+            mdb_env_get_flags: fn(*mut MDB_env, *mut c_uint) -> c_int;
+            mdb_env_stat: fn(*mut MDB_env, *mut MDB_stat) -> c_int;
+            mdb_env_info: fn(*mut MDB_env, *mut MDB_envinfo) -> c_int;
+            mdb_env_sync: fn(*mut MDB_env, c_int) -> c_int;
+            mdb_version: fn(*mut c_int, *mut c_int, *mut c_int) -> *mut c_char;
+            mdb_strerror: fn(c_int) -> *mut c_char;
+            mdb_txn_begin: fn(*mut MDB_env, *mut MDB_txn, c_uint, *mut *mut MDB_txn) -> c_int;
+            mdb_txn_commit: fn(*mut MDB_txn) -> c_int;
+            mdb_txn_abort: fn(*mut MDB_txn);
+            mdb_txn_reset: fn(*mut MDB_txn);
+            mdb_txn_renew: fn(*mut MDB_txn) -> c_int;
+            mdb_dbi_open: fn(*mut MDB_txn, *const c_char, c_uint, *mut MDB_dbi) -> c_int;
+            mdb_get: fn(*mut MDB_txn, MDB_dbi, *mut MDB_val, *mut MDB_val) -> c_int;
+            mdb_put: fn(*mut MDB_txn, MDB_dbi, *mut MDB_val, *mut MDB_val, c_uint) -> c_int;
+            mdb_del: fn(*mut MDB_txn, MDB_dbi, *mut MDB_val, *mut MDB_val) -> c_int;
+            mdb_cursor_open: fn(*mut MDB_txn, MDB_dbi, *mut *mut MDB_cursor) -> c_int;
+            mdb_cursor_renew: fn(*mut MDB_txn, *mut MDB_cursor) -> c_int;
+            mdb_cursor_close: fn(*mut MDB_cursor);
+            mdb_cursor_get: fn(
+                *mut MDB_cursor, *mut MDB_val, *mut MDB_val, MDB_cursor_op
+            ) -> c_int;
+        }
+        optional {}
     }
-    // SAFETY: the flags that give up durability are what the durability class asks for; none of
-    // those offered in `config` (never MDB_NOLOCK, MDB_FIXEDMAP) breaks memory safety.
-    unsafe { options.flags(config.flags) };
-    // SAFETY: the run's data directory belongs to this process alone and no other code of ours
-    // writes to the mapped file or truncates it.
-    unsafe { options.open(dir) }
+}
+
+/// What a library tells of its release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Version {
+    /// Major, minor and patch number.
+    pub(crate) numbers: (c_int, c_int, c_int),
+    /// The library's own words.
+    pub(crate) text: String,
+}
+
+/// One LMDB and its functions.
+pub(crate) struct Api {
+    functions: Functions,
+    /// The library; `None` when it is linked into this program.
+    pub(crate) loaded: Option<&'static Loaded>,
+}
+
+impl Deref for Api {
+    type Target = Functions;
+
+    #[inline]
+    fn deref(&self) -> &Functions {
+        &self.functions
+    }
+}
+
+impl Api {
+    /// Returns the LMDB this program is linked with.
+    pub(crate) fn linked() -> &'static Self {
+        static LINKED: OnceLock<Api> = OnceLock::new();
+        LINKED.get_or_init(|| Self { functions: Functions::linked(), loaded: None })
+    }
+
+    /// Loads the library at `path`, or returns it when this process already holds it.
+    ///
+    /// # Errors
+    /// When the process holds another library, the loader refuses the file, or it is no LMDB that
+    /// this driver can use.
+    pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
+        static LOADED: OnceLock<Api> = OnceLock::new();
+        let loaded = load_once(path)?;
+        let functions = Functions::bind(&loaded.library)
+            .map_err(|symbol| loaded.lacks(symbol, "mdb_env_create", "LMDB", "0.9"))?;
+        let api = Self { functions, loaded: Some(loaded) };
+        let Version { numbers: (major, minor, patch), .. } = api.version();
+        if (major, minor) != SERIES {
+            return Err(EngineError::Unsupported(format!(
+                "`{}` is LMDB {major}.{minor}.{patch}; one of {}.{} is needed",
+                loaded.path.display(),
+                SERIES.0,
+                SERIES.1
+            )));
+        }
+        Ok(LOADED.get_or_init(|| api))
+    }
+
+    /// Returns the release.
+    pub(crate) fn version(&self) -> Version {
+        let (mut major, mut minor, mut patch) = (0, 0, 0);
+        // SAFETY: the three results are ours; the answer is a constant text.
+        let text = unsafe { (self.mdb_version)(&raw mut major, &raw mut minor, &raw mut patch) };
+        Version { numbers: (major, minor, patch), text: text_of(text) }
+    }
+
+    /// Returns LMDB's words for a result code, or the system's when it is the system's.
+    #[cold]
+    pub(crate) fn words(&self, code: c_int) -> String {
+        // SAFETY: any code is allowed; the text lives until this thread asks again.
+        text_of(unsafe { (self.mdb_strerror)(code) })
+    }
+}
+
+/// Returns a copy of a text of LMDB's, which is never null.
+fn text_of(text: *const c_char) -> String {
+    // SAFETY: both callers give what LMDB just returned, which ends with a zero.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

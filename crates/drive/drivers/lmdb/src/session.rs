@@ -1,119 +1,101 @@
 //! One client: a transaction per operation on the unnamed table.
 
-use std::ops::Bound;
-
 use engine::{EngineError, Rows, Session};
-use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, WithTls};
 use model::{Direction, Op, Outcome};
 
-use crate::error::failed;
+use crate::ffi_env::{Env, Place, Reader, Row, Walk};
 
-/// A client's handle; its thread owns one reader slot of the environment.
+/// A client's handle, with a reader slot of the environment.
 pub(crate) struct LmdbSession<'e> {
-    env: &'e Env<WithTls>,
-    table: Database<'e, Bytes, Bytes>,
+    env: &'e Env,
+    reader: Reader<'e>,
 }
 
 impl<'e> LmdbSession<'e> {
-    /// Opens the table for the calling thread.
-    pub(crate) fn open(env: &'e Env<WithTls>) -> Result<Self, EngineError> {
-        let txn = env.read_txn().map_err(failed)?;
-        let opened = env
-            .open_databases_and_commit(txn, |opener, txn| {
-                opener.open_database(txn, None).map(CommitOrAbort::<_, ()>::Commit)
-            })
-            .map_err(failed)?;
-        let CommitOrAbort::Commit(Some(table)) = opened else {
-            return Err(EngineError::Fatal("lmdb: the unnamed table is missing".to_owned()));
-        };
-        Ok(Self { env, table })
+    /// Takes a reader slot.
+    pub(crate) fn open(env: &'e Env) -> Result<Self, EngineError> {
+        Ok(Self { env, reader: env.reader()? })
     }
 
-    fn get(&self, key: &[u8], rows: &mut Rows) -> heed::Result<Outcome> {
-        let txn = self.env.read_txn()?;
+    fn get(&mut self, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
         // LMDB stores no empty key and fails on the question.
         if !key.is_empty()
-            && let Some(value) = self.table.get(&txn, key)?
+            && let Some(value) = self.reader.snapshot()?.get(key)?
         {
             rows.push(key, value);
         }
-        Ok(outcome(rows))
+        Ok(())
     }
 
-    fn multi_get(&self, keys: &[&[u8]], rows: &mut Rows) -> heed::Result<Outcome> {
-        let txn = self.env.read_txn()?;
+    fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<(), EngineError> {
+        let snapshot = self.reader.snapshot()?;
         for key in keys.iter().filter(|key| !key.is_empty()) {
-            if let Some(value) = self.table.get(&txn, key)? {
+            if let Some(value) = snapshot.get(key)? {
                 rows.push(key, value);
             }
         }
-        Ok(outcome(rows))
+        Ok(())
     }
 
-    fn scan(&self, start: &[u8], limit: u32, rows: &mut Rows) -> heed::Result<Outcome> {
-        let txn = self.env.read_txn()?;
-        let range = (from(start), Bound::Unbounded);
-        for row in self.table.range(&txn, &range)?.take(limit as usize) {
-            let (key, value) = row?;
+    fn scan(&mut self, start: &[u8], limit: u32, rows: &mut Rows) -> Result<(), EngineError> {
+        let snapshot = self.reader.snapshot()?;
+        let mut walk = snapshot.walk()?;
+        // LMDB cannot seek to the empty key, which is before all others.
+        let mut place = if start.is_empty() { Place::First } else { Place::From(start) };
+        for _ in 0..limit {
+            let Some((key, value)) = walk.go(place)? else { break };
             rows.push(key, value);
+            place = Place::Next;
         }
-        Ok(outcome(rows))
+        Ok(())
     }
 
-    fn scan_reverse(&self, start: &[u8], limit: u32, rows: &mut Rows) -> heed::Result<Outcome> {
+    fn scan_reverse(
+        &mut self,
+        start: &[u8],
+        limit: u32,
+        rows: &mut Rows,
+    ) -> Result<(), EngineError> {
         if start.is_empty() {
-            return Ok(Outcome::NotFound);
+            return Ok(());
         }
-        let txn = self.env.read_txn()?;
-        let range = (Bound::Unbounded, from(start));
-        for row in self.table.rev_range(&txn, &range)?.take(limit as usize) {
-            let (key, value) = row?;
+        let snapshot = self.reader.snapshot()?;
+        let mut walk = snapshot.walk()?;
+        for number in 0..limit {
+            let row =
+                if number == 0 { at_or_before(&mut walk, start) } else { walk.go(Place::Previous) };
+            let Some((key, value)) = row? else { break };
             rows.push(key, value);
         }
-        Ok(outcome(rows))
+        Ok(())
     }
+}
 
-    fn put(&self, key: &[u8], value: &[u8]) -> heed::Result<Outcome> {
-        let mut txn = self.env.write_txn()?;
-        self.table.put(&mut txn, key, value)?;
-        txn.commit()?;
-        Ok(Outcome::Done)
-    }
-
-    fn delete(&self, key: &[u8]) -> heed::Result<Outcome> {
-        if !key.is_empty() {
-            let mut txn = self.env.write_txn()?;
-            self.table.delete(&mut txn, key)?;
-            txn.commit()?;
-        }
-        Ok(Outcome::Done)
+/// Moves to the last row at or before `key`.
+fn at_or_before<'s>(walk: &mut Walk<'s>, key: &[u8]) -> Result<Option<Row<'s>>, EngineError> {
+    match walk.go(Place::From(key))? {
+        Some(row) if row.0 == key => Ok(Some(row)),
+        Some(_) => walk.go(Place::Previous),
+        None => walk.go(Place::Last),
     }
 }
 
 impl Session for LmdbSession<'_> {
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         match *op {
-            Op::Get { key } => self.get(key, rows),
-            Op::Put { key, value } => self.put(key, value),
-            Op::Delete { key } => self.delete(key),
+            Op::Get { key } => self.get(key, rows)?,
+            Op::Put { key, value } => return self.env.put(key, value).map(|()| Outcome::Done),
+            // LMDB stores no empty key and fails on its deletion.
+            Op::Delete { key: [] } => return Ok(Outcome::Done),
+            Op::Delete { key } => return self.env.delete(key).map(|()| Outcome::Done),
             Op::Scan { start, limit, direction: Direction::Forward } => {
-                self.scan(start, limit, rows)
+                self.scan(start, limit, rows)?;
             }
             Op::Scan { start, limit, direction: Direction::Reverse } => {
-                self.scan_reverse(start, limit, rows)
+                self.scan_reverse(start, limit, rows)?;
             }
-            Op::MultiGet { keys } => self.multi_get(keys, rows),
+            Op::MultiGet { keys } => self.multi_get(keys, rows)?,
         }
-        .map_err(failed)
+        Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
     }
-}
-
-/// Returns the bound at `start`; the empty key, which LMDB cannot seek to, is before all others.
-fn from(start: &[u8]) -> Bound<&[u8]> {
-    if start.is_empty() { Bound::Unbounded } else { Bound::Included(start) }
-}
-
-fn outcome(rows: &Rows) -> Outcome {
-    if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::{Engine, EngineError, OpenSpec, Rows};
-use model::{DataShape, Durability, Op, Outcome, Settings};
+use model::{DataShape, Direction, Durability, Op, Outcome, Settings};
 
 fn open(dir: &Path, options: &[(&str, &str)]) -> Box<dyn Engine> {
     let settings = Settings { durability: Durability::Os, ..Settings::default() };
@@ -65,11 +65,40 @@ fn one_client_too_many_is_refused_when_it_asks_for_its_session() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), &[("max_readers", "1")]);
     let session = engine.session().unwrap();
-    let other = std::thread::scope(|scope| {
-        scope.spawn(|| engine.session().map(drop)).join().expect("no panic")
-    });
+    let on_other_thread = || {
+        std::thread::scope(|scope| {
+            scope.spawn(|| engine.session().map(drop)).join().expect("no panic")
+        })
+    };
+    let other = on_other_thread();
     let Err(EngineError::Fatal(text)) = other else { panic!("{other:?}") };
     assert!(text.contains("max_readers"), "{text}");
     drop(session);
+    assert_eq!(on_other_thread(), Ok(()), "a session that ends gives its slot back");
+    engine.close().unwrap();
+}
+
+/// Goal: a reader that is used again and again sees what was committed since, and nothing older.
+#[test]
+fn a_session_sees_what_another_one_has_just_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), &[]);
+    let (mut reader, mut rows) = (engine.session().unwrap(), Rows::new());
+    for value in [[1; 8], [2; 8]] {
+        engine
+            .session()
+            .unwrap()
+            .execute(&Op::Put { key: b"k", value: &value }, &mut rows)
+            .unwrap();
+        for op in [
+            Op::Get { key: b"k" },
+            Op::Scan { start: b"", limit: 2, direction: Direction::Forward },
+        ] {
+            rows.clear(true);
+            assert_eq!(reader.execute(&op, &mut rows), Ok(Outcome::Done));
+            assert_eq!(rows.kept().collect::<Vec<_>>(), [(&b"k"[..], &value[..])]);
+        }
+    }
+    drop(reader);
     engine.close().unwrap();
 }

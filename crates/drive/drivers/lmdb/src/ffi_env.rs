@@ -1,0 +1,381 @@
+//! The environment and its transactions, behind safe functions.
+#![expect(unsafe_code, reason = "foreign functions are called here")]
+
+use std::ffi::{CString, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::{self, NonNull};
+
+use engine::EngineError;
+use lmdb_master_sys as sys;
+
+use crate::config::Config;
+use crate::error::failed;
+use crate::ffi::Api;
+
+/// Permissions of the files: they are ours alone.
+const MODE: sys::mdb_mode_t = 0o600;
+
+/// An environment with its unnamed table, closed when dropped.
+pub(crate) struct Env {
+    api: &'static Api,
+    handle: NonNull<sys::MDB_env>,
+    table: sys::MDB_dbi,
+}
+
+// SAFETY: LMDB's environments are made to be shared by threads.
+unsafe impl Send for Env {}
+// SAFETY: as above.
+unsafe impl Sync for Env {}
+
+impl Env {
+    /// Makes an environment that has no files yet.
+    fn new(api: &'static Api) -> Result<Self, EngineError> {
+        let mut handle = ptr::null_mut();
+        // SAFETY: the result is ours.
+        let code = unsafe { (api.mdb_env_create)(&raw mut handle) };
+        match NonNull::new(handle) {
+            Some(handle) if code == sys::MDB_SUCCESS => Ok(Self { api, handle, table: 0 }),
+            _ => Err(failed(api, code)),
+        }
+    }
+
+    /// Returns the longest key in bytes, as it was compiled in; `None` when it follows the page.
+    pub(crate) fn key_bytes_max(api: &'static Api) -> Option<u32> {
+        let env = Self::new(api).ok()?;
+        // SAFETY: the environment was just made.
+        let most = unsafe { (api.mdb_env_get_maxkeysize)(env.handle.as_ptr()) };
+        u32::try_from(most).ok().filter(|most| *most > 0)
+    }
+
+    /// Opens the environment in `dir`.
+    ///
+    /// # Errors
+    /// When LMDB cannot.
+    pub(crate) fn open(
+        api: &'static Api,
+        dir: &Path,
+        config: &Config,
+    ) -> Result<Self, EngineError> {
+        let mut env = Self::new(api)?;
+        let handle = env.handle.as_ptr();
+        // SAFETY: the environment was made and is not open yet.
+        env.check(unsafe { (api.mdb_env_set_mapsize)(handle, config.map_bytes) })?;
+        if let Some(readers) = config.max_readers {
+            // SAFETY: as above.
+            env.check(unsafe { (api.mdb_env_set_maxreaders)(handle, readers) })?;
+        }
+        let path = CString::new(dir.as_os_str().as_bytes()).map_err(|_zero| {
+            EngineError::Fatal(format!("lmdb: `{}` has a zero byte", dir.display()))
+        })?;
+        // A reader's slot belongs to its transaction, so that a session keeps its own.
+        let flags = config.flags | sys::MDB_NOTLS;
+        // SAFETY: the run's data directory belongs to this process alone, and no other code of
+        // ours writes to the mapped file or truncates it. None of the flags offered in `config`
+        // (never MDB_NOLOCK, MDB_FIXEDMAP) breaks memory safety.
+        env.check(unsafe { (api.mdb_env_open)(handle, path.as_ptr(), flags, MODE) })?;
+        let txn = env.begin(sys::MDB_RDONLY)?;
+        let mut table = 0;
+        // SAFETY: the transaction runs; a table without a name is always there.
+        env.check(unsafe {
+            (api.mdb_dbi_open)(txn.handle.as_ptr(), ptr::null(), 0, &raw mut table)
+        })?;
+        txn.commit()?;
+        env.table = table;
+        Ok(env)
+    }
+
+    /// Returns the flags in force.
+    ///
+    /// # Errors
+    /// When LMDB does not tell.
+    pub(crate) fn flags(&self) -> Result<u32, EngineError> {
+        let mut flags = 0;
+        // SAFETY: the environment is open and the result is ours.
+        self.check(unsafe { (self.api.mdb_env_get_flags)(self.handle.as_ptr(), &raw mut flags) })?;
+        Ok(flags)
+    }
+
+    /// Returns what is known of the environment.
+    ///
+    /// # Errors
+    /// When LMDB does not tell.
+    pub(crate) fn info(&self) -> Result<sys::MDB_envinfo, EngineError> {
+        let mut info = sys::MDB_envinfo {
+            me_mapaddr: ptr::null_mut(),
+            me_mapsize: 0,
+            me_last_pgno: 0,
+            me_last_txnid: 0,
+            me_maxreaders: 0,
+            me_numreaders: 0,
+        };
+        // SAFETY: the environment is open and the result is ours.
+        self.check(unsafe { (self.api.mdb_env_info)(self.handle.as_ptr(), &raw mut info) })?;
+        Ok(info)
+    }
+
+    /// Returns the shape of the table.
+    ///
+    /// # Errors
+    /// When LMDB does not tell.
+    pub(crate) fn stat(&self) -> Result<sys::MDB_stat, EngineError> {
+        let mut stat = sys::MDB_stat {
+            ms_psize: 0,
+            ms_depth: 0,
+            ms_branch_pages: 0,
+            ms_leaf_pages: 0,
+            ms_overflow_pages: 0,
+            ms_entries: 0,
+        };
+        // SAFETY: the environment is open and the result is ours.
+        self.check(unsafe { (self.api.mdb_env_stat)(self.handle.as_ptr(), &raw mut stat) })?;
+        Ok(stat)
+    }
+
+    /// Writes everything to the device, whatever the flags.
+    ///
+    /// # Errors
+    /// When the system fails.
+    pub(crate) fn sync(&self) -> Result<(), EngineError> {
+        // SAFETY: the environment is open.
+        self.check(unsafe { (self.api.mdb_env_sync)(self.handle.as_ptr(), 1) })
+    }
+
+    /// Puts one row, in a transaction of its own.
+    ///
+    /// # Errors
+    /// When LMDB refuses the row or fails.
+    pub(crate) fn put(&self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+        let txn = self.begin(0)?;
+        let (mut key, mut value) = (val(key), val(value));
+        // SAFETY: the transaction may write, and the bytes are there while LMDB copies them.
+        self.check(unsafe {
+            let (key, value) = (&raw mut key, &raw mut value);
+            (self.api.mdb_put)(txn.handle.as_ptr(), self.table, key, value, 0)
+        })?;
+        txn.commit()
+    }
+
+    /// Deletes one row, in a transaction of its own, whether it is there or not.
+    ///
+    /// # Errors
+    /// When LMDB refuses the key or fails.
+    pub(crate) fn delete(&self, key: &[u8]) -> Result<(), EngineError> {
+        let txn = self.begin(0)?;
+        let mut key = val(key);
+        // SAFETY: the transaction may write; null stands for any value.
+        let code = unsafe {
+            (self.api.mdb_del)(txn.handle.as_ptr(), self.table, &raw mut key, ptr::null_mut())
+        };
+        self.found(code)?;
+        txn.commit()
+    }
+
+    /// Returns a reader with a slot of its own.
+    ///
+    /// # Errors
+    /// When there is no slot left.
+    pub(crate) fn reader(&self) -> Result<Reader<'_>, EngineError> {
+        let txn = self.begin(sys::MDB_RDONLY)?;
+        let mut cursor = ptr::null_mut();
+        // SAFETY: the transaction runs, the table is open and the result is ours.
+        let code =
+            unsafe { (self.api.mdb_cursor_open)(txn.handle.as_ptr(), self.table, &raw mut cursor) };
+        self.check(code)?;
+        let cursor = NonNull::new(cursor).ok_or_else(|| failed(self.api, sys::MDB_PANIC))?;
+        // SAFETY: the transaction runs and only reads.
+        unsafe { (self.api.mdb_txn_reset)(txn.handle.as_ptr()) };
+        Ok(Reader { cursor, txn })
+    }
+
+    /// Begins a transaction.
+    fn begin(&self, flags: u32) -> Result<Txn<'_>, EngineError> {
+        let mut handle = ptr::null_mut();
+        // SAFETY: the environment is open and the result is ours.
+        self.check(unsafe {
+            let parent = ptr::null_mut();
+            (self.api.mdb_txn_begin)(self.handle.as_ptr(), parent, flags, &raw mut handle)
+        })?;
+        let handle = NonNull::new(handle).ok_or_else(|| failed(self.api, sys::MDB_PANIC))?;
+        Ok(Txn { env: self, handle })
+    }
+
+    #[inline]
+    fn check(&self, code: c_int) -> Result<(), EngineError> {
+        if code == sys::MDB_SUCCESS { Ok(()) } else { Err(failed(self.api, code)) }
+    }
+
+    /// Returns whether the row asked for is there.
+    #[inline]
+    fn found(&self, code: c_int) -> Result<bool, EngineError> {
+        if code == sys::MDB_NOTFOUND { Ok(false) } else { self.check(code).map(|()| true) }
+    }
+}
+
+impl Drop for Env {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses the environment after this: transactions borrow it.
+        unsafe { (self.api.mdb_env_close)(self.handle.as_ptr()) };
+    }
+}
+
+/// A transaction, aborted when dropped.
+struct Txn<'e> {
+    env: &'e Env,
+    handle: NonNull<sys::MDB_txn>,
+}
+
+impl Txn<'_> {
+    fn commit(self) -> Result<(), EngineError> {
+        let txn = std::mem::ManuallyDrop::new(self);
+        // SAFETY: the transaction runs; it is gone after this, whatever the code.
+        txn.env.check(unsafe { (txn.env.api.mdb_txn_commit)(txn.handle.as_ptr()) })
+    }
+}
+
+impl Drop for Txn<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the transaction was begun and not ended.
+        unsafe { (self.env.api.mdb_txn_abort)(self.handle.as_ptr()) };
+    }
+}
+
+/// A reading transaction and a cursor that are used again and again.
+pub(crate) struct Reader<'e> {
+    cursor: NonNull<sys::MDB_cursor>,
+    txn: Txn<'e>,
+}
+
+impl Reader<'_> {
+    /// Returns what is committed now.
+    ///
+    /// # Errors
+    /// When LMDB fails.
+    #[inline]
+    pub(crate) fn snapshot(&mut self) -> Result<Snapshot<'_>, EngineError> {
+        // SAFETY: the transaction was reset, at the start or by the last snapshot.
+        let code = unsafe { (self.txn.env.api.mdb_txn_renew)(self.txn.handle.as_ptr()) };
+        self.txn.env.check(code)?;
+        Ok(Snapshot(self))
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the cursor is open; the transaction, which goes after it, only reads.
+        unsafe { (self.txn.env.api.mdb_cursor_close)(self.cursor.as_ptr()) };
+    }
+}
+
+/// A place of the table to move to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'k> {
+    /// The first row.
+    First,
+    /// The last row.
+    Last,
+    /// The row behind this one.
+    Next,
+    /// The row before this one.
+    Previous,
+    /// The first row at or behind a key, which is not empty.
+    From(&'k [u8]),
+}
+
+/// A row, where LMDB has it.
+pub(crate) type Row<'s> = (&'s [u8], &'s [u8]);
+
+/// The table as it was committed at one moment.
+pub(crate) struct Snapshot<'r>(&'r Reader<'r>);
+
+impl Snapshot<'_> {
+    /// Returns the value of `key`, which is not empty; `None` when there is none.
+    ///
+    /// # Errors
+    /// When LMDB refuses the key or fails.
+    #[inline]
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<&[u8]>, EngineError> {
+        let Txn { env, handle } = &self.0.txn;
+        let (mut key, mut value) = (val(key), val(&[]));
+        // SAFETY: the transaction runs and both structures are ours.
+        let code =
+            unsafe { (env.api.mdb_get)(handle.as_ptr(), env.table, &raw mut key, &raw mut value) };
+        // SAFETY: what was found lies in the map until the transaction is reset, by `drop`.
+        Ok(env.found(code)?.then(|| unsafe { bytes_of(value) }))
+    }
+
+    /// Returns a walk through the table.
+    ///
+    /// # Errors
+    /// When LMDB fails.
+    #[inline]
+    pub(crate) fn walk(&self) -> Result<Walk<'_>, EngineError> {
+        let Reader { cursor, txn } = self.0;
+        // SAFETY: the transaction runs and only reads; the cursor was opened for such a one.
+        let code = unsafe { (txn.env.api.mdb_cursor_renew)(txn.handle.as_ptr(), cursor.as_ptr()) };
+        txn.env.check(code)?;
+        Ok(Walk(self.0))
+    }
+}
+
+impl Drop for Snapshot<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let Txn { env, handle } = &self.0.txn;
+        // SAFETY: the transaction runs and only reads.
+        unsafe { (env.api.mdb_txn_reset)(handle.as_ptr()) };
+    }
+}
+
+/// A walk through a snapshot.
+pub(crate) struct Walk<'s>(&'s Reader<'s>);
+
+impl<'s> Walk<'s> {
+    /// Moves and returns the row that is there; `None` when there is none.
+    ///
+    /// # Errors
+    /// When LMDB refuses the key or fails.
+    #[inline]
+    pub(crate) fn go(&mut self, place: Place<'_>) -> Result<Option<Row<'s>>, EngineError> {
+        let Reader { cursor, txn } = self.0;
+        let (op, key) = match place {
+            Place::First => (sys::MDB_FIRST, &[][..]),
+            Place::Last => (sys::MDB_LAST, &[][..]),
+            Place::Next => (sys::MDB_NEXT, &[][..]),
+            Place::Previous => (sys::MDB_PREV, &[][..]),
+            Place::From(key) => (sys::MDB_SET_RANGE, key),
+        };
+        let (mut key, mut value) = (val(key), val(&[]));
+        // SAFETY: the cursor belongs to the transaction, which runs, and both structures are ours.
+        let code = unsafe {
+            (txn.env.api.mdb_cursor_get)(cursor.as_ptr(), &raw mut key, &raw mut value, op)
+        };
+        if !txn.env.found(code)? {
+            return Ok(None);
+        }
+        // SAFETY: the row lies in the map until the transaction is reset, when the snapshot goes.
+        let key = unsafe { bytes_of(key) };
+        // SAFETY: as above.
+        let value = unsafe { bytes_of(value) };
+        Ok(Some((key, value)))
+    }
+}
+
+/// Returns bytes in the form in which LMDB takes them; it only reads them.
+#[inline]
+fn val(bytes: &[u8]) -> sys::MDB_val {
+    sys::MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast() }
+}
+
+/// Returns the bytes that LMDB points to.
+///
+/// # Safety
+/// `found` is what LMDB returned for memory that lives through `'a`.
+#[inline]
+unsafe fn bytes_of<'a>(found: sys::MDB_val) -> &'a [u8] {
+    if found.mv_size == 0 {
+        return &[];
+    }
+    // SAFETY: the caller promises that LMDB returned both together.
+    unsafe { std::slice::from_raw_parts(found.mv_data.cast(), found.mv_size) }
+}
