@@ -1,0 +1,70 @@
+//! What SplinterDB can do, by what its build tells.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use engine::{Driver, EngineError, REVERSE_SCANS};
+use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::{Capabilities, Durability, Identity, OpKind};
+use shim::Binding;
+
+use crate::options::translate;
+
+/// SplinterDB behind its shim.
+static BINDING: Binding =
+    Binding { engine: "splinterdb", capabilities, translate, own_files: &["splinterdb.log"] };
+
+/// Loads a SplinterDB library whose shim lies beside it, and returns its driver.
+///
+/// A process takes one library: the first one stays loaded until the process ends.
+///
+/// # Errors
+/// See [`shim::open_library`].
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+    shim::open_library(path, &BINDING)
+}
+
+fn capabilities(build: &Identity) -> Capabilities {
+    let fact = |name: &str| build.facts.get(name).map(String::as_str);
+    let no = |reason: &str| Feature::No(reason.to_owned());
+    let reverse = match fact("reverse_scans") {
+        Some("yes") => Feature::Yes,
+        _ => no("this build reads upwards only: it needs one of July 2023 or newer"),
+    };
+    Capabilities {
+        operations: OpKind::ALL.into(),
+        durability: [Durability::None].into(),
+        key_bytes_max: fact("key_bytes_max").and_then(|most| most.parse().ok()),
+        value_bytes_max: fact("value_bytes_max").and_then(|most| most.parse().ok()),
+        features: BTreeMap::from([
+            (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
+            (CACHE_SIZE.to_owned(), Feature::Yes),
+            (DIRECT_IO.to_owned(), Feature::Yes),
+            (COMPRESSION.to_owned(), no("it stores rows as given")),
+            (REVERSE_SCANS.to_owned(), reverse),
+        ]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_can_what_its_shim_tells() {
+        let build = |facts: &[(&str, &str)]| Identity {
+            facts: facts.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
+            ..Identity::default()
+        };
+        let old = capabilities(&build(&[
+            ("key_bytes_max", "103"),
+            ("value_bytes_max", "1433"),
+            ("reverse_scans", "no"),
+        ]));
+        assert_eq!((old.key_bytes_max, old.value_bytes_max), (Some(103), Some(1433)));
+        assert!(!engine::scans_in_reverse(&old));
+        let new = capabilities(&build(&[("key_bytes_max", "512"), ("reverse_scans", "yes")]));
+        assert_eq!((new.key_bytes_max, new.value_bytes_max), (Some(512), None));
+        assert!(engine::scans_in_reverse(&new));
+    }
+}

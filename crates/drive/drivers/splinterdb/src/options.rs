@@ -1,0 +1,164 @@
+//! From settings and options to what the shim is opened with: integers under the engine's names.
+
+use engine::asked::{check_names, flag, refused, size};
+use engine::{EngineError, OpenSpec};
+use model::{DataShape, Identity, Options};
+
+/// Cache where none is asked for; the engine itself has no default.
+const CACHE_BYTES: u64 = 256 << 20;
+/// A cache is cut to a multiple of this: any other size ends the process.
+///
+/// Source: SplinterDB, clockcache.c, the assertions of `clockcache_init`: 64 pages.
+const CACHE_UNIT: u64 = 64 * 4096;
+/// Memory of one memtable; the engine's default in every build.
+const MEMTABLE_BYTES: u64 = 24 << 20;
+/// Room on disk per byte of rows. Source: measured, 439 MiB allocated for 247 MiB of rows; the
+/// rest is for overwrites, since a full disk ends the process.
+const DISK_PER_LIVE_BYTE: u64 = 6;
+/// Room on disk on top of that; the file is sparse.
+const DISK_SPARE: u64 = 4 << 30;
+/// The disk is rounded up to this, a multiple of the engine's extents of 128 KiB.
+const DISK_UNIT: u64 = 1 << 20;
+/// Children of a node; the engine's default in every build.
+const FANOUT: u64 = 8;
+/// Clients begin to help when the queues are longer than the background threads are many.
+///
+/// The engine's header calls this value the default, but does not set it.
+const QUEUE_SCALE_PERCENT: u64 = 100;
+
+const MEMTABLE_THREADS: &str = "num_memtable_bg_threads";
+const NORMAL_THREADS: &str = "num_normal_bg_threads";
+
+/// Returns the integers of the engine's configuration that `spec` asks for.
+///
+/// # Errors
+/// [`EngineError::Option`] for an option that is unknown to the build or no integer,
+/// [`EngineError::Unsupported`] for background threads in a build without.
+pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, EngineError> {
+    let known = build.facts.get("options").map_or("", String::as_str);
+    let known: Vec<&str> = known.split(' ').collect();
+    check_names("SplinterDB", &known, &spec.options)?;
+    let mut asked = Options::new();
+    let mut set = |name: &str, value: u64| asked.set(name, value.to_string());
+    set("cache_size", spec.settings.cache_bytes.map_or(CACHE_BYTES, |bytes| bytes.0));
+    set("disk_size", disk_bytes(&spec.data));
+    set("memtable_capacity", MEMTABLE_BYTES);
+    set("fanout", FANOUT);
+    if known.contains(&"queue_scale_percent") {
+        set("queue_scale_percent", QUEUE_SCALE_PERCENT);
+    }
+    if let Some(jobs) = spec.settings.background_jobs {
+        if !known.contains(&NORMAL_THREADS) {
+            let text = "background_jobs: this build of SplinterDB compacts inside inserts";
+            return Err(EngineError::Unsupported(text.to_owned()));
+        }
+        // A quarter for memtables, as RocksDB shares its jobs between flushes and compactions.
+        let memtables = u64::from(jobs) / 4;
+        set(MEMTABLE_THREADS, memtables);
+        set(NORMAL_THREADS, u64::from(jobs) - memtables);
+    }
+    for (name, value) in spec.options.iter() {
+        set(name, integer(name, value)?);
+    }
+    round(&mut asked)?;
+    if spec.settings.direct_io {
+        asked.set("io_flags", "O_RDWR|O_CREAT|O_DIRECT");
+    }
+    Ok(asked)
+}
+
+/// Returns room for the rows, however often they are overwritten.
+fn disk_bytes(data: &DataShape) -> u64 {
+    data.live_bytes().0.saturating_mul(DISK_PER_LIVE_BYTE).saturating_add(DISK_SPARE)
+}
+
+/// Reads an integer as the engine's configuration has it: a number, a size or a truth value.
+fn integer(name: &str, value: &str) -> Result<u64, EngineError> {
+    // Numbers above 2^53 would lose digits as sizes.
+    if let Ok(number) = value.parse() {
+        return Ok(number);
+    }
+    flag(name, value).map(u64::from).or_else(|_no_flag| size(name, value))
+}
+
+/// Brings sizes to what the engine takes, and refuses a cache that holds no memtables.
+fn round(asked: &mut Options) -> Result<(), EngineError> {
+    let number = |asked: &Options, name: &str| -> u64 {
+        asked.get(name).and_then(|value| value.parse().ok()).unwrap_or_default()
+    };
+    let (cache, memtable) = (number(asked, "cache_size"), number(asked, "memtable_capacity"));
+    let cache = cache / CACHE_UNIT * CACHE_UNIT;
+    if cache == 0 || cache < memtable.saturating_mul(2) {
+        let reason = format!("{cache} bytes hold no two memtables of {memtable}: give it more");
+        return Err(refused("cache_size", reason));
+    }
+    asked.set("cache_size", cache.to_string());
+    let disk = number(asked, "disk_size").checked_next_multiple_of(DISK_UNIT);
+    let disk = disk.ok_or_else(|| refused("disk_size", "larger than any disk"))?;
+    asked.set("disk_size", disk.to_string());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use model::{Bytes, Settings};
+
+    use super::*;
+
+    const NAMES: &str = "cache_size disk_size memtable_capacity fanout use_stats";
+    const NEW_NAMES: &str = "num_memtable_bg_threads num_normal_bg_threads queue_scale_percent";
+
+    fn translated(
+        names: &str,
+        jobs: Option<u32>,
+        options: &[(&str, &str)],
+    ) -> Result<String, EngineError> {
+        let build = Identity {
+            facts: [("options".to_owned(), names.to_owned())].into(),
+            ..Identity::default()
+        };
+        let settings = Settings {
+            cache_bytes: Some(Bytes((64 << 20) + 1)),
+            background_jobs: jobs,
+            ..Settings::default()
+        };
+        let spec = OpenSpec {
+            dir: PathBuf::new(),
+            settings,
+            options: options.iter().copied().collect(),
+            data: DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
+        };
+        let asked = translate(&spec, &build)?;
+        let line = |(name, value): (&str, &str)| format!("{name}={value}");
+        Ok(asked.iter().map(line).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn settings_become_integers_under_the_engines_names_and_options_win() {
+        let asked = translated(NAMES, None, &[("fanout", "16"), ("use_stats", "on")]).unwrap();
+        assert_eq!(
+            asked,
+            "cache_size=67108864 disk_size=4298113024 memtable_capacity=25165824 fanout=16 \
+             use_stats=1"
+        );
+        let new = format!("{NAMES} {NEW_NAMES}");
+        let asked = translated(&new, Some(6), &[("memtable_capacity", "8MiB")]).unwrap();
+        assert!(asked.contains("memtable_capacity=8388608 fanout=8 queue_scale_percent=100"));
+        assert!(asked.ends_with("num_memtable_bg_threads=1 num_normal_bg_threads=5"), "{asked}");
+        let never = u64::MAX.to_string();
+        let asked = translated(&new, None, &[("queue_scale_percent", &never)]).unwrap();
+        assert!(asked.ends_with(&never), "{asked}");
+    }
+
+    #[test]
+    fn what_a_build_lacks_is_refused() {
+        let error = translated(NAMES, Some(2), &[]).unwrap_err().to_string();
+        assert!(error.contains("background_jobs: this build"), "{error}");
+        for (name, value) in [("prefetch_budget", "1"), ("fanout", "wide"), ("cache_size", "1M")] {
+            let error = translated(NAMES, None, &[(name, value)]).unwrap_err();
+            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+        }
+    }
+}

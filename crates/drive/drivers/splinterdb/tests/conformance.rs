@@ -1,0 +1,172 @@
+//! What the driver promises, on every SplinterDB build in the cache of builds.
+//!
+//! Each build gets a process of its own; without one, tests print `skipped: why`.
+
+#![expect(clippy::unwrap_used, reason = "what a test's functions unwrap fails the test")]
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use driver_splinterdb::open_library;
+use engine::conformance::{Absent, Ran, battery, on_library};
+use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, scans_in_reverse};
+use model::{Bytes, DataShape, Direction, Durability, Op, Options, Settings};
+use supply::{Store, default_cache_dir};
+
+/// Small memtables: the battery's few rows pass through them. Builds of 2022 abort with them.
+const SMALL: (&str, &str) = ("memtable_capacity", "1MiB");
+
+/// Runs `body` on every build in the cache.
+fn on_builds(test: &str, body: fn(&dyn Driver)) {
+    let load = |path: &Path| body(&*open_library(path).expect("the build loads"));
+    let builds = builds();
+    if builds.is_empty() {
+        let reason = "no build of SplinterDB is cached: compile one from its source, then \
+                      `assay engine add splinterdb build/release/lib/libsplinterdb.so`";
+        on_library(test, || Err(Absent::Rare(reason.to_owned())), load);
+    }
+    for library in builds {
+        if on_library(test, || Ok(library), load) == Ran::Here {
+            break;
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test has no program that reads it first")]
+fn builds() -> Vec<PathBuf> {
+    let (home, xdg) = (env::var("HOME").ok(), env::var("XDG_CACHE_HOME").ok());
+    let dir = default_cache_dir(home.as_deref(), xdg.as_deref());
+    let Some(store) = dir.and_then(|dir| Store::open(dir).ok()) else { return Vec::new() };
+    let cached = store.list().into_iter().filter(|build| build.build.engine == "splinterdb");
+    cached.map(|build| build.library).collect()
+}
+
+/// Returns whether a build has threads of its own: those of December 2022 and newer.
+fn has_threads(driver: &dyn Driver) -> bool {
+    driver.identity().facts["options"].contains("num_normal_bg_threads")
+}
+
+fn settings() -> Settings {
+    Settings {
+        durability: Durability::None,
+        cache_bytes: Some(Bytes(64 << 20)),
+        ..Settings::default()
+    }
+}
+
+fn spec(dir: &Path, options: &[(&str, &str)]) -> OpenSpec {
+    OpenSpec {
+        dir: dir.to_owned(),
+        settings: settings(),
+        options: options.iter().copied().collect(),
+        data: DataShape { rows: 1000, key_bytes: 20, value_bytes: 100, compressible_to: 0.5 },
+    }
+}
+
+/// Goal: every build gives right answers, with and without its own threads and statistics.
+#[test]
+fn every_build_conforms() {
+    on_builds("every_build_conforms", |driver| {
+        battery(driver, &settings(), &Options::new());
+        battery(driver, &Settings { direct_io: true, ..settings() }, &Options::new());
+        if has_threads(driver) {
+            let small: Options = [SMALL, ("use_stats", "1")].into_iter().collect();
+            battery(driver, &settings(), &small);
+            battery(driver, &Settings { background_jobs: Some(4), ..settings() }, &small);
+        }
+    });
+}
+
+/// Goal: what a build has no room for is refused in words, and does no harm.
+#[test]
+fn what_is_too_large_is_refused_with_the_limit() {
+    on_builds("what_is_too_large_is_refused_with_the_limit", |driver| {
+        let can = driver.capabilities();
+        let dir = tempfile::tempdir().unwrap();
+        let engine = driver.open(&spec(dir.path(), &[])).unwrap();
+        let (mut session, mut rows) = (engine.session().unwrap(), Rows::new());
+        let most = usize::try_from(can.key_bytes_max.unwrap()).unwrap();
+        let key = vec![b'k'; most + 9];
+        let error = session.execute(&Op::Put { key: &key, value: b"" }, &mut rows).unwrap_err();
+        assert!(error.to_string().contains(&format!("takes {most} at most")), "{error}");
+        let value = vec![b'v'; 2000];
+        let put = session.execute(&Op::Put { key: b"k", value: &value }, &mut rows);
+        match can.value_bytes_max {
+            None => assert!(put.is_ok()),
+            Some(most) => {
+                let error = put.unwrap_err().to_string();
+                assert!(error.contains(&format!("takes {most} at most")), "{error}");
+            }
+        }
+        let down = Op::Scan { start: b"k", limit: 1, direction: Direction::Reverse };
+        let down = session.execute(&down, &mut rows);
+        if !scans_in_reverse(&can) {
+            assert!(matches!(down, Err(EngineError::Unsupported(_))), "{down:?}");
+        }
+        drop(session);
+        engine.close().unwrap();
+    });
+}
+
+/// Goal: settings and options are in force, and what the engine prints stays out of stdout.
+#[test]
+fn what_was_asked_is_in_force_and_figures_are_read() {
+    on_builds("what_was_asked_is_in_force_and_figures_are_read", |driver| {
+        let dir = tempfile::tempdir().unwrap();
+        let small = if has_threads(driver) { SMALL } else { ("fanout", "8") };
+        let mut asked = spec(dir.path(), &[small, ("use_stats", "1")]);
+        asked.settings.direct_io = true;
+        let engine = driver.open(&asked).unwrap();
+        let options = engine.effective_options().unwrap();
+        assert_eq!(options.get("cache_size"), Some("67108864"));
+        assert_eq!(options.get("fanout"), Some("8"));
+        assert_eq!(options.get("io_flags"), Some("O_RDWR|O_CREAT|O_DIRECT"));
+        fill(&*engine, 40_000);
+        let is_flushed = engine.maintain(Maintenance::Flush).unwrap();
+        engine.maintain(Maintenance::CompactAll).unwrap();
+        let state = engine.state().unwrap();
+        assert_eq!(state.is_idle, Some(true));
+        if let Some(text) = engine.statistics_text() {
+            assert!(text.contains("Cache Statistics"), "{text}");
+            let written = state.readings["engine_page_write_bytes"];
+            assert!(!is_flushed || written >= 4_000_000.0, "{written}");
+            assert!(state.readings["engine_cache_hits"] > 40_000.0, "{state:?}");
+            assert!(state.own_counters.contains_key("pages written: branch"), "{state:?}");
+        }
+        let logs = engine.own_files();
+        assert_eq!(logs, [dir.path().join("splinterdb.log")]);
+        engine.close().unwrap();
+    });
+}
+
+fn fill(engine: &dyn Engine, rows: u64) {
+    let (mut session, mut answer) = (engine.session().unwrap(), Rows::new());
+    for row in 0..rows {
+        let key = format!("{:020}", row.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let put = Op::Put { key: key.as_bytes(), value: &[7; 100] };
+        session.execute(&put, &mut answer).unwrap();
+    }
+}
+
+/// Goal: more clients than the engine has room for are refused, not a dead process.
+#[test]
+fn clients_beyond_the_engines_room_are_refused() {
+    on_builds("clients_beyond_the_engines_room_are_refused", |driver| {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = driver.open(&spec(dir.path(), &[])).unwrap();
+        let (engine, clients) = (&*engine, 70);
+        let start = std::sync::Barrier::new(clients);
+        let refused: Vec<Option<String>> = std::thread::scope(|scope| {
+            let begin = || {
+                let session = engine.session();
+                start.wait();
+                session.err().map(|error| error.to_string())
+            };
+            let threads: Vec<_> = (0..clients).map(|_| scope.spawn(begin)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let refused: Vec<String> = refused.into_iter().flatten().collect();
+        assert!(refused.len() >= clients - 64, "{refused:?}");
+        assert!(refused[0].contains("64 threads at most"), "{refused:?}");
+    });
+}
