@@ -7,9 +7,11 @@ run: setup
 	cargo build --release --package assay
 	./target/release/assay run experiments/quickstart.toml --report
 
-# Every test. Those that need a RocksDB release obtain it through Maven, or say why they are skipped.
-# The second line tries the client threads in many orders.
-test: setup
+# Every test. Those that need a RocksDB release obtain it through Maven, or say why they are skipped;
+# other engines and allocators are installed where the distribution has them. The last line tries
+# the client threads in many orders.
+test:
+	@./scripts/setup.sh test
 	cargo test --workspace
 	cargo test --package load --features model-check --lib model_check
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what building and running Assay needs and this machine lacks. Asks apt only when
-# something is missing; without network it works when nothing is. `setup.sh peers` adds what
-# `make bench-peers` compares with.
+# something is missing; without network it works when nothing is. `setup.sh test` adds the
+# engines and allocators that `make test` tries, where the distribution has them; `setup.sh peers`
+# adds what `make bench-peers` compares with.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -15,6 +16,16 @@ lacks() { # WHAT, WHY, PACKAGES...
     say "missing: $1 ($2)"
     packages+=("${@:3}")
 }
+# What tests are skipped without: no package of it, no failure.
+optional=()
+would_try() { # LIBRARY, PACKAGE
+    if ! has_library "$1"; then
+        say "missing: $1 (tests try it, and are skipped without)"
+        optional+=("$2")
+    fi
+}
+# Reads all that ldconfig says: it must not die of a closed pipe.
+has_library() { PATH=$PATH:/sbin ldconfig -p 2>/dev/null | grep -F "$1 " >/dev/null; }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -32,8 +43,19 @@ if ! command -v mvn >/dev/null || ! command -v java >/dev/null; then
     lacks "a JDK and Maven" "they obtain RocksDB's released libraries" maven default-jdk-headless
 fi
 # A released RocksDB library brings everything but the C++ run-time library.
-if ! PATH=$PATH:/sbin ldconfig -p 2>/dev/null | grep 'libstdc++\.so\.6' >/dev/null; then
+has_library libstdc++.so.6 ||
     lacks "libstdc++.so.6" "RocksDB's released libraries need it" libstdc++6
+if [ "${1-}" = test ]; then
+    command -v g++ >/dev/null ||
+        lacks "g++" "tests compile engines with it" g++
+    would_try libleveldb.so.1d libleveldb1d
+    would_try libwiredtiger.so.0 libwiredtiger0
+    [ -f /usr/include/wiredtiger.h ] || optional+=(libwiredtiger-dev)
+    would_try liblmdb.so.0 liblmdb0
+    would_try libsqlite3.so.0 libsqlite3-0
+    would_try libjemalloc.so.2 libjemalloc2
+    would_try libtcmalloc_minimal.so.4 libtcmalloc-minimal4
+    would_try libmimalloc.so.2 libmimalloc2.0
 fi
 if [ "${1-}" = peers ]; then
     command -v db_bench >/dev/null ||
@@ -42,18 +64,34 @@ if [ "${1-}" = peers ]; then
         lacks "sysbench" "a peer that offers a rate" sysbench
     command -v valgrind >/dev/null || lacks "valgrind" "it counts instructions" valgrind
 fi
-[ "${#packages[@]}" -gt 0 ] || exit 0
+needed=${#packages[@]}
+[ "$((needed + ${#optional[@]}))" -gt 0 ] || exit 0
 
+# Ends with an error, or without one when nothing but tests would miss what is missing.
+give_up() {
+    [ "$needed" -eq 0 ] || fail "$*"
+    say "$*; going on, tests of what is missing are skipped"
+    exit 0
+}
 command -v apt-get >/dev/null ||
-    fail "no apt-get here: install what is named above with your system's package manager"
+    give_up "no apt-get here: install what is named above with your system's package manager"
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || fail "run as root: apt-get install ${packages[*]}"
+    command -v sudo >/dev/null ||
+        give_up "run as root: apt-get install ${packages[*]} ${optional[*]}"
     as_root=(sudo)
 fi
-say "installing with apt-get: ${packages[*]}"
 "${as_root[@]}" apt-get update --quiet ||
     say "the list of packages is not fresh; trying with the one that is here"
+for package in "${optional[@]}"; do
+    if apt-cache show "$package" >/dev/null 2>&1; then
+        packages+=("$package")
+    else
+        say "no package $package here: its tests are skipped"
+    fi
+done
+[ "${#packages[@]}" -gt 0 ] || exit 0
+say "installing with apt-get: ${packages[*]}"
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install --yes --no-install-recommends "${packages[@]}" ||
-    fail "apt-get failed: see above, then run it by hand: apt-get install ${packages[*]}"
+    give_up "apt-get failed: see above, then run it by hand: apt-get install ${packages[*]}"
