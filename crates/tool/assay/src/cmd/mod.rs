@@ -14,6 +14,7 @@ mod list;
 mod micro;
 mod plan;
 mod prove;
+mod published;
 mod report;
 mod run;
 mod selected;

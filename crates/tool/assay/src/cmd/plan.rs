@@ -11,6 +11,7 @@ use plan::Machine;
 use report::figure::figure;
 
 use super::asked::{Asked, rates};
+use super::published;
 use super::spend::Spend;
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -154,6 +155,7 @@ fn lines(planned: &Planned) -> Vec<String> {
     }
     let levels = listed(&experiment.clients);
     lines.extend(experiment.steps.iter().map(|step| step_line(step, &levels)));
+    lines.extend(published::planned(experiment));
     let total = plan.cells.len();
     let runs = if total == 1 { "run" } else { "runs" };
     let layout = match total {

@@ -113,6 +113,12 @@ fn check_pair(experiment: &Experiment, named: &[&str]) -> Result<()> {
 fn keep_variants_of(experiment: &mut Experiment, runs: &[RunRecord]) {
     let count = |name: &str| runs.iter().filter(|run| run.cell.variant == name).count();
     experiment.variants.retain(|variant| count(&variant.name) > 0);
+    // Findings on variants that were not named are not asked about.
+    for publication in &mut experiment.published {
+        let is_named = |name: &str| count(name) > 0;
+        publication.findings.retain(|one| is_named(&one.variant) && is_named(&one.base));
+    }
+    experiment.published.retain(|one| !one.findings.is_empty());
     let most = experiment.variants.iter().map(|variant| count(&variant.name)).max();
     experiment.repetitions = u32::try_from(most.unwrap_or(1)).unwrap_or(u32::MAX);
     if let (None, Some(first)) = (experiment.variant(&experiment.base), experiment.variants.first())

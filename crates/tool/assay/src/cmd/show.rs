@@ -6,6 +6,7 @@ use archive::Results;
 use miette::{Result, miette};
 use report::render_run;
 
+use super::published;
 use super::steady::Window;
 use crate::environment::Environment;
 use crate::told::Told as _;
@@ -46,6 +47,11 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             ui.answer("");
         }
         ui.answer(render_run(&manifest, run, ui.style()));
+    }
+    if wanted.is_none()
+        && let Some(held) = published::shown(&dir, &manifest, &runs, ui.style())?
+    {
+        ui.answer(format_args!("\n{held}"));
     }
     Ok(ExitCode::SUCCESS)
 }
