@@ -31,6 +31,7 @@ static ENGINES: &[(&str, &str, Source)] = &[
     ("rocksdb", "LSM tree; any release from 5.18 on", Source::Loaded(driver_rocksdb::open_library)),
     ("leveldb", "LSM tree with one background thread", Source::Loaded(driver_leveldb::open_library)),
     ("splinterdb", "B-epsilon tree for NVMe; any build since 2022", Source::Shimmed(driver_splinterdb::open_library, driver_splinterdb::RECIPE)),
+    ("wiredtiger", "B-tree, or LSM tree up to version 11; any build", Source::Shimmed(driver_wiredtiger::open_library, driver_wiredtiger::RECIPE)),
     ("sqlite", "B-tree with SQL in front", Source::Either(driver_sqlite::driver, driver_sqlite::open_library)),
     ("lmdb", "copy-on-write B-tree in mapped memory", Source::Either(driver_lmdb::driver, driver_lmdb::open_library)),
     ("redb", "copy-on-write B-tree in Rust", Source::Linked(driver_redb::driver)),
