@@ -25,7 +25,7 @@ pub struct Moved {
 /// ratio of two next to nothings tells nothing.
 ///
 /// Reason, not a source: a hundredth of a request or of a switch per operation, a tenth of a KiB,
-/// a hundredth of a share, 16 MiB of memory.
+/// a hundredth of a share, a twentieth of a block looked for, 16 MiB of memory.
 const MOVABLE: &[(&str, f64)] = &[
     ("cpu_us_per_op", 0.02),
     ("background_cpu_us_per_op", 0.02),
@@ -40,6 +40,7 @@ const MOVABLE: &[(&str, f64)] = &[
     ("write_amplification_process", 0.05),
     ("write_amplification_device", 0.05),
     ("space_amplification", 0.02),
+    ("read_amplification", 0.05),
     ("cache_hit_share", 0.01),
     ("stall_share", 0.01),
     ("rss_peak_bytes", 16.0 * 1024.0 * 1024.0),

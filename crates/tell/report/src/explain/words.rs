@@ -20,6 +20,7 @@ const WORDS: &[(&str, &str)] = &[
     ("write_amplification_process", "write amplification of the process"),
     ("write_amplification_device", "write amplification of the device"),
     ("space_amplification", "space amplification"),
+    ("read_amplification", "blocks looked for per read"),
     ("cache_hit_share", "cache hits"),
     ("stall_share", "time stalled"),
     ("rss_peak_bytes", "peak memory"),
