@@ -106,7 +106,9 @@ pub enum SupplyError {
         hint: String,
     },
     /// There is no cargo to obtain the source.
-    #[error("no `cargo` on this machine, which obtains the source of engines: install Rust")]
+    #[error(
+        "no `cargo` on this machine, which obtains the source of engines: install it (Debian: apt install cargo)"
+    )]
     NoCargo,
     /// Cargo could not obtain the source.
     #[error(
@@ -142,11 +144,13 @@ pub enum SupplyError {
     },
     /// A file was not compiled, or the objects not linked.
     #[error(
-        "{program} did not make {file} ({status}):\n{words}\nall of it, with the command: {}; what \
+        "{program} did not {action} {file} ({status}):\n{words}\nall of it, with the command: {}; what \
          is compiled is kept, the same call goes on from there", log.display()
     )]
     CompileFailed {
-        /// What was to be made: the file compiled, or the library.
+        /// What was tried: `compile` or `link`.
+        action: &'static str,
+        /// The file, or the library.
         file: String,
         /// The compiler.
         program: String,

@@ -119,7 +119,7 @@ impl<'a> Objects<'a> {
         let mut command = command_of(self.toolchain, unit);
         command.extend(["-o".to_owned(), partial.clone()]);
         let source = unit.source.display().to_string();
-        self.execute(&command, &source)?;
+        self.execute(&command, "compile", &source)?;
         let (from, to) = (self.dir.join(&partial), self.dir.join(&name));
         fs::rename(&from, &to).map_err(SupplyError::io("move", &from))
     }
@@ -136,7 +136,7 @@ impl<'a> Objects<'a> {
         command.extend(["-o".to_owned(), library.display().to_string()]);
         command.extend((0..self.recipe.units.len()).map(|index| self.name(index)));
         command.extend(self.recipe.libraries.iter().map(|word| (*word).to_owned()));
-        self.execute(&command, &name)
+        self.execute(&command, "link", &name)
     }
 
     /// Returns where the objects lie.
@@ -150,7 +150,12 @@ impl<'a> Objects<'a> {
     }
 
     /// Runs a command among the objects; what it says when it fails is kept, and told in part.
-    fn execute(&self, command: &[String], file: &str) -> Result<(), SupplyError> {
+    fn execute(
+        &self,
+        command: &[String],
+        action: &'static str,
+        file: &str,
+    ) -> Result<(), SupplyError> {
         let (program, arguments) =
             command.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
         let output = run(Command::new(program).args(arguments).current_dir(&self.dir), program)?;
@@ -162,6 +167,7 @@ impl<'a> Objects<'a> {
         let line = command.join(" ");
         fs::write(&log, format!("{line}\n\n{said}")).map_err(SupplyError::io("write", &log))?;
         Err(SupplyError::CompileFailed {
+            action,
             file: file.to_owned(),
             program: program.to_owned(),
             status: output.status.to_string(),
