@@ -180,7 +180,9 @@ fn list(store: &Store, ui: &Ui) {
         .map(|(info, (name, about))| [name.to_owned(), ways(store, info), about.to_owned()])
         .collect();
     columns(&rows, ui);
-    ui.answer("  system, get: assay engine get ENGINE@system, ENGINE@RELEASE");
+    ui.answer(
+        "  linked: ENGINE alone; system, get: assay engine get ENGINE@system, ENGINE@RELEASE",
+    );
     ui.answer("cached builds");
     let cached = store.list();
     columns(&cached.iter().map(cells).collect::<Vec<_>>(), ui);
@@ -249,7 +251,8 @@ fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
     let library = library(build, environment, ui)?;
     let driver = registry::driver(&build.engine, library.as_ref()).told()?;
     let identity = driver.identity();
-    ui.answer(format_args!("{} {} ({})", identity.engine, identity.version, identity.origin));
+    let origin = library.as_ref().map_or(&identity.origin, |library| &library.origin);
+    ui.answer(format_args!("{} {} ({origin})", identity.engine, identity.version));
     let made = library.map(|library| library.facts).unwrap_or_default();
     for (name, value) in identity.facts.iter().chain(&made) {
         ui.answer(format_args!("  {name}: {value}"));

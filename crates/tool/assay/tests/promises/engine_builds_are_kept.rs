@@ -74,21 +74,6 @@ fn a_damaged_build_is_named_with_the_way_back() {
 }
 
 #[test]
-fn a_library_of_one_s_own_is_added_under_its_name() {
-    let place = place();
-    place.write("mine.so", library("mine"));
-    let added = answer(&place, &["add", "rocksdb", "mine.so", "--version", "9.10.0-mine"]);
-    assert!(added.starts_with("rocksdb@9.10.0-mine  24 B  sha256 "), "{added}");
-    assert!(added.contains("  added from ") && added.ends_with("mine.so\n"), "{added}");
-    place.write("other.so", library("other"));
-    let arguments = ["add", "rocksdb", "other.so", "--version", "9.10.0-mine"];
-    let said = refusal(&place, &arguments);
-    assert!(said.contains("is cached already") && said.contains("assay engine remove"), "{said}");
-    let nameless = answer(&place, &["add", "rocksdb", "other.so"]);
-    assert!(nameless.starts_with("rocksdb@user-"), "{nameless}");
-}
-
-#[test]
 fn what_cannot_be_loaded_here_is_refused_when_it_is_added() {
     let place = place();
     place.write("foreign.so", foreign_library());
@@ -97,14 +82,6 @@ fn what_cannot_be_loaded_here_is_refused_when_it_is_added() {
     place.write("text.so", "this is no library, whatever its name says");
     assert_snapshot!(refusal(&place, &["add", "rocksdb", "text.so"]), @"  × text.so cannot be loaded here: it is not an ELF shared library");
     assert_snapshot!(refusal(&place, &["add", "rocksdb", "absent.so"]), @"  × cannot read absent.so: No such file or directory (os error 2)");
-    place.write("mine.so", library("mine"));
-    assert_snapshot!(refusal(&place, &["add", "sqlite", "mine.so"]), @"  × sqlite is linked into Assay: it has no other builds");
-    // It looks like a library, but the loader says otherwise, and nothing but a child saw it.
-    place.write("header.so", library("a header and nothing else"));
-    answer(&place, &["add", "rocksdb", "header.so", "--version", "9.9.9-mine"]);
-    place.write("mine.toml", TINY.replace("\"sqlite\"", "\"rocksdb@9.9.9-mine\""));
-    let said = unwrapped(&refused_as(&place, &place.assay_with_maven(&["run", "mine.toml"])));
-    assert!(said.contains("librocksdb.so"), "{said}");
 }
 
 #[test]
@@ -115,12 +92,21 @@ fn versions_that_cannot_be_had_are_told_why() {
       × rocksdb@9.10.7 does not exist: the nearest known release is rocksdb@9.10.0
     ");
     assert_snapshot!(refusal(&place, &["get", "rocksdb@4.0.0"]), @"  × rocksdb@4.0.0 is too old: the oldest supported release is rocksdb@5.18.4");
-    assert_snapshot!(refusal(&place, &["get", "rocksdb"]), @"  × no source offers rocksdb: say which version, as in rocksdb@11.8.1");
-    assert_snapshot!(refusal(&place, &["get", "rocksdb@nightly"]), @"
-    × no source offers rocksdb@nightly: versions are numbers, as in rocksdb@11.8.1, or `system` for
-    │ the distribution's library; your own is added with `assay engine add rocksdb PATH`
+    assert_snapshot!(refusal(&place, &["get", "rocksdb"]), @"
+    × no source offers rocksdb: try rocksdb@system or rocksdb@11.8.1, or compile one with `assay
+    │ engine build rocksdb@VERSION`, or add your own with `assay engine add rocksdb PATH`
     ");
-    assert_snapshot!(refusal(&place, &["get", "sqlite"]), @"  × no source offers sqlite: only builds of rocksdb are fetched, other engines are part of Assay");
+    assert_snapshot!(refusal(&place, &["get", "rocksdb@nightly"]), @"
+    × no source offers rocksdb@nightly: try rocksdb@system or rocksdb@11.8.1, or compile one with
+    │ `assay engine build rocksdb@VERSION`, or add your own with `assay engine add rocksdb PATH`
+    ");
+    assert_snapshot!(refusal(&place, &["get", "redb"]), @"  × redb is linked into Assay: it has no other builds");
+    assert_snapshot!(refusal(&place, &["show", "redb@3.0"]), @"  × redb is linked into Assay: it has no other builds");
+    assert_snapshot!(refusal(&place, &["get", "splinterdb@mine"]), @"  × no source offers splinterdb@mine: add your own with `assay engine add splinterdb PATH`");
+    assert_snapshot!(refusal(&place, &["get", "sqlite"]), @"
+    × sqlite without a version is the one that is linked into Assay
+    help: name another build, as in sqlite@system
+    ");
     assert_snapshot!(refusal(&place, &["show", "squlite"]), @"
     × no engine is named `squlite`
     help: did you mean `sqlite`?

@@ -109,6 +109,38 @@ fn a_wrong_value_is_refused_in_the_engine_s_own_words() {
 }
 
 #[test]
+fn an_option_of_another_engine_is_told_to_be_that() {
+    let said = options("sqlite", "write_buffer_size = 1048576");
+    assert!(said.contains("it is an option of rocksdb"), "{said}");
+    let said = options("lmdb", "page_size = 4096");
+    assert!(said.contains("it is an option of sqlite"), "{said}");
+}
+
+#[test]
+fn keys_and_values_longer_than_an_engine_takes_are_refused_at_their_words() {
+    let long = |words: &str| refusal_of(&TINY.replace("\"2k\"", words).replace("sqlite", "lmdb"));
+    assert_snapshot!(long("10\nkey_bytes = 512"), @r#"
+     × variant one: keys of 512 bytes: lmdb 0.9.70 takes at most 511
+      ╭─[mine.toml:8:13]
+    7 │ rows = 10
+    8 │ key_bytes = 512
+      ·             ─┬─
+      ·              ╰── asked for here
+    9 │ duration = "300ms"
+      ╰────
+     help: ask for `key_bytes` of 511 or less, or leave this variant out
+     nothing was run
+    "#);
+    let place = Place::new();
+    place.write("mine.toml", TINY.replace("sqlite", "lmdb"));
+    assert_snapshot!(refused(&place, &["run", "mine.toml", "--key-bytes", "600"]), @"
+    × variant one: keys of 600 bytes: lmdb 0.9.70 takes at most 511
+    help: ask for `key_bytes` of 511 or less, or leave this variant out
+    nothing was run
+    ");
+}
+
+#[test]
 fn a_typed_option_is_refused_without_a_place() {
     let typed = ["run", "readrandom", "--rows", "10", "--engine", "lmdb", "--option", "x=1"];
     assert_snapshot!(refused(&Place::new(), &typed), @"
@@ -125,7 +157,7 @@ fn a_setting_that_an_engine_lacks_is_refused_where_it_is_asked_for() {
         refusal("engine = \"sqlite\"", &format!("engine = \"{engine}\"\n{words}"))
     };
     assert_snapshot!(setting("sqlite", "direct_io = true"), @r#"
-     × variant one: not supported: direct_io: SQLite reads and writes through the page cache
+     × variant one: not supported: direct_io: SQLite: reads and writes through the page cache
        ╭─[mine.toml:13:13]
     12 │ engine = "sqlite"
     13 │ direct_io = true
@@ -136,7 +168,7 @@ fn a_setting_that_an_engine_lacks_is_refused_where_it_is_asked_for() {
      nothing was run
     "#);
     assert_snapshot!(setting("lmdb", "compression = \"lz4\""), @r#"
-     × variant one: not supported: compression `lz4`: LMDB stores rows as given
+     × variant one: not supported: compression `lz4`: LMDB: rows are stored as given
        ╭─[mine.toml:13:15]
     12 │ engine = "lmdb"
     13 │ compression = "lz4"
@@ -148,7 +180,7 @@ fn a_setting_that_an_engine_lacks_is_refused_where_it_is_asked_for() {
     "#);
     let shared = TINY.replace("\"2k\"", "10\ncompression = \"zstd\"");
     assert_snapshot!(refusal_of(&shared), @r#"
-     × variant one: not supported: compression `zstd`: SQLite stores rows as given
+     × variant one: not supported: compression `zstd`: SQLite: rows are stored as given
       ╭─[mine.toml:8:15]
     7 │ rows = 10
     8 │ compression = "zstd"
@@ -184,6 +216,10 @@ fn rocksdb_s_refusals_are_its_own_words() {
      help: the engine says: Invalid argument: Could not find option: : max_backgroud_jobs
      nothing was run
     ");
+    let foreign = format!("{engine}[variant.options]\npage_size = 4096");
+    place.write("mine.toml", TINY.replace("\"sqlite\"", &foreign));
+    let said = refused(&place, &arguments);
+    assert!(said.contains("it is an option of sqlite"), "{said}");
     place.write("mine.toml", TINY.replace("\"sqlite\"", &format!("{engine}compression = \"lzx\"")));
     assert_snapshot!(refused(&place, &arguments), @r#"
      × variant one: option `compression` is refused

@@ -322,6 +322,7 @@ fn engine_has_verbs_of_its_own() {
       list    List engines, cached builds and known releases
       get     Obtain a build and keep it in the cache
       add     Keep a library of your own in the cache
+      build   Compile a release with a compiler and flags of your choice
       remove  Remove a build from the cache
       show    Show what a build can do
       help    Print this message or the help of the given subcommand(s)
@@ -340,6 +341,8 @@ fn engine_has_verbs_of_its_own() {
       assay engine get rocksdb@9.10.0              the official artifact, through Maven
       assay engine get rocksdb@system              the distribution's library
       assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
+      assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
+      assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
       assay engine show rocksdb@9.10.0             what this build can do
     ");
     assert_snapshot!(help(&["engine", "add"]), @"
@@ -352,8 +355,10 @@ fn engine_has_verbs_of_its_own() {
       <LIBRARY>  The library
 
     Options:
-          --version <VERSION>  Name to give the build; may begin with its version
-      -h, --help               Print help
+          --version <NAME>  Name to give the build; may begin with its version
+          --headers <DIR>   Where its headers are, if not near the library; for engines driven through a
+                            shim
+      -h, --help            Print help
 
     Where things are kept:
           --results <DIR>   Directory of the archive [default: results]

@@ -6,13 +6,17 @@ mod maven;
 mod place;
 mod refusal;
 
+mod allocators_serve_the_whole_run;
+mod blocks_are_timed;
 mod compare_show_list_report;
 mod engine_builds_are_kept;
+mod engines_are_built_with_any_flags;
 mod engines_refuse_in_their_own_words;
 mod explanations_are_asked_for_by_name;
 mod help_is_complete;
 mod history_refuses_what_is_no_history;
 mod history_tells_what_changed;
+mod libraries_must_be_what_they_are_said_to_be;
 mod lint_says_what_is_doubtful;
 mod plan_shows_the_order;
 mod plan_tells_what_machine_time_buys;

@@ -42,14 +42,26 @@ fn an_engine_that_is_fetched_needs_a_version_and_a_linked_one_has_none() {
      nothing was run
     "#);
     assert_snapshot!(refusal("\"sqlite\"", "\"sqlite@3.1\""), @r#"
-     × sqlite is linked into Assay
+     × variant one: no source offers sqlite@3.1: try sqlite@system, or compile one with `assay engine
+     │ build sqlite@VERSION`, or add your own with `assay engine add sqlite PATH`
+       ╭─[mine.toml:11:8]
+    10 │ [[variant]]
+    11 │ name = "one"
+       ·        ──┬──
+       ·          ╰── this variant
+    12 │ engine = "sqlite@3.1"
+       ╰────
+     nothing was run
+    "#);
+    assert_snapshot!(refusal("\"sqlite\"", "\"redb@3.1\""), @r#"
+     × redb is linked into Assay
        ╭─[mine.toml:12:10]
     11 │ name = "one"
-    12 │ engine = "sqlite@3.1"
-       ·          ──────┬─────
-       ·                ╰── here
+    12 │ engine = "redb@3.1"
+       ·          ─────┬────
+       ·               ╰── here
        ╰────
-     help: write "sqlite" without a version
+     help: write "redb" without a version
      nothing was run
     "#);
     assert_snapshot!(refusal("\"sqlite\"", "\"sqlite 3\""), @r#"
@@ -147,7 +159,7 @@ fn an_engine_option_outside_its_table_is_told_where_it_belongs() {
        ╰────
      help: if `journal_mode` is an option of the engine, it belongs into the table [variant.options];
            keys of [[variant]] are name, engine, profile, durability, cache, direct_io, compression,
-           background_jobs, options
+           background_jobs, allocator, options
      nothing was run
     "#);
 }
