@@ -7,8 +7,10 @@ use std::path::Path;
 use archive::{ExperimentDir, Results};
 use malloc::Libraries;
 use model::honesty::SearchRecord;
-use model::{Bytes, Manifest, Nanos, RunEnd, RunRecord};
-use runner::{DataRoot, Interrupt, Workbench, WorkerProgram, run_cells};
+use model::{Allocator, Bytes, Manifest, Nanos, RunEnd, RunRecord};
+use runner::{
+    DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram, check_variants, run_cells,
+};
 use tempfile::TempDir;
 
 /// What a worker says when its engine is open; each message is one line.
@@ -87,6 +89,28 @@ impl Bench {
 
 fn end_of(words: &[&str], then: &str) -> RunEnd {
     Bench::new().run(words, then).end
+}
+
+/// Goal: no worker is started, since none could have what is asked for.
+#[test]
+fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
+    let mut asked = Bench::new();
+    let experiment = &mut asked.manifest.plan.experiment;
+    experiment.variants[0].settings.allocator = Allocator::Tcmalloc;
+    let data = DataRoot::take(&asked.dir.path().join("data")).expect("a scratch directory");
+    let bench = Workbench {
+        program: WorkerProgram { path: "/no/worker".into(), arguments: Vec::new() },
+        data: &data,
+        libraries: BTreeMap::new(),
+        allocators: Libraries::new(vec!["/no/libraries".into()]),
+        watchdog: Nanos::SECOND,
+        disk_floor: Bytes(0),
+        interrupt: Interrupt::default(),
+    };
+    let error = check_variants(&bench, &asked.manifest.plan.experiment).expect_err("refused");
+    let RunnerError::Allocator { message, remedy, .. } = error else { panic!("{error}") };
+    assert!(message.ends_with("no libtcmalloc_minimal.so.4 in /no/libraries"), "{message}");
+    assert!(remedy.contains("apt install libtcmalloc-minimal4"), "{remedy}");
 }
 
 #[test]

@@ -51,6 +51,7 @@ pub static RULES: &[&Rule] = &[
     &rule::A049,
     &rule::A050,
     &rule::A051,
+    &rule::A052,
 ];
 
 /// Returns every rule, by code.

@@ -50,6 +50,7 @@ mod a048_background_jobs;
 mod a049_cache_size;
 mod a050_known_defect;
 mod a051_unknown_code;
+mod a052_allocator;
 mod define;
 
 pub(crate) use a001_durability::RULE as A001;
@@ -99,5 +100,6 @@ pub(crate) use a048_background_jobs::RULE as A048;
 pub(crate) use a049_cache_size::RULE as A049;
 pub(crate) use a050_known_defect::RULE as A050;
 pub(crate) use a051_unknown_code::RULE as A051;
+pub(crate) use a052_allocator::RULE as A052;
 pub use define::Rule;
 pub(crate) use define::Seen;
