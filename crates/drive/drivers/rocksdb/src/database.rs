@@ -4,19 +4,19 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
-use model::metric::Readings;
 use model::state::LevelShape;
 use model::{Durability, EngineState, Identity, Options};
 
 use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, MadeCache, MadeKind, Pools, SHARD_BITS};
-use crate::events::{Events, Totals};
+use crate::events::Events;
 use crate::feature;
 use crate::ffi_db::Db;
 use crate::ffi_session::RocksSession;
 use crate::makeup::{self, Makeup};
-use crate::perf::{Blobs, Counted, Sum};
+use crate::perf::Counted;
 use crate::provenance::{LogHead, log_head, options_file};
 use crate::request::{Request, TABLE};
+use crate::state::{SessionCounts, Work, set};
 use crate::statistics;
 use crate::written::Written;
 
@@ -31,24 +31,18 @@ const STUCK_CALLS: u32 = 20;
 
 /// An open database.
 pub(crate) struct RocksEngine {
-    db: Db,
+    pub(crate) db: Db,
     dir: PathBuf,
-    durability: Durability,
+    pub(crate) durability: Durability,
     identity: Identity,
     cache: LogHead,
     asked: Vec<(&'static str, String)>,
     /// Whether values may lie in blob files.
-    is_separated: bool,
+    pub(crate) is_separated: bool,
     /// Whether sessions keep perf contexts.
-    has_perf_context: bool,
+    pub(crate) has_perf_context: bool,
     watch: Mutex<Watch>,
-    sessions: Mutex<Vec<SessionCounts>>,
-}
-
-/// What a session counts, for as long as the database is open.
-struct SessionCounts {
-    written: Arc<Written>,
-    counted: Option<Arc<Counted>>,
+    pub(crate) sessions: Mutex<Vec<SessionCounts>>,
 }
 
 /// What is remembered from one look at the engine to the next.
@@ -59,14 +53,6 @@ struct Watch {
     makeup: Makeup,
     /// The value to give back to [`TRIGGER`] once level 0 is empty.
     lowered: Option<String>,
-}
-
-/// Background work, as the engine counts it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Work {
-    running: u64,
-    waiting: u64,
-    debt: u64,
 }
 
 impl RocksEngine {
@@ -108,18 +94,6 @@ impl RocksEngine {
 
     fn watch(&self) -> MutexGuard<'_, Watch> {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn number(&self, property: &str) -> Option<u64> {
-        self.db.number(&format!("rocksdb.{property}"))
-    }
-
-    fn work(&self) -> Option<Work> {
-        let running =
-            self.number("num-running-flushes")? + self.number("num-running-compactions")?;
-        let waiting =
-            self.number("mem-table-flush-pending")? + self.number("compaction-pending")?;
-        Some(Work { running, waiting, debt: self.number("estimate-pending-compaction-bytes")? })
     }
 
     /// Lowers the trigger of level 0 to one file; `state` raises it again when level 0 is empty.
@@ -175,107 +149,6 @@ impl RocksEngine {
             return Ok(false);
         }
         Ok(is_stuck || work.running + work.waiting == 0)
-    }
-
-    fn take_totals(&self, totals: Totals, readings: &mut Readings) {
-        set(readings, "engine_flush_write_bytes", Some(totals.flush_write));
-        set(readings, "engine_compaction_write_bytes", Some(totals.compaction_write));
-        set(readings, "engine_compaction_read_bytes", Some(totals.compaction_read));
-        set(readings, "engine_blob_write_bytes", Some(totals.blob_write));
-    }
-
-    /// Sums what all sessions wrote; without a log, nothing went to it.
-    fn take_written(&self, readings: &mut Readings) {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let ingest = sessions.iter().map(|session| session.written.ingest()).sum();
-        let batches = sessions.iter().map(|session| session.written.batch()).sum();
-        let wal = if self.durability == Durability::None { 0 } else { batches };
-        set(readings, "engine_ingest_bytes", Some(ingest));
-        set(readings, "engine_wal_write_bytes", Some(wal));
-    }
-
-    fn take_gauges(&self, readings: &mut Readings) {
-        set(readings, "engine_cache_bytes", self.number("block-cache-usage"));
-        set(readings, "engine_memtable_bytes", self.number("size-all-mem-tables"));
-        let blobs = self.number("total-blob-file-size").unwrap_or(0);
-        let tables = self.number("total-sst-files-size");
-        set(readings, "engine_disk_bytes", tables.map(|tables| tables + blobs));
-        // The estimate covers table files, which hold all of the data only without blobs.
-        let live = self.number("estimate-live-data-size").filter(|_| blobs == 0);
-        set(readings, "engine_live_bytes", live);
-    }
-
-    /// Takes the number and bytes of blob files, and what of them is garbage.
-    fn take_blobs(&self, readings: &mut Readings) {
-        if !self.is_separated {
-            return;
-        }
-        set(readings, "engine_blob_files", self.number("num-blob-files"));
-        set(readings, "engine_blob_bytes", self.number("total-blob-file-size"));
-        let garbage = self.number("live-blob-file-garbage-size").or_else(|| {
-            statistics::blob_garbage_bytes(&self.db.text("rocksdb.blob-stats").unwrap_or_default())
-        });
-        set(readings, "engine_blob_garbage_bytes", garbage);
-    }
-
-    /// Takes how full the caches are, under the engine's names.
-    fn take_caches(&self, own: &mut Readings) {
-        for property in [
-            "block-cache-capacity",
-            "block-cache-pinned-usage",
-            "blob-cache-capacity",
-            "blob-cache-usage",
-            "blob-cache-pinned-usage",
-        ] {
-            set(own, &format!("rocksdb.{property}"), self.number(property));
-        }
-    }
-
-    /// Sums what all sessions' perf contexts counted.
-    fn take_perf(&self, state: &mut EngineState) {
-        if !self.has_perf_context {
-            return;
-        }
-        let mut sum = Sum::default();
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.iter().filter_map(|session| session.counted.as_ref()).for_each(|it| sum.add(it));
-        let blobs = match (feature::counts_blobs(&|it| self.db.api.has(it)), self.is_separated) {
-            (true, _) => Blobs::Counted,
-            (false, true) => Blobs::LeftOut,
-            (false, false) => Blobs::Absent,
-        };
-        let (readings, own) = (&mut state.readings, &mut state.own_counters);
-        sum.tell(blobs, readings, own);
-    }
-
-    fn take_work(&self, work: Work, readings: &mut Readings) {
-        set(readings, "engine_debt_bytes", Some(work.debt));
-        set(readings, "engine_background_jobs", Some(work.running + work.waiting));
-    }
-
-    /// Takes stalls and, when they are kept, tickers.
-    fn take_counters(&self, cfstats: &str, state: &mut EngineState) {
-        if let Some(stalls) = statistics::stalls(cfstats) {
-            set(&mut state.readings, "engine_stalls", Some(stalls.total));
-            for (name, count) in stalls.causes {
-                set(&mut state.own_counters, &name, Some(count));
-            }
-        }
-        let dbstats = self.db.text("rocksdb.dbstats").unwrap_or_default();
-        set(&mut state.readings, "engine_stall_us", statistics::stall_us(&dbstats));
-        let Some(text) = self.db.statistics() else { return };
-        let tickers = statistics::tickers(&text);
-        for (name, ticker) in [
-            ("engine_cache_hits", "rocksdb.block.cache.hit"),
-            ("engine_cache_misses", "rocksdb.block.cache.miss"),
-            // Exact where writes of several clients share one batch.
-            ("engine_wal_write_bytes", "rocksdb.wal.bytes"),
-        ] {
-            if let Some(count) = tickers.get(ticker) {
-                state.readings.insert(name.to_owned(), *count);
-            }
-        }
-        state.own_counters.extend(tickers);
     }
 }
 
@@ -407,14 +280,6 @@ fn events_of(options: &Options, spec: &OpenSpec) -> Result<Option<Events>, Engin
         return Ok(None);
     }
     Events::open(spec.dir.join("LOG")).map(Some).map_err(fatal)
-}
-
-/// Adds a reading that is known.
-#[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
-fn set(readings: &mut Readings, name: &str, value: Option<u64>) {
-    if let Some(value) = value {
-        readings.insert(name.to_owned(), value as f64);
-    }
 }
 
 /// Returns the error for one of the engine's files.

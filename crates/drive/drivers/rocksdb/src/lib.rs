@@ -15,18 +15,19 @@
 //!
 //! Told, always: bytes put, flushed, compacted, written to log and blob files, exactly (`written`,
 //! `events`); stalls; levels, debt, jobs; memory of memtables; what the block cache is made of
-//! (`makeup`, from 6.29); blob files, their bytes and garbage; under the engine's own names how full
-//! the block cache and the blob cache are. With `assay.statistics = on`: hits, misses and all of the
-//! engine's tickers, those of blobs among them. With `assay.perf_context = on`: blocks looked for and
-//! read by the clients' operations, key comparisons, skipped keys, filters (`perf`). That costs, in
-//! instructions counted by callgrind with rows of 120 bytes in the cache (7.8.3): 5 % of a point read
-//! and of a range of ten rows, 18 % of a put; so it is off, and then costs three instructions.
+//! (`makeup`, from 6.29); blob files, their bytes and garbage; and under the engine's own names how
+//! full the block cache and the blob cache are. With `assay.statistics = on`: hits, misses and all
+//! of the engine's tickers, those of blobs among them. With `assay.perf_context = on`: blocks that
+//! the clients' operations look for and read, key comparisons, skipped keys, filters (`perf`).
+//! That costs, in instructions that callgrind counts with rows of 120 bytes in the cache (7.8.3):
+//! 5 % of a point read and of a range of ten rows, 18 % of a put. So it is off, and then costs
+//! three instructions.
 //!
 //! Caches (`cache`): `assay.cache = lru | hyper_clock` (8.1), with pools by
 //! `assay.cache_high_priority_share` and `assay.cache_low_priority_share` (7.6) of an LRU, and
 //! `assay.blob_cache = none | shared | SIZE` (7.4). No C function gives pools to a cache that is
 //! shared; the Java part of official libraries does (`ffi_cache`), others share with pools of 0.5
-//! and 0 alone. Pools are read back from the LOG, and a cache that did not get them is refused.
+//! and 0 alone. Pools are read back from the LOG, and a cache that has others is refused.
 //!
 //! Traps: a block larger than its shard of the cache is never kept; a HyperClock cache has no pools;
 //! official libraries compute crc32c in software (`fast_crc32` in the build's facts), so that the
@@ -52,6 +53,7 @@ mod makeup;
 mod perf;
 mod provenance;
 mod request;
+mod state;
 mod statistics;
 mod written;
 

@@ -49,8 +49,8 @@ pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &m
 /// A read of several keys counts as that many. Only of steps that do nothing but read: in a B-tree
 /// writes look pages up too, and the engine's counter does not tell them apart.
 ///
-/// Source: RocksDB wiki, "RocksDB Tuning Guide", "Amplification factors", there in reads of storage;
-/// here hits of the cache count as well, so that the cache's size is left out.
+/// Source: RocksDB wiki, "RocksDB Tuning Guide", "Amplification factors", there in reads of
+/// storage; here hits of the cache count as well, so that the cache's size is left out.
 pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
     let keys = |kind: OpKind| match kind {
         OpKind::Get | OpKind::Scan => Some(1),
