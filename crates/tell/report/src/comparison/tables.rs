@@ -22,6 +22,7 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("device_read_kib_per_op", "read/op"),
     ("device_write_kib_per_op", "written/op"),
     ("write_amplification", "write amp"),
+    ("read_amplification", "blocks/read"),
     ("space_amplification", "space amp"),
     ("rss_peak_bytes", "rss"),
     ("rss_per_cache", "rss/cache"),
