@@ -54,7 +54,7 @@ impl Here {
 }
 
 /// Why a finding was not tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Unmeasured {
     /// This variant is not in the experiment as it was run.
     NoVariant(String),
@@ -68,6 +68,11 @@ pub enum Unmeasured {
     NoRun(String),
     /// No run of this variant knows the metric there.
     NoMetric(String),
-    /// One of the two is zero: there is no ratio.
-    NoRatio,
+    /// A run of one of the two gave zero: there is no ratio.
+    NoRatio {
+        /// Median and range of the base.
+        base: Spread,
+        /// Median and range of the variant.
+        variant: Spread,
+    },
 }

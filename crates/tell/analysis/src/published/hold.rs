@@ -83,7 +83,7 @@ fn look(
     let arms = arms.ok_or_else(|| Unmeasured::NoRun(finding.base.clone()))?;
     let base = spread(arms, &finding.base, &finding.metric)?;
     let variant = spread(arms, &finding.variant, &finding.metric)?;
-    let effect = effect(question, arms, finding).ok_or(Unmeasured::NoRatio)?;
+    let effect = effect(question, arms, finding).ok_or(Unmeasured::NoRatio { base, variant })?;
     Ok(Here { step_index, clients, base, variant, effect })
 }
 

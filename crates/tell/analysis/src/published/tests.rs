@@ -279,6 +279,18 @@ fn what_cannot_be_tried_is_not_measured_and_says_why() {
     assert_eq!(untried(&asked, &good), Some(Unmeasured::IsGiven));
 }
 
+#[test]
+fn what_gave_zero_has_no_ratio_and_keeps_its_figures() {
+    let mut asked = experiment(&["base", "fast"], 2);
+    asked.published = published(vec![finding("fast", "base", Expected::Higher)]);
+    let mut all = runs("base", &[0, 1_000]);
+    all.extend(runs("fast", &[1_000, 1_000]));
+    let found = held(&asked, &all);
+    assert_eq!(found[0].reproduction, NotMeasured);
+    let Err(Unmeasured::NoRatio { base, variant }) = &found[0].here else { panic!("{found:?}") };
+    assert_eq!((base.min, base.max, variant.median), (0.0, 500.0, 500.0));
+}
+
 proptest! {
     /// Goal: the whole way from runs to the answer does not depend on who is called the base.
     #[test]

@@ -90,9 +90,8 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
         let place = place.unwrap_or_else(|| ",".to_owned());
         let scope = format!("published,{place},{}", field(finding.step));
         let row = Row { scope: &scope, variant: finding.variant, role: "", metric: finding.metric };
-        let (spread, effect) =
-            (finding.here.map(|it| &it.variant), finding.here.map(|it| &it.effect));
-        let line = row.line(compared, spread, effect);
+        let spread = finding.spreads.as_ref().map(|[variant, _]| variant);
+        let line = row.line(compared, spread, finding.here.map(|it| &it.effect));
         lines.push(format!("{line},{label},{}", more.join(",")));
     }
     lines.join("\n") + "\n"

@@ -32,7 +32,7 @@ fn fields(compared: &Compared<'_>, source: &str, finding: &Finding<'_>) -> [Stri
     let outcome = compared.reproduction(finding.verdict);
     [
         field(finding.base),
-        number(finding.here.map(|here| here.base.median)),
+        number(finding.spreads.map(|[_, base]| base.median)),
         number(there.value),
         number(there.base_value),
         expected,

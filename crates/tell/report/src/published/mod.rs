@@ -2,7 +2,7 @@
 //! not.
 //!
 //! Not a judge: whether a finding reproduces is told by `analysis::published`. Every format shows
-//! the same [`told`]: text and Markdown here, the page's section in `html::published`, the picture
+//! the same `told`: text and Markdown here, the page's section in `html::published`, the picture
 //! in `plot::published`.
 
 mod csv;

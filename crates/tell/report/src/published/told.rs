@@ -1,8 +1,9 @@
 //! Publications with everything that is told of them, for every format.
 
-use analysis::{Held, HeldFinding, Here, Reproduction};
+use analysis::{Held, HeldFinding, Here, Reproduction, Unmeasured};
 use model::{Expected, Unit, metric};
 use serde::Serialize;
+use stats::Spread;
 
 use super::reasons::reasons;
 use crate::figure::{MISSING, figure, interval, ratio};
@@ -37,6 +38,9 @@ pub(crate) struct Finding<'a> {
     pub(crate) heading: String,
     pub(crate) metric: &'a str,
     pub(crate) published: There,
+    /// Median and range here, of the variant and of the base; `None` when one is not known.
+    #[serde(skip)]
+    pub(crate) spreads: Option<[Spread; 2]>,
     /// `None` when it was not measured.
     pub(crate) here: Option<&'a Here>,
     /// As the analysis has it, whatever the label.
@@ -104,6 +108,11 @@ fn finding<'a>(compared: &Compared<'_>, held: &'a HeldFinding, number: usize) ->
             base_value: published.base_value,
             expected: published.expected,
         },
+        spreads: match &held.here {
+            Ok(here) => Some([here.variant, here.base]),
+            Err(Unmeasured::NoRatio { base, variant }) => Some([*variant, *base]),
+            Err(_) => None,
+        },
         here: held.here.as_ref().ok(),
         verdict: held.reproduction,
         reasons: reasons(compared, held),
@@ -151,9 +160,11 @@ impl Finding<'_> {
 
     /// Returns the same of here: medians, and the ratio of geometric means.
     pub(crate) fn here_cells(&self) -> [String; 3] {
-        let Some(here) = self.here else { return [MISSING; 3].map(str::to_owned) };
-        let write = |spread: &stats::Spread| figure(self.unit(), spread.median);
-        [write(&here.variant), write(&here.base), ratio(here.effect.ratio)]
+        let missing = || MISSING.to_owned();
+        let known = self.spreads.map(|both| both.map(|it| figure(self.unit(), it.median)));
+        let [variant, base] = known.unwrap_or_else(|| [missing(), missing()]);
+        let ratio = self.here.map_or_else(missing, |here| ratio(here.effect.ratio));
+        [variant, base, ratio]
     }
 
     /// Returns the interval of the ratio here; empty without one.

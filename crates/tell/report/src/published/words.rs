@@ -41,7 +41,10 @@ pub fn unmeasured(finding: &PublishedFinding, why: &Unmeasured) -> String {
         }
         Unmeasured::NoRun(name) => format!("no run of {name} that counts finished the step"),
         Unmeasured::NoMetric(name) => format!("no run of {name} knows {} there", finding.metric),
-        Unmeasured::NoRatio => "one of the two is zero: there is no ratio".to_owned(),
+        Unmeasured::NoRatio { base, .. } => {
+            let zero = if base.min > 0.0 { &finding.variant } else { &finding.base };
+            format!("a run of {zero} gave 0: there is no ratio")
+        }
     }
 }
 
