@@ -144,7 +144,7 @@ pub enum SupplyError {
     },
     /// A file was not compiled, or the objects not linked.
     #[error(
-        "{program} did not {action} {file} ({status}):\n{words}\nall of it, with the command: {}; what \
+        "{program} did not {action} {file}:\n{words}\nall of it, with the command: {}; what \
          is compiled is kept, the same call goes on from there", log.display()
     )]
     CompileFailed {
@@ -154,8 +154,6 @@ pub enum SupplyError {
         file: String,
         /// The compiler.
         program: String,
-        /// How it ended.
-        status: String,
         /// Its own words, from its first error on.
         words: String,
         /// Where all of them are.

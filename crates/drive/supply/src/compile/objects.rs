@@ -170,8 +170,7 @@ impl<'a> Objects<'a> {
             action,
             file: file.to_owned(),
             program: program.to_owned(),
-            status: output.status.to_string(),
-            words: words(&said),
+            words: words(&said, output.status),
             log,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 use super::recipe::Language;
 use crate::error::SupplyError;
@@ -93,7 +93,7 @@ impl Toolchain {
         Err(SupplyError::FlagsRefused {
             compiler: program.to_owned(),
             flags: self.flags_text(),
-            words: words(&String::from_utf8_lossy(&output.stderr)),
+            words: words(&String::from_utf8_lossy(&output.stderr), output.status),
         })
     }
 
@@ -110,7 +110,8 @@ impl Toolchain {
     pub(crate) fn link(&self, language: Language, jobs: usize) -> Vec<String> {
         let mut command = vec![self.program(language).to_owned()];
         command.extend(["-shared", "-fPIC"].map(str::to_owned));
-        // A symbol that is nowhere is told now, not when a run begins; sanitizers bring theirs late.
+        // A symbol that is nowhere is told now, not when a run begins; sanitizers bring theirs
+        // late.
         if !self.flags.iter().any(|flag| flag.starts_with("-fsanitize")) {
             command.push("-Wl,-z,defs".to_owned());
         }
@@ -191,7 +192,9 @@ pub(crate) fn run(command: &mut Command, program: &str) -> Result<Output, Supply
 }
 
 /// Returns a compiler's own words from its first error on, cut to a readable length.
-pub(crate) fn words(text: &str) -> String {
+///
+/// One that said nothing, because it was killed, is told by its end.
+pub(crate) fn words(text: &str, status: ExitStatus) -> String {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let is_error = |line: &&str| line.contains("error") || line.contains("undefined reference");
     let start = lines.iter().position(is_error).unwrap_or(0);
@@ -201,13 +204,15 @@ pub(crate) fn words(text: &str) -> String {
         told.push_str("\n...");
     }
     if told.is_empty() {
-        told.push_str("(it said nothing)");
+        told = status.to_string();
     }
     told
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
     use super::*;
 
     fn refused(flags: &str) -> String {
@@ -268,8 +273,9 @@ mod tests {
     #[test]
     fn a_compiler_s_words_begin_with_its_first_error() {
         let text = "In file included from a.h:1:\nb.h:2: note: x\nb.h:3:1: error: no\n   3 | n\n";
-        assert_eq!(words(text), "b.h:3:1: error: no\n   3 | n");
-        assert_eq!(words(""), "(it said nothing)");
-        assert_eq!(words(&"error\n".repeat(40)).lines().count(), WORDS_LINES + 1);
+        let refused = ExitStatus::from_raw(256);
+        assert_eq!(words(text, refused), "b.h:3:1: error: no\n   3 | n");
+        assert_eq!(words("", ExitStatus::from_raw(9)), "signal: 9 (SIGKILL)");
+        assert_eq!(words(&"error\n".repeat(40), refused).lines().count(), WORDS_LINES + 1);
     }
 }
