@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dynlib::Loaded;
+use engine::asked::check_settings;
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Durability, Identity, OpKind};
@@ -13,24 +14,25 @@ use crate::ffi::Api;
 use crate::ffi_db::Db;
 use crate::request::Request;
 
+/// The engine's name.
+const ENGINE: &str = "leveldb";
 /// Function of the library that compresses; LevelDB goes without where it is absent.
 const SNAPPY: &str = "snappy_compress";
 
-/// Loads a LevelDB library and returns its driver.
+/// The first release with every function that is called.
+const OLDEST: &str = "1.21";
+
+/// Loads a LevelDB library, release 1.21 or newer, and returns its driver.
 ///
 /// A process takes one library: the first one stays loaded until the process ends.
 ///
 /// # Errors
-/// When the file is no shared library, was built for another machine or is not LevelDB, or when
-/// the process holds another engine's library already.
+/// When the file is no shared library, was built for another machine, is not LevelDB or too old
+/// a release, or when the process holds another engine's library already.
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     let loaded = dynlib::load_once(path)?;
-    let api = Api::bind(&loaded.library).map_err(|symbol| {
-        EngineError::Unsupported(format!(
-            "`{}` is not LevelDB with its C interface: it lacks `{symbol}`",
-            path.display()
-        ))
-    })?;
+    let api = Api::bind(&loaded.library)
+        .map_err(|symbol| loaded.lacks(symbol, "leveldb_open", "LevelDB", OLDEST))?;
     Ok(Box::new(LevelDriver { api, loaded }))
 }
 
@@ -44,7 +46,7 @@ impl Driver for LevelDriver {
     fn identity(&self) -> Identity {
         let word = if self.loaded.has(SNAPPY) { "yes" } else { "no" };
         Identity {
-            engine: "leveldb".to_owned(),
+            engine: ENGINE.to_owned(),
             version: self.api.version(),
             origin: self.loaded.path.display().to_string(),
             sha256: Some(self.loaded.sha256.clone()),
@@ -79,6 +81,7 @@ impl Driver for LevelDriver {
             let text = format!("`{}` is not a directory", spec.dir.display());
             return Err(EngineError::Fatal(text));
         }
+        check_settings(ENGINE, &self.capabilities(), &spec.settings)?;
         let has_snappy = self.loaded.has(SNAPPY);
         let request = Request::new(&spec.settings, &spec.options, has_snappy)?;
         let db = Db::open(self.api, &spec.dir, &request)?;

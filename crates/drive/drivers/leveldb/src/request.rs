@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use engine::EngineError;
-use model::units::parse_size;
+use engine::asked::{check_names, flag, refused, size};
 use model::{Options, Settings};
 
 /// The engine's name for the kind of compression.
@@ -92,20 +92,20 @@ const SWITCHES: &[Switch] = &[
 
 impl Request {
     /// Returns what `settings` and `options` ask for; options win. `has_snappy` says what the
-    /// library can do.
+    /// library can do, which the settings were checked against.
     ///
     /// # Errors
-    /// [`EngineError::Unsupported`] for a setting that LevelDB lacks, [`EngineError::Option`] for
-    /// an option that is unknown or has a value that LevelDB would not take.
+    /// [`EngineError::Unsupported`] for a compression that LevelDB lacks, [`EngineError::Option`]
+    /// for an option that is unknown or has a value that LevelDB would not take.
     pub(crate) fn new(
         settings: &Settings,
         options: &Options,
         has_snappy: bool,
     ) -> Result<Self, EngineError> {
-        if settings.direct_io {
-            let text = "direct_io: LevelDB reads through memory maps and the page cache";
-            return Err(EngineError::Unsupported(text.to_owned()));
-        }
+        let mut known: Vec<_> = NUMBERS.iter().map(|known| known.name).collect();
+        known.extend(SWITCHES.iter().map(|known| known.name));
+        known.push(COMPRESSION);
+        check_names("leveldb", &known, options)?;
         let mut request = Self::default();
         if !has_snappy {
             request.compression = Compression::None;
@@ -119,34 +119,25 @@ impl Request {
             })?;
         }
         for (name, value) in options.iter() {
-            request
-                .take(name, value, has_snappy)
-                .map_err(|reason| EngineError::Option { option: name.to_owned(), reason })?;
+            request.take(name, value, has_snappy)?;
         }
         Ok(request)
     }
 
-    fn take(&mut self, name: &str, value: &str, has_snappy: bool) -> Result<(), String> {
-        if name == COMPRESSION {
-            self.compression = compression(value, has_snappy)?;
-        } else if let Some(number) = NUMBERS.iter().find(|known| known.name == name) {
-            let asked = parse_size(value)?.0;
+    fn take(&mut self, name: &str, value: &str, has_snappy: bool) -> Result<(), EngineError> {
+        if let Some(number) = NUMBERS.iter().find(|known| known.name == name) {
+            let asked = size(name, value)?;
             if !number.range.contains(&asked) {
                 let (least, most) = (number.range.start(), number.range.end());
-                return Err(format!("{asked} is out of LevelDB's bounds, {least} to {most}"));
+                let reason = format!("{asked} is out of LevelDB's bounds, {least} to {most}");
+                return Err(refused(name, reason));
             }
             *(number.field)(self) = asked;
         } else if let Some(switch) = SWITCHES.iter().find(|known| known.name == name) {
-            *(switch.field)(self) = match value {
-                "true" | "on" | "1" => true,
-                "false" | "off" | "0" => false,
-                _ => return Err(format!("`{value}` is neither true nor false")),
-            };
+            *(switch.field)(self) = flag(name, value)?;
         } else {
-            let mut known: Vec<_> = NUMBERS.iter().map(|known| known.name).collect();
-            known.extend(SWITCHES.iter().map(|known| known.name));
-            known.push(COMPRESSION);
-            return Err(format!("not an option of LevelDB here; known: {}", known.join(", ")));
+            self.compression =
+                compression(value, has_snappy).map_err(|reason| refused(name, reason))?;
         }
         Ok(())
     }
@@ -229,10 +220,8 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_leveldb_lacks_is_refused() {
-        let direct = Settings { direct_io: true, ..Settings::default() };
+    fn a_library_without_snappy_says_so() {
         let compressed = Settings { compression: Some("snappy".to_owned()), ..Settings::default() };
-        assert!(request(&direct, &[]).is_err());
         assert!(request(&compressed, &[]).is_ok());
         let error = Request::new(&compressed, &Options::new(), false).unwrap_err();
         assert!(error.to_string().contains("without snappy"), "{error}");

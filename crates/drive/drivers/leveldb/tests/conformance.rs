@@ -1,9 +1,10 @@
-//! LevelDB against the oracle, on the distribution's library.
+//! LevelDB against the oracle, on the distribution's library and every one in the cache.
 
-#![expect(clippy::print_stdout, reason = "a test says why it is skipped")]
+#![expect(clippy::print_stdout, reason = "a test says what it obtains")]
 
 mod library;
 
+use engine::Driver;
 use engine::conformance::battery;
 use model::{Bytes, Durability, Options, Settings};
 
@@ -11,10 +12,13 @@ use model::{Bytes, Durability, Options, Settings};
 /// Method: the battery on the defaults, and once more with a small memtable, so that its few rows
 /// pass through flush and compaction, and with everything switched on that is off.
 #[test]
-fn the_distributions_library_conforms() {
-    let Some(driver) = library::driver() else { return };
+fn every_build_conforms() {
+    library::on_every_build("every_build_conforms", conforms);
+}
+
+fn conforms(driver: &dyn Driver) {
     let settings = |durability| Settings { durability, ..Settings::default() };
-    battery(&*driver, &settings(Durability::Os), &Options::new());
+    battery(driver, &settings(Durability::Os), &Options::new());
     let options = [
         ("write_buffer_size", "64KiB"),
         ("block_size", "1KiB"),
@@ -24,5 +28,5 @@ fn the_distributions_library_conforms() {
         ("compression", "none"),
     ];
     let small = Settings { cache_bytes: Some(Bytes(64 << 10)), ..settings(Durability::None) };
-    battery(&*driver, &small, &options.into_iter().collect());
+    battery(driver, &small, &options.into_iter().collect());
 }
