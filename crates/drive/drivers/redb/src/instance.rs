@@ -49,6 +49,24 @@ impl RedbEngine {
         Ok(Self { database, file, config, tree_height })
     }
 
+    /// Adds what the cache counts to readings and own counters, unless a compaction holds it.
+    fn take_cache(&self, state: &mut EngineState) {
+        let Ok(database) = self.database.try_read() else { return };
+        let cache = database.cache_stats();
+        state.readings.extend(named(&[
+            ("engine_cache_hits", cache.read_hits()),
+            ("engine_cache_misses", cache.read_misses()),
+            ("engine_cache_bytes", cache.used_bytes() as u64),
+            ("engine_block_lookups", cache.read_hits() + cache.read_misses()),
+            ("engine_block_reads", cache.read_misses()),
+        ]));
+        state.own_counters.extend(named(&[
+            ("evictions", cache.evictions()),
+            ("write_hits", cache.write_hits()),
+            ("write_misses", cache.write_misses()),
+        ]));
+    }
+
     fn sync(&self) -> Result<(), EngineError> {
         self.file.sync().map_err(|error| EngineError::Fatal(format!("redb: sync: {error}")))
     }
@@ -119,13 +137,15 @@ impl Engine for RedbEngine {
             ("engine_fsyncs", self.file.synced()),
         ];
         let height = self.tree_height.load(Ordering::Relaxed);
-        Ok(EngineState {
+        let mut state = EngineState {
             readings: named(&readings),
             own_counters: Readings::new(),
             levels: None,
             tree_height: (height > 0).then_some(height),
             is_idle: Some(true),
-        })
+        };
+        self.take_cache(&mut state);
+        Ok(state)
     }
 
     fn statistics_text(&self) -> Option<String> {

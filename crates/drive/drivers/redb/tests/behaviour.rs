@@ -58,6 +58,26 @@ fn the_height_is_known_once_the_statistics_were_asked_for() {
     engine.close().unwrap();
 }
 
+/// Goal: a read looks for at least a page per level of the tree, and finds what was just written.
+#[test]
+fn pages_looked_for_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), Durability::Os);
+    fill(&*engine, 500);
+    let before = reading(&*engine, "engine_block_lookups");
+    let mut session = engine.session().unwrap();
+    for row in 0..100_u32 {
+        let op = Op::Get { key: &row.to_be_bytes() };
+        assert_eq!(session.execute(&op, &mut Rows::new()), Ok(Outcome::Done));
+    }
+    let looked_up = reading(&*engine, "engine_block_lookups") - before;
+    assert!(looked_up >= 200.0, "two levels: {looked_up}");
+    assert!(reading(&*engine, "engine_cache_hits") > reading(&*engine, "engine_cache_misses"));
+    assert!(reading(&*engine, "engine_cache_bytes") > 200_000.0);
+    drop(session);
+    engine.close().unwrap();
+}
+
 #[test]
 fn compaction_waits_for_no_client_and_disturbs_none() {
     let dir = tempfile::tempdir().unwrap();
