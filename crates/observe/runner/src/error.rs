@@ -57,6 +57,8 @@ pub enum RunnerError {
         option: Option<String>,
         /// The engine's own words.
         reason: String,
+        /// The options it has, when it tells.
+        known: Vec<String>,
     },
     /// A variant's engine takes no keys or values as long as those asked for.
     #[error("variant {variant}: {message}: {remedy}")]

@@ -34,6 +34,8 @@ pub(crate) struct Order {
     pub(crate) variant: Variant,
     pub(crate) steps: Vec<Step>,
     pub(crate) data: DataShape,
+    /// The first of the experiment's steps that reads ranges downwards.
+    pub(crate) downwards: Option<String>,
     pub(crate) library: Option<Library>,
     pub(crate) dir: PathBuf,
     /// Library that was preloaded to serve `malloc`; `None` for the system's own allocator.
@@ -60,8 +62,14 @@ pub(crate) enum Command {
 pub(crate) enum Message {
     /// The engine is open; `keep` are files of its own to be archived when the run ends.
     Opened { identity: Identity, effective_options: Options, keep: Vec<PathBuf> },
-    /// The engine refused to open; `option` names the culprit when it is an option.
-    Refused { option: Option<String>, reason: String },
+    /// The engine refused to open; `option` names the culprit when it is an option, `known` the
+    /// options there are.
+    Refused {
+        option: Option<String>,
+        reason: String,
+        #[serde(default)]
+        known: Vec<String>,
+    },
     /// The engine takes no keys or values that long; `word` is the file's. The worker ends.
     TooLong { word: String, reason: String, remedy: String },
     /// Not the allocator asked for serves `malloc`; the worker ends.

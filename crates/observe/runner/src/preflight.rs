@@ -17,8 +17,9 @@ const OPEN_MAX: Nanos = Nanos::from_secs(60);
 
 /// Why a variant cannot be run.
 enum Refusal {
-    /// Its engine does not open: the option to blame, if it is one, and the engine's words.
-    Engine(Option<String>, String),
+    /// Its engine does not open: the option to blame, if it is one, the engine's words, and the
+    /// options it has.
+    Engine(Option<String>, String, Vec<String>),
     /// Its engine takes no keys or values that long: the file's word, the reason, the remedy.
     TooLong(String, String, String),
     /// Another allocator than it asks for serves its process, and what to do about it.
@@ -75,7 +76,9 @@ fn check_variant(
     let heard = listen(process, || bench.interrupt.level() > 0);
     let variant = variant.name.clone();
     heard.ok_or(RunnerError::Interrupted)?.map_err(|refusal| match refusal {
-        Refusal::Engine(option, reason) => RunnerError::Refused { variant, option, reason },
+        Refusal::Engine(option, reason, known) => {
+            RunnerError::Refused { variant, option, reason, known }
+        }
         Refusal::TooLong(word, message, remedy) => {
             RunnerError::TooLong { variant, word, message, remedy }
         }
@@ -94,8 +97,8 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
         match process.hear(WATCH_EVERY) {
             Heard::Message(message) => match *message {
                 Message::Opened { identity, .. } => opened = Some(identity),
-                Message::Refused { option, reason } => {
-                    return Some(Err(Refusal::Engine(option, reason)));
+                Message::Refused { option, reason, known } => {
+                    return Some(Err(Refusal::Engine(option, reason, known)));
                 }
                 Message::TooLong { word, reason, remedy } => {
                     return Some(Err(Refusal::TooLong(word, reason, remedy)));
@@ -126,7 +129,7 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
         if clock.now() > deadline {
             process.kill();
             let reason = "the engine hangs while it opens or closes".to_owned();
-            return Some(Err(Refusal::Engine(None, reason)));
+            return Some(Err(Refusal::Engine(None, reason, Vec::new())));
         }
     }
     let (status, said) = process.ended();
@@ -139,7 +142,7 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
         (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
         (None, None) => "the worker ended without a word".to_owned(),
     };
-    Some(Err(Refusal::Engine(None, refused)))
+    Some(Err(Refusal::Engine(None, refused, Vec::new())))
 }
 
 /// Returns what the loader said of a library that it could not preload.

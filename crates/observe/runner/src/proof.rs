@@ -31,9 +31,11 @@ pub fn prove(
         Ok(driver) => Message::Proven { failure: conformance::prove(&*driver, dir).err() },
         // What is not supported here is told as the driver says it.
         Err(EngineError::Unsupported(reason) | EngineError::Fatal(reason)) => {
-            Message::Refused { option: None, reason }
+            Message::Refused { option: None, reason, known: Vec::new() }
         }
-        Err(error) => Message::Refused { option: None, reason: error.to_string() },
+        Err(error) => {
+            Message::Refused { option: None, reason: error.to_string(), known: Vec::new() }
+        }
     };
     let line = serde_json::to_string(&message).expect("a message is always valid JSON");
     // An engine may have written half a line before.

@@ -108,7 +108,7 @@ impl<'a> Supervisor<'a> {
                 self.kept_files = keep;
                 self.writer.write_record(&self.record)?;
             }
-            Message::Refused { option, reason } => {
+            Message::Refused { option, reason, .. } => {
                 let reason = match option {
                     Some(option) => format!("option `{option}`: {reason}"),
                     None => reason,

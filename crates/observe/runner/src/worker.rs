@@ -9,7 +9,7 @@ use engine::{Driver, Engine, EngineError, OpenSpec};
 use load::{SteadyClock, StopFlag, process_readings};
 use malloc::{Heap, Tunables};
 use model::record::{ClockRecord, SettleRecord};
-use model::{DataShape, EngineState, Load, Step, StopRule};
+use model::{DataShape, EngineState, Load, Options, Step, StopRule};
 use workload::Presence;
 
 use crate::account::growth;
@@ -108,6 +108,41 @@ fn too_long(driver: &dyn Driver, data: &DataShape) -> Option<Message> {
     })
 }
 
+/// Returns why a step that reads ranges downwards cannot be run.
+fn upwards(driver: &dyn Driver, step: &str) -> Option<String> {
+    let can = driver.capabilities();
+    if engine::scans_in_reverse(&can) {
+        return None;
+    }
+    let why = can.why_not(engine::REVERSE_SCANS).unwrap_or_default();
+    let engine = driver.identity().engine;
+    Some(format!("step `{step}`: {engine}: {why}; leave the step or this variant out"))
+}
+
+/// Returns what is told of an engine's error; `known` are the options it has.
+fn refusal(error: EngineError, known: impl FnOnce() -> Vec<String>) -> Message {
+    if let EngineError::Option { option, reason } = error {
+        // Most drivers tell them in the reason.
+        let known = if reason.contains("known: ") { Vec::new() } else { known() };
+        Message::Refused { option: Some(option), reason, known }
+    } else {
+        Message::Refused { option: None, reason: error.to_string(), known: Vec::new() }
+    }
+}
+
+/// Returns the options that an engine has when none are given; nothing when it does not tell.
+fn option_names(driver: &dyn Driver, spec: &OpenSpec) -> Vec<String> {
+    let dir = spec.dir.join("without-options");
+    let spec = OpenSpec { dir, options: Options::new(), ..spec.clone() };
+    let Ok(()) = std::fs::create_dir(&spec.dir) else { return Vec::new() };
+    let Ok(engine) = driver.open(&spec) else { return Vec::new() };
+    let options = engine.effective_options().unwrap_or_default();
+    let names = options.iter().map(|(name, _)| name.to_owned()).collect();
+    // It holds nothing that could be lost.
+    drop(engine.close());
+    names
+}
+
 /// Returns a step's seed: the run's, moved on for each earlier step of the same name, so that the
 /// second does not ask for the keys that the first has just brought into the cache.
 fn step_seed(order: &Order, index: u32) -> u64 {
@@ -192,38 +227,35 @@ impl<W: Write + Send> Worker<'_, W> {
             options: order.variant.options.clone(),
             data: order.data,
         };
-        let driver = registry(&order.variant.build.engine, order.library.as_ref());
-        if let Some(refusal) =
-            driver.as_ref().ok().and_then(|it| too_long(it.as_ref(), &order.data))
-        {
-            self.say(&refusal)?;
-            return Ok(None);
+        let driver = match registry(&order.variant.build.engine, order.library.as_ref()) {
+            Ok(driver) => driver,
+            Err(error) => return self.refuse(refusal(error, Vec::new)),
+        };
+        if let Some(refusal) = too_long(driver.as_ref(), &order.data) {
+            return self.refuse(refusal);
         }
-        let opened = driver
-            .and_then(|driver| {
-                Ok((driver.open(&spec)?, engine::gives_answers(&driver.capabilities())))
-            })
-            .and_then(|(engine, is_checking)| {
-                let mut identity = engine.identity();
-                identity.facts.insert("malloc".to_owned(), self.heap.to_string());
-                let effective_options = engine.effective_options()?;
-                let keep = engine.own_files();
-                Ok((engine, is_checking, Message::Opened { identity, effective_options, keep }))
-            });
+        if let Some(reason) = order.downwards.as_deref().and_then(|it| upwards(&*driver, it)) {
+            return self.refuse(refusal(EngineError::Unsupported(reason), Vec::new));
+        }
+        let opened = driver.open(&spec).and_then(|engine| {
+            let mut identity = engine.identity();
+            identity.facts.insert("malloc".to_owned(), self.heap.to_string());
+            let effective_options = engine.effective_options()?;
+            let keep = engine.own_files();
+            Ok((engine, Message::Opened { identity, effective_options, keep }))
+        });
         match opened {
-            Ok((engine, is_checking, message)) => {
+            Ok((engine, message)) => {
                 self.say(&message)?;
-                Ok(Some((engine, is_checking)))
+                Ok(Some((engine, engine::gives_answers(&driver.capabilities()))))
             }
-            Err(EngineError::Option { option, reason }) => {
-                self.say(&Message::Refused { option: Some(option), reason })?;
-                Ok(None)
-            }
-            Err(error) => {
-                self.say(&Message::Refused { option: None, reason: error.to_string() })?;
-                Ok(None)
-            }
+            Err(error) => self.refuse(refusal(error, || option_names(driver.as_ref(), &spec))),
         }
+    }
+
+    /// Tells that the engine is not opened, and why.
+    fn refuse(&self, refusal: Message) -> Result<Option<Opened>, String> {
+        self.say(&refusal).map(|()| None)
     }
 
     /// Executes one step; its failure is part of the answer.

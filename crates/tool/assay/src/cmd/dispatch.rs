@@ -35,7 +35,7 @@ pub(crate) enum Verb {
     Report(report::Args),
     /// Time checksums and compression of single blocks, by themselves
     Micro(micro::Args),
-    /// List, get, add, remove or show engine builds
+    /// List, get, add, build, remove or show engine builds
     Engine(engine::Args),
     /// Print the completions of a shell
     Completions(completions::Args),

@@ -179,9 +179,12 @@ fn begin(
 
 /// Returns the report of a refusal, at the words that asked for what is refused.
 fn refused(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
-    if let RunnerError::Refused { variant, option, reason } = error {
-        let known = known_options(option.as_deref(), data);
-        return checked.refusal(variant, option.as_deref(), reason, &known).into();
+    if let RunnerError::Refused { variant, option, reason, known } = error {
+        let mut all = known_options(option.as_deref(), data);
+        if let Some(found) = checked.experiment.variant(variant) {
+            all.entry(found.build.engine.clone()).or_default().extend(known.iter().cloned());
+        }
+        return checked.refusal(variant, option.as_deref(), reason, &all).into();
     }
     if let RunnerError::TooLong { variant, word, message, remedy } = error {
         return checked.setting_refusal((variant, word), message, remedy).into();

@@ -214,6 +214,7 @@ fn rocksdb_s_refusals_are_its_own_words() {
     17 │ 
        ╰────
      help: the engine says: Invalid argument: Could not find option: : max_backgroud_jobs
+           did you mean `max_background_jobs`?
      nothing was run
     ");
     let foreign = format!("{engine}[variant.options]\npage_size = 4096");

@@ -15,6 +15,7 @@ const VERBS: &[&str] = &[
     "lint",
     "history",
     "report",
+    "micro",
     "engine",
     "completions",
 ];
@@ -46,7 +47,8 @@ fn the_program_lists_its_verbs_in_the_order_of_the_work() {
       lint         Say what makes a plan, a run or a comparison doubtful or bogus
       history      Tell what changed over many experiments, or in a file from elsewhere
       report       Write the HTML report of an experiment, or a Markdown post with pictures
-      engine       List, get, add, remove or show engine builds
+      micro        Time checksums and compression of single blocks, by themselves
+      engine       List, get, add, build, remove or show engine builds
       completions  Print the completions of a shell
       help         Print this message or the help of the given subcommand(s)
 
@@ -314,7 +316,7 @@ fn compare_and_report_take_a_form_and_a_place() {
 #[test]
 fn engine_has_verbs_of_its_own() {
     assert_snapshot!(help(&["engine"]), @"
-    List, get, add, remove or show engine builds
+    List, get, add, build, remove or show engine builds
 
     Usage: assay engine [OPTIONS] <COMMAND>
 
