@@ -30,8 +30,8 @@
 //! and 0 alone. Pools are read back from the LOG, and a cache that has others is refused.
 //!
 //! Traps: a block larger than its shard of the cache is never kept; a HyperClock cache has no
-//! pools; official libraries compute crc32c in software (`fast_crc32` in the build's facts), so that
-//! the option `checksum` (`kCRC32c`, `kxxHash64`; `kXXH3` from 6.27) moves reads.
+//! pools; official libraries compute crc32c in software (`fast_crc32` in the build's facts), so
+//! the option `checksum` (`kCRC32c`, `kxxHash64`; `kXXH3` from 6.27) moves their reads.
 //!
 //! Invariants: one library per process; foreign code is called in the `ffi` files alone; a
 //! function the oldest release lacks is optional; numbers in the engine's texts are found by name.
