@@ -94,14 +94,15 @@ impl Store {
             &mut |line| told.borrow_mut()(CompileEvent::Stage(line)),
             |library, _| {
                 let mut told = told.borrow_mut();
-                let work = Work { store: self, engine, release, toolchain: &toolchain, order };
+                let toolchain = &toolchain;
+                let work = Work { store: self, build: &build, engine, release, toolchain, order };
                 let (bundled, dir) = work.compile(library, &mut **told)?;
                 objects = Some(dir);
                 let mut facts = facts;
                 if !bundled.is_empty() {
                     facts.insert(BUNDLED.to_owned(), bundled);
                 }
-                Ok(Fetched { facts, ..Fetched::of(origin(release, &toolchain)) })
+                Ok(Fetched { facts, ..Fetched::of(origin(release, toolchain)) })
             },
         )?;
         // Only now: a library that is refused when it is tried is soon linked again.
@@ -113,6 +114,7 @@ impl Store {
 /// One library while it is compiled.
 struct Work<'a> {
     store: &'a Store,
+    build: &'a BuildRef,
     engine: &'a Compilable,
     release: &'a Release,
     toolchain: &'a Toolchain,
@@ -122,13 +124,14 @@ struct Work<'a> {
 impl Work<'_> {
     /// Puts the library in place; returns which other crates are inside, and where the objects are.
     fn compile(&self, library: &Path, told: Told<'_>) -> Result<(String, PathBuf), SupplyError> {
-        let Self { store, engine, release, toolchain, order } = self;
+        let Self { store, build, engine, release, toolchain, order } = self;
         let source = &release.source;
         told(CompileEvent::Stage(&format!("asking cargo for {} {}", source.name, source.version)));
         let packages = obtain(&order.build.to_string(), source, store.cache_dir())?;
         let recipe = (engine.recipe)(release, &packages)?;
-        let parent =
-            store.cache_dir().join("build").join(format!("{}-{}", engine.engine, release.version));
+        // The lock on the build's name is one on its objects too.
+        let name = build.to_string().replace('@', "-");
+        let parent = store.cache_dir().join("build").join(name);
         let objects = Objects::prepare(&parent, toolchain, &recipe)?;
         if objects.has_cxx() {
             toolchain.check(Language::Cxx)?;
