@@ -58,6 +58,11 @@ fn publication(compared: &Compared<'_>, one: &Publication<'_>) -> Markup {
 fn row(compared: &Compared<'_>, finding: &Finding<'_>, has_pair: bool) -> Markup {
     let [there, here] = [finding.there_cells(), finding.here_cells()];
     let interval = finding.interval();
+    // What tells it from other steps: its distribution or place, its level of clients.
+    let (step, which) = match finding.heading.split_once([' ', ',']) {
+        Some((step, which)) => (step, Some(which.trim_start())),
+        None => (finding.heading.as_str(), None),
+    };
     let class = match finding.tone(compared) {
         Tone::Better => "verdict-of better",
         Tone::Worse => "verdict-of worse",
@@ -70,7 +75,8 @@ fn row(compared: &Compared<'_>, finding: &Finding<'_>, has_pair: bool) -> Markup
                 @if !has_pair { small { (finding.variant) " against " (finding.base) } }
             }
             td.step {
-                (finding.heading)
+                (step)
+                @if let Some(which) = which { small { (which) } }
                 @if let Some(metric) = finding.other_metric() { small { (metric) } }
             }
             td.first.there-a { span.where { "published" } (there[0]) }

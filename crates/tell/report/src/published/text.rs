@@ -74,7 +74,7 @@ fn table(compared: &Compared<'_>, one: &Publication<'_>, width: usize) -> Table 
         table.push(vec![
             Cell::plain(finding.number.to_string()),
             Cell::plain(finding.claim),
-            Cell::plain(step.replace(", ", "\n")),
+            Cell::plain(step.replace(" (", "\n(").replace(", ", "\n")),
             Cell::plain("there\nhere"),
             Cell::plain(both(0)),
             Cell::plain(both(1)),
@@ -101,5 +101,7 @@ fn reasons(one: &Publication<'_>, width: usize) -> Option<String> {
         (!told.is_empty()).then(|| hanging(&name, &told, width))
     };
     let lines: Vec<String> = one.findings.iter().filter_map(line).collect();
-    (!lines.is_empty()).then(|| format!("Likely reasons, likeliest first\n{}", lines.join("\n")))
+    let has_reasons = one.findings.iter().any(|finding| finding.verdict.disagrees());
+    let title = if has_reasons { "Likely reasons, likeliest first" } else { "Why not" };
+    (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
 }
