@@ -13,8 +13,8 @@ const NAMED: f64 = 0.005;
 /// Classes that are named.
 const NAMED_MAX: usize = 4;
 
-/// Returns the sentence on a step's end, after a comma: on the size classes where these are told, else on what is
-/// allocated of what is mapped; `None` when the allocator tells neither.
+/// Returns the sentence on a step's end, after a comma: on the size classes where these are told,
+/// else on what is allocated of what is mapped; `None` when the allocator tells neither.
 ///
 /// Source: M. Callaghan, 2022, "Understanding some jemalloc stats for RocksDB".
 pub(crate) fn reading(step: &StepRecord) -> Option<String> {
