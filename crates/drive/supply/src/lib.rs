@@ -1,12 +1,13 @@
 //! Supply: obtains engine builds and keeps them, so that a run needs no network.
 //!
-//! This crate does not load a library, does not know what an engine can do and does not build
-//! engines from source. It stands before the drivers in the flow: a [`model::BuildRef`] goes in,
-//! the path of a checked library comes out.
+//! This crate does not load a library and does not know what an engine can do; what it must know
+//! of engines it is told ([`Engines`]). It stands before the drivers in the flow: a
+//! [`model::BuildRef`] goes in, the path of a checked library comes out.
 //!
 //! Invariants: an entry of the cache is complete or absent (it is renamed into place); a library
-//! is handed out only after its SHA-256 was compared; one process at a time fetches a build; what
-//! is in the cache is found without network.
+//! is handed out only after its SHA-256 was compared; one of the user's own, one compiled here and
+//! one behind a shim is kept only when it has turned out to work; one process at a time works on a
+//! build; what is in the cache is found without network.
 //!
 //! To add a source of builds, write one file under `source/` with a [`Source`] and add its line to
 //! `source::registry`.
@@ -17,6 +18,7 @@ mod engines;
 mod entry;
 mod error;
 mod fit;
+mod keep;
 mod library;
 mod release;
 mod source;

@@ -14,7 +14,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::{BuildRef, Disproof};
+use model::BuildRef;
 use shim::Recipe;
 
 use crate::artifact::{Artifact, HEADERS_DIR, NOTE_FILE, Note, library_name};
@@ -22,13 +22,10 @@ use crate::compile::compilable;
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
-use crate::fit::{self, Fit};
+use crate::keep::{Terms, is_stale};
 use crate::library::{check_loadable, digest};
 use crate::release;
-use crate::source::{Fetched, Progress, Source, headers_package, registry};
-
-/// The fact that tells which headers a shim was compiled against.
-const SHIM_HEADERS: &str = "shim_headers";
+use crate::source::{Fetched, Progress, Source, registry};
 
 /// Hex digits of the hash in the name of a library that was given none.
 const NAME_DIGITS: usize = 12;
@@ -37,7 +34,8 @@ const NAME_DIGITS: usize = 12;
 pub struct Store {
     root: PathBuf,
     sources: Vec<Box<dyn Source>>,
-    engines: Engines,
+    /// What it is told of engines.
+    pub(crate) engines: Engines,
 }
 
 /// A library of the user's own.
@@ -214,95 +212,13 @@ impl Store {
     }
 
     /// Returns how the shim of the build's engine is compiled; `None` when it needs none.
-    fn recipe(&self, build: &BuildRef) -> Option<Recipe> {
+    pub(crate) fn recipe(&self, build: &BuildRef) -> Option<Recipe> {
         (self.engines.recipe)(&build.engine)
     }
 
     /// Waits until nobody else works on a build's entry.
     fn lock(&self, build: &BuildRef, progress: Progress<'_>) -> Result<Entry, SupplyError> {
         Entry::lock(&self.root, checked(build)?, progress)
-    }
-
-    /// Makes what lies in the entry's work directory the entry.
-    fn keep(
-        &self,
-        entry: &Entry,
-        made: Fetched,
-        terms: &Terms<'_>,
-        progress: Progress<'_>,
-    ) -> Result<Artifact, SupplyError> {
-        let ready = entry.prepare()?;
-        let library = ready.join(library_name(&entry.build.engine));
-        let (sha256, bytes) = digest(&library)?;
-        let Fetched { origin, mut facts, copied } = made;
-        let shown = copied.unwrap_or_else(|| library.clone());
-        let mut shim = None;
-        if let Some(recipe) = self.recipe(&entry.build) {
-            fit::check_exports(&shown, &entry.build.engine)?;
-            let include = fit::find(recipe.header, terms.headers, &shown)
-                .map_err(|searched| no_header(&entry.build, recipe.header, &searched))?;
-            progress(&format!("compiling its shim against the headers in {}", include.display()));
-            let work = entry.work("shim")?;
-            let shimmed = self.fit(&entry.build, &recipe, &ready, &work).first(&include)?;
-            facts.extend(shimmed.facts);
-            shim = Some(shimmed.note);
-        }
-        if terms.is_tried {
-            progress("trying it in a process of its own");
-            self.prove(entry, &library, &shown, facts.get(SHIM_HEADERS))?;
-        }
-        let build = entry.build.clone();
-        entry.keep(&ready, Note { build, sha256, origin, bytes, facts, shim })
-    }
-
-    /// Compiles the shim of a cached build anew, and tries it.
-    fn refit(
-        &self,
-        entry: &Entry,
-        mut note: Note,
-        recipe: &Recipe,
-    ) -> Result<Artifact, SupplyError> {
-        let work = entry.work("shim")?;
-        let shimmed = self.fit(&entry.build, recipe, &entry.dir, &work).again()?;
-        let library = entry.dir.join(library_name(&entry.build.engine));
-        self.prove(entry, &library, &library, note.facts.get(SHIM_HEADERS))?;
-        note.facts.extend(shimmed.facts);
-        note.shim = Some(shimmed.note);
-        entry.note_again(note)
-    }
-
-    fn fit<'a>(
-        &'a self,
-        build: &'a BuildRef,
-        recipe: &'a Recipe,
-        dir: &'a Path,
-        work: &'a Path,
-    ) -> Fit<'a> {
-        Fit { engine: &build.engine, recipe, compiler: &self.engines.compiler, dir, work }
-    }
-
-    /// Tries a library; errors name it as `shown`, and the headers its shim was compiled against.
-    fn prove(
-        &self,
-        entry: &Entry,
-        library: &Path,
-        shown: &Path,
-        headers: Option<&String>,
-    ) -> Result<(), SupplyError> {
-        let (build, work) = (&entry.build, entry.work("proof")?);
-        let tried = (self.engines.prove)(&build.engine, library, &work);
-        let Err(disproof) = tried else { return Ok(()) };
-        let from = |text: String| {
-            text.replace(&library.display().to_string(), &shown.display().to_string())
-        };
-        Err(match (disproof, headers) {
-            (Disproof::Died(reason) | Disproof::Wrong(reason), Some(headers)) => {
-                SupplyError::Misfit { headers: headers.into(), reason: from(reason) }
-            }
-            (Disproof::NotLoaded(reason) | Disproof::Died(reason) | Disproof::Wrong(reason), _) => {
-                SupplyError::NotWorking { build: build.to_string(), reason: from(reason) }
-            }
-        })
     }
 
     /// Copies the user's own library into the cache, once it has turned out to work.
@@ -446,40 +362,6 @@ fn checked(build: &BuildRef) -> Result<&BuildRef, SupplyError> {
         Ok(parsed) if parsed == *build && build.version.is_some() => Ok(build),
         Ok(_) => Err(SupplyError::BadName(format!("{build} names no version"))),
         Err(reason) => Err(SupplyError::BadName(reason)),
-    }
-}
-
-/// On which terms a library is kept.
-struct Terms<'a> {
-    /// Where its headers are; without it they are looked for near the library.
-    headers: Option<&'a Path>,
-    /// Whether it is kept only when it works.
-    is_tried: bool,
-}
-
-/// Returns whether the shim of a build must be compiled anew.
-fn is_stale(note: &Note, recipe: &Recipe, dir: &Path) -> bool {
-    let Some(shim) = &note.shim else { return true };
-    let compiled = digest(&dir.join(shim::file_name(&note.build.engine)));
-    shim.recipe_sha256 != fit::fingerprint(recipe)
-        || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
-}
-
-/// Returns the error for a build whose headers are not found.
-fn no_header(build: &BuildRef, header: &str, searched: &[PathBuf]) -> SupplyError {
-    let searched: Vec<_> = searched.iter().map(|dir| dir.display().to_string()).collect();
-    SupplyError::NoHeader {
-        build: build.to_string(),
-        header: header.to_owned(),
-        searched: searched.join(", "),
-        remedy: match headers_package(&build.engine) {
-            Some(package) => format!(
-                "install the distribution's (Debian: apt install {package}) for {}@system, or say \
-                 where they are with `assay engine add {} PATH --headers DIR`",
-                build.engine, build.engine
-            ),
-            None => "say where they are with --headers DIR".to_owned(),
-        },
     }
 }
 

@@ -48,6 +48,7 @@ struct Bench {
 
 impl Bench {
     /// Returns a scratch directory; `None`, with the reason told, where there is no C compiler.
+    #[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
     fn new() -> Option<Self> {
         if Command::new("cc").arg("--version").output().is_err() {
             println!("skipped: no C compiler here: apt install gcc libc6-dev");

@@ -37,7 +37,7 @@ pub fn prove(
             Message::Refused { option: None, reason: error.to_string(), known: Vec::new() }
         }
     };
-    let line = serde_json::to_string(&message).expect("a message is always valid JSON");
+    let line = serde_json::to_string(&message).map_err(|error| error.to_string())?;
     // An engine may have written half a line before.
     let told = writeln!(output, "\n{line}").and_then(|()| output.flush());
     told.map_err(|error| format!("the parent does not read: {error}"))

@@ -29,9 +29,11 @@ impl Compiler<'_> {
         let mut command = Command::new(program);
         // Its words are looked through, so they must be the untranslated ones.
         command.args(words).args(arguments).current_dir(self.dir).env("LC_ALL", "C");
-        command.output().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => SupplyError::NoShimCompiler { command: program.to_owned() },
-            _ => SupplyError::io("run", Path::new(program))(error),
+        command.output().map_err(|error| {
+            if error.kind() == ErrorKind::NotFound {
+                return SupplyError::NoShimCompiler { command: program.to_owned() };
+            }
+            SupplyError::io("run", Path::new(program))(error)
         })
     }
 

@@ -12,6 +12,7 @@ use crate::place::{Place, Said};
 use crate::refusal::unwrapped;
 
 /// Returns the distribution's library of that name; without one, the skip is told.
+#[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
 fn installed(name: &str, package: &str) -> Option<PathBuf> {
     let triplet = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let dirs = [triplet.as_str(), "/usr/lib64", "/usr/lib"];
@@ -23,6 +24,7 @@ fn installed(name: &str, package: &str) -> Option<PathBuf> {
 }
 
 /// Compiles a library in the place; without a C compiler, the skip is told.
+#[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
 fn compiled(place: &Place, name: &str, source: &str) -> Option<()> {
     place.write("source.c", source);
     let (from, to) = (place.path("source.c"), place.path(name));
