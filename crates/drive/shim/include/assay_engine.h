@@ -94,9 +94,9 @@ ASSAY_EXPORT int assay_scan(void *session, const void *start, size_t start_bytes
 ASSAY_EXPORT int assay_maintain(void *engine, int work, int *is_done, assay_error *error);
 
 /*
- * Counts the engine's state now; called once a second. Names that begin with `engine_` are metrics
- * of Assay's glossary in their units, cumulative where those are counters; `tree_height`, and
- * `is_idle` (0 or 1) mean what they say; any other is a counter under the engine's own name.
+ * Counts the engine's state now; called once a second. Names of Assay's glossary (`engine_...`,
+ * `log_bytes`) are its metrics in their units, cumulative where those are counters; `tree_height`
+ * and `is_idle` (0 or 1) mean what they say; any other is a counter under the engine's own name.
  */
 ASSAY_EXPORT void assay_state(void *engine, assay_count count, void *to);
 

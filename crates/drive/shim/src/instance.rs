@@ -58,7 +58,7 @@ fn state_of(numbers: Vec<(String, f64)>) -> EngineState {
         match name.as_str() {
             "tree_height" => state.tree_height = whole(value),
             "is_idle" => state.is_idle = Some(value > 0.0),
-            _ if name.starts_with("engine_") && metric::find(&name).is_some() => {
+            _ if metric::find(&name).is_some() => {
                 state.readings.insert(name, value);
             }
             _ => {
