@@ -13,6 +13,7 @@
 
 #include "assay_engine.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TABLE_URI "table:data"
@@ -131,6 +133,7 @@ static bool is_same_part(const char *a, const char *b, size_t bytes) {
 /* Writes the options that begin with `prefix` as one configuration string, nested. */
 static void write_nested(FILE *out, const assay_option *options, size_t count, const char *prefix) {
     size_t skip = strlen(prefix);
+    const char *separator = skip ? "" : ",";
     for (size_t i = 0; i < count; i++) {
         if (strncmp(options[i].name, prefix, skip) != 0) continue;
         const char *name = options[i].name + skip;
@@ -139,7 +142,8 @@ static void write_nested(FILE *out, const assay_option *options, size_t count, c
         for (size_t j = 0; j < i; j++)
             is_written |= is_same_part(options[j].name, options[i].name, skip + part);
         if (is_written) continue;
-        fprintf(out, ",%.*s=", (int)part, name);
+        fprintf(out, "%s%.*s=", separator, (int)part, name);
+        separator = ",";
         if (name[part] == '\0') {
             fputs(options[i].value, out);
         } else {
@@ -251,10 +255,17 @@ static void tell_flat(const char *text, const char *prefix, assay_tell tell, voi
 typedef struct wt_engine {
     voice heard;
     WT_CONNECTION *connection;
+    char *dir;
     char *config;            /* what the connection was opened with */
     bool is_lsm;
     _Atomic int64_t written; /* bytes of pages written at the look before */
 } wt_engine;
+
+static void release(wt_engine *e) {
+    free(e->dir);
+    free(e->config);
+    free(e);
+}
 
 uint32_t assay_abi(void) { return ASSAY_ABI; }
 
@@ -312,7 +323,8 @@ static int open_placed(wt_engine *e, const assay_open_spec *spec, const placed *
     const char *type = value_of(options->table, options->table_count, "type");
     e->is_lsm = type && strcmp(type, "lsm") == 0;
     e->config = composed(FIXED, options->connection, options->connection_count);
-    if (!e->config) return refuse(error, ASSAY_FATAL, "no memory for the configuration");
+    e->dir = strdup(spec->dir);
+    if (!e->config || !e->dir) return refuse(error, ASSAY_FATAL, "no memory to open with");
     int code = wiredtiger_open(spec->dir, &e->heard.handler, e->config, &e->connection);
     if (code) {
         e->connection = NULL;
@@ -356,19 +368,17 @@ int assay_open(const assay_open_spec *spec, void **engine, assay_error *error) {
     if (result == ASSAY_DONE) {
         *engine = e;
     } else if (e) {
-        free(e->config);
-        free(e);
+        release(e);
     }
     return result;
 }
 
 int assay_close(void *engine, assay_error *error) {
     wt_engine *e = engine;
-    /* The last checkpoint is part of it; memory is given back so that leaks can be looked for. */
+    /* A checkpoint is part of it. */
     int code = e->connection->close(e->connection, NULL);
     int result = code ? fail(&e->heard, code, error) : ASSAY_DONE;
-    free(e->config);
-    free(e);
+    release(e);
     return result;
 }
 
@@ -627,6 +637,23 @@ static void count_connection(wt_engine *e, WT_CURSOR *cursor, assay_count count,
     count(to, "is_idle", jobs == 0);
 }
 
+/* Returns the bytes that log files take, those allocated beforehand included; or -1. */
+static double log_bytes(const char *dir) {
+    DIR *files = opendir(dir);
+    if (!files) return -1;
+    double sum = 0;
+    for (struct dirent *file; (file = readdir(files));) {
+        struct stat found;
+        bool is_log = strncmp(file->d_name, "WiredTigerLog.", 14) == 0 ||
+                      strncmp(file->d_name, "WiredTigerPreplog.", 18) == 0 ||
+                      strncmp(file->d_name, "WiredTigerTmplog.", 17) == 0;
+        if (is_log && fstatat(dirfd(files), file->d_name, &found, 0) == 0)
+            sum += 512.0 * (double)found.st_blocks;
+    }
+    closedir(files);
+    return sum;
+}
+
 void assay_state(void *engine, assay_count count, void *to) {
     wt_engine *e = engine;
     WT_SESSION *session;
@@ -634,6 +661,8 @@ void assay_state(void *engine, assay_count count, void *to) {
     voice v;
     const char *name;
     int64_t value;
+    double logs = log_bytes(e->dir);
+    if (logs >= 0) count(to, "log_bytes", logs);
     voice_init(&v);
     if (e->connection->open_session(e->connection, &v.handler, NULL, &session)) return;
     if (session->open_cursor(session, "statistics:", NULL, "statistics=(fast)", &cursor) == 0)

@@ -1,0 +1,176 @@
+//! What WiredTiger tells of itself, and what it refuses.
+
+#![expect(clippy::unwrap_used, reason = "what a test's functions unwrap fails the test")]
+#![expect(clippy::print_stdout, reason = "a test says what it obtains")]
+
+mod library;
+
+use std::path::Path;
+
+use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows};
+use model::{Bytes, DataShape, Durability, EngineState, Op, Settings};
+
+/// Rows of a fill: 8 MB, more than the cache.
+const ROWS: u32 = 20_000;
+
+fn settings() -> Settings {
+    let cache_bytes = Some(Bytes(4 << 20));
+    Settings { durability: Durability::Os, cache_bytes, ..Settings::default() }
+}
+
+fn open(
+    driver: &dyn Driver,
+    dir: &Path,
+    settings: Settings,
+    options: &[(&str, &str)],
+) -> Result<Box<dyn Engine>, EngineError> {
+    driver.open(&OpenSpec {
+        dir: dir.to_owned(),
+        settings,
+        options: options.iter().copied().collect(),
+        data: DataShape { rows: 20_000, key_bytes: 4, value_bytes: 400, compressible_to: 1.0 },
+    })
+}
+
+fn fill(engine: &dyn Engine) {
+    let mut session = engine.session().unwrap();
+    for row in 0..ROWS {
+        let key = (row.wrapping_mul(7919) % ROWS).to_be_bytes();
+        session.execute(&Op::Put { key: &key, value: &[7; 400] }, &mut Rows::new()).unwrap();
+    }
+}
+
+fn settled(engine: &dyn Engine) -> EngineState {
+    let mut state = engine.state().unwrap();
+    for _ in 0..100 {
+        if state.is_idle == Some(true) {
+            break;
+        }
+        state = engine.state().unwrap();
+    }
+    state
+}
+
+/// Goal: the metrics are plausible for what was written and read.
+#[test]
+fn the_state_tells_pages_cache_and_log() {
+    library::on_every_build("the_state_tells_pages_cache_and_log", |driver| {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = open(driver, dir.path(), settings(), &[("log.file_max", "1MB")]).unwrap();
+        fill(&*engine);
+        let put = f64::from(ROWS) * 404.0;
+        assert_eq!(engine.maintain(Maintenance::Flush), Ok(true));
+        let state = settled(&*engine);
+        assert_eq!(state.is_idle, Some(true), "{state:?}");
+        let of = |name: &str| state.readings[name];
+        assert!(of("engine_page_write_bytes") > put, "{state:?}");
+        assert!(of("engine_wal_write_bytes") > put, "{state:?}");
+        assert!(of("engine_wal_write_bytes") < 1.6 * put, "{state:?}");
+        assert!(of("log_bytes") >= 1e6, "{state:?}");
+        assert!(of("engine_cache_bytes") > 1e5 && of("engine_cache_bytes") < 8e6, "{state:?}");
+        assert!(of("engine_disk_bytes") > 0.9 * put, "{state:?}");
+        assert!(of("engine_fsyncs") > 0.0 && of("engine_cache_misses") > 0.0, "{state:?}");
+        assert!(state.tree_height.is_some_and(|height| (2..5).contains(&height)), "{state:?}");
+        assert!(state.own_counters.keys().any(|name| name.contains("write I/Os")), "{state:?}");
+        let text = engine.statistics_text().unwrap();
+        assert!(text.contains("block-manager: bytes written=") && text.contains("btree: "));
+        assert_eq!(engine.maintain(Maintenance::CompactLevel0), Ok(false));
+        assert_eq!(engine.maintain(Maintenance::CompactAll), Ok(true));
+        engine.close().unwrap();
+    });
+}
+
+/// Goal: what is in force is read back, under names that can be asked for.
+#[test]
+fn the_configuration_is_read_back() {
+    library::on_every_build("the_configuration_is_read_back", |driver| {
+        let dir = tempfile::tempdir().unwrap();
+        let asked =
+            [("leaf_page_max", "16KB"), ("eviction.threads_max", "4"), ("checkpoint.wait", "7")];
+        let engine = open(driver, dir.path(), settings(), &asked).unwrap();
+        let options = engine.effective_options().unwrap();
+        for (name, value) in [
+            ("leaf_page_max", "16KB"),
+            ("eviction.threads_max", "4"),
+            ("checkpoint.wait", "7"),
+            ("checkpoint.log_size", "2GB"),
+            ("log.enabled", "true"),
+            ("transaction_sync.method", "none"),
+            ("cache_size", "4194304"),
+            ("type", "file"),
+            ("table.log.enabled", "true"),
+            ("memory_page_max", "5MB"),
+        ] {
+            assert_eq!(options.get(name), Some(value), "{name}: {options:?}");
+        }
+        engine.close().unwrap();
+    });
+}
+
+/// Goal: a wrong word is refused by its name, in the engine's own words.
+#[test]
+fn wrong_options_are_refused_by_name() {
+    library::on_every_build("wrong_options_are_refused_by_name", |driver| {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, value, words) in [
+            ("cache_sise", "1GB", "unknown configuration key"),
+            ("eviction.threads", "4", "unknown configuration key"),
+            ("eviction.threads_max", "1000", "maximum is 20"),
+            ("leaf_page_max", "soon", "leaf_page_max"),
+            ("table.cache_size", "1GB", "unknown configuration key"),
+        ] {
+            let error = open(driver, dir.path(), settings(), &[(name, value)]).err().unwrap();
+            let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
+            assert_eq!(option, name);
+            assert!(reason.contains(words), "{name}: {reason}");
+            assert!(!reason.contains("config_check"), "{name}: {reason}");
+        }
+        let many = [("eviction.threads_min", "8"), ("eviction.threads_max", "2")];
+        let error = open(driver, dir.path(), settings(), &many).err().unwrap().to_string();
+        assert!(error.contains("eviction"), "{error}");
+        assert!(open(driver, dir.path(), settings(), &[]).unwrap().close().is_ok());
+    });
+}
+
+/// Goal: a compressor that is there compresses, and one that is not is refused with a remedy.
+#[test]
+fn a_compressor_is_found_or_refused() {
+    library::on_every_build("a_compressor_is_found_or_refused", |driver| {
+        let dir = tempfile::tempdir().unwrap();
+        let asked = Settings { compression: Some("snappy".to_owned()), ..settings() };
+        match open(driver, dir.path(), asked, &[]) {
+            Ok(engine) => {
+                fill(&*engine);
+                engine.maintain(Maintenance::Flush).unwrap();
+                let bytes = engine.state().unwrap().readings["engine_disk_bytes"];
+                assert!(bytes < f64::from(ROWS) * 200.0, "{bytes} bytes");
+                engine.close().unwrap();
+            }
+            Err(error) => {
+                assert!(matches!(error, EngineError::Unsupported(_)), "{error:?}");
+                assert!(error.to_string().contains("extensions = "), "{error}");
+            }
+        }
+    });
+}
+
+/// Goal: direct IO bypasses the page cache, or is refused.
+#[test]
+fn direct_io_is_real_or_refused() {
+    library::on_every_build("direct_io_is_real_or_refused", |driver| {
+        // The scratch folders of tests may lie in memory, which has no direct IO.
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let asked = Settings { direct_io: true, ..settings() };
+        match open(driver, dir.path(), asked, &[]) {
+            Ok(engine) => {
+                fill(&*engine);
+                engine.close().unwrap();
+            }
+            Err(error) => assert!(error.to_string().contains("from 12 on"), "{error}"),
+        }
+        let error = open(driver, dir.path(), settings(), &[("direct_io", "[data]")]).err();
+        if !driver.capabilities().has("direct_io") {
+            assert!(error.unwrap().to_string().contains("through the page cache"));
+        }
+    });
+}
