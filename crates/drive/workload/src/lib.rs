@@ -26,4 +26,4 @@ pub use distribution::check_distribution;
 pub use error::WorkloadError;
 pub use generator::{Generator, Group, WrongAnswer};
 pub use request::{Presence, Request, check, generators};
-pub use step::{Stage, catalog, presence_after, stages, writer_load};
+pub use step::{Stage, catalog, presence_after, reads_downwards, stages, writer_load};

@@ -226,6 +226,11 @@ pub(crate) fn order(
         variant: variant.clone(),
         steps,
         data: experiment.data,
+        downwards: experiment
+            .steps
+            .iter()
+            .find(|step| workload::reads_downwards(&step.name))
+            .map(|step| step.name.clone()),
         library: bench.libraries.get(&variant.name).cloned(),
         dir: data.path.clone(),
         allocator,

@@ -21,5 +21,5 @@ mod whilewriting;
 pub use recipe::Stage;
 pub(crate) use recipe::{Order, Traffic};
 pub(crate) use registry::find;
-pub use registry::{catalog, presence_after, stages, writer_load};
+pub use registry::{catalog, presence_after, reads_downwards, stages, writer_load};
 pub(crate) use whilewriting::WRITER;

@@ -1,11 +1,12 @@
 //! The steps by name.
 
-use model::{Arrivals, DataShape, Load, OpenLoad, Pace, Pacing, Rate, Step, StepInfo};
+use model::{Arrivals, DataShape, Direction, Load, OpenLoad, Pace, Pacing, Rate, Step, StepInfo};
 
 use super::recipe::{Recipe, Stage};
 use super::{delete, fill, maintain, overwrite, range, read, whilewriting};
 use crate::error::WorkloadError;
 use crate::request::Presence;
+use crate::stream::Action;
 
 /// Every step, in the order they are listed for people.
 const STEPS: &[Recipe] = &[
@@ -49,6 +50,13 @@ pub(crate) fn find(name: &str) -> Result<&'static Recipe, WorkloadError> {
 #[must_use]
 pub fn stages(step: &str) -> &'static [Stage] {
     find(step).map_or(&[], |recipe| recipe.stages)
+}
+
+/// Returns whether the step reads ranges downwards.
+#[must_use]
+pub fn reads_downwards(step: &str) -> bool {
+    let clients = find(step).ok().and_then(|recipe| recipe.clients);
+    clients.is_some_and(|traffic| traffic.action == Action::Scan(Direction::Reverse))
 }
 
 /// Returns which rows are known to be there after `step` has run to its end.
