@@ -75,6 +75,7 @@ struct Screen<'a> {
     ui: &'a Ui,
     build: &'a BuildRef,
     clock: SteadyClock,
+    /// The bar of a terminal, once there is something to count.
     bar: Option<ProgressBar>,
     /// When counting began, and how many files were done then.
     begun: Option<(Nanos, usize)>,
@@ -85,7 +86,7 @@ impl<'a> Screen<'a> {
     fn new(ui: &'a Ui, build: &'a BuildRef) -> Self {
         let clock = SteadyClock::kernel();
         let last_line = clock.now();
-        Self { ui, build, clock, bar: ui.is_live.then(bar), begun: None, last_line }
+        Self { ui, build, clock, bar: None, begun: None, last_line }
     }
 
     fn show(&mut self, event: CompileEvent<'_>) {
@@ -97,6 +98,9 @@ impl<'a> Screen<'a> {
                 let spent = now.since(begun);
                 let left = left(spent, done - before, total - done);
                 let file = file.and_then(|file| file.file_name()).unwrap_or_default();
+                if self.bar.is_none() && self.ui.is_live {
+                    self.bar = Some(bar());
+                }
                 if let Some(bar) = &self.bar {
                     bar.set_length(total as u64);
                     bar.set_position(done as u64);
