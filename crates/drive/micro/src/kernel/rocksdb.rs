@@ -1,7 +1,7 @@
 //! The kernels that a RocksDB library exports beside its C interface.
 //!
 //! They are not part of any interface: the names are those its builds have had from 5.18 to 11.8,
-//! the compression libraries among them where the build carries them inside, as the official ones do.
+//! codecs among them where the build carries them inside, as the official ones do.
 
 use std::path::Path;
 

@@ -33,10 +33,12 @@ pub(crate) struct Args {
     #[arg(long = "kernel", value_name = "KERNEL")]
     kernels: Vec<Kernel>,
     /// Size of a block before compression; may be repeated
-    #[arg(long = "block", value_name = "SIZE", default_values = ["4KiB", "8KiB"], value_parser = parse_block)]
+    #[arg(long = "block", value_name = "SIZE", value_parser = parse_block)]
+    #[arg(default_values = ["4KiB", "8KiB"])]
     blocks: Vec<u32>,
     /// Rounds, interleaved over the implementations; an interval takes six
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=50))]
     rounds: u32,
     /// Time for one kernel in one round
     #[arg(long, default_value = "20ms", value_name = "SPAN", value_parser = parse_span)]
