@@ -21,8 +21,8 @@
 //! second's. The setting `background_jobs` bounds the eviction threads, and an LSM's workers.
 //!
 //! Counters are those of `statistics=(fast)`. The cache counts pages below the root, inner ones
-//! too: a point read of a tree of three levels looks for two. `engine_page_write_bytes` is what the block
-//! manager wrote: pages of eviction and checkpoints, and for an LSM its chunks and merges.
+//! too: a point read of a tree of three levels looks for two. `engine_page_write_bytes` is what the
+//! block manager wrote: pages of eviction and checkpoints, and for an LSM its chunks and merges.
 //! `engine_stall_us` is the time in which clients, readers too, waited for room in the cache, and
 //! what an LSM throttled. The tree's height is that of the deepest search.
 //!

@@ -1,46 +1,5 @@
-//! The builds that tests run on: the distribution's, and those in the cache.
+//! The libraries that tests run on.
 
-use std::env;
-use std::path::Path;
+mod builds;
 
-use engine::Driver;
-use engine::conformance::{Absent, Ran, on_library};
-use model::BuildRef;
-use supply::{Store, default_cache_dir};
-
-const ENGINE: &str = "leveldb";
-
-/// Runs `body` on the distribution's build and on every one in the cache, each in a process of its
-/// own, or prints why it is skipped; `test` is the calling test's whole name.
-pub(crate) fn on_every_build(test: &str, body: impl Fn(&dyn Driver)) {
-    let store = store();
-    let mut builds: Vec<String> = store.iter().flat_map(cached).collect();
-    builds.retain(|version| version != "system");
-    builds.insert(0, "system".to_owned());
-    for version in builds {
-        let find = || {
-            let store = store.as_ref().map_err(|reason| Absent::Due(reason.clone()))?;
-            let build = BuildRef { engine: ENGINE.to_owned(), version: Some(version.clone()) };
-            let found = store.get(&build, &mut |line| println!("{line}"));
-            found.map(|artifact| artifact.library).map_err(|error| Absent::Due(error.to_string()))
-        };
-        let load = |path: &Path| {
-            body(&*driver_leveldb::open_library(path).expect("a build in the cache loads"));
-        };
-        if on_library(test, find, load) == Ran::Here {
-            return;
-        }
-    }
-}
-
-fn store() -> Result<Store, String> {
-    let variable = |name: &str| env::var_os(name).and_then(|value| value.into_string().ok());
-    let (home, xdg) = (variable("HOME"), variable("XDG_CACHE_HOME"));
-    let dir = default_cache_dir(home.as_deref(), xdg.as_deref()).ok_or("no home directory")?;
-    Store::open(dir).map_err(|error| error.to_string())
-}
-
-fn cached(store: &Store) -> Vec<String> {
-    let builds = store.list().into_iter().map(|artifact| artifact.build);
-    builds.filter(|build| build.engine == ENGINE).filter_map(|build| build.version).collect()
-}
+pub(crate) use builds::on_every_build;
