@@ -139,7 +139,40 @@ pub const COMPRESSION: &str = "compression";
 /// Ability: reads and writes may come from several client threads at once.
 pub const CONCURRENT_WRITERS: &str = "concurrent_writers";
 
+impl Feature {
+    /// Returns the absence of an ability, for this reason.
+    #[must_use]
+    pub fn no(reason: &str) -> Self {
+        Self::No(reason.to_owned())
+    }
+}
+
 impl Capabilities {
+    /// Returns what an engine can do that has every operation and class, and limits by memory alone.
+    ///
+    /// ```
+    /// use model::capability::{CACHE_SIZE, Capabilities, DIRECT_IO, Feature};
+    ///
+    /// let can = Capabilities {
+    ///     key_bytes_max: Some(511),
+    ///     ..Capabilities::whole([
+    ///         (CACHE_SIZE, Feature::Yes),
+    ///         (DIRECT_IO, Feature::no("reads through a memory map")),
+    ///     ])
+    /// };
+    /// assert!(can.has(CACHE_SIZE));
+    /// ```
+    #[must_use]
+    pub fn whole<const N: usize>(features: [(&str, Feature); N]) -> Self {
+        Self {
+            operations: OpKind::ALL.into(),
+            durability: Durability::ALL.into(),
+            key_bytes_max: None,
+            value_bytes_max: None,
+            features: features.map(|(name, feature)| (name.to_owned(), feature)).into(),
+        }
+    }
+
     /// Returns whether the named ability is present.
     #[must_use]
     pub fn has(&self, feature: &str) -> bool {

@@ -3,11 +3,8 @@
 //! It keeps nothing and returns nothing, so what a loop over it costs is the client's own cost.
 //! Its answers cannot be checked: it says so by the ability [`ANSWERS`].
 
-use std::collections::BTreeMap;
-
 use model::capability::{
-    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, Capabilities, DIRECT_IO, Durability, Feature,
-    OpKind,
+    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, Capabilities, DIRECT_IO, Feature,
 };
 use model::{EngineState, Identity, Op, Options, Outcome};
 
@@ -31,18 +28,13 @@ impl Driver for NullDriver {
 
     /// Every setting is offered: with nothing kept, each holds of all that is kept.
     fn capabilities(&self) -> Capabilities {
-        let silent = Feature::No("returns nothing; calibrates the client".to_owned());
-        let mut features: BTreeMap<_, _> = [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO]
-            .map(|name| (name.to_owned(), Feature::Yes))
-            .into();
-        features.insert(ANSWERS.to_owned(), silent);
-        Capabilities {
-            operations: OpKind::ALL.into(),
-            durability: Durability::ALL.into(),
-            key_bytes_max: None,
-            value_bytes_max: None,
-            features,
-        }
+        Capabilities::whole([
+            (CACHE_SIZE, Feature::Yes),
+            (COMPRESSION, Feature::Yes),
+            (CONCURRENT_WRITERS, Feature::Yes),
+            (DIRECT_IO, Feature::Yes),
+            (ANSWERS, Feature::no("returns nothing; calibrates the client")),
+        ])
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
@@ -94,7 +86,7 @@ impl Session for NullSession {
 
 #[cfg(test)]
 mod tests {
-    use model::{DataShape, Settings};
+    use model::{DataShape, Durability, Settings};
 
     use super::*;
     use crate::traits::gives_answers;

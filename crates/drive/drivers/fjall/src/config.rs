@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use engine::asked::{check_names, flag, number, refused};
 use engine::{EngineError, OpenSpec};
 use fjall::compaction::Leveled;
 use fjall::config::{
@@ -14,8 +15,7 @@ use fjall::{
 };
 use model::{Durability, Options};
 
-use crate::error::refused;
-use crate::value::{compression, filter, flag, list, number, size};
+use crate::value::{compression, filter, list, size};
 
 /// Options of the database, named after the setters of `fjall::DatabaseBuilder`.
 const OF_DATABASE: [&str; 5] = [
@@ -103,6 +103,8 @@ impl Config {
         if spec.settings.compression.is_some() {
             config.named.push("data_block_compression_policy".to_owned());
         }
+        let groups: [&[&str]; 4] = [&OF_DATABASE, &OF_KEYSPACE, &[SEPARATION], &OF_SEPARATION];
+        check_names("fjall", &groups.concat(), &spec.options)?;
         for (name, value) in spec.options.iter() {
             config.take(name, value)?;
         }
@@ -123,7 +125,7 @@ impl Config {
             };
             self.separation = Some(take_of_separation(separation, name, value)?);
             Ok(())
-        } else if OF_KEYSPACE.contains(&name) {
+        } else {
             let (keyspace, leveled) = (self.keyspace.clone(), self.leveled.clone());
             match name {
                 "l0_threshold" => self.leveled = leveled.with_l0_threshold(number(name, value)?),
@@ -136,10 +138,6 @@ impl Config {
                 _ => self.keyspace = take_of_blocks(keyspace, name, value)?,
             }
             Ok(())
-        } else {
-            let groups: [&[&str]; 4] = [&OF_DATABASE, &OF_KEYSPACE, &[SEPARATION], &OF_SEPARATION];
-            let known = groups.concat().join(", ");
-            Err(refused(name, format!("not an option of fjall here; known: {known}")))
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
-use model::{Capabilities, Durability, Identity, OpKind};
+use model::{Capabilities, Identity};
 
 use crate::config::Config;
 use crate::instance::FjallEngine;
@@ -28,20 +28,14 @@ impl Driver for FjallDriver {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            operations: OpKind::ALL.into(),
-            durability: Durability::ALL.into(),
             key_bytes_max: Some(KEY_BYTES_MAX),
-            value_bytes_max: None,
-            features: BTreeMap::from([
-                (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
-                (CACHE_SIZE.to_owned(), Feature::Yes),
-                (COMPRESSION.to_owned(), Feature::Yes),
-                (KV_SEPARATION.to_owned(), Feature::Yes),
-                (
-                    DIRECT_IO.to_owned(),
-                    Feature::No("reads and writes through the page cache".to_owned()),
-                ),
-            ]),
+            ..Capabilities::whole([
+                (CONCURRENT_WRITERS, Feature::Yes),
+                (CACHE_SIZE, Feature::Yes),
+                (COMPRESSION, Feature::Yes),
+                (KV_SEPARATION, Feature::Yes),
+                (DIRECT_IO, Feature::no("reads and writes through the page cache")),
+            ])
         }
     }
 

@@ -7,8 +7,3 @@ use engine::EngineError;
 pub(crate) fn failed(error: fjall::Error) -> EngineError {
     EngineError::Fatal(format!("fjall: {error}"))
 }
-
-/// Returns the refusal of an option.
-pub(crate) fn refused(option: &str, reason: impl Into<String>) -> EngineError {
-    EngineError::Option { option: option.to_owned(), reason: reason.into() }
-}

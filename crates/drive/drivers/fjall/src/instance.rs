@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use engine::asked::refused;
 use engine::{Engine, EngineError, Maintenance, Session};
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
 use model::state::LevelShape;
@@ -13,7 +14,7 @@ use model::{Durability, EngineState, Identity, Options, Readings};
 
 use crate::config::Config;
 use crate::describe::describe;
-use crate::error::{failed, refused};
+use crate::error::failed;
 use crate::session::FjallSession;
 
 /// Name of a keyspace that hands each write to the operating system by itself.

@@ -3,25 +3,15 @@
 //! fjall's policies are lists with one entry per level, the last one for all deeper levels; here
 //! they are written with commas: `none,none,lz4`.
 
-use std::fmt::Display;
-use std::str::FromStr;
-
 use engine::EngineError;
+use engine::asked::{number, refused};
 use fjall::CompressionType;
 use fjall::config::{BloomConstructionPolicy, FilterPolicyEntry};
-use model::units::parse_size;
-
-use crate::error::refused;
 
 /// Most entries of a policy.
 ///
 /// Source: lsm-tree 3.1, documentation of the policies' constructors.
 const POLICY_ENTRIES_MAX: usize = 255;
-
-/// Parses a number.
-pub(crate) fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, EngineError> {
-    value.parse().map_err(|error| refused(name, format!("`{value}`: {error}")))
-}
 
 /// Parses a size of at least `least` and at most `most` bytes.
 pub(crate) fn size<T: TryFrom<u64>>(
@@ -29,20 +19,11 @@ pub(crate) fn size<T: TryFrom<u64>>(
     value: &str,
     (least, most): (u64, u64),
 ) -> Result<T, EngineError> {
-    let bytes = parse_size(value).map_err(|reason| refused(name, reason))?.0;
+    let bytes = engine::asked::size(name, value)?;
     if bytes < least || bytes > most {
         return Err(refused(name, format!("`{value}` is not between {least} and {most} bytes")));
     }
     T::try_from(bytes).map_err(|_too_large| refused(name, format!("`{value}` is too large")))
-}
-
-/// Parses a truth value.
-pub(crate) fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
-    match value {
-        "true" | "on" | "1" => Ok(true),
-        "false" | "off" | "0" => Ok(false),
-        _ => Err(refused(name, format!("`{value}` is neither true nor false"))),
-    }
 }
 
 /// Parses `none` or `lz4`.

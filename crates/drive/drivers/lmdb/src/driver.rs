@@ -5,7 +5,7 @@ use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
-use model::{Capabilities, Durability, Identity, OpKind};
+use model::{Capabilities, Identity};
 
 use crate::config::Config;
 use crate::ffi::Api;
@@ -45,18 +45,15 @@ impl Driver for LmdbDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let no = |reason: &str| Feature::No(reason.to_owned());
         Capabilities {
-            operations: OpKind::ALL.into(),
-            durability: Durability::ALL.into(),
             key_bytes_max: Some(key_bytes_max(self.api)),
             value_bytes_max: Some(VALUE_BYTES_MAX),
-            features: BTreeMap::from([
-                (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
-                (CACHE_SIZE.to_owned(), no("the page cache is its only cache")),
-                (COMPRESSION.to_owned(), no("rows are stored as given")),
-                (DIRECT_IO.to_owned(), no("reads go through a memory map, that is the page cache")),
-            ]),
+            ..Capabilities::whole([
+                (CONCURRENT_WRITERS, Feature::Yes),
+                (CACHE_SIZE, Feature::no("the page cache is its only cache")),
+                (COMPRESSION, Feature::no("rows are stored as given")),
+                (DIRECT_IO, Feature::no("reads go through a memory map, that is the page cache")),
+            ])
         }
     }
 

@@ -1,12 +1,12 @@
 //! What redb is opened with: settings translated, then the options under redb's own names.
 
+use engine::asked::{check_names, check_settings, flag, refused, size};
 use engine::{EngineError, OpenSpec};
-use model::Durability;
-use model::units::parse_size;
+use model::{Capabilities, Durability};
 use redb::WriteTransaction;
 
 use crate::backend::Syncs;
-use crate::error::{failed, refused};
+use crate::error::failed;
 
 /// Options that may be set, named after the setters of `redb::Builder` and
 /// `redb::WriteTransaction`.
@@ -50,8 +50,9 @@ impl Commit {
 
 impl Config {
     /// Returns the configuration that `spec` asks for.
-    pub(crate) fn resolve(spec: &OpenSpec) -> Result<Self, EngineError> {
-        refuse_settings(spec)?;
+    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
+        check_settings("redb", can, &spec.settings)?;
+        check_names("redb", &KNOWN, &spec.options)?;
         let (durability, syncs) = match spec.settings.durability {
             Durability::None => (redb::Durability::None, Syncs::Passed),
             Durability::Os => (redb::Durability::Immediate, Syncs::Dropped),
@@ -61,42 +62,14 @@ impl Config {
         let mut commit = Commit { durability, is_two_phase: false, is_quick_repair: false };
         for (name, value) in spec.options.iter() {
             match name {
-                "cache_size" => {
-                    cache_bytes = parse_size(value).map_err(|reason| refused(name, reason))?.0;
-                }
-                "two_phase_commit" => commit.is_two_phase = parse_flag(name, value)?,
-                "quick_repair" => commit.is_quick_repair = parse_flag(name, value)?,
-                _ => {
-                    let known = KNOWN.join(", ");
-                    let reason = format!("not an option of redb here; known: {known}");
-                    return Err(refused(name, reason));
-                }
+                "cache_size" => cache_bytes = size(name, value)?,
+                "two_phase_commit" => commit.is_two_phase = flag(name, value)?,
+                _ => commit.is_quick_repair = flag(name, value)?,
             }
         }
         let cache_bytes = usize::try_from(cache_bytes)
             .map_err(|_too_large| refused("cache_size", "larger than the address space"))?;
         Ok(Self { cache_bytes, commit, syncs })
-    }
-}
-
-fn refuse_settings(spec: &OpenSpec) -> Result<(), EngineError> {
-    if spec.settings.direct_io {
-        let text = "direct_io: redb reads and writes through the page cache";
-        return Err(EngineError::Unsupported(text.to_owned()));
-    }
-    match spec.settings.compression.as_deref() {
-        None | Some("none") => Ok(()),
-        Some(name) => Err(EngineError::Unsupported(format!(
-            "compression `{name}`: redb stores rows as given"
-        ))),
-    }
-}
-
-fn parse_flag(name: &str, value: &str) -> Result<bool, EngineError> {
-    match value {
-        "true" | "on" | "1" => Ok(true),
-        "false" | "off" | "0" => Ok(false),
-        _ => Err(refused(name, format!("`{value}` is neither true nor false"))),
     }
 }
 
@@ -107,6 +80,10 @@ mod tests {
     use model::{Bytes, DataShape, Settings};
 
     use super::*;
+
+    fn resolve(spec: &OpenSpec) -> Result<Config, EngineError> {
+        Config::resolve(spec, &crate::driver().capabilities())
+    }
 
     fn spec(durability: Durability, options: &[(&str, &str)]) -> OpenSpec {
         OpenSpec {
@@ -128,14 +105,14 @@ mod tests {
             (Durability::Os, Syncs::Dropped),
             (Durability::Sync, Syncs::Passed),
         ] {
-            assert_eq!(Config::resolve(&spec(class, &[])).unwrap().syncs, syncs);
+            assert_eq!(resolve(&spec(class, &[])).unwrap().syncs, syncs);
         }
     }
 
     #[test]
     fn options_win_over_settings() {
         let asked = spec(Durability::Sync, &[("cache_size", "2MiB"), ("quick_repair", "true")]);
-        let config = Config::resolve(&asked).unwrap();
+        let config = resolve(&asked).unwrap();
         assert_eq!(config.cache_bytes, 2 << 20);
         assert!(config.commit.is_quick_repair && !config.commit.is_two_phase);
     }
@@ -143,7 +120,7 @@ mod tests {
     #[test]
     fn wrong_options_are_refused_by_name() {
         for (name, value) in [("cache", "1GiB"), ("cache_size", "big"), ("quick_repair", "2")] {
-            let error = Config::resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
+            let error = resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
         }
     }

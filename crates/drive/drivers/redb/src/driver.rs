@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
-use model::{Capabilities, Durability, Identity, OpKind};
+use model::{Capabilities, Identity};
 
 use crate::config::Config;
 use crate::instance::RedbEngine;
@@ -21,23 +21,16 @@ impl Driver for RedbDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let no = |reason: &str| Feature::No(reason.to_owned());
-        Capabilities {
-            operations: OpKind::ALL.into(),
-            durability: Durability::ALL.into(),
-            key_bytes_max: None,
-            value_bytes_max: None,
-            features: BTreeMap::from([
-                (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
-                (CACHE_SIZE.to_owned(), Feature::Yes),
-                (COMPRESSION.to_owned(), no("rows are stored as given")),
-                (DIRECT_IO.to_owned(), no("reads and writes through the page cache")),
-            ]),
-        }
+        Capabilities::whole([
+            (CONCURRENT_WRITERS, Feature::Yes),
+            (CACHE_SIZE, Feature::Yes),
+            (COMPRESSION, Feature::no("rows are stored as given")),
+            (DIRECT_IO, Feature::no("reads and writes through the page cache")),
+        ])
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        let config = Config::resolve(spec)?;
+        let config = Config::resolve(spec, &self.capabilities())?;
         Ok(Box::new(RedbEngine::open(&spec.dir, config)?))
     }
 }

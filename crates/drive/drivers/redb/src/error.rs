@@ -13,8 +13,3 @@ pub(crate) fn failed(error: impl Into<redb::Error>) -> EngineError {
         EngineError::Fatal(text)
     }
 }
-
-/// Returns the refusal of an option.
-pub(crate) fn refused(option: &str, reason: impl Into<String>) -> EngineError {
-    EngineError::Option { option: option.to_owned(), reason: reason.into() }
-}

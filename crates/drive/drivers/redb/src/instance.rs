@@ -63,7 +63,8 @@ impl RedbEngine {
         state.own_counters.extend(named(&[
             ("evictions", cache.evictions()),
             ("write_hits", cache.write_hits()),
-            ("write_misses", cache.write_misses()),
+            // Below zero while a write is counted as a hit and not yet as a write.
+            ("write_misses", cache.write_misses().cast_signed().max(0).cast_unsigned()),
         ]));
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
-use model::{Capabilities, Durability, Identity, OpKind};
+use model::{Capabilities, Identity};
 
 use crate::config::Config;
 use crate::ffi::Api;
@@ -40,19 +40,15 @@ impl Driver for SqliteDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let no = |reason: &str| Feature::No(reason.to_owned());
         let memory = Connection::open(self.api, Path::new(":memory:"));
         Capabilities {
-            operations: OpKind::ALL.into(),
-            durability: Durability::ALL.into(),
-            key_bytes_max: None,
             value_bytes_max: memory.ok().and_then(|connection| connection.row_bytes_max()),
-            features: BTreeMap::from([
-                (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
-                (CACHE_SIZE.to_owned(), Feature::Yes),
-                (COMPRESSION.to_owned(), no("rows are stored as given")),
-                (DIRECT_IO.to_owned(), no("reads and writes through the page cache")),
-            ]),
+            ..Capabilities::whole([
+                (CONCURRENT_WRITERS, Feature::Yes),
+                (CACHE_SIZE, Feature::Yes),
+                (COMPRESSION, Feature::no("rows are stored as given")),
+                (DIRECT_IO, Feature::no("reads and writes through the page cache")),
+            ])
         }
     }
 

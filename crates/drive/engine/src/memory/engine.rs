@@ -6,8 +6,7 @@ use std::path::Path;
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use model::{
-    Capabilities, Direction, Durability, EngineState, Identity, Op, OpKind, Options, Outcome,
-    Settings,
+    Capabilities, Direction, Durability, EngineState, Identity, Op, Options, Outcome, Settings,
 };
 
 use super::log::Log;
@@ -34,19 +33,12 @@ impl Driver for MemoryDriver {
 
     fn capabilities(&self) -> Capabilities {
         use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
-        let no = |reason: &str| Feature::No(reason.to_owned());
-        Capabilities {
-            operations: OpKind::ALL.into(),
-            durability: Durability::ALL.into(),
-            key_bytes_max: None,
-            value_bytes_max: None,
-            features: BTreeMap::from([
-                (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
-                (CACHE_SIZE.to_owned(), no("every row is in memory")),
-                (COMPRESSION.to_owned(), no("rows are kept as they are")),
-                (DIRECT_IO.to_owned(), no("reads no file and writes one through the page cache")),
-            ]),
-        }
+        Capabilities::whole([
+            (CONCURRENT_WRITERS, Feature::Yes),
+            (CACHE_SIZE, Feature::no("every row is in memory")),
+            (COMPRESSION, Feature::no("rows are kept as they are")),
+            (DIRECT_IO, Feature::no("reads no file and writes one through the page cache")),
+        ])
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
