@@ -424,9 +424,9 @@ static inline void set_key(WT_CURSOR *cursor, const void *key, size_t bytes) {
 }
 
 /*
- * Reads of an LSM are transactions that are said to be such: without, a cursor of 11.3 misses
- * what other sessions have committed, and a reverse scan returns old values. 3.2.1 does not; it
- * is asked the same way, so that builds are compared and not calls.
+ * Reads of an LSM are transactions that are said to be such. Without, the conformance battery sees
+ * reads of 11.3 miss what another session has committed; why is not known. 3.2.1 does not need it;
+ * it is asked the same way, so that builds are compared and not calls.
  */
 static inline int begin_read(client *c) {
     return c->is_lsm ? c->session->begin_transaction(c->session, NULL) : 0;

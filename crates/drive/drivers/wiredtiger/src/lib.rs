@@ -39,8 +39,8 @@
 //! - Compressors that are not built in are extensions: found beside the library and, for the
 //!   distribution's own, where it was installed. For another build name one of that very build:
 //!   `extensions = ["PATH/libwiredtiger_snappy.so"]`.
-//! - In 11.3, reads of an LSM outside of a transaction miss what other sessions have committed (the
-//!   battery found it). So in an LSM each read is a transaction of its own, in every build.
+//! - In 11.3, the battery sees reads of an LSM outside of a transaction miss what another session
+//!   has committed; why is not known. So in an LSM each read is a transaction, in every build.
 //! - The log's files are allocated beforehand, 100 MB each (`log.file_max`), and count as space.
 //! - `session_max` is 1000 here, not 100, so that it does not bound the clients.
 //!
