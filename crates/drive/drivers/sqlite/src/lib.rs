@@ -21,9 +21,9 @@
 //! sleeps in SQLite's own busy handler, 1 ms at first and up to 100 ms. A checkpoint runs in the
 //! client whose commit fills the WAL. SQLite has no background threads for `background_jobs`.
 //!
-//! Traps of other builds: one without `dbstat` does not tell the height of its tree; the counters of
-//! one before 3.51 have 31 bits, so they are taken often; Debian's overwrites what is deleted
-//! (`secure_delete`) unless that option says off, and has no lookaside memory.
+//! Traps of other builds: one without `dbstat` does not tell the height of its tree; counters of
+//! one without `sqlite3_db_status64` have 31 bits, so they are taken often; Debian's zeroes what is
+//! deleted (`secure_delete`) unless that option says off, and has no lookaside memory.
 //!
 //! Invariants: values go to [`engine::Rows`] straight from the page or SQLite's overflow buffer,
 //! and SQLite reads keys and values where the client has them; `unsafe` is in the `ffi` files

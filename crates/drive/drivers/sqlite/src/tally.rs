@@ -55,7 +55,7 @@ impl Tally {
 
 /// Returns what `connection` has counted since this was asked before.
 ///
-/// The counters are taken and not only read: before 3.51 SQLite tells 31 bits of them.
+/// The counters are taken and not only read: older releases tell 31 bits of them.
 pub(crate) fn take_counters(connection: &Connection) -> Counters {
     let take = |counter| connection.take_counter(counter).unwrap_or_default();
     Counters {
