@@ -148,7 +148,7 @@ impl Feature {
 }
 
 impl Capabilities {
-    /// Returns what an engine can do that has every operation and class, and limits by memory alone.
+    /// Returns what an engine can do that has every operation, every class and no limit of length.
     ///
     /// ```
     /// use model::capability::{CACHE_SIZE, Capabilities, DIRECT_IO, Feature};

@@ -1,7 +1,7 @@
 //! LMDB as a system under test: the linked one, or any library of 0.9, loaded at run time.
 //!
 //! It is not a general LMDB binding: one unnamed table of bytes to bytes. It stands below
-//! `engine`, whose traits it implements; the program's registry names [`driver`] and
+//! `engine`, whose traits it implements; the program's registry names [`driver()`] and
 //! [`open_library`], and nothing else. Both fill one table of C functions, so all else is the same
 //! code. The linked one is of the branch mdb.master, which calls itself 0.9.70.
 //!

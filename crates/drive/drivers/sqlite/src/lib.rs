@@ -2,7 +2,7 @@
 //!
 //! It is not an SQL driver: one table of keys and values, with one prepared statement per kind of
 //! operation. It stands below `engine`, whose traits it implements; the program's registry names
-//! [`driver`] and [`open_library`], and nothing else. Both fill one table of C functions, so all
+//! [`driver()`] and [`open_library`], and nothing else. Both fill one table of C functions, so all
 //! else is the same code.
 //!
 //! | durability | SQLite | what a commit does |
