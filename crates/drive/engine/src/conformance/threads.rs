@@ -201,7 +201,8 @@ fn key(index: usize) -> Vec<u8> {
     key
 }
 
-/// Returns a value that tells its key and version in every part, of a length of its own, at most `most`.
+/// Returns a value that tells its key and version in every part, of a length of its own, at most
+/// `most`.
 fn value(index: usize, version: u64, most: usize) -> Vec<u8> {
     let mut random = SplitMix::new(version << 8 | index as u64);
     let mut value = version.to_be_bytes().to_vec();
