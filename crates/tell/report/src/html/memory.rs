@@ -16,10 +16,11 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
         @if !runs.is_empty() {
             section id="memory" {
                 h2 { "Memory" }
-                p { "Of the first complete run of each variant, at the end of each step. What an \
-                     allocator does not tell is missing, and it knows nothing of what an engine \
-                     maps itself. " i { "Unused" } " is fragmentation: bytes of the slabs of a \
-                     size class that no allocation holds." }
+                p { "Of the first complete run of each variant, at the end of each step. "
+                    code { "/cache" } " is the peak of resident memory over the cache that was \
+                     asked for, where one was. What an allocator does not tell is missing, and it \
+                     knows nothing of what an engine maps itself. " i { "Unused" } " is \
+                     fragmentation: bytes of the slabs of a size class that no allocation holds." }
                 ul.sentences { @for run in &runs { (sentence(run)) } }
                 (table(&memory::table(&["variant", "step"], &rows(&runs), data)))
                 @for run in &runs {

@@ -34,13 +34,19 @@ pub(crate) fn classes(bins: &[Bin]) -> Table {
         ]);
     };
     for bin in &bins[..SHOWN.min(bins.len())] {
-        row(format!("{} B", bin.size), &Sum::of(std::slice::from_ref(bin)));
+        row(size(bin.size), &Sum::of(std::slice::from_ref(bin)));
     }
     if let Some(others) = bins.get(SHOWN..).filter(|others| !others.is_empty()) {
         row(format!("{} others", others.len()), &Sum::of(others));
     }
     row("all".to_owned(), &all);
     table
+}
+
+/// Returns a size as it is spoken of: in bytes as long as these have four digits.
+#[expect(clippy::cast_precision_loss, reason = "sizes stay far below 2^53")]
+fn size(bytes: u64) -> String {
+    if bytes < 10_000 { format!("{bytes} B") } else { figure(Unit::Bytes, bytes as f64) }
 }
 
 /// Bytes that some classes map, and those of them that no allocation uses.

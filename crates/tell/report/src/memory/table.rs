@@ -6,18 +6,16 @@ use model::{DataShape, MallocRecord, Readings, RunRecord, StepRecord, Unit};
 use crate::figure::{MISSING, digits, figure};
 use crate::table::{Cell, Table};
 
-/// Gauges at a step's end: metric and heading.
+/// Gauges at a step's end: metric and heading. The first three make up the resident memory.
 const GAUGES: &[(&str, &str)] = &[
-    ("rss_bytes", "rss\nend"),
-    ("rss_anon_bytes", "\nanon"),
-    ("rss_file_bytes", "\nfile"),
-    ("rss_shmem_bytes", "\nshared"),
-    ("malloc_allocated_bytes", "\nallocated"),
-    ("malloc_active_bytes", "\nactive"),
-    ("malloc_resident_bytes", "\nresident"),
-    ("malloc_mapped_bytes", "\nmapped"),
-    ("malloc_retained_bytes", "\nretained"),
-    ("malloc_metadata_bytes", "\nmetadata"),
+    ("rss_anon_bytes", "anon"),
+    ("rss_file_bytes", "file"),
+    ("rss_shmem_bytes", "shared"),
+    ("malloc_allocated_bytes", "allocated"),
+    ("malloc_active_bytes", "active"),
+    ("malloc_resident_bytes", "resident"),
+    ("malloc_mapped_bytes", "mapped"),
+    ("malloc_retained_bytes", "retained"),
 ];
 
 /// Settings of an allocator that move its memory, by their own names.
@@ -49,8 +47,8 @@ pub(crate) fn table(headings: &[&str], rows: &[Row<'_>], data: &DataShape) -> Ta
     let peaks: Vec<Readings> = rows.iter().map(|row| peak(row, data)).collect();
     let has_cache = peaks.iter().any(|peak| peak.contains_key("rss_per_cache"));
     let mut header: Vec<&str> = headings.to_vec();
-    header.push("rss\npeak");
-    header.extend(has_cache.then_some("peak/\ncache"));
+    header.push("rss peak");
+    header.extend(has_cache.then_some("/cache"));
     header.extend(gauges.iter().map(|(_, heading)| *heading));
     let mut table = Table::new(header);
     table.align_left(&(1..headings.len()).collect::<Vec<_>>());
