@@ -60,6 +60,7 @@ extern void splinterdb_cache_flush(splinterdb *db) __attribute__((weak));
 typedef struct engine {
     splinterdb *db;
     splinterdb_config config;
+    char newer[256]; /* what a newer library than its headers reads there: 0, the default */
     data_config data;
     char path[4096];
     char log_path[4096];

@@ -12,8 +12,12 @@ const CACHE_BYTES: u64 = 256 << 20;
 const CACHE_UNIT: u64 = 64 * 4096;
 /// Memory of one memtable; the engine's default in every build.
 const MEMTABLE_BYTES: u64 = 24 << 20;
+/// Memtables that a cache must hold: with less, inserts abort (2022) or wait for ever (2026).
+///
+/// Source: SplinterDB, trunk.c and core.c, TRUNK_NUM_MEMTABLES and CORE_NUM_MEMTABLES; measured.
+const MEMTABLES: u64 = 4;
 /// Room on disk per byte of rows. Source: measured, 439 MiB allocated for 247 MiB of rows; the
-/// rest is for overwrites, since a full disk ends the process.
+/// rest is for overwrites, since a full disk ends the process. A GiB costs 1 MiB of memory.
 const DISK_PER_LIVE_BYTE: u64 = 6;
 /// Room on disk on top of that; the file is sparse.
 const DISK_SPARE: u64 = 4 << 30;
@@ -81,15 +85,19 @@ fn integer(name: &str, value: &str) -> Result<u64, EngineError> {
     flag(name, value).map(u64::from).or_else(|_no_flag| size(name, value))
 }
 
-/// Brings sizes to what the engine takes, and refuses a cache that holds no memtables.
+/// Brings sizes to what the engine takes, and refuses a cache too small for its memtables.
 fn round(asked: &mut Options) -> Result<(), EngineError> {
     let number = |asked: &Options, name: &str| -> u64 {
         asked.get(name).and_then(|value| value.parse().ok()).unwrap_or_default()
     };
     let (cache, memtable) = (number(asked, "cache_size"), number(asked, "memtable_capacity"));
     let cache = cache / CACHE_UNIT * CACHE_UNIT;
-    if cache == 0 || cache < memtable.saturating_mul(2) {
-        let reason = format!("{cache} bytes hold no two memtables of {memtable}: give it more");
+    let least = memtable.saturating_mul(MEMTABLES).max(CACHE_UNIT);
+    if cache < least {
+        let reason = format!(
+            "{cache} bytes are less than {MEMTABLES} memtables of {memtable}, which stay in the \
+             cache: give it {least} or more, or make memtable_capacity smaller"
+        );
         return Err(refused("cache_size", reason));
     }
     asked.set("cache_size", cache.to_string());
@@ -120,7 +128,7 @@ mod tests {
             ..Identity::default()
         };
         let settings = Settings {
-            cache_bytes: Some(Bytes((64 << 20) + 1)),
+            cache_bytes: Some(Bytes((128 << 20) + 1)),
             background_jobs: jobs,
             ..Settings::default()
         };
@@ -140,7 +148,7 @@ mod tests {
         let asked = translated(NAMES, None, &[("fanout", "16"), ("use_stats", "on")]).unwrap();
         assert_eq!(
             asked,
-            "cache_size=67108864 disk_size=4298113024 memtable_capacity=25165824 fanout=16 \
+            "cache_size=134217728 disk_size=4298113024 memtable_capacity=25165824 fanout=16 \
              use_stats=1"
         );
         let new = format!("{NAMES} {NEW_NAMES}");
@@ -156,7 +164,7 @@ mod tests {
     fn what_a_build_lacks_is_refused() {
         let error = translated(NAMES, Some(2), &[]).unwrap_err().to_string();
         assert!(error.contains("background_jobs: this build"), "{error}");
-        for (name, value) in [("prefetch_budget", "1"), ("fanout", "wide"), ("cache_size", "1M")] {
+        for (name, value) in [("prefetch_budget", "1"), ("fanout", "wide"), ("cache_size", "95M")] {
             let error = translated(NAMES, None, &[(name, value)]).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
         }

@@ -49,7 +49,7 @@ fn has_threads(driver: &dyn Driver) -> bool {
 fn settings() -> Settings {
     Settings {
         durability: Durability::None,
-        cache_bytes: Some(Bytes(64 << 20)),
+        cache_bytes: Some(Bytes(96 << 20)),
         ..Settings::default()
     }
 }
@@ -118,7 +118,7 @@ fn what_was_asked_is_in_force_and_figures_are_read() {
         asked.settings.direct_io = true;
         let engine = driver.open(&asked).unwrap();
         let options = engine.effective_options().unwrap();
-        assert_eq!(options.get("cache_size"), Some("67108864"));
+        assert_eq!(options.get("cache_size"), Some("100663296"));
         assert_eq!(options.get("fanout"), Some("8"));
         assert_eq!(options.get("io_flags"), Some("O_RDWR|O_CREAT|O_DIRECT"));
         fill(&*engine, 40_000);
