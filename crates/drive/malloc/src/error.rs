@@ -43,7 +43,8 @@ impl MallocError {
                  in LD_LIBRARY_PATH"
             ),
             Self::Other { .. } | Self::Hidden(_) => {
-                "see that neither LD_PRELOAD nor /etc/ld.so.preload brings an allocator of its own"
+                "take allocators out of LD_PRELOAD and /etc/ld.so.preload: `allocator` names the one \
+                 that is wanted"
                     .to_owned()
             }
         }

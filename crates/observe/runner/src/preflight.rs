@@ -134,8 +134,13 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
     }
     let (status, said) = process.ended();
     if let Some((reason, remedy)) = other_allocator {
-        let loader = loader_words(&said).map_or(String::new(), |it| format!("; the loader: {it}"));
-        return Some(Err(Refusal::Allocator(reason + &loader, remedy)));
+        return Some(Err(match loader_words(&said) {
+            Some(words) => Refusal::Allocator(
+                format!("{reason}; the loader: {words}"),
+                "install the library anew, or take its directory out of LD_LIBRARY_PATH".to_owned(),
+            ),
+            None => Refusal::Allocator(reason, remedy),
+        }));
     }
     let refused = match (opened, bad_end(status, &said)) {
         (Some(identity), None) => return Some(Ok(identity)),
