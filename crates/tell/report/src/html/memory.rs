@@ -5,7 +5,7 @@ use model::{Bin, RunRecord};
 
 use super::table::table;
 use crate::input::ReportInput;
-use crate::memory::{self, Row, allocator, classes, fullest, reading};
+use crate::memory::{self, Row, allocator, classes, most_wasted, reading};
 
 /// Returns the section; nothing when no allocator was recorded.
 pub(super) fn section(input: &ReportInput<'_>) -> Markup {
@@ -24,7 +24,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
                 ul.sentences { @for run in &runs { (sentence(run)) } }
                 (table(&memory::table(&["variant", "step"], &rows(&runs), data)))
                 @for run in &runs {
-                    @if let Some((step, told)) = fullest(run) {
+                    @if let Some((step, told)) = most_wasted(run) {
                         @if !told.bins.is_empty() { (folded(run, &step.step.name, &told.bins)) }
                     }
                 }
@@ -53,7 +53,7 @@ fn rows<'a>(runs: &[&'a RunRecord]) -> Vec<Row<'a>> {
 /// Returns a variant's allocator, and what its size classes say.
 fn sentence(run: &RunRecord) -> Markup {
     let told = run.steps.iter().find_map(|step| step.malloc.as_ref());
-    let read = fullest(run).and_then(|(step, _)| Some((&step.step.name, reading(step)?)));
+    let read = most_wasted(run).and_then(|(step, _)| Some((&step.step.name, reading(step)?)));
     html! {
         li {
             b { (run.cell.variant) }

@@ -1,7 +1,5 @@
 //! The size classes of an allocator, the most mapped bytes first.
 
-use std::cmp::Ordering::Equal;
-
 use model::{Bin, MallocRecord, RunRecord, StepRecord, Unit};
 
 use crate::figure::{figure, percent};
@@ -10,12 +8,19 @@ use crate::table::{Cell, Table};
 /// Classes with a row of their own; the others share one.
 const SHOWN: usize = 8;
 
-/// Returns the step of a run at whose end its allocator had mapped the most.
-pub(crate) fn fullest(run: &RunRecord) -> Option<(&StepRecord, &MallocRecord)> {
-    let mapped = |step: &StepRecord| step.gauges_end.get("malloc_mapped_bytes").copied();
+/// Returns the step of a run at whose end its allocator wasted the most: in regions that nobody
+/// uses, or, where it does not tell of them, in what is mapped at all.
+///
+/// The fullest step would hide it: classes fragment when what filled them goes.
+pub(crate) fn most_wasted(run: &RunRecord) -> Option<(&StepRecord, &MallocRecord)> {
+    let wasted = |step: &StepRecord, told: &MallocRecord| match &told.bins[..] {
+        [] => step.gauges_end.get("malloc_mapped_bytes").copied(),
+        bins => Some(Sum::of(bins).unused),
+    };
     let told = run.steps.iter().filter_map(|step| Some((step, step.malloc.as_ref()?)));
-    told.filter(|(step, _)| mapped(step).is_some())
-        .max_by(|(one, _), (other, _)| mapped(one).partial_cmp(&mapped(other)).unwrap_or(Equal))
+    let weighed = told.filter_map(|(step, told)| Some((wasted(step, told)?, step, told)));
+    let most = weighed.max_by(|(one, ..), (other, ..)| one.total_cmp(other));
+    most.map(|(_, step, told)| (step, told))
 }
 
 /// Returns the table of size classes: mapped bytes, their share of all, and how well they are used.

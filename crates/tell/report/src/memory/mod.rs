@@ -11,7 +11,7 @@ mod reading;
 mod show;
 mod table;
 
-pub(crate) use classes::{classes, fullest};
+pub(crate) use classes::{classes, most_wasted};
 pub(crate) use reading::reading;
 pub(crate) use show::memory;
 pub(crate) use table::{Row, allocator, table};

@@ -2,7 +2,7 @@
 
 use model::{DataShape, RunRecord};
 
-use super::classes::{classes, fullest};
+use super::classes::{classes, most_wasted};
 use super::reading::reading;
 use super::table::{Row, allocator, table};
 use crate::comparison::fill;
@@ -21,7 +21,7 @@ pub(crate) fn memory(run: &RunRecord, data: &DataShape, style: Style) -> Option<
         fill(&head, style.width),
         table(&["step"], &rows, data).text(style.width, style.has_colour),
     ];
-    if let Some((step, told)) = fullest(run) {
+    if let Some((step, told)) = most_wasted(run) {
         let name = &step.step.name;
         if !told.bins.is_empty() {
             let classes = classes(&told.bins).text(style.width, style.has_colour);
