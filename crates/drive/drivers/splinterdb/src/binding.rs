@@ -29,7 +29,7 @@ fn capabilities(build: &Identity) -> Capabilities {
     let no = |reason: &str| Feature::No(reason.to_owned());
     let reverse = match fact("reverse_scans") {
         Some("yes") => Feature::Yes,
-        _ => no("this build reads upwards only: it needs one of July 2023 or newer"),
+        _ => no("this build reads upwards only: it takes one of April 2026 or newer"),
     };
     Capabilities {
         operations: OpKind::ALL.into(),

@@ -29,9 +29,10 @@
 //! - Without background threads (the engine's default) flushes and compactions run inside inserts.
 //! - The page cache fills up to `cache_size` whatever the data, outside `malloc` in builds of 2026:
 //!   it counts as resident memory, of the shared kind.
-//! - Builds before June 2026 refuse values above 1,433 bytes, builds before November 2022 keys
-//!   above 104 bytes (103 are promised: the longest key of 0xff alone is lost to scans), builds
-//!   before July 2023 read ranges upwards only. Capabilities tell.
+//! - Builds before June 2026 take values of 1,433 bytes at most, those before June 2025 keys of 100
+//!   bytes and those before November 2022 of 103 (of 104, but then the key of 0xff alone is lost to
+//!   scans). Builds before April 2026 read ranges upwards only: iterators go both ways since July
+//!   2023, but lose rows where they turn at the border of a page. Capabilities tell.
 //! - At most 64 threads work with it at one time, its own included.
 //! - What it would print to stdout goes to `splinterdb.log`, archived with the run; what it prints
 //!   before it ends the process goes to stderr.

@@ -34,8 +34,7 @@ pub const RECIPE: Recipe = Recipe {
         ("HAS_LOG_STREAMS", probe!("platform_set_log_streams(stdout, stderr);")),
         // December 2022: background threads.
         ("HAS_BACKGROUND_THREADS", probe!("config->num_normal_bg_threads = 1;")),
-        // July 2023: iterators that go both ways; April and May 2026: they start below a key, too.
-        ("HAS_PREV", probe!("splinterdb_iterator_prev(it);")),
+        // April and May 2026: iterators that begin below a key.
         ("HAS_COMPARISON_LAST", probe!("splinterdb_iterator_init(db, &it, any, less_than);")),
         ("HAS_COMPARISON_FIRST", probe!("splinterdb_iterator_init(db, &it, less_than, any);")),
         // March and April 2026: flags of a lookup; the old value of an insert and a delete.
