@@ -69,14 +69,7 @@ fn two_sets_of_flags_are_two_builds_that_tell_how_they_were_made() {
     }
     let place = Place::new();
     for (flags, name) in [("-O0", "plain"), ("-O2 -fno-plt", "fast")] {
-        let said = build(&place, &[RELEASE, "--cflags", flags, "--name", name]);
-        assert_eq!(said.code, 0, "{}", said.err);
-        let compiled = "compiled from lmdb-master-sys 0.2.6 by gcc";
-        assert!(said.out.starts_with(&format!("{RELEASE}-{name}  ")), "{}", said.out);
-        assert!(said.out.contains(compiled) && said.out.ends_with(&format!(" with {flags}\n")));
-        let again = build(&place, &[RELEASE, "--cflags", flags, "--name", name]);
-        assert_eq!((again.code, &again.out), (0, &said.out));
-        assert_eq!(again.err, format!("{RELEASE}-{name} was compiled before\n"));
+        build_twice(&place, flags, name);
     }
     let listed = place.assay(&["engine", "list"]).out;
     assert!(listed.contains(&format!("{RELEASE}-plain")), "{listed}");
@@ -95,6 +88,19 @@ fn two_sets_of_flags_are_two_builds_that_tell_how_they_were_made() {
         let fact = format!("\"compiler_flags\": \"{flags}\"");
         assert_eq!(manifest.matches(&fact).count(), 1, "{manifest}");
     }
+}
+
+/// Compiles the release, and asks for the same again, which compiles nothing.
+fn build_twice(place: &Place, flags: &str, name: &str) {
+    let arguments = [RELEASE, "--cflags", flags, "--name", name];
+    let said = build(place, &arguments);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.out.starts_with(&format!("{RELEASE}-{name}  ")), "{}", said.out);
+    assert!(said.out.contains("  compiled from lmdb-master-sys 0.2.6 by gcc"), "{}", said.out);
+    assert!(said.out.ends_with(&format!(" with {flags}\n")), "{}", said.out);
+    let again = build(place, &arguments);
+    assert_eq!((again.code, &again.out), (0, &said.out));
+    assert_eq!(again.err, format!("{RELEASE}-{name} was compiled before\n"));
 }
 
 /// Measures two builds for a moment and returns what is kept of them.
