@@ -103,7 +103,23 @@ pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
         let text = format!("no OPTIONS file in `{}`", dir.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, text));
     };
-    Ok(parse_options(&fs::read_to_string(path)?))
+    let mut file = parse_options(&fs::read_to_string(path)?);
+    without_place(&mut file.options, dir);
+    Ok(file)
+}
+
+/// Takes the data's own directory out of the options that name it.
+///
+/// 5.18 writes `wal_dir` as the path it resolved, where later releases leave it empty: two runs of
+/// one configuration would seem to differ.
+fn without_place(options: &mut Options, dir: &Path) {
+    let place = dir.to_string_lossy();
+    let is_place = |(_, value): &(&str, &str)| value.trim_end_matches('/') == place;
+    let named: Vec<String> =
+        options.iter().filter(is_place).map(|(name, _)| name.to_owned()).collect();
+    for name in named {
+        options.set(name, "");
+    }
 }
 
 fn newest_options_file(dir: &Path) -> io::Result<Option<PathBuf>> {
@@ -226,6 +242,15 @@ mod tests {
         assert_eq!((&*head.cache["capacity"], &*head.cache["num_shard_bits"]), ("8388608", "4"));
         assert_eq!(head.cache["high_pri_pool_ratio"], "0.250");
         assert_eq!(head.cache["blob_cache_name"], "LRUCache");
+    }
+
+    #[test]
+    fn the_place_of_the_data_is_no_option() {
+        let mut options: Options =
+            [("wal_dir", "/data/run-1"), ("db_log_dir", "/logs")].into_iter().collect();
+        without_place(&mut options, Path::new("/data/run-1"));
+        assert_eq!(options.get("wal_dir"), Some(""));
+        assert_eq!(options.get("db_log_dir"), Some("/logs"));
     }
 
     #[test]

@@ -16,3 +16,4 @@ mod toolchain;
 
 pub use engine::compilable;
 pub use make::{CompileEvent, CompileOrder};
+pub(crate) use toolchain::words;

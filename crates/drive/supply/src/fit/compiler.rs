@@ -6,9 +6,6 @@ use std::process::{Command, Output};
 
 use crate::error::SupplyError;
 
-/// Lines of a compiler's words that are shown; the first ones tell most.
-const LINES_SHOWN: usize = 12;
-
 /// A C compiler, as it is called in a directory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Compiler<'a> {
@@ -42,16 +39,6 @@ impl Compiler<'_> {
         let told = String::from_utf8_lossy(&self.run(["--version"])?.stdout).into_owned();
         Ok(told.lines().next().unwrap_or_default().trim().to_owned())
     }
-}
-
-/// Returns the begin of what a compiler or linker said.
-pub(crate) fn words(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr);
-    let mut lines: Vec<_> = said.trim_end().lines().take(LINES_SHOWN).collect();
-    if said.lines().count() > LINES_SHOWN {
-        lines.push("...");
-    }
-    lines.join("\n")
 }
 
 /// Returns the functions a linker did not find, each once, in its order.
@@ -93,13 +80,6 @@ mod tests {
         let lld = "ld.lld: error: undefined symbol: f\n>>> referenced by a.c\n";
         assert_eq!(missing_functions(&said(lld)), ["f"]);
         assert!(missing_functions(&said("cannot find -lx")).is_empty());
-    }
-
-    #[test]
-    fn many_words_are_cut() {
-        let shown = words(&said(&"error: no\n".repeat(40)));
-        assert_eq!(shown.lines().count(), LINES_SHOWN + 1);
-        assert!(shown.ends_with("..."));
     }
 
     #[test]

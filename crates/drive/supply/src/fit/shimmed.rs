@@ -9,10 +9,11 @@ use std::process::Output;
 use sha2::{Digest as _, Sha256};
 use shim::Recipe;
 
-use super::compiler::{Compiler, missing_functions, words};
+use super::compiler::{Compiler, missing_functions};
 use super::headers::{keep, of_rule};
 use super::image::soname;
 use crate::artifact::{HEADERS_DIR, ShimNote, library_name};
+use crate::compile::words;
 use crate::error::SupplyError;
 use crate::library::{digest, hex};
 
@@ -208,7 +209,7 @@ impl Fit<'_> {
         SupplyError::NotCompiled {
             engine: self.engine.to_owned(),
             headers: include.to_owned(),
-            words: words(output),
+            words: words(&String::from_utf8_lossy(&output.stderr), output.status),
         }
     }
 

@@ -1,5 +1,6 @@
 //! `assay micro`: what a block's checksum and compression cost by themselves.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
@@ -66,7 +67,13 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     if let Some(library) = &args.serve {
         return serve(library);
     }
-    let mut children = vec![Server::start(CRATES, Path::new(CRATES), "crates of Assay itself")?];
+    let own = Implementation {
+        name: CRATES.to_owned(),
+        origin: "crates of Assay itself".to_owned(),
+        facts: BTreeMap::new(),
+        serves: BTreeMap::new(),
+    };
+    let mut children = vec![Server::start(own.clone(), Path::new(CRATES))?];
     for build in &args.engines {
         if build.engine != "rocksdb" {
             return Err(miette!(
@@ -80,7 +87,13 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
                 "which version of {build}?"
             ));
         };
-        children.push(Server::start(&build.to_string(), &library.path, &library.origin)?);
+        let of_build = Implementation {
+            name: build.to_string(),
+            origin: library.origin,
+            facts: library.facts,
+            ..own.clone()
+        };
+        children.push(Server::start(of_build, &library.path)?);
     }
     if cfg!(debug_assertions) {
         ui.remark("a build for development: `crates` are compiled with little optimisation");
@@ -157,7 +170,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(name: &str, library: &Path, origin: &str) -> Result<Self> {
+    fn start(implementation: Implementation, library: &Path) -> Result<Self> {
         let program = std::env::current_exe().told()?;
         let mut child = Command::new(program)
             .arg("micro")
@@ -169,12 +182,6 @@ impl Server {
             .told()?;
         let questions = child.stdin.take().expect("stdin is piped");
         let answers = BufReader::new(child.stdout.take().expect("stdout is piped"));
-        let implementation = Implementation {
-            name: name.to_owned(),
-            origin: origin.to_owned(),
-            facts: std::collections::BTreeMap::new(),
-            serves: std::collections::BTreeMap::new(),
-        };
         let mut server = Self { implementation, child, questions, answers };
         if let Answer::Serves(serves) = server.ask(Question::Serves)? {
             server.implementation.serves = serves;
