@@ -67,11 +67,30 @@ pub enum OpKind {
     Scan,
     /// Point reads of several keys in one call.
     MultiGet,
+    /// A statement that adds rows whose keys the server assigns.
+    Insert,
+    /// Several statements that are done together or not at all.
+    Transaction,
+    /// A statement that changes a table's shape: an index is built.
+    Define,
 }
 
 impl OpKind {
     /// Every kind, in the order of [`OpKind::index`].
-    pub const ALL: [Self; 5] = [Self::Get, Self::Put, Self::Delete, Self::Scan, Self::MultiGet];
+    pub const ALL: [Self; 8] = [
+        Self::Get,
+        Self::Put,
+        Self::Delete,
+        Self::Scan,
+        Self::MultiGet,
+        Self::Insert,
+        Self::Transaction,
+        Self::Define,
+    ];
+
+    /// The kinds that every key-value engine may have; the rest is asked of SQL servers.
+    pub const KEY_VALUE: [Self; 5] =
+        [Self::Get, Self::Put, Self::Delete, Self::Scan, Self::MultiGet];
 
     /// Returns the kind's name as written in records.
     #[must_use]
@@ -82,6 +101,9 @@ impl OpKind {
             Self::Delete => "delete",
             Self::Scan => "scan",
             Self::MultiGet => "multi_get",
+            Self::Insert => "insert",
+            Self::Transaction => "transaction",
+            Self::Define => "define",
         }
     }
 
@@ -94,7 +116,7 @@ impl OpKind {
     /// Returns whether the kind changes data.
     #[must_use]
     pub const fn is_write(self) -> bool {
-        matches!(self, Self::Put | Self::Delete)
+        matches!(self, Self::Put | Self::Delete | Self::Insert)
     }
 }
 
@@ -165,7 +187,7 @@ impl Capabilities {
     #[must_use]
     pub fn whole<const N: usize>(features: [(&str, Feature); N]) -> Self {
         Self {
-            operations: OpKind::ALL.into(),
+            operations: OpKind::KEY_VALUE.into(),
             durability: Durability::ALL.into(),
             key_bytes_max: None,
             value_bytes_max: None,

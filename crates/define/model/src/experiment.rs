@@ -9,6 +9,8 @@ use crate::label::Waiver;
 use crate::options::Options;
 use crate::published::Published;
 use crate::record::Finding;
+use crate::server::{Dsn, Placement};
+use crate::sql::Application;
 use crate::step::Step;
 use crate::units::{Bytes, Nanos};
 
@@ -87,6 +89,9 @@ pub struct Variant {
     pub options: Options,
     /// Settings common to all engines.
     pub settings: Settings,
+    /// The server that runs already, when Assay is not to start one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dsn: Option<Dsn>,
     /// Whether it is the base once more under another name: what is found between the two is
     /// noise, and any verdict on it is false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -106,8 +111,14 @@ pub struct Experiment {
     pub workload: Option<String>,
     /// The rows.
     pub data: DataShape,
-    /// Memory cap of the worker.
+    /// What is asked of SQL servers; `None` when keys and values are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<Application>,
+    /// Memory cap of the worker, and of the server when there is one.
     pub memory_bytes: Option<Bytes>,
+    /// Which CPUs the worker and its server get.
+    #[serde(default, skip_serializing_if = "Placement::is_free")]
+    pub placement: Placement,
     /// Seed of everything random.
     pub seed: u64,
     /// Client counts, each a level of the factor.

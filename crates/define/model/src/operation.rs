@@ -1,6 +1,7 @@
 //! One request to an engine, and its answer.
 
 use crate::capability::OpKind;
+use crate::sql::Call;
 
 /// Which way a range read walks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub enum Op<'a> {
         /// The keys.
         keys: &'a [&'a [u8]],
     },
+    /// Call a procedure of the application; only SQL servers can.
+    Call(Call<'a>),
 }
 
 impl Op<'_> {
@@ -60,6 +63,7 @@ impl Op<'_> {
             Self::Delete { .. } => OpKind::Delete,
             Self::Scan { .. } => OpKind::Scan,
             Self::MultiGet { .. } => OpKind::MultiGet,
+            Self::Call(call) => call.kind,
         }
     }
 }

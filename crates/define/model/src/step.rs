@@ -1,5 +1,6 @@
 //! A step: one phase of a benchmark.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -12,9 +13,9 @@ use crate::units::{Bytes, Nanos};
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepInfo {
     /// The step's name, as written in experiment files.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it does, in one sentence without a full stop.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
     /// Operation kinds its clients and its background writer use.
     pub needs: BTreeSet<OpKind>,
     /// What it does to the data.
@@ -41,6 +42,27 @@ pub enum StepRole {
     ReadWrite,
     /// Runs no operations: brings the engine to a state.
     Maintain,
+}
+
+/// What counts as one operation when a step's costs are divided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpUnit {
+    /// Each request.
+    #[default]
+    Operation,
+    /// Each row written or returned: a statement may insert a hundred.
+    Row,
+    /// The rows that the step works on, however few statements that takes: an index is built.
+    Rows(u64),
+}
+
+impl OpUnit {
+    /// Returns whether each request counts as one.
+    #[must_use]
+    pub fn is_operation(&self) -> bool {
+        *self == Self::Operation
+    }
 }
 
 /// When a step's clients stop.
@@ -79,6 +101,9 @@ pub struct Step {
     pub writer_bytes_per_s: Option<Bytes>,
     /// Longest time a settle or a wait may take.
     pub settle_cap: Nanos,
+    /// What counts as one operation when costs are divided.
+    #[serde(default, skip_serializing_if = "OpUnit::is_operation")]
+    pub unit: OpUnit,
 }
 
 impl Step {
@@ -98,6 +123,7 @@ impl Step {
             batch_keys: 10,
             writer_bytes_per_s: None,
             settle_cap: Nanos::from_secs(60),
+            unit: OpUnit::Operation,
         }
     }
 }

@@ -96,6 +96,8 @@ impl Checker<'_> {
         };
         let published = self.words.published(&file.published, &ground)?;
         let experiment = Experiment {
+            application: None,
+            placement: model::Placement::Free,
             name: self.file_name(&file.experiment.name, "the experiment's name")?,
             margin: self.words.margin(file.experiment.margin.as_ref())?,
             waivers: self.words.waivers(&file.waive)?,
@@ -248,6 +250,7 @@ impl Checker<'_> {
         let jobs = table.background_jobs.as_ref().or(benchmark.background_jobs.as_ref());
         let jobs = jobs.map(|jobs| *jobs.get_ref());
         Ok(Variant {
+            dsn: None,
             name: self.file_name(&table.name, "a variant's name")?,
             build: build.clone(),
             profile: table.profile.as_ref().map(|name| name.get_ref().clone()),

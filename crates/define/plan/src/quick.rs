@@ -26,7 +26,7 @@ pub fn quick(
     machine: Machine,
 ) -> Result<Checked, PlanError> {
     let known = catalog.steps();
-    let first = steps.first().and_then(|name| known.iter().find(|info| info.name == name));
+    let first = steps.first().and_then(|name| known.iter().find(|info| info.name == **name));
     let mut names = steps.to_vec();
     if first.is_some_and(|info| info.role != StepRole::Load) {
         names.insert(0, "filluniquerandom".to_owned());

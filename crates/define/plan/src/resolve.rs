@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use model::units::{parse_count, parse_size, parse_span};
-use model::{Allocator, Bytes, Durability, Load, Nanos, Step, StepInfo, StepRole, StopRule};
+use model::{
+    Allocator, Bytes, Durability, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule,
+};
 use toml::Spanned;
 
 use crate::catalog::Catalog;
@@ -160,6 +162,7 @@ impl Words<'_> {
                 .quantity(settle_cap.as_ref(), parse_span)?
                 .unwrap_or(SETTLE_CAP_DEFAULT),
             name: table.step,
+            unit: OpUnit::Operation,
         };
         Ok((step, info))
     }
@@ -169,7 +172,7 @@ impl Words<'_> {
         if let Some(info) = known.iter().find(|info| info.name == name) {
             return Ok(info.clone());
         }
-        let names: Vec<_> = known.iter().map(|info| info.name).collect();
+        let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
         let error =
             PlanError::new(format!("unknown step `{name}`")).at(self.source, place, "no such step");
         Err(match nearest(name, names.iter().copied()) {

@@ -38,8 +38,8 @@ pub(crate) struct Knowledge {
 
 fn step(name: &'static str, role: StepRole, share_of_rows: Option<f64>) -> StepInfo {
     StepInfo {
-        name,
-        about: "a step of a test",
+        name: name.into(),
+        about: "a step of a test".into(),
         needs: BTreeSet::from([OpKind::Put]),
         role,
         share_of_rows,

@@ -89,6 +89,17 @@ pub fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
     }
 }
 
+/// Returns the refusal of a procedure by an engine of keys and values.
+///
+/// # Errors
+/// Always: [`EngineError::Unsupported`].
+#[cold]
+pub fn no_procedures<T>(engine: &str) -> Result<T, EngineError> {
+    Err(EngineError::Unsupported(format!(
+        "{engine} has no SQL procedures: it keeps keys and values"
+    )))
+}
+
 /// Returns the refusal of an option.
 #[must_use]
 pub fn refused(option: &str, reason: impl Into<String>) -> EngineError {

@@ -95,6 +95,8 @@ mod tests {
     fn every_operation_is_done_and_returns_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let mut spec = OpenSpec {
+            endpoint: None,
+            application: None,
             dir: dir.path().to_owned(),
             settings: Settings { durability: Durability::Sync, ..Settings::default() },
             options: Options::new(),

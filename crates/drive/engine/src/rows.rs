@@ -57,6 +57,13 @@ impl Rows {
         }
     }
 
+    /// Adds rows that were written, not returned.
+    #[inline]
+    pub fn wrote(&mut self, count: u64, bytes: u64) {
+        self.count += count;
+        self.bytes += bytes;
+    }
+
     /// Reads the pages of a large value behind its first byte.
     #[cold]
     fn touch_rest(&mut self, value: &[u8]) {

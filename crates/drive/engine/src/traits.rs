@@ -1,9 +1,14 @@
 //! The traits of a system under test.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use model::capability::Feature;
-use model::{Capabilities, DataShape, EngineState, Identity, Op, Options, Outcome, Settings};
+use model::sql::Copies;
+use model::{
+    Application, Bounds, Capabilities, DataShape, Endpoint, EngineState, Identity, Op, Options,
+    Outcome, Settings,
+};
 
 use crate::error::EngineError;
 use crate::rows::Rows;
@@ -19,6 +24,39 @@ pub struct OpenSpec {
     pub options: Options,
     /// Rows to expect, for engines that size themselves beforehand.
     pub data: DataShape,
+    /// Where the server listens, for engines that are one; `None` for those in this process.
+    pub endpoint: Option<Endpoint>,
+    /// What is asked of it beside keys and values, and for how many clients at most.
+    pub application: Option<Asked>,
+}
+
+impl OpenSpec {
+    /// Returns what opens an engine in this process without options.
+    #[must_use]
+    pub fn embedded(dir: PathBuf, settings: Settings, data: DataShape) -> Self {
+        Self { dir, settings, options: Options::new(), data, endpoint: None, application: None }
+    }
+}
+
+/// An application, and how many clients will call it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The application.
+    pub application: Arc<Application>,
+    /// Most clients of any step: each has its own copy of tables that are per client.
+    pub clients: u32,
+}
+
+impl Asked {
+    /// Returns how many copies there are of the table at `position`.
+    #[must_use]
+    pub fn copies(&self, position: u16) -> u32 {
+        match self.application.tables.get(usize::from(position)).map(|table| table.copies) {
+            Some(Copies::PerClient) => self.clients,
+            Some(Copies::Fixed(count)) => count,
+            None => 0,
+        }
+    }
 }
 
 /// Ability: the engine's answers can be checked; there unless denied.
@@ -45,15 +83,12 @@ pub fn gives_answers(capabilities: &Capabilities) -> bool {
 ///
 /// ```
 /// use engine::{Driver, OpenSpec, Rows, memory::MemoryDriver};
-/// use model::{DataShape, Op, Options, Outcome, Settings};
+/// use model::{DataShape, Op, Outcome, Settings};
 ///
 /// let dir = tempfile::tempdir().expect("a directory");
-/// let engine = MemoryDriver.open(&OpenSpec {
-///     dir: dir.path().to_owned(),
-///     settings: Settings::default(),
-///     options: Options::new(),
-///     data: DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 },
-/// })?;
+/// let data = DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 };
+/// let spec = OpenSpec::embedded(dir.path().to_owned(), Settings::default(), data);
+/// let engine = MemoryDriver.open(&spec)?;
 /// let mut session = engine.session()?;
 /// let mut rows = Rows::new();
 /// session.execute(&Op::Put { key: b"k", value: b"v" }, &mut rows)?;
@@ -88,6 +123,8 @@ pub enum Maintenance {
     CompactLevel0,
     /// Compact everything.
     CompactAll,
+    /// Reclaim what deleted and replaced rows have left, and renew the planner's statistics.
+    Clean,
 }
 
 /// An open engine.
@@ -127,6 +164,24 @@ pub trait Engine: Send + Sync {
     /// Returns the engine's own log and option files, to be archived with the run.
     fn own_files(&self) -> Vec<PathBuf> {
         Vec::new()
+    }
+
+    /// Returns the ids in copy `number` (from 0) of the application's table at `table`; `None`
+    /// when the engine has no tables or this one assigns no ids.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    fn bounds(&self, _table: u16, _number: u32) -> Result<Option<Bounds>, EngineError> {
+        Ok(None)
+    }
+
+    /// Returns the rows of copy `number` of the application's table at `table`, counted; `None`
+    /// when the engine has no tables.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    fn count_rows(&self, _table: u16, _number: u32) -> Result<Option<u64>, EngineError> {
+        Ok(None)
     }
 
     /// Closes the engine cleanly.

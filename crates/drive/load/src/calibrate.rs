@@ -132,7 +132,14 @@ impl<C: Clock> Bench<'_, C> {
 fn null() -> Result<Box<dyn Engine>, LoadError> {
     let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
     let (settings, options) = (Settings::default(), Options::new());
-    let spec = OpenSpec { dir: PathBuf::from("/"), settings, options, data };
+    let spec = OpenSpec {
+        endpoint: None,
+        application: None,
+        dir: PathBuf::from("/"),
+        settings,
+        options,
+        data,
+    };
     let refused = |source| LoadError::Session { who: "the calibration".to_owned(), source };
     NullDriver.open(&spec).map_err(refused)
 }

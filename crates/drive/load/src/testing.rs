@@ -97,7 +97,12 @@ impl Generator for Plain {
         Some(match self.kind {
             OpKind::Put => Op::Put { key: &self.key, value: b"12345" },
             OpKind::Delete => Op::Delete { key: &self.key },
-            OpKind::Get | OpKind::Scan | OpKind::MultiGet => Op::Get { key: &self.key },
+            OpKind::Get
+            | OpKind::Scan
+            | OpKind::MultiGet
+            | OpKind::Insert
+            | OpKind::Transaction
+            | OpKind::Define => Op::Get { key: &self.key },
         })
     }
 

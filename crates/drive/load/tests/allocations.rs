@@ -23,7 +23,14 @@ fn allocations(load: Load, operations: u64) -> usize {
     let step =
         Step { load: load.clone(), ..Step::new("readrandom", StopRule::Operations(operations)) };
     let (settings, options) = (Settings::default(), Options::new());
-    let spec = OpenSpec { dir: std::env::temp_dir(), settings, options, data };
+    let spec = OpenSpec {
+        endpoint: None,
+        application: None,
+        dir: std::env::temp_dir(),
+        settings,
+        options,
+        data,
+    };
     let engine = NullDriver.open(&spec).expect("the null engine opens everywhere");
     let (presence, group) = (Presence::All, Group::Clients);
     let request = Request { step: &step, data: &data, seed: 1, presence, group };

@@ -224,6 +224,7 @@ impl Handle {
             Maintenance::Flush => 0,
             Maintenance::CompactLevel0 => 1,
             Maintenance::CompactAll => 2,
+            Maintenance::Clean => return Ok(false),
         };
         let (mut is_done, mut failure) = (0, Failure::none());
         let maintain = self.api.functions.maintain;

@@ -99,6 +99,8 @@ fn refusal(source: &str) -> Option<String> {
 
 fn spec(dir: &Path, options: Options) -> OpenSpec {
     OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.to_owned(),
         settings: Settings { durability: Durability::None, ..Settings::default() },
         options,

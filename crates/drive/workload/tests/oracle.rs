@@ -72,6 +72,8 @@ fn execute(engine: &dyn Engine, step: &Step, presence: Presence) -> Result<Tally
 
 fn open(dir: &tempfile::TempDir) -> Box<dyn Engine> {
     let spec = OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.path().to_owned(),
         settings: Settings::default(),
         options: Options::new(),
@@ -100,7 +102,7 @@ fn every_step_gets_right_answers_from_the_oracle() {
     // checked; reads of a full key space verify as many values as they read rows.
     for fill in ["fillseq", "filluniquerandom", "fillrandom"] {
         for info in catalog() {
-            let tallies = run(&[step(fill), step(info.name), step("readrandom")]);
+            let tallies = run(&[step(fill), step(&info.name), step("readrandom")]);
             assert_eq!(tallies[0].operations, ROWS, "{fill}");
             assert_eq!(tallies[1].rows, tallies[1].verified, "{}", info.name);
             let reads = info.needs.iter().any(|kind| !kind.is_write());
@@ -116,7 +118,7 @@ fn every_distribution_works_with_every_kind_of_operation() {
         ["sequential", "zipf:0.5", "zipf:1.2", "latest", "hotspot:64.512", "hotspot:8.64"];
     for distribution in distributions {
         for info in catalog() {
-            let asked = Step { distribution: distribution.to_owned(), ..step(info.name) };
+            let asked = Step { distribution: distribution.to_owned(), ..step(&info.name) };
             let tallies = run(&[step("fillseq"), asked]);
             assert_eq!(tallies[1].rows, tallies[1].verified, "{} {distribution}", info.name);
         }

@@ -37,14 +37,14 @@ fn take(generator: &mut Box<dyn Generator>, count: usize) -> Vec<String> {
 }
 
 /// Returns the names of the steps that have clients.
-fn steps() -> impl Iterator<Item = &'static str> {
-    catalog().into_iter().filter(|info| !info.needs.is_empty()).map(|info| info.name)
+fn steps() -> impl Iterator<Item = String> {
+    catalog().into_iter().filter(|info| !info.needs.is_empty()).map(|info| info.name.into_owned())
 }
 
 #[test]
 fn the_same_arguments_give_the_same_stream() {
     for name in steps() {
-        let (step, data) = (step(name, "zipf:0.99", 2), data(1000));
+        let (step, data) = (step(&name, "zipf:0.99", 2), data(1000));
         let (mut once, mut again) =
             (of(&step, &data, 9, Group::Clients), of(&step, &data, 9, Group::Clients));
         for (one, other) in once.iter_mut().zip(&mut again) {
@@ -62,7 +62,7 @@ fn streams_are_the_same_in_every_build() {
     // Method: row ids of the first operations and the first value, as they are today.
     let data = data(1000);
     let ids = |name: &str| {
-        let mut client = of(&step(name, "uniform", 1), &data, 1, Group::Clients).remove(0);
+        let mut client = of(&step(&name, "uniform", 1), &data, 1, Group::Clients).remove(0);
         let mut ids = Vec::new();
         while ids.len() < 4 {
             let Some(Op::Get { key } | Op::Put { key, .. }) = client.next() else { break };
@@ -101,7 +101,7 @@ fn clients_seeds_steps_and_groups_differ() {
 #[test]
 fn only_steps_with_a_writer_have_one() {
     for info in catalog() {
-        let (step, data) = (step(info.name, "uniform", 1), data(10));
+        let (step, data) = (step(&info.name, "uniform", 1), data(10));
         let writers = of(&step, &data, 1, Group::Writers).len();
         assert_eq!(writers, usize::from(info.has_writer), "{}", info.name);
         let clients = of(&step, &data, 1, Group::Clients).len();
@@ -129,12 +129,13 @@ fn the_writer_writes_uniformly_beside_skewed_readers() {
 fn operations_have_the_asked_shape() {
     let data = DataShape { key_bytes: 24, value_bytes: 33, ..data(50) };
     for name in steps() {
-        let mut client = of(&step(name, "uniform", 1), &data, 3, Group::Clients).remove(0);
+        let mut client = of(&step(&name, "uniform", 1), &data, 3, Group::Clients).remove(0);
         for _ in 0..20 {
             match client.next().unwrap() {
                 Op::Get { key } | Op::Delete { key } => assert_eq!(key.len(), 24),
                 Op::Put { key, value } => assert_eq!((key.len(), value.len()), (24, 33)),
                 Op::Scan { start, limit, .. } => assert_eq!((start.len(), limit), (24, 7)),
+                Op::Call(_) => panic!("a procedure without an application"),
                 Op::MultiGet { keys } => {
                     assert!(keys.len() == 3 && keys.iter().all(|key| key.len() == 24));
                 }

@@ -400,6 +400,7 @@ mod tests {
             id: "test/null.c2.r1".to_owned(),
             cell,
             variant: Variant {
+                dsn: None,
                 name: "null".to_owned(),
                 build: "null".parse().unwrap(),
                 profile: None,

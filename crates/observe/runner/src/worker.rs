@@ -222,6 +222,8 @@ impl<W: Write + Send> Worker<'_, W> {
     /// has then been told.
     fn open(&self, order: &Order, registry: &Registry) -> Result<Option<Opened>, String> {
         let spec = OpenSpec {
+            endpoint: None,
+            application: None,
             dir: order.dir.clone(),
             settings: order.variant.settings.clone(),
             options: order.variant.options.clone(),

@@ -56,6 +56,7 @@ pub(crate) fn load(counters: &[(&str, f64)]) -> StepRecord {
 
 pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
     let variant = |name: &&str| Variant {
+        dsn: None,
         name: (*name).to_owned(),
         build: "null".parse().unwrap(),
         profile: None,
@@ -64,6 +65,8 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
         is_control: false,
     };
     Experiment {
+        application: None,
+        placement: model::Placement::Free,
         name: "sample".to_owned(),
         question: "Which?".to_owned(),
         base: variants[0].to_owned(),

@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn steps_are_told_apart_as_the_workload_tells_them() {
         for info in workload::catalog() {
-            let step = testing::step(info.name).step;
+            let step = testing::step(&info.name).step;
             assert_eq!(only_reads(&step), info.role == StepRole::Read, "{}", info.name);
             assert_eq!(only_maintains(&step), info.role == StepRole::Maintain, "{}", info.name);
         }

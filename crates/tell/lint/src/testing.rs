@@ -52,6 +52,7 @@ pub(crate) fn summary(done: u64) -> OpSummary {
 /// A million rows of 420 bytes, one client, one step `readrandom`, three repetitions.
 pub(crate) fn experiment(variants: &[&str]) -> Experiment {
     let variant = |name: &&str| Variant {
+        dsn: None,
         name: (*name).to_owned(),
         build: "null".parse().unwrap(),
         profile: None,
@@ -60,6 +61,8 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
         is_control: false,
     };
     Experiment {
+        application: None,
+        placement: model::Placement::Free,
         name: "sample".to_owned(),
         question: "Which?".to_owned(),
         base: variants[0].to_owned(),

@@ -108,6 +108,8 @@ pub(crate) fn known_options(dir: &Path) -> impl Iterator<Item = (&'static str, V
 fn open_wrongly(driver: &dyn Driver, dir: &Path) -> Result<Box<dyn Engine>, EngineError> {
     let durability = driver.capabilities().durability.first().copied().unwrap_or_default();
     driver.open(&OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.to_owned(),
         settings: Settings { durability, ..Settings::default() },
         options: [("assay.no_such_option", "1")].into_iter().collect(),

@@ -67,7 +67,14 @@ fn open(driver: &dyn Driver, task: &Task) -> Result<Box<dyn Engine>, String> {
         ..Settings::default()
     };
     let options = options()?;
-    let spec = OpenSpec { dir: task.dir.clone(), settings, options, data: shape() };
+    let spec = OpenSpec {
+        endpoint: None,
+        application: None,
+        dir: task.dir.clone(),
+        settings,
+        options,
+        data: shape(),
+    };
     driver.open(&spec).map_err(|error| error.to_string())
 }
 

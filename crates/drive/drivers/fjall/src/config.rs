@@ -286,6 +286,8 @@ mod tests {
 
     fn resolve(compression: Option<&str>, options: &[(&str, &str)]) -> Result<Config, EngineError> {
         Config::resolve(&OpenSpec {
+            endpoint: None,
+            application: None,
             dir: PathBuf::new(),
             settings: Settings {
                 compression: compression.map(str::to_owned),

@@ -167,7 +167,7 @@ impl Engine for FjallEngine {
         match work {
             Maintenance::Flush => self.keyspace.rotate_memtable().map_err(failed),
             // fjall decides on its own, after each flush.
-            Maintenance::CompactLevel0 => Ok(false),
+            Maintenance::CompactLevel0 | Maintenance::Clean => Ok(false),
             Maintenance::CompactAll => {
                 self.keyspace.rotate_memtable().map_err(failed)?;
                 // A compaction leaves out what a flush or another compaction has in hand.

@@ -61,6 +61,7 @@ impl Session for FjallSession<'_> {
                 push(self.keyspace.range(..=start).rev(), limit, rows)
             }
             Op::MultiGet { keys } => self.multi_get(keys, rows),
+            Op::Call(_) => return engine::asked::no_procedures("fjall"),
         }
         .map_err(failed)
     }
@@ -73,6 +74,7 @@ fn refuse_long_keys(op: &Op<'_>) -> Result<(), EngineError> {
         Op::Get { key } | Op::Put { key, .. } | Op::Delete { key } => is_long(key),
         Op::Scan { start, .. } => is_long(start),
         Op::MultiGet { keys } => keys.iter().any(|key| is_long(key)),
+        Op::Call(_) => false,
     };
     if is_refused {
         let text = format!("fjall: a key has at most {KEY_BYTES_MAX} bytes");

@@ -81,7 +81,7 @@ impl Engine for LevelEngine {
             Maintenance::Flush => self.db.flush(),
             Maintenance::CompactAll => self.db.compact_all(),
             // The C API compacts ranges of keys, through all levels.
-            Maintenance::CompactLevel0 => return Ok(false),
+            Maintenance::CompactLevel0 | Maintenance::Clean => return Ok(false),
         }
         Ok(true)
     }

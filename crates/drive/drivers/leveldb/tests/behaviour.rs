@@ -16,6 +16,8 @@ const ROWS: u32 = 10_000;
 fn open(driver: &dyn Driver, dir: &Path) -> Box<dyn Engine> {
     let options = [("write_buffer_size", "256KiB"), ("compression", "none")];
     let spec = OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.to_owned(),
         settings: Settings { durability: Durability::Os, ..Settings::default() },
         options: options.into_iter().collect(),

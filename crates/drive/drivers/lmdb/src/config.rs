@@ -103,6 +103,8 @@ mod tests {
 
     fn spec(durability: Durability, options: &[(&str, &str)]) -> OpenSpec {
         OpenSpec {
+            endpoint: None,
+            application: None,
             dir: PathBuf::new(),
             settings: Settings { durability, ..Settings::default() },
             options: options.iter().copied().collect(),

@@ -51,7 +51,7 @@ impl Engine for LmdbEngine {
         match work {
             Maintenance::Flush => self.env.sync().map(|()| true),
             // LMDB compacts only into a copy, which is another database.
-            Maintenance::CompactLevel0 | Maintenance::CompactAll => Ok(false),
+            Maintenance::CompactLevel0 | Maintenance::CompactAll | Maintenance::Clean => Ok(false),
         }
     }
 

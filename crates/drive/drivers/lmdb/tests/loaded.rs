@@ -43,7 +43,14 @@ fn a_library_tells_which_it_is() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 400, compressible_to: 0.5 };
         let (settings, options) = (settings(Durability::Os), Options::new());
-        let spec = OpenSpec { dir: dir.path().to_owned(), settings, options, data };
+        let spec = OpenSpec {
+            endpoint: None,
+            application: None,
+            dir: dir.path().to_owned(),
+            settings,
+            options,
+            data,
+        };
         let engine = loaded.open(&spec).unwrap();
         assert_eq!(engine.identity(), identity);
         engine.close().unwrap();

@@ -87,6 +87,8 @@ mod tests {
 
     fn spec(durability: Durability, options: &[(&str, &str)]) -> OpenSpec {
         OpenSpec {
+            endpoint: None,
+            application: None,
             dir: PathBuf::new(),
             settings: Settings {
                 durability,

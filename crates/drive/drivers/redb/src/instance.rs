@@ -118,7 +118,7 @@ impl Engine for RedbEngine {
             (Maintenance::Flush, _) if self.config.syncs == Syncs::Dropped => {
                 self.sync().map(|()| true)
             }
-            (Maintenance::Flush | Maintenance::CompactLevel0, _) => Ok(false),
+            (Maintenance::Flush | Maintenance::CompactLevel0 | Maintenance::Clean, _) => Ok(false),
             (Maintenance::CompactAll, _) => match self.database.try_write() {
                 Ok(mut database) => database.compact().map(|_moved| true).map_err(failed),
                 Err(TryLockError::WouldBlock) => Ok(false),

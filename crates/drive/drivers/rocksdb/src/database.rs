@@ -199,6 +199,7 @@ impl Engine for RocksEngine {
         match work {
             Maintenance::Flush => self.db.flush().map(|()| true),
             Maintenance::CompactLevel0 => self.compact_level0(),
+            Maintenance::Clean => Ok(false),
             Maintenance::CompactAll => {
                 self.db.compact_all();
                 Ok(true)

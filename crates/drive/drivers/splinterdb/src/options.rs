@@ -133,6 +133,8 @@ mod tests {
             ..Settings::default()
         };
         let spec = OpenSpec {
+            endpoint: None,
+            application: None,
             dir: PathBuf::new(),
             settings,
             options: options.iter().copied().collect(),

@@ -56,6 +56,8 @@ fn settings() -> Settings {
 
 fn spec(dir: &Path, options: &[(&str, &str)]) -> OpenSpec {
     OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.to_owned(),
         settings: settings(),
         options: options.iter().copied().collect(),

@@ -100,7 +100,7 @@ impl Engine for SqliteEngine {
         match work {
             Maintenance::Flush if !self.config.has_wal() => Ok(false),
             Maintenance::Flush => self.checkpoint(&self.connect()?),
-            Maintenance::CompactLevel0 => Ok(false),
+            Maintenance::CompactLevel0 | Maintenance::Clean => Ok(false),
             Maintenance::CompactAll => {
                 let connection = self.connect()?;
                 connection::run(&connection, "VACUUM")?;

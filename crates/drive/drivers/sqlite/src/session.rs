@@ -65,6 +65,7 @@ impl Session for SqliteSession<'_> {
             Op::Scan { start, limit, direction: Direction::Reverse } => {
                 scan(reverse, start, limit, rows)?;
             }
+            Op::Call(_) => return engine::asked::no_procedures("sqlite"),
             Op::MultiGet { keys } => {
                 begin.run([], |_| Break(()))?;
                 let read = keys.iter().try_for_each(|key| get(find, key, rows));
@@ -125,6 +126,8 @@ mod tests {
     fn a_writer_that_waited_in_vain_says_so_and_may_go_on() {
         let dir = tempfile::tempdir().unwrap();
         let spec = OpenSpec {
+            endpoint: None,
+            application: None,
             dir: dir.path().to_owned(),
             settings: Settings { durability: Durability::Os, ..Settings::default() },
             options: [("busy_timeout", "1")].into_iter().collect(),

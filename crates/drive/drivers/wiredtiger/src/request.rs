@@ -173,6 +173,8 @@ mod tests {
 
     fn asked(settings: Settings, options: &[(&str, &str)]) -> Result<Options, EngineError> {
         let spec = OpenSpec {
+            endpoint: None,
+            application: None,
             dir: PathBuf::new(),
             settings,
             options: options.iter().copied().collect(),

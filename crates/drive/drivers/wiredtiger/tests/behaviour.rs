@@ -25,6 +25,8 @@ fn open(
     options: &[(&str, &str)],
 ) -> Result<Box<dyn Engine>, EngineError> {
     driver.open(&OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.to_owned(),
         settings,
         options: options.iter().copied().collect(),

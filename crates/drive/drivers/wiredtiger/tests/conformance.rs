@@ -58,6 +58,8 @@ fn the_lsm_conforms() {
 fn refusal(driver: &dyn Driver, options: &Options) -> String {
     let dir = tempfile::tempdir().expect("a directory can be made");
     let opened = driver.open(&engine::OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.path().to_owned(),
         settings: settings(Durability::Os),
         options: options.clone(),

@@ -130,6 +130,7 @@ pub(super) fn describe(op: &Op<'_>) -> String {
         Op::Scan { start, limit, direction } => {
             format!("scan from {} {direction:?} limit {limit}", text(start))
         }
+        Op::Call(call) => format!("call of procedure {}", call.procedure),
         Op::MultiGet { keys } => {
             let keys: Vec<_> = keys.iter().map(|key| text(key)).collect();
             format!("multi_get [{}]", keys.join(", "))

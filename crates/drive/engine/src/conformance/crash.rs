@@ -37,7 +37,14 @@ pub fn survives_process_crash(driver: &dyn Driver) {
 fn open(driver: &dyn Driver, dir: &Path, durability: Durability) -> Box<dyn Engine> {
     let settings = Settings { durability, ..Settings::default() };
     let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 900, compressible_to: 0.5 };
-    let spec = OpenSpec { dir: dir.to_owned(), settings, options: Options::new(), data };
+    let spec = OpenSpec {
+        endpoint: None,
+        application: None,
+        dir: dir.to_owned(),
+        settings,
+        options: Options::new(),
+        data,
+    };
     driver.open(&spec).expect("the directory is good")
 }
 

@@ -141,7 +141,10 @@ impl Stream {
                 let way = self.ways[self.random.below(2) % self.ways.len()];
                 Request::Scan(self.key(), limit, way)
             }
-            OpKind::MultiGet => Request::MultiGet(self.keys()),
+            // Kinds that only SQL servers have are not among those asked for.
+            OpKind::MultiGet | OpKind::Insert | OpKind::Transaction | OpKind::Define => {
+                Request::MultiGet(self.keys())
+            }
         }
     }
 

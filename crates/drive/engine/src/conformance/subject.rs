@@ -69,6 +69,8 @@ impl<'a> Subject<'a> {
     /// Returns what `dir` is opened with.
     pub(super) fn spec(&self, dir: &Path) -> OpenSpec {
         OpenSpec {
+            endpoint: None,
+            application: None,
             dir: dir.to_owned(),
             settings: self.settings.clone(),
             options: self.options.clone(),
@@ -100,6 +102,8 @@ pub(super) fn fresh_dir() -> Result<TempDir, String> {
 /// Opens the oracle in `dir`.
 pub(super) fn open_oracle(dir: &Path) -> Result<Box<dyn Engine>, String> {
     let spec = OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.to_owned(),
         settings: Settings { durability: Durability::None, ..Settings::default() },
         options: Options::new(),

@@ -23,6 +23,8 @@ type Script<'a> = &'a [(&'a str, &'a str)];
 fn open(faults: Script<'_>) -> Result<Box<dyn Engine>, EngineError> {
     let dir = tempfile::tempdir().unwrap();
     FaultyDriver::around(Box::new(NullDriver)).open(&OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.path().to_owned(),
         settings: Settings::default(),
         options: faults.iter().copied().collect(),

@@ -109,7 +109,7 @@ impl Engine for MemoryEngine {
                 log.rewrite(map)?;
                 Ok(true)
             }
-            Maintenance::CompactLevel0 | Maintenance::CompactAll => Ok(false),
+            Maintenance::CompactLevel0 | Maintenance::CompactAll | Maintenance::Clean => Ok(false),
         }
     }
 
@@ -134,6 +134,7 @@ impl Session for MemorySession<'_> {
                 let state = self.engine.read()?;
                 push_found(&state.map, key, rows);
             }
+            Op::Call(_) => return crate::asked::no_procedures("memory"),
             Op::MultiGet { keys } => {
                 let state = self.engine.read()?;
                 for key in keys {
@@ -194,6 +195,8 @@ mod tests {
 
     fn spec(dir: &TempDir, durability: Durability) -> OpenSpec {
         OpenSpec {
+            endpoint: None,
+            application: None,
             dir: dir.path().to_owned(),
             settings: Settings { durability, ..Settings::default() },
             options: Options::new(),

@@ -23,6 +23,7 @@ impl Stage {
             Self::Do(Maintenance::Flush) => "flush",
             Self::Do(Maintenance::CompactLevel0) => "compact_level0",
             Self::Do(Maintenance::CompactAll) => "compact_all",
+            Self::Do(Maintenance::Clean) => "clean",
             Self::WaitIdle => "wait_idle",
         }
     }
@@ -92,8 +93,8 @@ impl Recipe {
         let writer = self.has_writer.then_some(super::WRITER);
         let groups = [self.clients, writer];
         StepInfo {
-            name: self.name,
-            about: self.about,
+            name: self.name.into(),
+            about: self.about.into(),
             needs: groups.iter().flatten().map(|traffic| traffic.action.kind()).collect(),
             role: self.role,
             share_of_rows: self.share_of_rows,

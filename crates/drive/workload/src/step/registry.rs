@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_what_the_seeds_call_them() {
-        let names: Vec<_> = catalog().iter().map(|info| info.name).collect();
+        let names: Vec<_> = catalog().into_iter().map(|info| info.name.into_owned()).collect();
         let expected = "fillseq fillrandom filluniquerandom overwrite overwritesome \
             overwriteandwait deleterandom readrandom readmissing multireadrandom fwdrange revrange \
             readwhilewriting fwdrangewhilewriting revrangewhilewriting settle compact";
@@ -104,7 +104,7 @@ mod tests {
         for info in catalog() {
             let is_maintenance = info.role == StepRole::Maintain;
             assert_eq!(info.needs.is_empty(), is_maintenance, "{}", info.name);
-            assert_eq!(is_maintenance, !stages(info.name).is_empty() && info.needs.is_empty());
+            assert_eq!(is_maintenance, !stages(&info.name).is_empty() && info.needs.is_empty());
             let writes = info.needs.iter().any(|kind| kind.is_write());
             let may_write = !matches!(info.role, StepRole::Read | StepRole::Maintain);
             assert_eq!(writes, may_write, "{}", info.name);

@@ -55,7 +55,9 @@ pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
     let keys = |kind: OpKind| match kind {
         OpKind::Get | OpKind::Scan => Some(1),
         OpKind::MultiGet => Some(u64::from(step.step.batch_keys)),
-        OpKind::Put | OpKind::Delete => None,
+        OpKind::Put | OpKind::Delete | OpKind::Insert | OpKind::Transaction | OpKind::Define => {
+            None
+        }
     };
     let mut reads = 0;
     for (kind, summary) in step.clients.iter().chain(&step.writers) {

@@ -13,6 +13,8 @@ const NEWEST: &str = "11.8.1";
 
 pub(crate) fn spec(dir: &Path, options: Options) -> OpenSpec {
     OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.to_owned(),
         settings: Settings { cache_bytes: Some(Bytes(8 << 20)), ..Settings::default() },
         options,

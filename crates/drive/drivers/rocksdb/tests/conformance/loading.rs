@@ -16,6 +16,8 @@ const NEWEST: &str = "11.8.1";
 fn open(driver: &dyn Driver, options: Options) -> Result<(TempDir, Box<dyn Engine>), EngineError> {
     let dir = tempfile::tempdir().unwrap();
     let spec = OpenSpec {
+        endpoint: None,
+        application: None,
         dir: dir.path().to_owned(),
         settings: Settings::default(),
         options,

@@ -22,6 +22,8 @@ fn effective(driver: &dyn Driver, options: Options) -> (String, Options) {
     let dir = tempfile::tempdir().expect("a scratch directory can be made");
     let engine = driver
         .open(&OpenSpec {
+            endpoint: None,
+            application: None,
             dir: dir.path().to_owned(),
             settings: Settings { cache_bytes: Some(Bytes(8 << 20)), ..Settings::default() },
             options,

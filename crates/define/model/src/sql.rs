@@ -1,0 +1,375 @@
+//! What an application asks of an SQL server: its tables, its procedures, its steps.
+//!
+//! An application is data: `plan` reads it from a file, `workload` draws its values, and each SQL
+//! driver says it in its own dialect.
+
+use serde::{Deserialize, Serialize};
+
+use crate::capability::OpKind;
+use crate::step::{OpUnit, StepRole};
+
+/// The SQL a server understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dialect {
+    /// Postgres and whatever speaks like it.
+    Postgres,
+    /// MySQL, MariaDB and whatever speaks like them.
+    Mysql,
+}
+
+/// The same thing said in each dialect.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said<T> {
+    /// For Postgres.
+    pub postgres: T,
+    /// For MySQL and MariaDB.
+    pub mysql: T,
+}
+
+impl<T> Said<T> {
+    /// Returns how it is said in `dialect`.
+    #[must_use]
+    pub const fn by(&self, dialect: Dialect) -> &T {
+        match dialect {
+            Dialect::Postgres => &self.postgres,
+            Dialect::Mysql => &self.mysql,
+        }
+    }
+}
+
+/// Tables, procedures and steps; checked, nothing left to look up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Application {
+    /// Name, as written in experiment files: `ibench-2023`.
+    pub name: String,
+    /// What it is, in one sentence without a full stop.
+    pub about: String,
+    /// Bytes of one row's values on average, for estimates of space.
+    pub row_bytes: u32,
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// What may be asked, in the order that [`Call::procedure`] counts.
+    pub procedures: Vec<Procedure>,
+    /// The steps a benchmark may name.
+    pub steps: Vec<Traffic>,
+    /// Names of the steps, in the order in which they run when an experiment names none.
+    pub order: Vec<String>,
+}
+
+/// A table, or several alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    /// Start of the name; a number follows, from 1 on: `pi` for `pi1`, `pi2`.
+    pub name: String,
+    /// How many there are.
+    pub copies: Copies,
+    /// Statements that create one of them; [`Part::Table`] stands for its name.
+    pub create: Said<Vec<Statement>>,
+    /// Column of integers that the server assigns in ascending order; `None` when there is none,
+    /// and then nothing can be drawn of the rows there are.
+    pub id: Option<String>,
+}
+
+/// How many tables of a kind there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Copies {
+    /// One for each client, who uses no other.
+    PerClient,
+    /// That many, drawn uniformly for each call.
+    Fixed(u32),
+}
+
+/// One statement, or one transaction of several, with what is drawn for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Procedure {
+    /// Its name.
+    pub name: String,
+    /// The kind of operation it counts as.
+    pub kind: OpKind,
+    /// Position of the table it works on in [`Application::tables`].
+    pub table: u16,
+    /// Whether the statements are one transaction; else each commits by itself.
+    pub is_transaction: bool,
+    /// The statements, in order.
+    pub statements: Said<Vec<Statement>>,
+    /// Values drawn once per call.
+    pub arguments: Vec<Draw>,
+    /// Values drawn for each row of [`Part::Rows`].
+    pub row: Vec<Draw>,
+    /// Rows of [`Part::Rows`], and rows that a call writes or deletes; 0 when that varies.
+    pub rows: u32,
+    /// Rows that one call should return on average; `None` when that varies.
+    pub rows_expected: Option<f64>,
+}
+
+/// One statement with its gaps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statement {
+    /// Text and gaps, in order.
+    pub parts: Vec<Part>,
+}
+
+/// A piece of a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Words.
+    Text(String),
+    /// The table's name.
+    Table,
+    /// A value drawn once per call: its position in [`Procedure::arguments`].
+    Argument(u16),
+    /// A value drawn for each row: its position in [`Procedure::row`]; inside [`Part::Rows`] only.
+    RowArgument(u16),
+    /// These parts once for each row, with `, ` between.
+    Rows(Vec<Part>),
+}
+
+/// A piece of a statement after its rows have been written out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Words.
+    Text(&'a str),
+    /// The table's name.
+    Table,
+    /// A value: its position in [`Call::arguments`].
+    Argument(usize),
+}
+
+impl Statement {
+    /// Returns the pieces with every row written out, for a procedure of `procedure`'s shape.
+    #[must_use]
+    pub fn pieces<'a>(&'a self, procedure: &Procedure) -> Vec<Piece<'a>> {
+        let (once, width) = (procedure.arguments.len(), procedure.row.len());
+        let mut pieces = Vec::new();
+        for part in &self.parts {
+            let Part::Rows(row) = part else {
+                pieces.push(piece(part, once));
+                continue;
+            };
+            for number in 0..procedure.rows as usize {
+                if number > 0 {
+                    pieces.push(Piece::Text(", "));
+                }
+                pieces.extend(row.iter().map(|part| piece(part, once + number * width)));
+            }
+        }
+        pieces
+    }
+}
+
+/// Returns one part; values of a row begin at `row`.
+fn piece(part: &Part, row: usize) -> Piece<'_> {
+    match part {
+        Part::Text(text) => Piece::Text(text),
+        Part::Table => Piece::Table,
+        Part::Argument(position) => Piece::Argument(usize::from(*position)),
+        Part::RowArgument(position) => Piece::Argument(row + usize::from(*position)),
+        Part::Rows(_) => Piece::Text(""),
+    }
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Draw {
+    /// An integer: `from` and what a key distribution picks of `count`.
+    Integer {
+        /// Key distribution, as written (`uniform`, `zipf:0.99`).
+        distribution: String,
+        /// The smallest value.
+        from: i64,
+        /// How many values there are, >= 1.
+        count: u64,
+    },
+    /// A real number: (uniform in `0 .. below`, plus an integer drawn before it) times `scale`.
+    Real {
+        /// Upper bound of the uniform part, not included.
+        below: f64,
+        /// Position, among the values drawn with it, of the integer that is added.
+        plus: Option<u16>,
+        /// Factor.
+        scale: f64,
+    },
+    /// Text of random length whose random part cannot be compressed; letters `a` fill the rest,
+    /// before it.
+    Payload {
+        /// Shortest.
+        bytes_min: u32,
+        /// Longest.
+        bytes_max: u32,
+        /// Share of the bytes that is random.
+        random: f64,
+    },
+    /// Text in which each `#` of the pattern is a random digit.
+    Pattern(String),
+    /// A moment in whole seconds that moves on by one after that many calls of the client.
+    Moment {
+        /// Calls that share a second.
+        calls_per_second: u32,
+    },
+    /// An id among those in the table, uniformly.
+    Id,
+    /// The smallest id in the table.
+    FirstId,
+    /// The number of the operation among its client's, times the clients, plus the client's: no
+    /// two calls of a step draw the same.
+    Number,
+}
+
+/// What a step's clients do, and beside them its background writers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// The step's name.
+    pub name: String,
+    /// What it does, in one sentence without a full stop.
+    pub about: String,
+    /// What it does to the data.
+    pub role: StepRole,
+    /// What the clients do; `None` for a step that only has stages.
+    pub clients: Option<Doing>,
+    /// What each client's background writer does, and how fast.
+    pub background: Option<Background>,
+    /// Rows after which it ends; `None` when it ends by duration.
+    pub rows: Option<RowCount>,
+    /// What counts as one operation when costs are divided.
+    pub unit: OpUnit,
+    /// Whether the server is brought to rest afterwards.
+    pub settles: bool,
+}
+
+/// Rows that a step works on: a share of the rows loaded, and a number.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RowCount {
+    /// Share of the experiment's rows.
+    pub share: f64,
+    /// Rows besides.
+    pub fixed: u64,
+}
+
+/// Which procedures, in which order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// Each call is drawn: procedure and weight.
+    Mix(Vec<(u16, u32)>),
+    /// One after the other, from the beginning again.
+    InTurn(Vec<u16>),
+    /// Each of them once, by the client whose table it is.
+    Once(Vec<u16>),
+}
+
+/// Writers beside the clients: one for each of them, on the same table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Background {
+    /// What it does.
+    pub doing: Doing,
+    /// Rows per second for each client, inserted and deleted alike; evenly paced.
+    pub rows_per_s: f64,
+}
+
+/// The ids in a table: `first` is there, `next` is the one after the last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The smallest id; equal to `next` when the table is empty.
+    pub first: i64,
+    /// The largest id and one.
+    pub next: i64,
+}
+
+/// One value of a call; bytes lie in [`Call::bytes`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Argument {
+    /// An integer.
+    Integer(i64),
+    /// A real number.
+    Real(f64),
+    /// A moment: seconds since 1970, without a time zone.
+    Moment(i64),
+    /// Text: its place in [`Call::bytes`].
+    Text {
+        /// Where it begins.
+        start: u32,
+        /// Where it ends.
+        end: u32,
+    },
+}
+
+/// One call of a procedure; borrowed from the generator that drew its values.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// Position in [`Application::procedures`].
+    pub procedure: u16,
+    /// The procedure's kind.
+    pub kind: OpKind,
+    /// Number of the table among its copies, from 0.
+    pub table: u32,
+    /// The values: those drawn once, then row after row.
+    pub arguments: &'a [Argument],
+    /// The bytes of texts.
+    pub bytes: &'a [u8],
+}
+
+impl Call<'_> {
+    /// Returns the bytes of a text argument; nothing of any other.
+    #[must_use]
+    #[inline]
+    pub fn text(&self, argument: Argument) -> &[u8] {
+        match argument {
+            Argument::Text { start, end } => {
+                self.bytes.get(start as usize..end as usize).unwrap_or_default()
+            }
+            Argument::Integer(_) | Argument::Real(_) | Argument::Moment(_) => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_written_out_with_the_places_of_their_values() {
+        let row = vec![
+            Part::Text("(".to_owned()),
+            Part::Argument(0),
+            Part::Text(", ".to_owned()),
+            Part::RowArgument(1),
+            Part::Text(")".to_owned()),
+        ];
+        let text = Part::Text("INSERT INTO ".to_owned());
+        let statement = Statement { parts: vec![text, Part::Table, Part::Rows(row)] };
+        let procedure = Procedure {
+            name: "insert".to_owned(),
+            kind: OpKind::Insert,
+            table: 0,
+            is_transaction: false,
+            statements: Said::default(),
+            arguments: vec![Draw::FirstId],
+            row: vec![Draw::Id, Draw::Id],
+            rows: 2,
+            rows_expected: None,
+        };
+        let said: String = statement
+            .pieces(&procedure)
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => (*text).to_owned(),
+                Piece::Table => "t1 ".to_owned(),
+                Piece::Argument(position) => format!("<{position}>"),
+            })
+            .collect();
+        assert_eq!(said, "INSERT INTO t1 (<0>, <2>), (<0>, <4>)");
+    }
+
+    #[test]
+    fn the_text_of_an_argument_is_a_part_of_the_call_s_bytes() {
+        let call =
+            Call { procedure: 0, kind: OpKind::Get, table: 0, arguments: &[], bytes: b"abcdef" };
+        assert_eq!(call.text(Argument::Text { start: 1, end: 3 }), b"bc");
+        assert_eq!(call.text(Argument::Text { start: 5, end: 9 }), b"");
+        assert_eq!(call.text(Argument::Integer(1)), b"");
+    }
+}

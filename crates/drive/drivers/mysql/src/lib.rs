@@ -1,0 +1,1 @@
+//! Drives MySQL and MariaDB, and whatever speaks their protocol, over a thin blocking client.

@@ -1,0 +1,1 @@
+//! Drives Postgres, and whatever speaks its protocol, over a thin blocking client.

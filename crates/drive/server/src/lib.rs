@@ -1,0 +1,15 @@
+//! The life of a server: made, started, found ready, stopped, wiped; its traces cleaned up.
+//!
+//! It knows no server by name: what differs from one to the next is a [`Kind`], which each SQL
+//! driver brings along. It stands between `model` and the runner, which starts a server for each
+//! run, in a control group of its own, and ends it.
+//!
+//! Invariants: a server listens on a unix socket below its [`Site`] only; it runs as an
+//! unprivileged user; it dies with the process that started it; only processes that this crate
+//! has started are ever ended, and only directories that it has made are removed.
+//!
+//! To add a kind of server: implement [`Kind`] in its driver's crate.
+
+pub mod kind;
+
+pub use kind::{Ask, Kind, Site, Stop, Task};
