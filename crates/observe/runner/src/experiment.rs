@@ -224,8 +224,10 @@ pub(crate) fn order(
     Ok(Order {
         cell: cell.clone(),
         variant: variant.clone(),
-        steps,
         data: experiment.data,
+        endpoint: None,
+        application: experiment.application.clone(),
+        clients_max: most_clients(experiment),
         downwards: experiment
             .steps
             .iter()
@@ -234,5 +236,12 @@ pub(crate) fn order(
         library: bench.libraries.get(&variant.name).cloned(),
         dir: data.path.clone(),
         allocator,
+        steps,
     })
+}
+
+/// Returns the most clients of any step.
+fn most_clients(experiment: &Experiment) -> u32 {
+    let factor = experiment.clients.iter().copied();
+    factor.chain(experiment.steps.iter().map(|step| step.clients)).max().unwrap_or(1).max(1)
 }

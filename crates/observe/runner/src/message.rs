@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use model::honesty::{Calibration, Purpose, SearchRecord};
 use model::record::{ClockRecord, OpCounts, SettleRecord};
 use model::{
-    Cell, DataShape, EngineState, Identity, MallocRecord, Nanos, OpKind, Options, Pace, Readings,
-    Step, Variant,
+    Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
+    Options, Pace, Readings, Step, Variant,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,15 @@ pub(crate) struct Order {
     /// The first of the experiment's steps that reads ranges downwards.
     pub(crate) downwards: Option<String>,
     pub(crate) library: Option<Library>,
+    /// Where the server listens, password included; `None` for an engine in the worker.
+    #[serde(default)]
+    pub(crate) endpoint: Option<Endpoint>,
+    /// What is asked beside keys and values.
+    #[serde(default)]
+    pub(crate) application: Option<Application>,
+    /// Most clients of any step.
+    #[serde(default)]
+    pub(crate) clients_max: u32,
     pub(crate) dir: PathBuf,
     /// Library that was preloaded to serve `malloc`; `None` for the system's own allocator.
     pub(crate) allocator: Option<PathBuf>,
