@@ -11,7 +11,7 @@ use crate::published::Published;
 use crate::record::Finding;
 use crate::server::{Dsn, Placement};
 use crate::sql::Application;
-use crate::step::Step;
+use crate::step::{Step, StopRule};
 use crate::units::{Bytes, Nanos};
 
 /// The rows an experiment works on.
@@ -193,10 +193,19 @@ impl Experiment {
     /// Returns the steps as a cell with `clients` clients executes them.
     #[must_use]
     pub fn steps_for(&self, clients: u32) -> Vec<Step> {
-        let follow = |step: &Step| Step {
-            clients: if step.clients == 0 { clients } else { step.clients },
-            ..step.clone()
+        let follow = |step: &Step| {
+            let clients = if step.clients == 0 { clients } else { step.clients };
+            Step { clients, stop: self.stop_for(step, clients), ..step.clone() }
         };
         self.steps.iter().map(follow).collect()
+    }
+
+    /// Returns when a step stops: one that does its procedures once for each table makes more
+    /// calls the more clients there are.
+    fn stop_for(&self, step: &Step, clients: u32) -> StopRule {
+        let application = self.application.as_ref();
+        let calls = application
+            .and_then(|application| application.calls_once(application.step(&step.name)?, clients));
+        calls.map_or(step.stop, StopRule::Operations)
     }
 }

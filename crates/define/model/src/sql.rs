@@ -138,6 +138,29 @@ pub enum Piece<'a> {
     Argument(usize),
 }
 
+impl Application {
+    /// Returns the step of that name.
+    #[must_use]
+    pub fn step(&self, name: &str) -> Option<&Traffic> {
+        self.steps.iter().find(|step| step.name == name)
+    }
+
+    /// Returns how many calls a step makes that does each of its procedures once, with that many
+    /// clients: one for each copy of a procedure's table; `None` for any other step.
+    #[must_use]
+    pub fn calls_once(&self, step: &Traffic, clients: u32) -> Option<u64> {
+        let Some(Doing::Once(procedures)) = &step.clients else { return None };
+        let copies = |procedure: &u16| {
+            let table = self.procedures.get(usize::from(*procedure))?.table;
+            Some(match self.tables.get(usize::from(table))?.copies {
+                Copies::PerClient => u64::from(clients),
+                Copies::Fixed(count) => u64::from(count),
+            })
+        };
+        Some(procedures.iter().filter_map(copies).sum())
+    }
+}
+
 impl Statement {
     /// Returns the pieces with every row written out, for a procedure of `procedure`'s shape.
     #[must_use]
@@ -362,6 +385,45 @@ mod tests {
             })
             .collect();
         assert_eq!(said, "INSERT INTO t1 (<0>, <2>), (<0>, <4>)");
+    }
+
+    #[test]
+    fn what_is_done_once_is_done_once_for_each_table() {
+        let table =
+            |copies| Table { name: "t".to_owned(), copies, create: Said::default(), id: None };
+        let procedure = |table| Procedure {
+            name: "index".to_owned(),
+            kind: OpKind::Define,
+            table,
+            is_transaction: false,
+            statements: Said::default(),
+            arguments: Vec::new(),
+            row: Vec::new(),
+            rows: 0,
+            rows_expected: None,
+        };
+        let step = |clients| Traffic {
+            name: "l.x".to_owned(),
+            about: String::new(),
+            role: StepRole::Write,
+            clients: Some(clients),
+            background: None,
+            rows: None,
+            unit: OpUnit::Operation,
+            settles: false,
+        };
+        let application = Application {
+            name: "a".to_owned(),
+            about: String::new(),
+            row_bytes: 1,
+            tables: vec![table(Copies::PerClient), table(Copies::Fixed(3))],
+            procedures: vec![procedure(0), procedure(1)],
+            steps: Vec::new(),
+            order: Vec::new(),
+        };
+        let calls = |doing| application.calls_once(&step(doing), 4);
+        assert_eq!(calls(Doing::Once(vec![0, 0, 1])), Some(11));
+        assert_eq!(calls(Doing::InTurn(vec![0])), None);
     }
 
     #[test]
