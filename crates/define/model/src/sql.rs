@@ -161,6 +161,65 @@ impl Application {
     }
 }
 
+impl Application {
+    /// Returns the rows that a call of `doing` works on, on average over the calls of all its
+    /// procedures: those inserted; without inserts those otherwise written; without writes those
+    /// expected to return, and 1 where nothing is said. Never 0 or less.
+    #[must_use]
+    pub fn rows_per_call(&self, doing: &Doing) -> f64 {
+        let called: Vec<(&Procedure, f64)> = match doing {
+            Doing::Mix(weights) => weights
+                .iter()
+                .filter_map(|(at, weight)| Some((self.procedure(*at)?, f64::from(*weight))))
+                .collect(),
+            Doing::InTurn(turns) | Doing::Once(turns) => {
+                turns.iter().filter_map(|at| Some((self.procedure(*at)?, 1.0))).collect()
+            }
+        };
+        let calls: f64 = called.iter().map(|(_, weight)| weight).sum();
+        let rows_of = |rows: &dyn Fn(&Procedure) -> f64| {
+            let all: f64 = called.iter().map(|(procedure, weight)| weight * rows(procedure)).sum();
+            (all > 0.0).then_some(all / calls)
+        };
+        let of_kind = |procedure: &Procedure, is_wanted: bool| {
+            if is_wanted { f64::from(procedure.rows) } else { 0.0 }
+        };
+        rows_of(&|procedure| of_kind(procedure, procedure.kind == OpKind::Insert))
+            .or_else(|| rows_of(&|procedure| of_kind(procedure, true)))
+            .or_else(|| rows_of(&|procedure| procedure.rows_expected.unwrap_or(0.0)))
+            .unwrap_or(1.0)
+    }
+
+    /// Returns how many calls a step makes with `clients` clients, whose tables were loaded with
+    /// `rows` rows in all; `None` when it ends by duration, 0 when it has no clients.
+    ///
+    /// Each client does whole turns: the rows are those asked for, and at most one turn of each
+    /// client more.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
+    #[expect(clippy::cast_possible_truncation, reason = "a count of calls, rounded up")]
+    #[expect(clippy::cast_sign_loss, reason = "no count is negative")]
+    pub fn calls(&self, step: &Traffic, rows: u64, clients: u32) -> Option<u64> {
+        let Some(doing) = &step.clients else { return Some(0) };
+        if let Some(calls) = self.calls_once(step, clients) {
+            return Some(calls);
+        }
+        let count = step.rows?;
+        let wanted = (count.share * rows as f64).ceil() + count.fixed as f64;
+        let turn = match doing {
+            Doing::InTurn(turns) => turns.len().max(1) as f64,
+            Doing::Mix(_) | Doing::Once(_) => 1.0,
+        };
+        let each = wanted / f64::from(clients.max(1));
+        let turns = (each / (self.rows_per_call(doing) * turn)).ceil();
+        Some((turns * turn) as u64 * u64::from(clients.max(1)))
+    }
+
+    fn procedure(&self, at: u16) -> Option<&Procedure> {
+        self.procedures.get(usize::from(at))
+    }
+}
+
 impl Statement {
     /// Returns the pieces with every row written out, for a procedure of `procedure`'s shape.
     #[must_use]
@@ -385,6 +444,54 @@ mod tests {
             })
             .collect();
         assert_eq!(said, "INSERT INTO t1 (<0>, <2>), (<0>, <4>)");
+    }
+
+    #[test]
+    fn rows_are_turned_into_whole_turns_of_every_client() {
+        let procedure = |kind, rows, rows_expected| Procedure {
+            name: String::new(),
+            kind,
+            table: 0,
+            is_transaction: false,
+            statements: Said::default(),
+            arguments: Vec::new(),
+            row: Vec::new(),
+            rows,
+            rows_expected,
+        };
+        let application = Application {
+            name: String::new(),
+            about: String::new(),
+            row_bytes: 1,
+            tables: Vec::new(),
+            procedures: vec![
+                procedure(OpKind::Insert, 50, None),
+                procedure(OpKind::Delete, 50, None),
+                procedure(OpKind::Scan, 0, Some(10.0)),
+            ],
+            steps: Vec::new(),
+            order: Vec::new(),
+        };
+        let calls = |doing, share, fixed, clients| {
+            let step = Traffic {
+                name: String::new(),
+                about: String::new(),
+                role: StepRole::Write,
+                clients: Some(doing),
+                background: None,
+                rows: Some(RowCount { share, fixed }),
+                unit: OpUnit::Row,
+                settles: false,
+            };
+            application.calls(&step, 1_000, clients)
+        };
+        assert_eq!(calls(Doing::InTurn(vec![0]), 1.0, 0, 1), Some(20));
+        assert_eq!(calls(Doing::InTurn(vec![0, 1]), 1.0, 0, 1), Some(40));
+        // 334 rows for each client: seven turns of two calls.
+        assert_eq!(calls(Doing::InTurn(vec![0, 1]), 0.0, 1_000, 3), Some(42));
+        assert_eq!(calls(Doing::InTurn(vec![1]), 0.1, 0, 1), Some(2));
+        assert_eq!(calls(Doing::InTurn(vec![2]), 0.1, 0, 1), Some(10));
+        assert_eq!(calls(Doing::Mix(vec![(0, 1), (2, 4)]), 1.0, 0, 2), Some(100));
     }
 
     #[test]
