@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use model::sql::Application;
 use model::{DataShape, Load, Readings, RunRecord};
 use stats::CellVariance;
 
-use crate::metrics::{run_metrics, step_metrics, with_memory};
+use crate::metrics::{run_metrics, step_metrics, with_memory, with_writers};
 
 /// A step at one level of the clients factor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +86,11 @@ impl<'a> Counted<'a> {
     ///
     /// Nothing of an invalid run counts. Of a run that came to an end before time the finished
     /// steps do; as a whole it does not.
-    pub(crate) fn of(runs: impl IntoIterator<Item = &'a RunRecord>, data: &DataShape) -> Self {
+    pub(crate) fn of(
+        runs: impl IntoIterator<Item = &'a RunRecord>,
+        data: &DataShape,
+        application: Option<&Application>,
+    ) -> Self {
         let mut counted = Self::default();
         let mut runs: Vec<&RunRecord> =
             runs.into_iter().filter(|run| run.invalid.is_none()).collect();
@@ -103,7 +108,8 @@ impl<'a> Counted<'a> {
                 arms.is_rate_given |= matches!(step.step.load, Load::Open(_));
                 let arm = arms.of_variant.entry(variant).or_default();
                 arm.seconds.push(step.duration_ns.as_secs_f64());
-                arm.add(block, with_memory(step_metrics(step, data), settings));
+                let metrics = with_memory(step_metrics(step, data), settings);
+                arm.add(block, with_writers(metrics, step, application));
             }
             if run.end.is_complete() {
                 let arms = counted.runs.entry(level).or_default();

@@ -38,7 +38,7 @@ pub fn compare(
     ledger: &Ledger,
 ) -> Result<Comparison, AnalysisError> {
     check(runs, experiment, base)?;
-    let counted = Counted::of(runs, &experiment.data);
+    let counted = Counted::of(runs, &experiment.data, experiment.application.as_ref());
     let noise = noise::known(&counted.steps, ledger);
     let question = Question { experiment, base, noise: &noise };
     let step = |(key, arms): (&Key, &Arms<'_>)| StepComparison {

@@ -47,6 +47,20 @@ fn difference(first: &Experiment, other: &Experiment) -> Option<String> {
         Some(data_difference(&first.data, &other.data))
     } else if first.steps != other.steps {
         Some(steps_difference(&first.steps, &other.steps))
+    } else if first.application != other.application {
+        let name = |one: &Experiment| {
+            let application = one.application.as_ref();
+            application.map_or_else(|| "keys and values".to_owned(), |it| format!("`{}`", it.name))
+        };
+        let (one, two) = (name(first), name(other));
+        Some(if one == two {
+            format!("the application {one} was changed between them")
+        } else {
+            format!("the applications are {one} and {two}")
+        })
+    } else if first.placement != other.placement {
+        let (one, two) = (first.placement, other.placement);
+        Some(format!("client and server are placed as {one} and as {two}"))
     } else if caps.0 != caps.1 {
         Some(format!("the memory cap is {} and {}", cap(caps.0), cap(caps.1)))
     } else if first.clients != other.clients {
@@ -94,6 +108,7 @@ fn step_difference(one: &Step, two: &Step) -> String {
         ("keys of a batch", one.batch_keys != two.batch_keys),
         ("background writer's rate", one.writer_bytes_per_s != two.writer_bytes_per_s),
         ("longest settle", one.settle_cap != two.settle_cap),
+        ("unit", one.unit != two.unit),
     ];
     let differ = parts.iter().filter(|(_, differs)| *differs).map(|(part, _)| *part);
     let differ = differ.collect::<Vec<_>>().join(", ");
@@ -133,6 +148,7 @@ fn variant_difference(known: &Variant, other: &Variant) -> String {
         ("profile", known.profile != other.profile),
         ("options", known.options != other.options),
         ("settings", known.settings != other.settings),
+        ("server", known.dsn != other.dsn),
         ("role as a control", known.is_control != other.is_control),
     ];
     let differ = parts.iter().filter(|(_, differs)| *differs).map(|(part, _)| *part);
@@ -142,10 +158,10 @@ fn variant_difference(known: &Variant, other: &Variant) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Nanos, Published};
+    use model::{Nanos, Placement, Published};
 
     use super::*;
-    use crate::sample::experiment;
+    use crate::sample::{application, experiment};
 
     #[test]
     fn variants_of_both_are_in_the_joined_experiment_once() {
@@ -199,6 +215,10 @@ mod tests {
         let said = refusal(|other| other.steps[0].range_rows = 7);
         let expected = "readrandom is not the same step in both (what differs: rows of a range)";
         assert_eq!(said, expected);
+        let said = refusal(|other| other.application = Some(application("q100", 1.0)));
+        assert_eq!(said, "the applications are keys and values and `sample`");
+        let said = refusal(|other| other.placement = Placement::SameCpu);
+        assert_eq!(said, "client and server are placed as free and as same-cpu");
         let said = refusal(|other| other.memory_bytes = None);
         assert_eq!(said, "the memory cap is 1.00 GiB and none");
         let said = refusal(|other| other.clients = vec![1, 4]);

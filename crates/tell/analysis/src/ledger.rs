@@ -31,7 +31,7 @@ pub struct LedgerCell {
 /// Metrics of whole runs are not here: they are those of the steps once more.
 #[must_use]
 pub fn ledger(runs: &[RunRecord], data: &DataShape) -> Vec<LedgerCell> {
-    let counted = Counted::of(runs, data);
+    let counted = Counted::of(runs, data, None);
     let mut cells = Vec::new();
     for (key, arms) in &counted.steps {
         let metrics: BTreeMap<String, CellVariance> = arms

@@ -10,7 +10,9 @@ use model::{Limit, Load, Nanos, Rate, RatePiece, RunRecord, StepRecord};
 use serde::Serialize;
 use stats::Spread;
 
-use crate::metrics::{Percentile, late_share, rate_metrics, response_time, service_time};
+use crate::metrics::{
+    Percentile, late_share, rate_metrics, requests_per_s, response_time, service_time,
+};
 
 /// One variant's response to offered rates in one step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -252,7 +254,7 @@ fn of_step(run: &RunRecord, step: &StepRecord) -> Option<RatePoint> {
         step_index: step.index,
         probe: None,
         offered_ops_per_s: constant(&open.rate)?,
-        throughput_ops_per_s: *metrics.get("throughput_ops_per_s")?,
+        throughput_ops_per_s: requests_per_s(step)?,
         goodput_ops_per_s: metrics.get("goodput_ops_per_s").copied(),
         response: KnownTimes::told(response),
         service: KnownTimes::told(|percentile| service_time(step, percentile).known()),

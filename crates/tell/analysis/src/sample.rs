@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use model::honesty::{Found, Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::metric::Readings;
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA};
+use model::sql::{Application, Background, Doing, Traffic};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Limit, Nanos, OpKind, Options, RunRecord,
-    Settings, Step, StepRecord, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, Experiment, Limit, Nanos, OpKind, OpUnit, Options,
+    RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 pub(crate) const DATA: DataShape =
@@ -149,4 +150,28 @@ pub(crate) fn search(probes: Vec<ProbeRecord>, found: Option<f64>) -> SearchReco
     let limit = Some(Limit::parse("p99 < 2ms").unwrap());
     let ended = "the rates that pass and fail are within 2 %".to_owned();
     SearchRecord { limit, probes, found, ended, is_path_dependent: false }
+}
+
+/// An application of one step, beside whose clients inserts run at this rate each.
+pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
+    let background = Background { doing: Doing::Mix(Vec::new()), rows_per_s };
+    let traffic = Traffic {
+        name: step.to_owned(),
+        about: "queries beside inserts".to_owned(),
+        role: StepRole::ReadWrite,
+        clients: None,
+        background: Some(background),
+        rows: None,
+        unit: OpUnit::Operation,
+        settles: false,
+    };
+    Application {
+        name: "sample".to_owned(),
+        about: "a sample".to_owned(),
+        row_bytes: 100,
+        tables: Vec::new(),
+        procedures: Vec::new(),
+        steps: vec![traffic],
+        order: vec![step.to_owned()],
+    }
 }

@@ -36,10 +36,16 @@ pub(crate) fn reading(readings: &Readings, name: &str) -> Option<f64> {
     readings.get(name).copied()
 }
 
-/// Returns the operations of the measured clients that were done.
+/// Returns the operations of the measured clients that were done, in the step's unit.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 pub(crate) fn operations(step: &StepRecord) -> Option<f64> {
     Some(analysis::primary_operations(step) as f64).filter(|done| *done > 0.0)
+}
+
+/// Returns the requests of the measured clients that were done, whatever the step's unit.
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+pub(crate) fn requests(step: &StepRecord) -> Option<f64> {
+    Some(analysis::requests(step) as f64).filter(|done| *done > 0.0)
 }
 
 /// Returns a counter's growth per operation of the measured clients, when both are known.

@@ -9,6 +9,7 @@ use stats::planning::between_runs;
 use crate::arms::{Arms, Counted, Key, variance};
 use crate::compare::{ASSUMED_COV, ASSUMED_COV_IO_BOUND, primary};
 use crate::ledger::Ledger;
+use crate::metrics::requests;
 use crate::noise::{Noise, known};
 
 /// Shortest window that shows what an engine does in the background.
@@ -85,7 +86,7 @@ impl StepNoise {
 /// engine are left out: nobody asks how long they take to a hundredth.
 #[must_use]
 pub fn noise(experiment: &Experiment, runs: &[RunRecord], ledger: &Ledger) -> Vec<StepNoise> {
-    let counted = Counted::of(runs, &experiment.data);
+    let counted = Counted::of(runs, &experiment.data, experiment.application.as_ref());
     let history = History { experiment, runs, priors: known(&counted.steps, ledger), ledger };
     let others = experiment.variants.iter().filter(|one| one.name != experiment.base);
     let mut names: Vec<&str> = others.map(|one| one.name.as_str()).collect();
@@ -228,7 +229,7 @@ impl Seen {
         for step in steps {
             let length = step.duration_ns.as_secs_f64();
             seen.cut_s = seen.cut_s.max(step.cut_ns.map_or(0.0, |cut| cut.as_secs_f64()));
-            let done: u64 = step.clients.values().map(|one| one.counts.done).sum();
+            let done = requests(step);
             if length > 0.0 && done > 0 {
                 let rate = done as f64 / length;
                 seen.ops_per_s = Some(seen.ops_per_s.map_or(rate, |lowest| lowest.min(rate)));

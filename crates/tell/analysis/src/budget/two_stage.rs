@@ -36,7 +36,7 @@ pub struct Piloted {
 /// A comparison in which a variant has no runs, or none was repeated, is left out.
 #[must_use]
 pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
-    let counted = Counted::of(runs, &experiment.data);
+    let counted = Counted::of(runs, &experiment.data, experiment.application.as_ref());
     let mut all = Vec::new();
     for (key, arms) in &counted.steps {
         let Some(metric) = primary(arms).filter(|metric| *metric != SETTLING) else { continue };

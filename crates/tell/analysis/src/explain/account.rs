@@ -5,14 +5,19 @@ use serde::Serialize;
 use stats::{MeanDifference, difference};
 
 use super::explanation::Subject;
-use crate::metrics::{clients, primary_operations};
+use crate::metrics::{clients, is_of_server, primary_operations, requests, server_cpu_us};
 
 /// A part of the time of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// The client's own CPU, as calibrated on the engine that does nothing.
+    /// The client's own CPU, as calibrated on the engine that does nothing; beside a server, all
+    /// CPU of the client's thread.
     ClientCpu,
+    /// CPU of the server, as far as the client waited for it.
+    ServerCpu,
+    /// Waiting for the server while it was not on a CPU for the client.
+    ServerWait,
     /// User CPU of the client's thread, its own part left out: the engine's code.
     EngineCpu,
     /// Kernel CPU of the client's thread.
@@ -35,6 +40,8 @@ impl Part {
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::ClientCpu => "the client's own CPU",
+            Self::ServerCpu => "server CPU",
+            Self::ServerWait => "waiting for the server, its CPU aside",
             Self::EngineCpu => "engine CPU",
             Self::KernelCpu => "kernel CPU",
             Self::RunQueue => "waiting for a CPU",
@@ -49,6 +56,8 @@ impl Part {
     pub(super) const fn evidence(self) -> &'static str {
         match self {
             Self::ClientCpu => "the client's own CPU (calibration)",
+            Self::ServerCpu => "the server's CPU",
+            Self::ServerWait => "waits for the server",
             Self::EngineCpu | Self::KernelCpu => "the clients' CPU",
             Self::RunQueue => "waits for a CPU (the kernel's schedstat)",
             Self::Storage | Self::Sleep => "waits for storage and locks",
@@ -124,7 +133,9 @@ pub(super) fn account(
         runs.iter().map(|(run, step)| of_run(run, step)).collect()
     };
     let sides = [of_runs(base)?, of_runs(variant)?];
+    let has_server = base.iter().chain(variant).any(|(_, step)| is_of_server(step));
     let wanted = match subject(base.first()?.1) {
+        Subject::TimePerOperation if has_server => SERVED,
         Subject::TimePerOperation => CLOSED,
         Subject::ResponseTime => OPEN,
     };
@@ -162,6 +173,9 @@ const CLOSED: &[Part] = &[
     Part::Sleep,
 ];
 
+/// The same when a server answers.
+const SERVED: &[Part] = &[Part::ClientCpu, Part::ServerCpu, Part::ServerWait];
+
 /// What a response time is made of.
 const OPEN: &[Part] = &[Part::Waiting, Part::Service];
 
@@ -177,6 +191,7 @@ impl OfRun {
 
 fn of_run(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
     match subject(step) {
+        Subject::TimePerOperation if is_of_server(step) => served(step),
         Subject::TimePerOperation => closed(run, step),
         Subject::ResponseTime => open(step),
     }
@@ -184,30 +199,69 @@ fn of_run(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
 
 /// Accounts for clients / throughput: counters of the clients' threads over operations.
 ///
-/// CPU of background writers is counted among that of client threads and taken out again. The
-/// client's own CPU is a part of the user CPU, and cannot be more.
+/// The client's own CPU is a part of the user CPU, and cannot be more.
 #[expect(clippy::cast_precision_loss, reason = "operations stay far below 2^53")]
 fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
     let ops = primary_operations(step) as f64;
-    let per_op = |us: f64| us / ops;
-    let counter = |name: &str| step.counters.get(name).copied();
-    let has_writer = step.step.writer_bytes_per_s.is_some();
-    let of_writer = |name: &str| counter(name).or_else(|| (!has_writer).then_some(0.0));
-    let less_writer = |all: &str, writer: &str| Some(counter(all)? - of_writer(writer)?);
-    let user = less_writer("client_cpu_user_us", "writer_cpu_user_us").map(per_op);
-    let kernel = less_writer("client_cpu_kernel_us", "writer_cpu_kernel_us").map(per_op);
+    let counter = |name: &str| step.counters.get(name).map(|us| us / ops);
+    let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
+    // It is paid once per request, and an operation may be one row of many.
+    let requests_per_op = requests(step) as f64 / ops;
     let own_us = run.calibration.as_ref().map_or(0.0, |known| known.closed_ns_per_op / 1e3);
-    let own = user.map(|user| own_us.min(user));
+    let own = user.map(|user| (own_us * requests_per_op).min(user));
     let parts = [
         (Part::ClientCpu, own.filter(|_| run.calibration.is_some())),
         (Part::EngineCpu, user.zip(own).map(|(user, own)| user - own)),
         (Part::KernelCpu, kernel),
-        (Part::RunQueue, counter("client_run_queue_us").map(per_op)),
-        (Part::Storage, counter("client_storage_wait_us").map(per_op)),
-        (Part::Sleep, counter("client_sleep_us").map(per_op)),
+        (Part::RunQueue, counter("client_run_queue_us")),
+        (Part::Storage, counter("client_storage_wait_us")),
+        (Part::Sleep, counter("client_sleep_us")),
     ];
-    let total = f64::from(clients(step)) * micros(step.duration_ns) / ops;
+    known(total(step, ops), &parts)
+}
+
+/// Accounts for the same where a server answers: what the client did, and what it waited for.
+///
+/// While the client waits (asleep, or ready to run and put off by the server) the server works for
+/// it or waits itself. The server's CPU counts as far as the client waited: what its other threads
+/// did meanwhile, and work for background writers, took none of the client's time.
+#[expect(clippy::cast_precision_loss, reason = "operations stay far below 2^53")]
+fn served(step: &StepRecord) -> Option<OfRun> {
+    let ops = primary_operations(step) as f64;
+    let counter = |name: &str| step.counters.get(name).map(|us| us / ops);
+    let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
+    let own = user.zip(kernel).map(|(user, kernel)| user + kernel);
+    let waited = counter("client_sleep_us").zip(counter("client_run_queue_us"));
+    let waited = waited.map(|(asleep, ready)| asleep + ready);
+    let total = total(step, ops);
+    // Without looks at the client, what is left of its time is the most it can have waited.
+    let at_most = waited.or_else(|| own.map(|own| (total - own).max(0.0)));
+    let server = server_cpu_us(step).map(|us| us / ops);
+    let server = server.zip(at_most).map(|(server, at_most)| server.min(at_most));
+    let parts = [
+        (Part::ClientCpu, own),
+        (Part::ServerCpu, server),
+        (Part::ServerWait, waited.zip(server).map(|(waited, server)| waited - server)),
+    ];
     known(total, &parts)
+}
+
+/// Returns user and kernel CPU of the measured clients: that of background writers, counted among
+/// it, is taken out again.
+fn client_cpu(step: &StepRecord) -> [Option<f64>; 2] {
+    let counter = |name: &str| step.counters.get(name).copied();
+    let has_writer = step.step.writer_bytes_per_s.is_some() || !step.writers.is_empty();
+    let of_writer = |name: &str| counter(name).or_else(|| (!has_writer).then_some(0.0));
+    let less_writer = |all: &str, writer: &str| Some(counter(all)? - of_writer(writer)?);
+    [
+        less_writer("client_cpu_user_us", "writer_cpu_user_us"),
+        less_writer("client_cpu_kernel_us", "writer_cpu_kernel_us"),
+    ]
+}
+
+/// Returns clients / throughput, us.
+fn total(step: &StepRecord, ops: f64) -> f64 {
+    f64::from(clients(step)) * micros(step.duration_ns) / ops
 }
 
 /// Accounts for the mean response time: waiting for a free client, and service.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::account::Part;
 use super::explanation::Subject;
 use crate::explain::Account;
+use crate::metrics::whole_cpu_us;
 
 /// Share of a resource from which it binds.
 ///
@@ -16,7 +17,7 @@ pub const BINDS_FROM: f64 = 0.9;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// The CPUs: CPU of the whole process over time and CPUs.
+    /// The CPUs: CPU of the whole process, and of a server beside it, over time and CPUs.
     Cpus,
     /// The clients themselves: time that each of them was on a CPU.
     Clients,
@@ -53,8 +54,8 @@ pub(super) fn bound(
     let per_time = |step: &StepRecord, us: f64| us / 1e6 / step.duration_ns.as_secs_f64();
     let of = |step: &StepRecord, name: &str| step.counters.get(name).copied();
     let cpu = |step: &StepRecord| {
-        let used = of(step, "process_cpu_user_us")? + of(step, "process_cpu_kernel_us")?;
-        Some(per_time(step, used) / f64::from(cpus.max(1)))
+        let process = of(step, "process_cpu_user_us")? + of(step, "process_cpu_kernel_us")?;
+        Some(per_time(step, whole_cpu_us(step, Some(process))?) / f64::from(cpus.max(1)))
     };
     let device = |step: &StepRecord| Some(per_time(step, of(step, "device_busy_us")?));
     let used = [
@@ -76,7 +77,9 @@ pub(super) fn time_on_cpu(subject: Subject, account: Option<&Account>) -> [Optio
         return [None, None];
     };
     let on_cpu = [Part::ClientCpu, Part::EngineCpu, Part::KernelCpu];
-    if account.component(Part::EngineCpu).is_none() {
+    let is_known = |part| account.component(part).is_some();
+    let is_served = is_known(Part::ServerCpu) && is_known(Part::ClientCpu);
+    if !(is_known(Part::EngineCpu) || is_served) {
         return [None, None];
     }
     let known = || on_cpu.iter().filter_map(|part| account.component(*part));

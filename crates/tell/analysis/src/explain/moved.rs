@@ -25,17 +25,28 @@ pub struct Moved {
 /// ratio of two next to nothings tells nothing.
 ///
 /// Reason, not a source: a hundredth of a request or of a switch per operation, a tenth of a KiB,
-/// a hundredth of a share, a twentieth of a block looked for, 16 MiB of memory.
+/// a hundredth of a share, a twentieth of a block looked for, 16 MiB of memory, a thousand rows
+/// that wait for vacuum or purge.
 const MOVABLE: &[(&str, f64)] = &[
     ("cpu_us_per_op", 0.02),
     ("background_cpu_us_per_op", 0.02),
     ("kernel_cpu_us_per_op", 0.02),
+    ("server_cpu_us_per_op", 0.02),
     ("context_switches_per_op", 0.01),
     ("device_reads_per_op", 0.01),
     ("device_read_kib_per_op", 0.1),
     ("device_writes_per_op", 0.01),
     ("device_write_kib_per_op", 0.1),
+    ("server_context_switches_per_op", 0.01),
+    ("server_reads_per_op", 0.01),
+    ("server_read_kib_per_op", 0.1),
+    ("server_writes_per_op", 0.01),
+    ("server_write_kib_per_op", 0.1),
     ("fsyncs_per_op", 0.01),
+    ("commits_per_fsync", 0.05),
+    ("heap_fetches_per_op", 0.01),
+    ("engine_garbage_rows", 1_000.0),
+    ("engine_dirty_bytes", 16.0 * 1024.0 * 1024.0),
     ("write_amplification_with_wal", 0.05),
     ("write_amplification_process", 0.05),
     ("write_amplification_device", 0.05),

@@ -1,6 +1,6 @@
 //! The question, and the way to its answer.
 
-use model::{Experiment, RunRecord, StepRecord};
+use model::{Experiment, Placement, RunRecord, StepRecord};
 
 use super::account::{Account, Part, account, subject};
 use super::bound::{bound, time_on_cpu};
@@ -82,8 +82,8 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         account,
         moved,
         bounds: vec![
-            bound(base, &sides[0], question.cpus, on_cpu[0]),
-            bound(variant, &sides[1], question.cpus, on_cpu[1]),
+            bound(base, &sides[0], cpus(question), on_cpu[0]),
+            bound(variant, &sides[1], cpus(question), on_cpu[1]),
         ],
         declared,
         rung: match refusals.is_empty() {
@@ -93,6 +93,14 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         },
         refusals,
     })
+}
+
+/// Returns the CPUs of a run: one where client and server were put on the same.
+const fn cpus(question: &Question<'_>) -> u32 {
+    match question.experiment.placement {
+        Placement::SameCpu => 1,
+        Placement::Free | Placement::Split => question.cpus,
+    }
 }
 
 /// Returns the valid runs of a variant that did the step, with the step.
@@ -152,13 +160,29 @@ fn identities(
         "device_writes_per_op",
         ("device writes/op", "KiB per write"),
     );
+    let server_read = product(
+        "server_read_kib_per_op",
+        "KiB the server read/op",
+        "server_reads_per_op",
+        ("server reads/op", "KiB per read"),
+    );
+    let server_written = product(
+        "server_write_kib_per_op",
+        "KiB the server wrote/op",
+        "server_writes_per_op",
+        ("server writes/op", "KiB per write"),
+    );
+    // The device's figures hold the server's, and everybody else's.
+    let read = if server_read.is_some() { None } else { read };
+    let written = if server_written.is_some() { None } else { written };
     let amplified = product(
         "write_amplification_device",
         "bytes written to the device per byte put",
         "write_amplification_with_wal",
         ("bytes the engine wrote per byte put", "device bytes per engine byte"),
     );
-    [storage(), read, written, amplified].into_iter().flatten().collect()
+    let all = [storage(), read, written, server_read, server_written, amplified];
+    all.into_iter().flatten().collect()
 }
 
 fn count(runs: usize) -> u32 {

@@ -336,3 +336,62 @@ proptest! {
         }
     }
 }
+
+/// A server's step: the client's 10 us, the rest waited for while the server works.
+fn served(server: f64, asleep: f64) -> Vec<(&'static str, f64)> {
+    vec![
+        ("client_cpu_user_us", 7.0),
+        ("client_cpu_kernel_us", 3.0),
+        ("client_run_queue_us", 30.0),
+        ("client_storage_wait_us", 0.0),
+        ("client_sleep_us", asleep),
+        ("process_cpu_user_us", 7.0),
+        ("process_cpu_kernel_us", 3.0),
+        ("server_cpu_user_us", server * 0.8),
+        ("server_cpu_kernel_us", server * 0.2),
+        ("server_context_switches", 2.0),
+    ]
+}
+
+#[test]
+fn a_server_that_works_longer_for_an_operation_accounts_for_the_change() {
+    let mut all = runs(&served(380.0, 360.0), &served(770.0, 760.0));
+    for run in &mut all {
+        let by = noise(run);
+        run.steps[0].counters.values_mut().for_each(|value| *value *= by);
+    }
+    let found = explained(&all);
+    assert_eq!((found.rung, rules(&found)), (Rung::Association, vec![]));
+    let account = found.account.unwrap();
+    let parts: Vec<Part> = account.components.iter().map(|component| component.part).collect();
+    assert_eq!(parts, [Part::ServerCpu, Part::ServerWait, Part::ClientCpu]);
+    let server = &account.components[0].us;
+    assert!((server.difference - 390.0).abs() < 1.0 && server.is_apart(), "{server:?}");
+    let own = account.component(Part::ClientCpu).unwrap().us;
+    assert!((own.base - 10.0).abs() < 0.1 && !own.is_apart(), "{own:?}");
+    let moved: Vec<&str> = found.moved.iter().map(|moved| moved.metric).collect();
+    assert!(moved.contains(&"server_cpu_us_per_op"), "{moved:?}");
+    assert!(!moved.contains(&"server_context_switches_per_op"), "{moved:?}");
+}
+
+#[test]
+fn work_of_a_server_that_nobody_waited_for_is_no_part_of_an_operation() {
+    // Two CPUs' worth of background work beside 390 us of waiting.
+    let found = explained(&runs(&served(700.0, 360.0), &served(900.0, 760.0)));
+    let account = found.account.unwrap();
+    assert!((account.component(Part::ServerCpu).unwrap().us.base - 390.0).abs() < 1e-6);
+    assert!(account.component(Part::ServerWait).unwrap().us.base.abs() < 1e-6);
+}
+
+#[test]
+fn a_server_whose_cpu_nobody_counts_is_told_as_evidence_that_is_missing() {
+    let foreign = |asleep: f64| -> Vec<(&'static str, f64)> {
+        let mut all = served(0.0, asleep);
+        all.retain(|(name, _)| !name.starts_with("server_"));
+        all.push(("client_reconnects", 0.0));
+        all
+    };
+    let found = explained(&runs(&foreign(360.0), &foreign(760.0)));
+    assert_eq!(rules(&found), [Rule::Residual]);
+    assert!(found.refusals[0].needed.contains("the server's CPU"), "{:?}", found.refusals);
+}

@@ -8,7 +8,7 @@ use stats::geometric_mean;
 use super::problem::HistoryError;
 use super::series::History;
 use super::study::FEWEST;
-use crate::metrics::{step_metrics, with_memory};
+use crate::metrics::{step_metrics, with_memory, with_writers};
 
 /// One experiment of the archive with its runs.
 #[derive(Debug)]
@@ -183,6 +183,7 @@ impl Asked {
                 };
                 let known = step_metrics(step, &experiment.data);
                 let known = with_memory(known, &variant.settings);
+                let known = with_writers(known, step, experiment.application.as_ref());
                 for name in &self.metrics {
                     let known = known.get(name).or_else(|| step.counters.get(name));
                     if let Some(value) = known.or_else(|| step.gauges_max.get(name)) {

@@ -4,12 +4,14 @@ use model::StepRecord;
 
 use super::derived::{Derived, get, ratio, sum};
 use super::operations::operations;
+use super::server;
 
 /// Sets CPU and context switches per operation.
 ///
 /// Process = client and background writer threads (both counted as client) + engine's own threads +
 /// the harness's collector, so the engine's own threads are what remains. Kernel CPU is part of
-/// each of these, not a fourth summand.
+/// each of these, not a fourth summand. A server is not part of the worker and is added to the
+/// whole.
 pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
     let counter = |name| get(&step.counters, name);
     let ops = operations(step);
@@ -20,13 +22,22 @@ pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
     let background = process
         .zip(sum(&[client, counter("harness_cpu_us")]))
         .map(|(process, others)| (process - others).max(0.0));
-    metrics.set("cpu_us_per_op", ratio(process, ops));
+    metrics.set("cpu_us_per_op", ratio(whole(step, process), ops));
     metrics.set("client_cpu_us_per_op", ratio(client, ops));
     metrics.set("background_cpu_us_per_op", ratio(background, ops));
     metrics.set("kernel_cpu_us_per_op", ratio(kernel, ops));
     let switches =
         sum(&[counter("context_switches_voluntary"), counter("context_switches_involuntary")]);
     metrics.set("context_switches_per_op", ratio(switches, ops));
+}
+
+/// Returns the CPU of the worker, and of the server when there is one; `None` when there is one
+/// whose CPU is not known.
+pub(crate) fn whole(step: &StepRecord, process: Option<f64>) -> Option<f64> {
+    match server::cpu_us(step) {
+        Some(server) => process.map(|process| process + server),
+        None => process.filter(|_| !server::is_of_server(step)),
+    }
 }
 
 /// Sets how many CPUs were in use, and how long the clients waited for one.
@@ -42,9 +53,18 @@ pub(super) fn set_busy(step: &StepRecord, metrics: &mut Derived) {
     metrics.set("run_queue_share", ratio(counter("client_run_queue_us"), Some(clients_us)));
 }
 
-/// Returns the threads that execute operations: the clients, and the background writer.
+/// Returns the threads that execute operations: the clients, and the background writers.
+///
+/// One writes beside all clients of a key-value step; an application has one beside each.
 pub(crate) fn client_threads(step: &StepRecord) -> u32 {
-    clients(step) + u32::from(step.step.writer_bytes_per_s.is_some())
+    let clients = clients(step);
+    if step.step.writer_bytes_per_s.is_some() {
+        clients + 1
+    } else if step.writers.is_empty() {
+        clients
+    } else {
+        2 * clients
+    }
 }
 
 /// Returns the measured clients of the step's own span.

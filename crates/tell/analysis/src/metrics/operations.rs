@@ -1,37 +1,68 @@
 //! What costs and amplifications are divided by.
 
-use model::record::OpCounts;
-use model::{DataShape, OpKind, StepRecord};
+use model::record::{IntervalRecord, OpCounts};
+use model::{DataShape, OpKind, OpUnit, Step, StepRecord};
 
 use super::derived::float;
 
-/// Returns the operations that a step's costs are divided by.
+/// Returns the operations that a step's costs and rates are divided by.
 ///
-/// These are the operations the measured clients did. The background writer's are not among
-/// them: its work is part of what the clients' operations cost. This is the only definition.
+/// These are what the measured clients did, in the step's unit: requests, or rows where a statement
+/// writes a hundred. The background writers' are not among them: their work is part of what the
+/// clients' operations cost. This is the only definition.
 ///
 /// Source: M. Callaghan, "insert benchmark" summaries, where `op` is the query in query steps and
 /// the insert in load steps.
 #[must_use]
 pub fn primary_operations(step: &StepRecord) -> u64 {
-    step.clients.values().map(|summary| summary.counts.done).sum()
+    step.step.unit.done(&step.clients)
+}
+
+/// Returns what an interval's clients did in a step's unit; in requests where only the whole step
+/// is a number of rows.
+#[must_use]
+pub fn interval_operations(step: &Step, interval: &IntervalRecord) -> u64 {
+    match step.unit {
+        OpUnit::Operation | OpUnit::Rows(_) => OpUnit::Operation.done(&interval.clients),
+        OpUnit::Row => OpUnit::Row.done(&interval.clients),
+    }
+}
+
+/// Returns the requests that the measured clients did, whatever the step's unit.
+///
+/// What happens once per request is told by these: times, and what a client does beside them.
+#[must_use]
+pub fn requests(step: &StepRecord) -> u64 {
+    OpUnit::Operation.done(&step.clients)
 }
 
 /// Returns the bytes of keys and values that clients and background writers put.
 ///
-/// Rows put times the bytes of a row: what the user asked to be stored, before compression.
+/// Rows put times the bytes of a row: what the user asked to be stored, before compression. Rows
+/// whose keys the server assigns differ in length: of these the bytes of their values.
 ///
 /// Source: RocksDB's ticker `bytes.written`, the divisor of its write amplification; ours leaves
 /// out what an engine adds to a row.
 #[must_use]
 pub fn bytes_put(step: &StepRecord, data: &DataShape) -> u64 {
-    rows_put(step).saturating_mul(data.row_bytes())
+    let bytes = |(kind, counts): (OpKind, &OpCounts)| match kind {
+        OpKind::Put => counts.rows.saturating_mul(data.row_bytes()),
+        OpKind::Insert => counts.bytes,
+        OpKind::Get
+        | OpKind::Delete
+        | OpKind::Scan
+        | OpKind::MultiGet
+        | OpKind::Transaction
+        | OpKind::Define => 0,
+    };
+    counts(step).map(bytes).fold(0, u64::saturating_add)
 }
 
-/// Returns the rows that clients and background writers put.
+/// Returns the rows that clients and background writers put or inserted.
 #[must_use]
 pub fn rows_put(step: &StepRecord) -> u64 {
-    counts(step).filter(|(kind, _)| *kind == OpKind::Put).map(|(_, counts)| counts.rows).sum()
+    let is_put = |kind: OpKind| matches!(kind, OpKind::Put | OpKind::Insert);
+    counts(step).filter(|(kind, _)| is_put(*kind)).map(|(_, counts)| counts.rows).sum()
 }
 
 /// Iterates over the counts of clients and background writers.
@@ -42,4 +73,48 @@ fn counts(step: &StepRecord) -> impl Iterator<Item = (OpKind, &OpCounts)> {
 /// Returns the primary operations as a divisor; `None` when there are none.
 pub(super) fn operations(step: &StepRecord) -> Option<f64> {
     Some(float(primary_operations(step))).filter(|ops| *ops > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{DATA, put, readings, step, summary};
+    use crate::step_metrics;
+
+    /// Two seconds in which a client inserted 10 x 100 rows and deleted as many, beside a writer
+    /// that inserted 50.
+    fn inserts(unit: OpUnit) -> StepRecord {
+        let mut step = step(0, "l.i1");
+        step.step.unit = unit;
+        step.clients =
+            [(OpKind::Insert, summary(10, 1_000)), (OpKind::Delete, summary(10, 1_000))].into();
+        step.writers = [(OpKind::Insert, summary(1, 50))].into();
+        step.counters = readings(&[
+            ("process_cpu_user_us", 1_000.0),
+            ("process_cpu_kernel_us", 500.0),
+            ("server_cpu_user_us", 3_000.0),
+            ("server_cpu_kernel_us", 500.0),
+        ]);
+        step
+    }
+
+    #[test]
+    fn costs_and_rates_are_those_of_the_step_s_unit() {
+        let of = |unit| {
+            let metrics = step_metrics(&inserts(unit), &DATA);
+            (metrics["throughput_ops_per_s"], metrics["cpu_us_per_op"])
+        };
+        assert_eq!(of(OpUnit::Operation), (10.0, 250.0));
+        assert_eq!(of(OpUnit::Row), (500.0, 5.0));
+        assert_eq!(of(OpUnit::Rows(50_000)), (25_000.0, 0.1));
+        assert_eq!(requests(&inserts(OpUnit::Row)), 20);
+    }
+
+    #[test]
+    fn inserted_rows_are_put_with_the_bytes_that_were_sent_and_deleted_rows_are_not() {
+        let mut step = inserts(OpUnit::Row);
+        assert_eq!((rows_put(&step), bytes_put(&step, &DATA)), (1_050, 105_000));
+        step.clients = [put(10)].into();
+        assert_eq!((rows_put(&step), bytes_put(&step, &DATA)), (60, 6_000));
+    }
 }

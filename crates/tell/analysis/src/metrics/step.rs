@@ -4,7 +4,7 @@ use model::{DataShape, Readings, StepRecord};
 
 use super::derived::{Derived, get, ratio, sum};
 use super::operations::bytes_put;
-use super::{cpu, io, open_loop, throughput, times};
+use super::{cpu, io, open_loop, server, throughput, times};
 
 /// Returns the derived metrics of one step.
 ///
@@ -19,6 +19,7 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     cpu::set_per_op(step, &mut metrics);
     cpu::set_busy(step, &mut metrics);
     io::set_per_op(step, &mut metrics);
+    server::set(step, &mut metrics);
     io::set_write_amplification(&step.counters, bytes_put(step, data), &mut metrics);
     metrics.set("space_amplification", io::space_amplification(step, data));
     metrics.set("read_amplification", io::read_amplification(step));

@@ -1,6 +1,6 @@
 //! Throughput: operations and rows per second.
 
-use model::StepRecord;
+use model::{OpUnit, StepRecord};
 
 use super::derived::{Derived, float, ratio};
 use super::part::{valid_clients, valid_length};
@@ -13,15 +13,28 @@ pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
         return;
     }
     let seconds = Some(valid_length(step).as_secs_f64());
-    let (mut done, mut rows) = (0, 0);
-    for summary in valid_clients(step).values() {
-        done += summary.counts.done;
-        rows += summary.counts.rows;
-    }
-    metrics.set("throughput_ops_per_s", ratio(Some(float(done)), seconds));
+    let rows = valid_clients(step).values().map(|summary| summary.counts.rows).sum();
+    metrics.set("throughput_ops_per_s", operations_per_s(step));
     metrics.set("throughput_rows_per_s", ratio(Some(float(rows)), seconds));
     if step.seconds.seconds > 0 && step.voided.is_none() {
         metrics.set("throughput_p50_ops_per_s", Some(step.seconds.p50_ops));
         metrics.set("throughput_p1_ops_per_s", Some(step.seconds.p1_ops));
     }
+}
+
+/// Returns operations per second, in the step's unit.
+///
+/// A known number of rows is done in the whole span, void intervals included.
+fn operations_per_s(step: &StepRecord) -> Option<f64> {
+    let (of, length) = match step.step.unit {
+        OpUnit::Operation | OpUnit::Row => (valid_clients(step), valid_length(step)),
+        OpUnit::Rows(_) => (&step.clients, step.duration_ns),
+    };
+    ratio(Some(float(step.step.unit.done(of))), Some(length.as_secs_f64()))
+}
+
+/// Returns requests per second in the intervals that count, as an open loop's rate counts them.
+pub(crate) fn requests_per_s(step: &StepRecord) -> Option<f64> {
+    let done = float(OpUnit::Operation.done(valid_clients(step)));
+    ratio(Some(done), Some(valid_length(step).as_secs_f64()))
 }

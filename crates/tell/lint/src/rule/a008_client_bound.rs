@@ -5,7 +5,7 @@ use model::{Load, StepRecord};
 
 use super::{Rule, Seen};
 use crate::context::ComparisonContext;
-use crate::look::{operations, percent};
+use crate::look::{percent, requests};
 
 /// The client's own work is a large part of what was measured.
 pub(crate) static RULE: Rule = Rule {
@@ -47,7 +47,7 @@ fn harness(step: &StepRecord, own_ns: f64) -> Option<Seen> {
         return None;
     }
     let busy_ns = step.duration_ns.as_secs_f64() * 1e9 * f64::from(step.step.clients.max(1));
-    let whole_ns = busy_ns / operations(step)?;
+    let whole_ns = busy_ns / requests(step)?;
     let share = own_ns / whole_ns;
     (share > SHARE).then(|| {
         let seen = format!(

@@ -5,7 +5,7 @@ use model::{Load, Nanos, StepRecord};
 
 use super::{Rule, Seen};
 use crate::context::RunContext;
-use crate::look::operations;
+use crate::look::requests;
 
 /// A closed loop sends nothing while it waits.
 pub(crate) static RULE: Rule = Rule {
@@ -42,7 +42,7 @@ fn omitted(step: &StepRecord) -> Option<Seen> {
     let found = step.search.as_ref().and_then(|search| search.found);
     let clients = found.map_or(step.step.clients, |found| found.clients);
     let seconds = step.duration_ns.as_secs_f64();
-    let per_client = operations(step)? / seconds / f64::from(clients.max(1));
+    let per_client = requests(step)? / seconds / f64::from(clients.max(1));
     let longest = Nanos(step.clients.values().map(|one| one.service.max_ns).max()?);
     let omitted = longest.as_secs_f64() * per_client;
     (seconds > 0.0 && omitted >= OMITTED).then(|| {

@@ -6,7 +6,7 @@ use model::{Course, CourseClass, Load, Nanos, Step, StepRecord, StopRule};
 
 use super::{Rule, Seen};
 use crate::context::{PlanContext, RunContext};
-use crate::look::{operations, percent};
+use crate::look::{percent, requests};
 
 /// A step is too short for what is asked of it.
 pub(crate) static RULE: Rule = Rule {
@@ -74,7 +74,7 @@ fn short(step: &StepRecord) -> Option<Seen> {
     let is_steady = course.is_some_and(|course| course.class.is_steady());
     let is_too_short = course.is_none_or(|course| course.class == CourseClass::TooShort);
     let seen = if is_too_short && worth < INDEPENDENT {
-        operations(step)?;
+        requests(step)?;
         format!("{span} are too short to tell whether it was steady")
     } else if is_steady && worth < INDEPENDENT {
         format!("{span} are worth {worth:.0} independent seconds of {INDEPENDENT:.0}")
@@ -100,7 +100,7 @@ fn cycles(course: &Course) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn tail(step: &StepRecord) -> Option<Seen> {
     let limit = step.step.limit.filter(|_| step.search.is_none())?;
-    let (done, needed) = (operations(step)?, limit.operations_needed());
+    let (done, needed) = (requests(step)?, limit.operations_needed());
     (done < needed as f64).then(|| {
         let what = limit.percentile();
         let seen = format!("{done:.0} operations are too few for a {what}: it needs {needed}");

@@ -69,6 +69,14 @@ fn how(explanation: &Explanation) -> Option<&'static str> {
         Part::EngineCpu | Part::ClientCpu | Part::Service => {
             "a profile of each, perf record -g -- assay run \u{2026}"
         }
+        Part::ServerCpu => {
+            "a profile of each server under the load, perf record -g -p PID; or the same with one \
+             option of the server changed"
+        }
+        Part::ServerWait => {
+            "what the server waits in: its log is in the record's engine folder; or a cache that \
+             holds the data, assay run \u{2026} --cache-size SIZE"
+        }
         Part::KernelCpu => "the system calls of each, strace -f -c assay run \u{2026}",
         Part::RunQueue if is_alone => "a host without other work, or fewer background threads",
         Part::RunQueue => "one client, assay run \u{2026} --clients 1: fewer threads want a CPU",

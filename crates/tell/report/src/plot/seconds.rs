@@ -1,8 +1,9 @@
 //! Throughput second by second: a panel per variant and step, a thin line per run.
 
+use analysis::interval_operations;
 use maud::{Markup, html};
 use model::record::{IntervalRecord, RunEnd};
-use model::{RunRecord, Unit};
+use model::{RunRecord, Step, Unit};
 use stats::course::StallSpan;
 use stats::median;
 
@@ -103,16 +104,19 @@ fn traces(subject: &Subject<'_>, column: usize, row: usize) -> Vec<Trace> {
     let runs = input.runs.iter().zip(input.intervals);
     let own =
         runs.filter(|(run, _)| run.cell.variant == *variant && run.cell.clients == step.clients);
-    own.map(|(run, intervals)| trace(run, intervals, step.index)).collect()
+    let Some(planned) = input.manifest.plan.experiment.steps.get(step.index as usize) else {
+        return Vec::new();
+    };
+    own.map(|(run, intervals)| trace(run, intervals, (step.index, planned))).collect()
 }
 
-fn trace(run: &RunRecord, intervals: &[IntervalRecord], index: u32) -> Trace {
+fn trace(run: &RunRecord, intervals: &[IntervalRecord], (index, planned): (u32, &Step)) -> Trace {
     let of_step = |interval: &&IntervalRecord| interval.step_index == index && !interval.is_warmup;
     let mut own = intervals.iter().filter(of_step).peekable();
     let begun = own.peek().map_or(0.0, |first| first.start_ns.as_secs_f64());
     let point = |interval: &IntervalRecord| {
         let length = interval.length_ns.as_secs_f64();
-        let done: u64 = interval.clients.values().map(|summary| summary.counts.done).sum();
+        let done = interval_operations(planned, interval);
         let middle = interval.start_ns.as_secs_f64() - begun + length / 2.0;
         (length >= SHORTEST_S).then(|| (middle, float(done) / length))
     };

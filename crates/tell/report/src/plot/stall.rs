@@ -1,6 +1,6 @@
 //! What the course of a step left out, and where it stood still, under its seconds.
 
-use analysis::moment;
+use analysis::{interval_operations, moment};
 use maud::{Markup, html};
 use model::record::IntervalRecord;
 use model::{Nanos, StepRecord};
@@ -28,7 +28,7 @@ pub(super) fn stalls<'a>(
         let length_ns = interval.length_ns;
         let is_whole = length_ns.0 >= Nanos::SECOND.0 / 10 * 9;
         let is_counted = is_whole && (has_void || interval.void.is_none());
-        let done: u64 = interval.clients.values().map(|summary| summary.counts.done).sum();
+        let done = interval_operations(&step.step, interval);
         let ops_per_s = ops(done) / length_ns.as_secs_f64();
         is_counted.then_some(Second { start_ns, length_ns, ops_per_s })
     };
