@@ -10,6 +10,19 @@
 //!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
+pub mod error;
 pub mod kind;
+pub mod launch;
+mod living;
+pub mod place;
+pub mod running;
+mod site;
+pub mod testing;
+pub mod user;
 
+pub use error::ServerError;
 pub use kind::{Ask, Kind, Site, Stop, Task};
+pub use launch::Quarters;
+pub use place::clean_up;
+pub use running::{READY_WITHIN, Running, STOP_WITHIN, Start};
+pub use user::User;

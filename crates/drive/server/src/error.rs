@@ -1,0 +1,89 @@
+//! Why a server does not run.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use engine::EngineError;
+
+/// What kept a server from being set up or started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The server refused, in its own words.
+    #[error(transparent)]
+    Refused(#[from] EngineError),
+    /// A file or directory cannot be made, read or removed.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// A program that starts servers is missing.
+    #[error("cannot start {}: {source}; it is part of {package}", program.display())]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+        /// What has it.
+        package: &'static str,
+    },
+    /// There is no such user.
+    #[error(
+        "there is no user `{0}` for servers to run as: name another in ASSAY_SERVER_USER, or make \
+         it with useradd"
+    )]
+    NoUser(String),
+    /// The user is root, which servers refuse to run as.
+    #[error("servers do not run as root: name an unprivileged user in ASSAY_SERVER_USER")]
+    Root,
+    /// The server's user cannot reach a directory.
+    #[error(
+        "user `{user}`, as whom the server runs, cannot enter {0}: allow it with `chmod o+x {0}`, \
+         or keep {what}", dir.display()
+    )]
+    Unreachable {
+        /// The user.
+        user: String,
+        /// The directory.
+        dir: PathBuf,
+        /// What lies below it, and the option that moves it.
+        what: &'static str,
+    },
+    /// The server did not answer in time.
+    #[error("the server did not answer within {seconds} s; its last words: {last_words}")]
+    NotReady {
+        /// How long was waited.
+        seconds: u64,
+        /// What it last said, and what the last probe was told.
+        last_words: String,
+    },
+    /// The server did not end when asked to.
+    #[error("the server did not stop within {seconds} s and was killed")]
+    NotStopped {
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The server had ended before it was asked to.
+    #[error("the server died: {0}")]
+    Died(String),
+    /// The user has thought better of it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl ServerError {
+    /// Returns what makes an operating system's error one of ours.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+}
+
+impl From<ServerError> for EngineError {
+    fn from(error: ServerError) -> Self {
+        if let ServerError::Refused(error) = error { error } else { Self::Fatal(error.to_string()) }
+    }
+}

@@ -1,0 +1,193 @@
+//! Servers as engines of a directory, for the tests of their drivers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
+use model::{
+    Bounds, Capabilities, DataShape, Direction, Durability, EngineState, Identity, Op, Options,
+    Settings,
+};
+use tempfile::TempDir;
+
+use crate::kind::Kind;
+use crate::launch::Quarters;
+use crate::running::{READY_WITHIN, Running, STOP_WITHIN, Start};
+
+/// Rows written before a server is killed.
+const ROWS: u32 = 300;
+/// Bytes of a value of theirs.
+const VALUE: [u8; 900] = [7; 900];
+
+/// A driver whose engines are servers: opening starts one on the directory, closing stops it.
+///
+/// So the conformance battery runs on servers. What was set up once is copied afterwards.
+pub struct Served<D> {
+    kind: &'static dyn Kind,
+    program: PathBuf,
+    driver: D,
+    templates: TempDir,
+}
+
+impl<D: Driver> Served<D> {
+    /// Returns a driver that starts `program` for each directory and connects with `driver`.
+    ///
+    /// # Panics
+    /// When no temporary directory can be made.
+    pub fn new(kind: &'static dyn Kind, program: &Path, driver: D) -> Self {
+        let templates = tempfile::tempdir().expect("a temporary directory can be made");
+        Self { kind, program: program.to_owned(), driver, templates }
+    }
+
+    /// Starts the server on `dir`, without connecting to it.
+    ///
+    /// # Errors
+    /// As [`Running::start`].
+    pub fn start(&self, spec: &OpenSpec) -> Result<Running, EngineError> {
+        let start = Start {
+            kind: self.kind,
+            program: &self.program,
+            fingerprint: "",
+            dir: &spec.dir,
+            settings: &spec.settings,
+            options: &spec.options,
+            user: None,
+            quarters: Quarters::default(),
+            templates: Some(self.templates.path()),
+            ready_within: READY_WITHIN,
+        };
+        Ok(Running::start(&start, &|| false)?)
+    }
+
+    fn connect(&self, running: Running, spec: &OpenSpec) -> Result<Opened, EngineError> {
+        let endpoint = Some(running.endpoint().clone());
+        let engine = self.driver.open(&OpenSpec { endpoint, ..spec.clone() })?;
+        Ok(Opened { engine, running: Mutex::new(running) })
+    }
+
+    /// Checks that every acknowledged write outlives the server's processes, in the classes that
+    /// promise it.
+    ///
+    /// Rows are written, every process of the server is killed, and it is started again on what
+    /// it left.
+    ///
+    /// # Panics
+    /// When the server fails, or a row is missing; the text names the class.
+    pub fn survives_server_crash(&self) {
+        let offered = self.driver.capabilities().durability;
+        for class in offered.into_iter().filter(|class| *class != Durability::None) {
+            let dir = tempfile::tempdir().expect("a directory can be made");
+            let settings = Settings { durability: class, ..Settings::default() };
+            let data =
+                DataShape { rows: 1000, key_bytes: 4, value_bytes: 900, compressible_to: 0.5 };
+            let spec = OpenSpec::embedded(dir.path().to_owned(), settings, data);
+            let open = || {
+                let running = self.start(&spec).expect("the server starts");
+                self.connect(running, &spec).expect("a client is let in")
+            };
+            let opened = open();
+            write_rows(&*opened.engine);
+            opened.running().kill();
+            drop(opened);
+
+            let opened = open();
+            assert_eq!(count_rows(&*opened.engine), u64::from(ROWS), "class {class}");
+            Box::new(opened).close().expect("the server stops");
+        }
+    }
+}
+
+fn write_rows(engine: &dyn Engine) {
+    let mut session = engine.session().expect("there is room for a client");
+    let mut rows = Rows::new();
+    for row in 0..ROWS {
+        let op = Op::Put { key: &row.to_be_bytes(), value: &VALUE };
+        session.execute(&op, &mut rows).expect("the row is written");
+    }
+}
+
+fn count_rows(engine: &dyn Engine) -> u64 {
+    let mut session = engine.session().expect("there is room for a client");
+    let mut rows = Rows::new();
+    rows.clear(false);
+    let op = Op::Scan { start: &[0], limit: 100 * ROWS, direction: Direction::Forward };
+    session.execute(&op, &mut rows).expect("the rows are read");
+    rows.count()
+}
+
+impl<D: Driver> Driver for Served<D> {
+    fn identity(&self) -> Identity {
+        self.driver.identity()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.driver.capabilities()
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        fs::create_dir_all(&spec.dir)
+            .map_err(|error| EngineError::Fatal(format!("{}: {error}", spec.dir.display())))?;
+        let running = self.start(spec)?;
+        Ok(Box::new(self.connect(running, spec)?))
+    }
+}
+
+/// A client's engine, and the server behind it.
+struct Opened {
+    engine: Box<dyn Engine>,
+    /// Locked for the sake of `Sync` alone.
+    running: Mutex<Running>,
+}
+
+impl Opened {
+    fn running(&self) -> std::sync::MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine for Opened {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        self.engine.session()
+    }
+
+    fn identity(&self) -> Identity {
+        self.engine.identity()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        self.engine.effective_options()
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        self.engine.maintain(work)
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        self.engine.state()
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        self.engine.statistics_text()
+    }
+
+    fn own_files(&self) -> Vec<PathBuf> {
+        self.running().files()
+    }
+
+    fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
+        self.engine.bounds(table, number)
+    }
+
+    fn count_rows(&self, table: u16, number: u32) -> Result<Option<u64>, EngineError> {
+        self.engine.count_rows(table, number)
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        let Self { engine, running } = *self;
+        let closed = engine.close();
+        let mut running = running.into_inner().unwrap_or_else(PoisonError::into_inner);
+        running.stop(STOP_WITHIN)?;
+        closed
+    }
+}

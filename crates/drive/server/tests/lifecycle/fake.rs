@@ -1,0 +1,127 @@
+//! A server made of a few lines of shell.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use engine::EngineError;
+use model::{Address, Endpoint, Options, Settings};
+use server::{Ask, Kind, Quarters, Running, ServerError, Site, Start, Stop, Task};
+
+/// Listens by making a file; its only option is the name of a trouble.
+pub(crate) struct Fake;
+
+/// What it does, by the name of the option `trouble`.
+const SERVE: &str = r#"
+case "$3" in
+  refuses) echo "FATAL: unrecognized configuration parameter \"trouble\""; exit 1 ;;
+  mute) exec sleep 60 ;;
+esac
+[ -e "$1/made" ] || { echo "no data directory"; exit 1; }
+cd "$1"
+sleep 60 & below=$!
+trap 'echo bye; kill $below; rm "$2/ready"; exit 0' INT
+[ "$3" = stubborn ] && trap '' INT
+id -u > "$1/user"
+echo $below > "$2/ready"
+echo listening
+while :; do wait; done
+"#;
+
+impl Kind for Fake {
+    fn engine(&self) -> &'static str {
+        "fake"
+    }
+
+    fn set_up(&self, ask: &Ask<'_>) -> Result<Vec<Task>, EngineError> {
+        let data = ask.site.data.display();
+        let script = format!("echo set up; [ -z \"$(cat)\" ] || touch {data}/made");
+        let arguments = vec!["-c".to_owned(), script];
+        let input = "create everything;\n".to_owned();
+        Ok(vec![Task { program: "/bin/sh".into(), arguments, input, ..Task::default() }])
+    }
+
+    fn serve(&self, ask: &Ask<'_>) -> Result<Task, EngineError> {
+        let dirs = [&ask.site.data, &ask.site.socket].map(|dir| dir.display().to_string());
+        let trouble = ask.options.iter().map(|(_, value)| value.to_owned());
+        let mut arguments = vec!["-c".to_owned(), SERVE.to_owned(), "fake".to_owned()];
+        arguments.extend(dirs);
+        arguments.extend(trouble);
+        let files = vec![(ask.site.data.join("fake.conf"), "quiet = true\n".to_owned())];
+        Ok(Task { program: ask.program.into(), arguments, files, ..Task::default() })
+    }
+
+    fn endpoint(&self, site: &Site) -> Endpoint {
+        Endpoint {
+            address: Address::Socket(site.socket.join("ready")),
+            user: "bench".to_owned(),
+            password: None,
+            database: "bench".to_owned(),
+            is_foreign: false,
+        }
+    }
+
+    fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
+        let Address::Socket(path) = &endpoint.address else { unreachable!() };
+        match fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => Ok(()),
+            _ => Err(EngineError::Fatal("nobody listens".to_owned())),
+        }
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::Interrupt
+    }
+
+    fn refusal(&self, log: &str) -> EngineError {
+        if log.contains("\"trouble\"") {
+            let reason = "unrecognized".to_owned();
+            return EngineError::Option { option: "trouble".to_owned(), reason };
+        }
+        EngineError::Fatal(log.lines().last().unwrap_or_default().to_owned())
+    }
+
+    fn is_log(&self, _path: &Path) -> bool {
+        false
+    }
+}
+
+/// Starts one on `dir` with a trouble, or none.
+pub(crate) fn start(dir: &Path, trouble: &str, within: Duration) -> Result<Running, ServerError> {
+    start_with(dir, trouble, within, None)
+}
+
+/// Starts one, with templates.
+pub(crate) fn start_with(
+    dir: &Path,
+    trouble: &str,
+    within: Duration,
+    templates: Option<&Path>,
+) -> Result<Running, ServerError> {
+    let start = Start {
+        kind: &Fake,
+        program: Path::new("/bin/sh"),
+        fingerprint: "fake",
+        dir,
+        settings: &Settings::default(),
+        options: &[("trouble", trouble)].into_iter().collect::<Options>(),
+        user: None,
+        quarters: Quarters::default(),
+        templates,
+        ready_within: within,
+    };
+    Running::start(&start, &|| false)
+}
+
+/// Returns the process that a running fake has started.
+pub(crate) fn below(running: &Running) -> u32 {
+    let Address::Socket(path) = &running.endpoint().address else { unreachable!() };
+    let text = fs::read_to_string(path).expect("it is ready");
+    text.trim().parse().expect("it says a process id")
+}
+
+/// Returns whether a process has not ended.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}

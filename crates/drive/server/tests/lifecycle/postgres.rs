@@ -1,0 +1,99 @@
+//! A real server, where there is one.
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::EngineError;
+use model::{Address, Endpoint, Options, Settings};
+use server::{Ask, Kind, Quarters, Running, Site, Start, Stop, Task};
+
+/// Just enough of Postgres to start it.
+struct Postgres;
+
+impl Kind for Postgres {
+    fn engine(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn set_up(&self, ask: &Ask<'_>) -> Result<Vec<Task>, EngineError> {
+        let data = ask.site.data.display().to_string();
+        let words = ["-D", &data, "-U", "bench", "-A", "trust", "--no-sync", "--locale=C"];
+        let program = ask.program.with_file_name("initdb");
+        Ok(vec![Task { program, arguments: words.map(str::to_owned).into(), ..Task::default() }])
+    }
+
+    fn serve(&self, ask: &Ask<'_>) -> Result<Task, EngineError> {
+        let data = ask.site.data.display().to_string();
+        let socket = format!("unix_socket_directories={}", ask.site.socket.display());
+        let port = format!("port={}", ask.site.port);
+        let words = ["-D", &data, "-c", "listen_addresses=", "-c", &socket, "-c", &port];
+        let arguments = words.map(str::to_owned).into();
+        Ok(Task { program: ask.program.into(), arguments, ..Task::default() })
+    }
+
+    fn endpoint(&self, site: &Site) -> Endpoint {
+        let socket = site.socket.join(format!(".s.PGSQL.{}", site.port));
+        Endpoint {
+            address: Address::Socket(socket),
+            user: "bench".to_owned(),
+            password: None,
+            database: "postgres".to_owned(),
+            is_foreign: false,
+        }
+    }
+
+    fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
+        let Address::Socket(path) = &endpoint.address else { unreachable!() };
+        let connected = UnixStream::connect(path);
+        connected.map(drop).map_err(|error| EngineError::Fatal(error.to_string()))
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::Interrupt
+    }
+
+    fn refusal(&self, log: &str) -> EngineError {
+        EngineError::Fatal(log.to_owned())
+    }
+
+    fn is_log(&self, path: &Path) -> bool {
+        path.starts_with("pg_wal")
+    }
+}
+
+/// Returns a Postgres of this machine.
+fn program() -> Option<PathBuf> {
+    let unpacked = PathBuf::from("/tmp/servers/postgres-15.10/bin/postgres");
+    let installed = (12..=18)
+        .rev()
+        .map(|major| PathBuf::from(format!("/usr/lib/postgresql/{major}/bin/postgres")));
+    installed.chain([unpacked]).find(|path| path.with_file_name("initdb").is_file())
+}
+
+#[test]
+fn a_real_server_starts_below_a_closed_directory_and_stops() {
+    let Some(program) = program() else {
+        println!("skipped: no Postgres here: apt-get install postgresql");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let site = dir.path().join("below/site");
+    let start = Start {
+        kind: &Postgres,
+        program: &program,
+        fingerprint: "",
+        dir: &site,
+        settings: &Settings::default(),
+        options: &Options::new(),
+        user: None,
+        quarters: Quarters::default(),
+        templates: None,
+        ready_within: Duration::from_secs(60),
+    };
+    let mut running = Running::start(&start, &|| false).unwrap();
+    assert!(running.version().contains("PostgreSQL"), "{}", running.version());
+    running.stop(Duration::from_secs(60)).unwrap();
+    let log = std::fs::read_to_string(&running.site().log).unwrap();
+    assert!(log.contains("database system is shut down"), "{log}");
+}
