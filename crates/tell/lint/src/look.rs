@@ -2,7 +2,7 @@
 
 use analysis::StepComparison;
 use model::metric::Readings;
-use model::{Bytes, Experiment, RunRecord, Step, StepRecord};
+use model::{Bytes, Experiment, RunRecord, Step, StepRecord, Variant};
 
 use crate::context::ComparisonContext;
 
@@ -10,6 +10,14 @@ use crate::context::ComparisonContext;
 const READING: &[&str] = &["readrandom", "readmissing", "multireadrandom", "fwdrange", "revrange"];
 /// Steps without operations, by the names of the workload's registry.
 const MAINTAINING: &[&str] = &["settle", "compact"];
+
+/// Engines that are servers, by their names in `supply`.
+const SERVERS: &[&str] = &["postgres", "mysql", "mariadb"];
+
+/// Returns whether a variant is a server.
+pub(crate) fn is_server(variant: &Variant) -> bool {
+    variant.dsn.is_some() || SERVERS.contains(&variant.build.engine.as_str())
+}
 
 /// Returns whether a step only reads.
 pub(crate) fn only_reads(step: &Step) -> bool {

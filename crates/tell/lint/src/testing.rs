@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use model::honesty::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
+use model::sql::{Application, Background, Doing, Traffic};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Nanos, OpKind, Options, RunRecord,
-    Settings, Step, StepRecord, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Nanos, OpKind, OpUnit, Options,
+    RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 use crate::{ComparisonContext, PlanContext, Rule, check_comparison, check_plan};
@@ -198,4 +199,38 @@ pub(crate) fn search(outcomes: &[Outcome], found: Option<f64>) -> SearchRecord {
         ended: "the rates that pass and fail are within 2 %".to_owned(),
         is_path_dependent: false,
     }
+}
+
+/// An application of one step, beside whose clients inserts run at this rate each.
+pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
+    let background = Background { doing: Doing::Mix(Vec::new()), rows_per_s };
+    let traffic = Traffic {
+        name: step.to_owned(),
+        about: "queries beside inserts".to_owned(),
+        role: StepRole::ReadWrite,
+        clients: None,
+        background: Some(background),
+        rows: None,
+        unit: OpUnit::Operation,
+        settles: false,
+    };
+    Application {
+        name: "sample".to_owned(),
+        about: "a sample".to_owned(),
+        row_bytes: 100,
+        tables: Vec::new(),
+        procedures: Vec::new(),
+        steps: vec![traffic],
+        order: vec![step.to_owned()],
+    }
+}
+
+/// The experiment with its variants on these builds.
+pub(crate) fn on_builds(builds: &[(&str, &str)]) -> Experiment {
+    let names: Vec<&str> = builds.iter().map(|(name, _)| *name).collect();
+    let mut asked = experiment(&names);
+    for (variant, (_, build)) in asked.variants.iter_mut().zip(builds) {
+        variant.build = build.parse().unwrap();
+    }
+    asked
 }

@@ -1,7 +1,7 @@
 //! A003: a step pays for what another left undone.
 
 use model::record::Severity;
-use model::{DataShape, StepRecord};
+use model::{DataShape, Experiment, StepRecord, StepRole};
 
 use super::{Rule, Seen};
 use crate::context::RunContext;
@@ -13,7 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     name: "inherited debt",
     severity: Severity::Doubt,
     trigger: "deferred work above 5 % of the data when a step begins, or halved while a step only \
-              reads; a settle that reached its cap; a search whose rates depend on the way there",
+              reads; before queries of a server, changed pages above 5 % of the data or garbage \
+              above 5 % of the rows; a settle that reached its cap; a search whose rates depend on the way there",
     why: "The step pays for the one before it: how much is left to pay is chance, and differs \
           between engines and repetitions.",
     remedy: "put `settle` before the step; raise `settle_cap` where it was reached",
@@ -37,9 +38,57 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
     let data = &context.experiment.data;
     let steps = context.run.steps.iter();
     steps
-        .flat_map(|step| [capped(step), inherited(step, data), paid(step, data)])
+        .flat_map(|step| {
+            let of_server = is_queried(step, context.experiment);
+            [
+                capped(step),
+                inherited(step, data),
+                paid(step, data),
+                dirty(step, data).filter(|_| of_server),
+                garbage(step, data).filter(|_| of_server),
+            ]
+        })
         .flatten()
         .collect()
+}
+
+/// Returns whether a step asks something of the data.
+///
+/// The loads of an application follow one another without rest, by its definition.
+fn is_queried(step: &StepRecord, experiment: &Experiment) -> bool {
+    let mut steps = experiment.application.iter().flat_map(|application| &application.steps);
+    let own = steps.find(|traffic| traffic.name == step.step.name);
+    let is_query = own.is_none_or(|own| matches!(own.role, StepRole::Read | StepRole::ReadWrite));
+    is_query && !step.clients.is_empty()
+}
+
+/// Tells of changed pages in the cache of a server.
+fn dirty(step: &StepRecord, data: &DataShape) -> Option<Seen> {
+    let dirty = reading(&step.before.readings, "engine_dirty_bytes")?;
+    let share = share_of(dirty, step, data)?;
+    (share > SHARE).then(|| {
+        let seen = format!(
+            "began with {} of changed pages not yet written, {} of the data",
+            bytes(dirty),
+            percent(share)
+        );
+        Seen::new(seen).step(&step.step.name).sized("dirty", dirty)
+    })
+}
+
+/// Tells of rows that vacuum or purge had yet to remove.
+#[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
+fn garbage(step: &StepRecord, data: &DataShape) -> Option<Seen> {
+    let rows = reading(&step.before.readings, "engine_garbage_rows")?;
+    let share = rows / (data.rows as f64).max(1.0);
+    (share > SHARE).then(|| {
+        let seen = format!(
+            "began with {rows:.0} row versions that vacuum or purge had yet to remove, {} of the \
+             rows",
+            percent(share)
+        );
+        Seen::new(seen).step(&step.step.name).sized("garbage", rows)
+    })
 }
 
 /// Tells of a settle that ended before the engine was idle.
@@ -90,7 +139,7 @@ mod tests {
     use model::record::SettleRecord;
 
     use super::*;
-    use crate::testing::{set, when};
+    use crate::testing::{application, experiment, in_runs, runs, set, when};
 
     #[test]
     fn debt_at_the_start_is_told_from_a_twentieth_on() {
@@ -127,5 +176,33 @@ mod tests {
         };
         assert_eq!(with(false), []);
         assert!(with(true)[0].1.contains("not idle when the cap was reached, after 1m00s"));
+    }
+
+    #[test]
+    fn what_a_server_has_yet_to_write_or_remove_is_told_before_queries_only() {
+        let with = |gauge: &str, value: f64, role: Option<StepRole>| {
+            let mut asked = experiment(&["a"]);
+            asked.application = role.map(|role| {
+                let mut application = application("readrandom", 100.0);
+                application.steps[0].role = role;
+                application
+            });
+            let mut runs = runs(&["a"]);
+            for run in &mut runs {
+                set(
+                    &mut run.steps[0].before.readings,
+                    &[(gauge, value), ("engine_disk_bytes", 1e9)],
+                );
+            }
+            in_runs(&RULE, &asked, &runs)
+        };
+        assert_eq!(with("engine_dirty_bytes", 4e7, None), []);
+        assert_eq!(with("engine_dirty_bytes", 4e8, Some(StepRole::Write)), []);
+        let seen = "readrandom of a: began with 381 MiB of changed pages not yet written, 40 % of \
+                    the data (3 runs)";
+        let found = with("engine_dirty_bytes", 4e8, Some(StepRole::ReadWrite));
+        assert_eq!(found, [(Severity::Doubt, seen.to_owned())]);
+        assert_eq!(with("engine_garbage_rows", 4e4, None), []);
+        assert!(with("engine_garbage_rows", 1e5, None)[0].1.contains("100000 row versions"));
     }
 }

@@ -1,7 +1,7 @@
 //! A031: the background writer did not reach its rate.
 
-use model::StepRecord;
 use model::record::Severity;
+use model::{Experiment, Readings, StepRecord};
 
 use super::{Rule, Seen};
 use crate::context::RunContext;
@@ -13,9 +13,11 @@ pub(crate) static RULE: Rule = Rule {
     name: "writer not sustained",
     severity: Severity::Doubt,
     trigger: "the background writer reached less than 99 % of its rate; blocking when it is that of \
-              the base and reached less than 95 %",
+              the base and reached less than 95 %; beside the queries of an application, background \
+              writers that together reached less than 95 %",
     why: "Readers beside a writer that does less were measured under a lighter load than the others: \
-          their figures flatter them. Where they are the base, every ratio is to the lighter load.",
+          their figures flatter them. Where they are the base, every ratio is to the lighter load. \
+          Tables mark the step, whose rate of queries is comparable with nobody's.",
     remedy: "lower the writer's rate, or read the step as overloaded",
     source: "seed 002, \"Insert benchmark on an 8-core AMD server\" (read+write and target insert \
              rate); reference, insert-benchmark (the 95 % rule), and analysis, section 7, L31",
@@ -31,7 +33,29 @@ const REACHED_SHARE: f64 = 0.99;
 
 fn run(context: &RunContext<'_>) -> Vec<Seen> {
     let is_base = context.run.cell.variant == context.experiment.base;
-    context.run.steps.iter().filter_map(|step| missed(step, is_base)).collect()
+    let steps = context.run.steps.iter();
+    let told = steps.map(|step| [missed(step, is_base), failed(step, context.experiment)]);
+    told.flatten().flatten().collect()
+}
+
+/// Tells of an application's writers that did not sustain their rate.
+///
+/// Its steps ask for rates from what is easy to what is not, so that one missed, be it the base's,
+/// says nothing against the others.
+fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Seen> {
+    let application = experiment.application.as_ref();
+    let asked = analysis::writer_rate_asked(step, application)?;
+    let known = analysis::with_writers(Readings::new(), step, application);
+    let share = *known.get("writer_rate_share")?;
+    (share < SUSTAINED_SHARE).then(|| {
+        let seen = format!(
+            "the background writers reached {:.0} of the {asked:.0} rows/s asked of them, {}: its \
+             rate of queries is not comparable",
+            asked * share,
+            percent(share)
+        );
+        Seen::new(seen).step(&step.step.name).sized("application", -share)
+    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates stay far below 2^53")]
@@ -48,10 +72,10 @@ fn missed(step: &StepRecord, is_base: bool) -> Option<Seen> {
 
 #[cfg(test)]
 mod tests {
-    use model::Bytes;
+    use model::{Bytes, OpKind};
 
     use super::*;
-    use crate::testing::{experiment, in_runs, runs};
+    use crate::testing::{application, experiment, in_runs, runs, summary};
 
     #[test]
     fn a_writer_below_its_rate_is_told_and_the_base_s_is_blocking() {
@@ -70,5 +94,24 @@ mod tests {
         assert_eq!(with("b", 800_000.0), [(Severity::Doubt, seen.to_owned())]);
         assert_eq!(with("a", 800_000.0)[0].0, Severity::Blocking);
         assert_eq!(with("a", 960_000.0)[0].0, Severity::Doubt);
+    }
+
+    #[test]
+    fn an_application_s_writers_are_told_below_95_percent_and_block_nothing() {
+        let mut asked = experiment(&["a", "b"]);
+        asked.application = Some(application("readrandom", 100.0));
+        let with = |late: &str, rows| {
+            let mut runs = runs(&["a", "b"]);
+            for run in &mut runs {
+                let mut inserts = summary(120);
+                inserts.counts.rows = if run.cell.variant == late { rows } else { 6_000 };
+                run.steps[0].writers.insert(OpKind::Insert, inserts);
+            }
+            in_runs(&RULE, &asked, &runs)
+        };
+        assert_eq!(with("a", 5_700), []);
+        let seen = "readrandom of a: the background writers reached 70 of the 100 rows/s asked of \
+                    them, 70 %: its rate of queries is not comparable (3 runs)";
+        assert_eq!(with("a", 4_200), [(Severity::Doubt, seen.to_owned())]);
     }
 }

@@ -15,7 +15,8 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Blocking,
     trigger: "a build says that it has debugging code; a doubt when builds of one engine are of \
               different makers (Maven, distribution, a file), or differ in hardware checksums or \
-              in the compressions they have",
+              in the compressions they have, or when releases were compiled with different \
+              compilers or flags",
     why: "Compiler, flags and libraries move results as much as releases do: the difference may be \
           that of the makers.",
     remedy: "take all builds from one source, or compile them alike (assay engine add)",
@@ -31,6 +32,8 @@ pub(crate) static RULE: Rule = Rule {
 const DEBUGGING: &[&str] = &["DEBUG", "SQLITE_DEBUG", "DEBUG=1", "debug_assertions"];
 /// Facts that change what an engine can do on this CPU.
 const ABILITIES: &[&str] = &["fast_crc32", "compression"];
+/// Facts that tell how a build was compiled.
+const COMPILED: &[&str] = &["compiler", "compiler_flags"];
 
 /// Names of compressions that releases dropped: the codec itself is still there.
 const PASSING: &[&str] = &["ZSTDNotFinalCompression"];
@@ -60,10 +63,22 @@ fn unlike(engine: &str, builds: &BTreeMap<&str, &Identity>) -> Vec<Seen> {
         let facts = differing(builds, |build| build.facts.get(*name).map(|fact| told(fact)))?;
         Some(format!("builds of {engine} differ in {}: {facts}", name.replace('_', " ")))
     });
+    let compiled = COMPILED.iter().filter_map(|name| {
+        // Where one release is compiled in two ways, that is what is compared.
+        differing(builds, |build| Some(build.version.clone()))?;
+        let facts = differing(builds, |build| build.facts.get(*name).cloned())?;
+        let what = if *name == "compiler" { "compilers" } else { "compiler flags" };
+        Some(format!("releases of {engine} were compiled with different {what}: {facts}"))
+    });
     let graded = |seen| Seen::new(seen).graded(Severity::Doubt);
     seen.into_iter()
         .map(|seen| graded(seen).sized("maker", 0.0))
         .chain(abilities.map(|seen| graded(seen).sized("ability", 0.0)))
+        .chain(compiled.take(1).map(|seen| {
+            let remedy = "read the ratio as that of the builds: an older compiler handicaps the \
+                          older release, so that what it lost since is at least this much";
+            graded(seen).remedied(remedy).sized("compiler", 0.0)
+        }))
         .collect()
 }
 
@@ -136,6 +151,22 @@ mod tests {
         });
         let seen = "builds of rocksdb differ in fast crc32: on x86 (a), no (b)";
         assert_eq!(told, [(Severity::Doubt, seen.to_owned())]);
+    }
+
+    #[test]
+    fn releases_of_different_compilers_are_told_and_one_release_compiled_twice_is_not() {
+        let compiled = |versions: [&str; 2]| {
+            with(|variant, build| {
+                let at = usize::from(variant == "b");
+                let compiler = ["GCC 4.1.2", "GCC 8.3.1"][at].to_owned();
+                build.version = versions[at].to_owned();
+                build.facts.insert("compiler".to_owned(), compiler);
+            })
+        };
+        assert_eq!(compiled(["8.0.31", "8.0.31"]), []);
+        let seen = "releases of rocksdb were compiled with different compilers: GCC 4.1.2 (a), GCC \
+                    8.3.1 (b)";
+        assert_eq!(compiled(["5.6.24", "8.0.31"]), [(Severity::Doubt, seen.to_owned())]);
     }
 
     #[test]
