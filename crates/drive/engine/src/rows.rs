@@ -72,6 +72,13 @@ impl Rows {
         }
     }
 
+    /// Returns whether the rows are kept, so a driver may spare what only a kept row needs.
+    #[must_use]
+    #[inline]
+    pub const fn is_keeping(&self) -> bool {
+        self.is_keeping
+    }
+
     /// Returns how many rows came back.
     #[must_use]
     #[inline]
