@@ -5,6 +5,8 @@ use std::path::Path;
 use model::Disproof;
 use shim::Recipe;
 
+use crate::server::ServerProgram;
+
 /// Tries the library of an engine at a path, in a process of its own; the last is a directory that
 /// the engine may use.
 pub type Prove = Box<dyn Fn(&str, &Path, &Path) -> Result<(), Disproof> + Send + Sync>;
@@ -13,6 +15,8 @@ pub type Prove = Box<dyn Fn(&str, &Path, &Path) -> Result<(), Disproof> + Send +
 pub struct Engines {
     /// Returns how an engine's shim is compiled; `None` for one that needs none.
     pub recipe: fn(&str) -> Option<Recipe>,
+    /// The engines whose builds are servers: programs amid their files, not libraries.
+    pub servers: Vec<ServerProgram>,
     /// Command of the C compiler.
     pub compiler: String,
     /// Tries a library before it is kept.
@@ -22,6 +26,11 @@ pub struct Engines {
 impl Default for Engines {
     /// Knows no engine: nothing is compiled and nothing is tried.
     fn default() -> Self {
-        Self { recipe: |_| None, compiler: "cc".to_owned(), prove: Box::new(|_, _, _| Ok(())) }
+        Self {
+            recipe: |_| None,
+            servers: Vec::new(),
+            compiler: "cc".to_owned(),
+            prove: Box::new(|_, _, _| Ok(())),
+        }
     }
 }

@@ -9,6 +9,7 @@ use model::BuildRef;
 use crate::artifact::{Artifact, NOTE_FILE, Note, library_name};
 use crate::error::SupplyError;
 use crate::library::check_loadable;
+use crate::server::TREE_DIR;
 use crate::source::Progress;
 
 /// One entry of the cache while this process alone works on it.
@@ -50,8 +51,11 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Returns the path at which the build's library is put.
-    pub(crate) fn library(&self) -> PathBuf {
+    /// Returns the path at which the build's library is put, or the directory of its server.
+    pub(crate) fn place(&self, is_server: bool) -> PathBuf {
+        if is_server {
+            return self.partial.join(TREE_DIR);
+        }
         self.partial.join(library_name(&self.build.engine))
     }
 
@@ -64,7 +68,7 @@ impl Entry {
 
     /// Checks the library that was put in place; returns the directory that will be the entry.
     pub(crate) fn prepare(&self) -> Result<PathBuf, SupplyError> {
-        let fetched = self.library();
+        let fetched = self.place(false);
         check_loadable(&fetched)?;
         let ready = self.partial.join("ready");
         fs::create_dir(&ready).map_err(SupplyError::io("create", &ready))?;

@@ -29,21 +29,23 @@ pub enum SupplyError {
         oldest: &'static str,
     },
     /// The version was never published.
-    #[error("{build} does not exist: the nearest known release is rocksdb@{nearest}")]
+    #[error("{build} does not exist: the nearest known release is {nearest}")]
     NoSuchVersion {
         /// The build asked for.
         build: String,
-        /// The known release nearest to it.
-        nearest: &'static str,
+        /// The known release nearest to it, with its engine.
+        nearest: String,
     },
     /// There is no Maven client to ask.
     #[error(
         "no Maven client (`{command}`) on this machine: install one (Debian: apt install maven), \
-         or give your own library with `assay engine add rocksdb PATH`"
+         or give your own {own}"
     )]
     NoMaven {
         /// The command that was not found.
         command: String,
+        /// What the user may give instead, with the call.
+        own: String,
     },
     /// The artifact repository was not reached.
     #[error(
@@ -70,6 +72,82 @@ pub enum SupplyError {
         goal: &'static str,
         /// The artifact that was asked for.
         artifact: String,
+    },
+    /// Nobody publishes the server for this machine.
+    #[error("{build} is not published for {arch}: add your own installation with `{add}`")]
+    NotForMachine {
+        /// The build asked for.
+        build: String,
+        /// This machine's architecture.
+        arch: &'static str,
+        /// The call by which the user gives their own.
+        add: String,
+    },
+    /// A package is not laid out as it was when this source was written.
+    #[error("{build}: {package} has no {wanted}, it changed since Assay learned of it")]
+    OtherLayout {
+        /// The build asked for.
+        build: String,
+        /// The package.
+        package: String,
+        /// What was looked for.
+        wanted: String,
+    },
+    /// A program that obtains packages is missing.
+    #[error(
+        "no `{command}` on this machine, which obtains {build}: install it (Debian: apt install \
+         {package}), or add your own installation with `{add}`"
+    )]
+    NoClient {
+        /// The command that was not found.
+        command: &'static str,
+        /// The build asked for.
+        build: String,
+        /// The package that brings it.
+        package: &'static str,
+        /// The call by which the user gives their own.
+        add: String,
+    },
+    /// A program that obtains packages failed.
+    #[error(
+        "{build} could not be fetched, {command} says: {summary}; check the network and repeat; \
+         builds already cached keep working"
+    )]
+    ClientFailed {
+        /// The build asked for.
+        build: String,
+        /// The command.
+        command: &'static str,
+        /// Its words, without addresses.
+        summary: String,
+    },
+    /// The distribution has no package of the server.
+    #[error(
+        "this distribution has no package {package} for {build}: add your own installation with \
+         `{add}`"
+    )]
+    NoPackage {
+        /// The build asked for.
+        build: String,
+        /// The package.
+        package: &'static str,
+        /// The call by which the user gives their own.
+        add: String,
+    },
+    /// The distribution has another version of the server.
+    #[error(
+        "{build} is not what this distribution has: it has {has}, which `assay engine get \
+         {nearest}` obtains; or add your own installation with `{add}`"
+    )]
+    OtherVersion {
+        /// The build asked for.
+        build: String,
+        /// The version it has.
+        has: String,
+        /// The name of that build.
+        nearest: String,
+        /// The call by which the user gives their own.
+        add: String,
     },
     /// The artifact has no library for this machine.
     #[error(
@@ -224,6 +302,48 @@ pub enum SupplyError {
         headers: PathBuf,
         /// What showed it.
         reason: String,
+    },
+    /// The program of a server does not run on this machine.
+    #[error("{} does not run here: {reason}", program.display())]
+    DoesNotRun {
+        /// The program.
+        program: PathBuf,
+        /// Why, and what would help.
+        reason: String,
+    },
+    /// A server is added as a directory.
+    #[error(
+        "{} is no directory: give the one the server is installed in, as in {directory}",
+        path.display()
+    )]
+    NotInstallation {
+        /// What was given.
+        path: PathBuf,
+        /// The directory that may have been meant.
+        directory: String,
+    },
+    /// There is no server's program in the directory.
+    #[error("no program of {engine} in {} (searched: {searched}){other}", root.display())]
+    NoProgram {
+        /// The engine.
+        engine: &'static str,
+        /// The directory.
+        root: PathBuf,
+        /// The places that were searched.
+        searched: String,
+        /// The server that it has instead, in words.
+        other: String,
+    },
+    /// Only its owner may run the program, and servers run as nobody special.
+    #[error(
+        "{} is closed to other users, but a server that root starts runs as another: chmod -R \
+         a+rX {}", program.display(), root.display()
+    )]
+    Closed {
+        /// The directory of the installation.
+        root: PathBuf,
+        /// Its program.
+        program: PathBuf,
     },
     /// The library is of another engine.
     #[error("{} is not {engine}: {reason}", path.display())]

@@ -33,6 +33,9 @@ impl Store {
         terms: &Terms<'_>,
         progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {
+        if let Some(server) = self.server(&entry.build.engine) {
+            return self.keep_server(entry, made, &server, progress);
+        }
         let ready = entry.prepare()?;
         let library = ready.join(library_name(&entry.build.engine));
         let (sha256, bytes) = digest(&library)?;
@@ -54,7 +57,7 @@ impl Store {
             self.prove(entry, &library, &shown, facts.get(SHIM_HEADERS))?;
         }
         let build = entry.build.clone();
-        entry.keep(&ready, Note { build, sha256, origin, bytes, facts, shim })
+        entry.keep(&ready, Note { build, sha256, origin, bytes, facts, shim, tree: None })
     }
 
     /// Compiles the shim of a cached build anew, and tries it.

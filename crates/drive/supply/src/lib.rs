@@ -1,5 +1,7 @@
 //! Supply: obtains engine builds and keeps them, so that a run needs no network.
 //!
+//! A build is a library, or a server: a program amid its files.
+//!
 //! This crate does not load a library and does not know what an engine can do; what it must know
 //! of engines it is told ([`Engines`]). It stands before the drivers in the flow: a
 //! [`model::BuildRef`] goes in, the path of a checked library comes out.
@@ -21,13 +23,15 @@ mod fit;
 mod keep;
 mod library;
 mod release;
+mod server;
 mod source;
 mod store;
 
-pub use artifact::Artifact;
+pub use artifact::{Artifact, Tree};
 pub use compile::{CompileEvent, CompileOrder, compilable};
 pub use engines::{Engines, Prove};
 pub use error::SupplyError;
 pub use release::{KNOWN_ROCKSDB, nearest_release};
-pub use source::{Distribution, Fetched, Maven, Progress, Source};
+pub use server::ServerProgram;
+pub use source::{Debian, Distribution, Fetched, Maven, MavenServers, Npm, Progress, Source};
 pub use store::{Own, Store, default_cache_dir};

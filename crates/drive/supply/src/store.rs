@@ -7,6 +7,7 @@
 //!                        .9.10.0.partial/          what a fetch is working on
 //!                 wiredtiger/mine/libassay-wiredtiger.so   the shim, for an engine that needs one
 //!                                /headers/         what the shim was compiled against
+//!                 postgres/15.10/tree/bin/postgres  a server amid its files
 //! ```
 //!
 //! Names that start with a dot are no builds, so an entry is there completely or not at all.
@@ -28,7 +29,7 @@ use crate::release;
 use crate::source::{Fetched, Progress, Source, registry};
 
 /// Hex digits of the hash in the name of a library that was given none.
-const NAME_DIGITS: usize = 12;
+pub(crate) const NAME_DIGITS: usize = 12;
 
 /// The cache of engine builds, and the sources it is filled from.
 pub struct Store {
@@ -43,7 +44,7 @@ pub struct Store {
 pub struct Own<'a> {
     /// The engine it is of.
     pub engine: &'a str,
-    /// The file.
+    /// The file; of a server, the directory it is installed in.
     pub library: &'a Path,
     /// Name to give the build; without one it is named after its hash.
     pub version: Option<&'a str>,
@@ -105,7 +106,7 @@ impl Store {
         }
         let source = self.source_of(build).ok_or_else(|| self.no_source(build))?;
         let is_tried = self.recipe(build).is_some();
-        let fetch = |library: &Path, progress: Progress<'_>| source.fetch(build, library, progress);
+        let fetch = |place: &Path, progress: Progress<'_>| source.fetch(build, place, progress);
         self.fill(build, progress, is_tried, fetch)
     }
 
@@ -135,7 +136,8 @@ impl Store {
         if let Some(artifact) = self.find_current(build, Some(&entry))? {
             return Ok(artifact);
         }
-        let made = make(&entry.library(), progress)?;
+        let place = entry.place(self.server(&build.engine).is_some());
+        let made = make(&place, progress)?;
         let artifact = self.keep(&entry, made, &Terms { headers: None, is_tried }, progress)?;
         progress(&format!("cached in {}", entry.dir.display()));
         Ok(artifact)
@@ -147,7 +149,7 @@ impl Store {
     }
 
     /// Checks that no source has builds of that name.
-    fn check_own_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
+    pub(crate) fn check_own_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
         if self.source_of(checked(build)?).is_some() {
             return Err(SupplyError::BadName(format!(
                 "{build} is the name of an official build: choose another, as in {build}-mine"
@@ -168,7 +170,7 @@ impl Store {
     }
 
     /// Returns the build if it is cached; `held` is its entry when this caller has locked it.
-    fn find_with(
+    pub(crate) fn find_with(
         &self,
         build: &BuildRef,
         held: Option<&Entry>,
@@ -198,6 +200,10 @@ impl Store {
             remedy: self.remedy(build),
         };
         let note = read_note(&dir, build).map_err(damaged)?;
+        if let Some(tree) = &note.tree {
+            tree.check(&dir, &note.sha256).map_err(damaged)?;
+            return Ok(Some(note));
+        }
         let library = dir.join(library_name(&build.engine));
         let (sha256, bytes) = digest(&library).map_err(|error| damaged(error.to_string()))?;
         if (&sha256, bytes) != (&note.sha256, note.bytes) {
@@ -217,11 +223,18 @@ impl Store {
     }
 
     /// Waits until nobody else works on a build's entry.
-    fn lock(&self, build: &BuildRef, progress: Progress<'_>) -> Result<Entry, SupplyError> {
+    pub(crate) fn lock(
+        &self,
+        build: &BuildRef,
+        progress: Progress<'_>,
+    ) -> Result<Entry, SupplyError> {
         Entry::lock(&self.root, checked(build)?, progress)
     }
 
     /// Copies the user's own library into the cache, once it has turned out to work.
+    ///
+    /// A server's installation is not copied, for it may be large and may not bear being moved:
+    /// it is used where it lies, and a program that changed since is noticed.
     ///
     /// Without a version it is named after its hash, `user-` and 12 digits. Adding the same
     /// library under the same name again changes nothing. A library that finds others through a
@@ -229,8 +242,12 @@ impl Store {
     ///
     /// # Errors
     /// When the file is no library for this machine or not of that engine, its shim cannot be
-    /// compiled, it does not work, or the name is taken.
+    /// compiled, it does not work, the directory has no server of that engine, or the name is
+    /// taken.
     pub fn add(&self, own: &Own<'_>, progress: Progress<'_>) -> Result<Artifact, SupplyError> {
+        if let Some(server) = self.server(own.engine) {
+            return self.add_server(own, &server, progress);
+        }
         check_loadable(own.library)?;
         let (sha256, _) = digest(own.library)?;
         let version = match own.version {
@@ -246,7 +263,7 @@ impl Store {
             }
             return Err(SupplyError::Exists { build: build.to_string(), origin: cached.origin });
         }
-        fs::copy(own.library, entry.library()).map_err(SupplyError::io("copy", own.library))?;
+        fs::copy(own.library, entry.place(false)).map_err(SupplyError::io("copy", own.library))?;
         let path = own.library.canonicalize().unwrap_or_else(|_unreadable| own.library.to_owned());
         let origin = format!("added from {}", path.display());
         let terms = Terms { headers: own.headers, is_tried: true };
@@ -330,6 +347,9 @@ impl Store {
         let engine = &build.engine;
         let mut ways: Vec<_> =
             self.examples(build).iter().map(|it| format!("{engine}@{it}")).collect();
+        if self.server(engine).is_some() {
+            return self.no_server(build);
+        }
         if !ways.is_empty() {
             ways = vec![format!("try {}", ways.join(" or "))];
         }
@@ -340,10 +360,37 @@ impl Store {
         SupplyError::NoSource { build: build.to_string(), hint: ways.join(", or ") }
     }
 
+    /// Returns the error for a build of a server that no source has.
+    fn no_server(&self, build: &BuildRef) -> SupplyError {
+        let engine = &build.engine;
+        let known = self.known(engine);
+        let known: Vec<_> = known.iter().map(|it| format!("{engine}@{it}")).collect();
+        SupplyError::NoSource {
+            build: build.to_string(),
+            hint: format!(
+                "known are {}; or add your own installation with `assay engine add {engine}@NAME \
+                 DIR`",
+                known.join(", ")
+            ),
+        }
+    }
+
+    /// Returns the versions of an engine that are known to work, source by source.
+    #[must_use]
+    pub fn known(&self, engine: &str) -> Vec<&'static str> {
+        let mut known: Vec<_> =
+            self.sources.iter().flat_map(|source| source.known(engine)).copied().collect();
+        known.sort_by_key(|version| release::parse(version));
+        known
+    }
+
     /// Returns how a damaged build is got back.
     fn remedy(&self, build: &BuildRef) -> String {
         match self.source_of(build) {
             Some(_) => format!("`assay engine get {build}`"),
+            None if self.server(&build.engine).is_some() => {
+                format!("`assay engine add {build} DIR` with your own installation")
+            }
             None => format!("`assay engine add {} PATH` with your own library", build.engine),
         }
     }

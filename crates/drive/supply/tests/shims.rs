@@ -93,6 +93,7 @@ impl Bench {
     fn store(&self, recipe: fn(&str) -> Option<Recipe>) -> Store {
         let disproof = Arc::clone(&self.disproof);
         let engines = Engines {
+            servers: Vec::new(),
             recipe,
             compiler: "cc".to_owned(),
             prove: Box::new(move |_, library, work| {

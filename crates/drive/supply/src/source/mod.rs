@@ -4,13 +4,19 @@
 //! file here with a [`Source`] and add its line to [`registry`].
 
 mod crates;
+mod debian;
 mod distribution;
 mod maven;
+mod npm;
 mod source_trait;
+mod unpack;
 
 pub(crate) use crates::{Packages, WantedCrate, obtain};
+pub use debian::Debian;
 pub use distribution::Distribution;
 pub(crate) use distribution::headers_package;
-pub use maven::Maven;
+pub use maven::{Maven, MavenServers};
+pub use npm::Npm;
+pub(crate) use source_trait::add_call;
 pub(crate) use source_trait::registry;
 pub use source_trait::{Fetched, Progress, Source};

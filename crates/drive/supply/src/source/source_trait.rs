@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
-use super::{Distribution, Maven};
+use super::{Debian, Distribution, Maven, MavenServers, Npm};
 use crate::artifact::Artifact;
 use crate::error::SupplyError;
 
@@ -19,7 +19,8 @@ pub struct Fetched {
     pub origin: String,
     /// How it was made, by name: compiler, flags; empty when nobody tells.
     pub facts: BTreeMap<String, String>,
-    /// The file it is a copy of, near which its headers lie; `None` when it was made here.
+    /// The file it is a copy of, near which its headers lie; `None` when it was made here. Of a
+    /// server, the directory it is installed in and used from; `None` when it was put in place.
     pub copied: Option<PathBuf>,
 }
 
@@ -47,16 +48,24 @@ pub trait Source: Send + Sync {
     /// `None` when this source has no builds of that engine.
     fn example(&self, build: &BuildRef) -> Option<&'static str>;
 
-    /// Puts the library of `build` at the path `library`, whose directory is empty.
+    /// Returns the versions of an engine that are known to work here, oldest first.
     ///
-    /// The directory may be used for other files too; only the library is kept.
+    /// Empty when the engine is a library: then [`Source::example`] tells enough.
+    fn known(&self, _engine: &str) -> &[&'static str] {
+        &[]
+    }
+
+    /// Puts the library of `build` at the path `place`, whose directory is empty.
+    ///
+    /// Of a server, `place` becomes the directory of its files. The directory around it may be used
+    /// for other files too; only what is at `place` is kept.
     ///
     /// # Errors
     /// When the build does not exist there, has no library for this machine, or is out of reach.
     fn fetch(
         &self,
         build: &BuildRef,
-        library: &Path,
+        place: &Path,
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError>;
 
@@ -73,5 +82,16 @@ pub trait Source: Send + Sync {
 
 /// Returns every source, in the order they are asked.
 pub(crate) fn registry() -> Vec<Box<dyn Source>> {
-    vec![Box::new(Distribution::default()), Box::new(Maven::default())]
+    vec![
+        Box::new(Distribution::default()),
+        Box::new(Maven::default()),
+        Box::new(MavenServers::default()),
+        Box::new(Npm::default()),
+        Box::new(Debian),
+    ]
+}
+
+/// Returns the call by which a user adds their own installation of a server.
+pub(crate) fn add_call(build: &BuildRef) -> String {
+    format!("assay engine add {}@NAME DIR", build.engine)
 }

@@ -1,8 +1,7 @@
 //! Understands what the Maven client says when it fails.
 
-use super::fetch::Request;
+use super::client::Request;
 use crate::error::SupplyError;
-use crate::release::nearest_release;
 
 /// Longest excerpt of Maven's words in an error.
 const SUMMARY_CHARS: usize = 300;
@@ -13,14 +12,11 @@ pub(super) fn refusal(request: &Request<'_>, output: &str) -> SupplyError {
     let line = error_line(&output);
     let not_found = ["Could not find artifact ", "was not found in "];
     // A plugin that is not found means a strange repository, not a wrong version.
-    if line.contains("rocksdbjni") && not_found.iter().any(|words| line.contains(words)) {
-        return SupplyError::NoSuchVersion {
-            build: request.build.to_owned(),
-            nearest: nearest_release(request.version),
-        };
+    if request.is_meant_by(line) && not_found.iter().any(|words| line.contains(words)) {
+        return request.unpublished();
     }
     match network_reason(line) {
-        Some(reason) => SupplyError::Unreachable { build: request.build.to_owned(), reason },
+        Some(reason) => SupplyError::Unreachable { build: request.build.to_string(), reason },
         None => request.failed(without_addresses(line)),
     }
 }
@@ -96,15 +92,23 @@ pub(in crate::source) fn without_addresses(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::BuildRef;
+
     use super::*;
+
+    fn request(build: &BuildRef) -> Request<'_> {
+        Request {
+            build,
+            artifact: "org.rocksdb:rocksdbjni:9.10.1",
+            known: &["9.9.9", "9.10.0"],
+            own: String::new(),
+        }
+    }
 
     /// Returns the text of the error for an error line, as Maven 3.8 decorates it.
     fn told(line: &str) -> String {
-        let request = Request {
-            build: "rocksdb@9.10.1",
-            version: "9.10.1",
-            artifact: "org.rocksdb:rocksdbjni:9.10.1",
-        };
+        let build = "rocksdb@9.10.1".parse().unwrap();
+        let request = request(&build);
         let output = format!(
             "\x1b[0m\x1b[0m[\x1b[1;31mERROR\x1b[m] {line} -> [Help 1]\n[ERROR] \n[ERROR] To see \
              the full stack trace of the errors, re-run Maven with the -e switch.\n"
@@ -162,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_launcher_that_fails_before_maven_is_quoted() {
-        let request = Request { build: "rocksdb@9.10.0", version: "9.10.0", artifact: "a:b:1" };
+        let build = "rocksdb@9.10.0".parse().unwrap();
+        let request = request(&build);
         let output = "\nThe JAVA_HOME environment variable is not defined correctly,\n";
         let text = refusal(&request, output).to_string();
         assert!(text.contains("JAVA_HOME environment variable is not defined"), "{text}");

@@ -1,0 +1,175 @@
+//! How a server that was fetched, or one of the user's own, becomes an entry.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use model::BuildRef;
+
+use super::facts::facts;
+use super::program::{ServerProgram, has_program, places};
+use super::tree::{TREE_DIR, TreeNote, is_open_to_all, open_to_all, survey};
+use super::trial::version_of;
+use crate::artifact::{Artifact, Note};
+use crate::entry::Entry;
+use crate::error::SupplyError;
+use crate::library::digest;
+use crate::source::{Fetched, Progress};
+use crate::store::{NAME_DIGITS, Own, Store};
+
+/// The fact that tells what a server's program says of its version.
+const VERSION: &str = "version_string";
+
+/// A server's program as it was found and tried.
+struct Found {
+    /// Its place in the tree.
+    program: PathBuf,
+    sha256: String,
+    bytes: u64,
+    facts: BTreeMap<String, String>,
+}
+
+impl Store {
+    /// Returns what is known of the server of an engine; `None` for an engine that is a library.
+    pub(crate) fn server(&self, engine: &str) -> Option<ServerProgram> {
+        self.engines.servers.iter().find(|server| server.engine == engine).copied()
+    }
+
+    /// Makes the tree in the entry's work directory the entry, or the installation it refers to.
+    pub(crate) fn keep_server(
+        &self,
+        entry: &Entry,
+        made: Fetched,
+        server: &ServerProgram,
+        progress: Progress<'_>,
+    ) -> Result<Artifact, SupplyError> {
+        let Fetched { origin, facts, copied: at } = made;
+        let tree = entry.place(true);
+        let root = at.as_deref().unwrap_or(&tree);
+        if at.is_none() {
+            open_to_all(root)?;
+        }
+        let found = self.examine(server, root, progress)?;
+        let files = if at.is_none() { Some(survey(root)?) } else { None };
+        let ready = entry.work("ready")?;
+        if at.is_none() {
+            let place = ready.join(TREE_DIR);
+            fs::rename(&tree, &place).map_err(SupplyError::io("move", &tree))?;
+        }
+        let note = Note {
+            build: entry.build.clone(),
+            sha256: found.sha256,
+            origin,
+            bytes: found.bytes,
+            facts: found.facts.into_iter().chain(facts).collect(),
+            shim: None,
+            tree: Some(TreeNote { program: found.program, at, files }),
+        };
+        entry.keep(&ready, note)
+    }
+
+    /// Keeps the user's own installation, by reference: it is not copied.
+    pub(crate) fn add_server(
+        &self,
+        own: &Own<'_>,
+        server: &ServerProgram,
+        progress: Progress<'_>,
+    ) -> Result<Artifact, SupplyError> {
+        let root = self.installation(own.library, server)?;
+        let found = self.examine(server, &root, progress)?;
+        let version = match own.version {
+            Some(version) => version.to_owned(),
+            None => format!("user-{}", &found.sha256[..NAME_DIGITS]),
+        };
+        let build = BuildRef { engine: own.engine.to_owned(), version: Some(version) };
+        self.check_own_name(&build)?;
+        let entry = self.lock(&build, progress)?;
+        if let Some(cached) = self.find_with(&build, Some(&entry))? {
+            let is_same = cached.tree.as_ref().is_some_and(|tree| tree.root == root);
+            if is_same && cached.sha256 == found.sha256 {
+                return Ok(cached);
+            }
+            return Err(SupplyError::Exists { build: build.to_string(), origin: cached.origin });
+        }
+        let origin = format!("installation in {}", root.display());
+        let made = Fetched::copy_of(root, origin);
+        self.keep_server(&entry, made, server, progress)
+    }
+
+    /// Returns the directory of an installation, links followed.
+    fn installation(&self, given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyError> {
+        let path = given.canonicalize().map_err(SupplyError::io("read", given))?;
+        if path.is_dir() {
+            return Ok(path);
+        }
+        let of_program = path.ancestors().skip(1).find(|dir| has_program(server, dir));
+        let directory =
+            of_program.map_or_else(|| "DIR".to_owned(), |dir| dir.display().to_string());
+        Err(SupplyError::NotInstallation { path: given.to_owned(), directory })
+    }
+
+    /// Finds the server's program below `root` and has it say what it is.
+    fn examine(
+        &self,
+        server: &ServerProgram,
+        root: &Path,
+        progress: Progress<'_>,
+    ) -> Result<Found, SupplyError> {
+        let Some(program) = server.find(root) else {
+            let others = &self.engines.servers;
+            let other = others.iter().find(|other| has_program(other, root));
+            return Err(SupplyError::NoProgram {
+                engine: server.engine,
+                root: root.to_owned(),
+                searched: places(server),
+                other: other.map_or_else(String::new, |other| {
+                    format!("; it has the program of {0}: is it {0}@NAME?", other.engine)
+                }),
+            });
+        };
+        let path = root.join(&program);
+        progress(&format!("asking {} for its version", program.display()));
+        let said = version_of(&path, root)?;
+        let Some(version) = said.lines().find(|line| server.is_said_by(line)) else {
+            let first = said.lines().next().unwrap_or("nothing");
+            return Err(SupplyError::OtherEngine {
+                path,
+                engine: server.engine.to_owned(),
+                reason: format!("asked for its version it says: {first}"),
+            });
+        };
+        if rustix::process::geteuid().is_root() && !is_open_to_all(&path) {
+            return Err(SupplyError::Closed { root: root.to_owned(), program: path });
+        }
+        let (sha256, bytes) = digest(&path)?;
+        let mut facts = facts(&path, root);
+        facts.insert(VERSION.to_owned(), version.trim().to_owned());
+        Ok(Found { program, sha256, bytes, facts })
+    }
+}
+
+impl TreeNote {
+    /// Checks that program and files are what they were, or says what changed.
+    ///
+    /// Reads the program, and of the other files their names and sizes.
+    pub(crate) fn check(&self, dir: &Path, sha256: &str) -> Result<(), String> {
+        let root = self.root(dir);
+        let program = root.join(&self.program);
+        let (is, _) = digest(&program).map_err(|error| error.to_string())?;
+        if is != sha256 {
+            return Err(match self.at {
+                Some(_) => format!("{} is another than when it was added", program.display()),
+                None => format!("the sha256 of {} is another", self.program.display()),
+            });
+        }
+        let Some(was) = &self.files else { return Ok(()) };
+        let is = survey(&root).map_err(|error| error.to_string())?;
+        if is == *was {
+            return Ok(());
+        }
+        Err(format!(
+            "its files are others: {} of {} bytes in all, recorded were {} of {}",
+            is.count, is.bytes, was.count, was.bytes
+        ))
+    }
+}

@@ -1,0 +1,211 @@
+//! The files of a server: what they are, and that whoever runs it may read them.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::SupplyError;
+use crate::library::hex;
+
+/// The directory of an entry in which a server's files lie.
+pub(crate) const TREE_DIR: &str = "tree";
+
+/// How deep the directories of a server may lie: no installation comes near.
+const DEPTH_MAX: usize = 40;
+
+/// What is known of a server's files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TreeNote {
+    /// Its program, from the tree's root.
+    pub(crate) program: PathBuf,
+    /// Where the installation is that is used where it lies; `None` for one in the cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<PathBuf>,
+    /// All files, by which damage is noticed without reading them; `None` where they are not ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<Files>,
+}
+
+impl TreeNote {
+    /// Returns the directory that the files lie in; `dir` is that of the entry.
+    pub(crate) fn root(&self, dir: &Path) -> PathBuf {
+        self.at.clone().unwrap_or_else(|| dir.join(TREE_DIR))
+    }
+}
+
+/// The files of a directory tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Files {
+    /// How many there are, links counted, directories not.
+    pub(crate) count: u64,
+    /// Their size in all.
+    pub(crate) bytes: u64,
+    /// SHA-256 of the list of their paths and sizes, in hex.
+    pub(crate) list_sha256: String,
+}
+
+/// Returns the files below `root`; reads no file.
+///
+/// # Errors
+/// When a directory cannot be read or lies too deep.
+pub(crate) fn survey(root: &Path) -> Result<Files, SupplyError> {
+    let mut list = Vec::new();
+    walk(root, 0, &mut |path, meta| {
+        let name = path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes();
+        let bytes = if meta.is_dir() { None } else { Some(meta.len()) };
+        list.push((name.to_owned(), bytes));
+        Ok(())
+    })?;
+    list.sort_unstable();
+    let mut hasher = Sha256::new();
+    for (name, bytes) in &list {
+        hasher.update(name);
+        hasher.update([0, u8::from(bytes.is_some())]);
+        hasher.update(bytes.unwrap_or_default().to_le_bytes());
+    }
+    let files = || list.iter().filter_map(|(_, bytes)| *bytes);
+    Ok(Files {
+        count: files().count() as u64,
+        bytes: files().sum(),
+        list_sha256: hex(&hasher.finalize()),
+    })
+}
+
+/// Makes a tree of ours readable and searchable for every user, and drops links that leave it.
+///
+/// A link that leaves the tree would have a server load whatever comes to lie there.
+///
+/// # Errors
+/// When permissions cannot be changed or a link not removed.
+pub(crate) fn open_to_all(root: &Path) -> Result<(), SupplyError> {
+    widen(root, 0o755)?;
+    walk(root, 0, &mut |path, meta| {
+        if meta.is_symlink() {
+            let target = fs::read_link(path).map_err(SupplyError::io("read", path))?;
+            if leaves(root, path, &target) {
+                fs::remove_file(path).map_err(SupplyError::io("remove", path))?;
+            }
+            return Ok(());
+        }
+        let mode = meta.mode();
+        let is_run = meta.is_dir() || mode & 0o111 != 0;
+        // Neither set-user-id nor writable for others: nobody but the owner changes a build.
+        widen(path, (mode & 0o700) | if is_run { 0o755 } else { 0o644 })
+    })
+}
+
+/// Returns whether every user may read and run a program.
+pub(crate) fn is_open_to_all(program: &Path) -> bool {
+    fs::metadata(program).is_ok_and(|meta| meta.mode() & 0o5 == 0o5)
+}
+
+fn widen(path: &Path, mode: u32) -> Result<(), SupplyError> {
+    fs::set_permissions(path, Permissions::from_mode(mode))
+        .map_err(SupplyError::io("change the permissions of", path))
+}
+
+/// Returns whether a link in the tree leads out of it.
+fn leaves(root: &Path, link: &Path, target: &Path) -> bool {
+    if target.is_absolute() {
+        return true;
+    }
+    let from = link.parent().and_then(|dir| dir.strip_prefix(root).ok());
+    let mut depth = from.map_or(0, |dir| dir.components().count());
+    for part in target.components() {
+        match part {
+            Component::ParentDir if depth == 0 => return true,
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    false
+}
+
+/// Tells `seen` each thing below `dir`, a directory before what is in it; follows no link.
+fn walk(
+    dir: &Path,
+    depth: usize,
+    seen: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<(), SupplyError>,
+) -> Result<(), SupplyError> {
+    if depth > DEPTH_MAX {
+        let error = std::io::Error::other("directories lie too deep");
+        return Err(SupplyError::io("list", dir)(error));
+    }
+    for entry in fs::read_dir(dir).map_err(SupplyError::io("list", dir))? {
+        let path = entry.map_err(SupplyError::io("list", dir))?.path();
+        let meta = fs::symlink_metadata(&path).map_err(SupplyError::io("read", &path))?;
+        seen(&path, &meta)?;
+        if meta.is_dir() {
+            walk(&path, depth + 1, seen)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn tree() -> TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("bin")).unwrap();
+        fs::create_dir_all(dir.path().join("share/sql")).unwrap();
+        fs::write(dir.path().join("bin/server"), "program").unwrap();
+        fs::write(dir.path().join("share/sql/a.sql"), "select 1").unwrap();
+        symlink("../share/sql/a.sql", dir.path().join("bin/inside")).unwrap();
+        dir
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().mode() & 0o7777
+    }
+
+    #[test]
+    fn whatever_is_added_taken_away_or_cut_shows() {
+        let dir = tree();
+        let before = survey(dir.path()).unwrap();
+        assert_eq!((before.count, before.bytes), (3, 7 + 8 + 18));
+        assert_eq!(survey(dir.path()).unwrap(), before);
+        fs::write(dir.path().join("share/sql/a.sql"), "select").unwrap();
+        assert_ne!(survey(dir.path()).unwrap(), before);
+        fs::write(dir.path().join("share/sql/a.sql"), "select 1").unwrap();
+        assert_eq!(survey(dir.path()).unwrap(), before);
+        fs::create_dir(dir.path().join("empty")).unwrap();
+        assert_ne!(survey(dir.path()).unwrap().list_sha256, before.list_sha256);
+    }
+
+    #[test]
+    fn a_tree_of_ours_is_opened_to_all_and_written_by_none_else() {
+        let dir = tree();
+        let at = |name: &str| dir.path().join(name);
+        for (name, before) in
+            [("bin/server", 0o4700), ("share/sql/a.sql", 0o622), ("share/sql", 0o700)]
+        {
+            widen(&at(name), before).unwrap();
+        }
+        open_to_all(dir.path()).unwrap();
+        assert_eq!(mode(&at("bin/server")), 0o755);
+        assert_eq!(mode(&at("share/sql/a.sql")), 0o644);
+        assert_eq!(mode(&at("share/sql")), 0o755);
+        assert!(is_open_to_all(&at("bin/server")) && !is_open_to_all(&at("share/sql/a.sql")));
+    }
+
+    #[test]
+    fn links_that_leave_the_tree_are_dropped() {
+        let dir = tree();
+        let link = |target: &str, name: &str| symlink(target, dir.path().join(name)).unwrap();
+        link("/tmp/elsewhere/lib.so", "bin/absolute");
+        link("../../lib.so", "bin/above");
+        open_to_all(dir.path()).unwrap();
+        let has = |name: &str| dir.path().join(name).is_symlink();
+        assert!(has("bin/inside") && !has("bin/absolute") && !has("bin/above"));
+    }
+}

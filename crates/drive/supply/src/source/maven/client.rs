@@ -1,0 +1,130 @@
+//! Runs the Maven client: one artifact is copied into a directory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use model::BuildRef;
+
+use super::output::refusal;
+use crate::error::SupplyError;
+use crate::release::nearest;
+
+/// The goal that copies one artifact; its version is pinned, the default one is of 2013.
+const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
+
+/// Maven waits this long for a connection, ms: a wrong proxy is told within half a minute.
+const CONNECT_TIMEOUT_MS: u32 = 20_000;
+
+/// Maven waits this long for the next bytes, ms: its own default is half an hour.
+const READ_TIMEOUT_MS: u32 = 120_000;
+
+/// An installed Maven client.
+#[derive(Debug, Clone)]
+pub(super) struct Client {
+    /// The program and its first arguments.
+    pub(super) command: Vec<String>,
+}
+
+/// What is asked of Maven in one call.
+pub(super) struct Request<'a> {
+    /// The build the user asked for.
+    pub(super) build: &'a BuildRef,
+    /// The artifact asked of Maven.
+    pub(super) artifact: &'a str,
+    /// Versions known to exist, oldest first.
+    pub(super) known: &'static [&'static str],
+    /// What the user may give instead, with the call: a library or an installation.
+    pub(super) own: String,
+}
+
+impl Client {
+    /// Has Maven copy an artifact into `dir` and returns the jar it put there.
+    pub(super) fn copy_artifact(
+        &self,
+        request: &Request<'_>,
+        dir: &Path,
+    ) -> Result<PathBuf, SupplyError> {
+        std::fs::create_dir_all(dir).map_err(SupplyError::io("create", dir))?;
+        match self.run_copy(request, dir, "--update-snapshots") {
+            // Maven asks for an artifact's description even when it has the artifact itself.
+            Err(unreachable @ SupplyError::Unreachable { .. }) => {
+                self.run_copy(request, dir, "--offline").map_err(|_not_had| unreachable)?;
+            }
+            other => other?,
+        }
+        only_jar(dir)?.ok_or_else(|| request.failed("it ended well but copied no jar".to_owned()))
+    }
+
+    /// Runs Maven's copy goal.
+    ///
+    /// `mode` is `--offline`, or `--update-snapshots`: ask again for what was missing before.
+    fn run_copy(&self, request: &Request<'_>, dir: &Path, mode: &str) -> Result<(), SupplyError> {
+        let (program, arguments) =
+            self.command.split_first().map_or(("mvn", &[][..]), |(first, rest)| (first, rest));
+        // Maven obeys a pom.xml in its working directory: it runs where there is none.
+        let output = Command::new(program)
+            .args(arguments)
+            .args(["-q", "-B", "--strict-checksums", mode])
+            .arg(format!("-Daether.connector.connectTimeout={CONNECT_TIMEOUT_MS}"))
+            .arg(format!("-Daether.connector.requestTimeout={READ_TIMEOUT_MS}"))
+            .arg(GOAL)
+            .arg(format!("-Dartifact={}", request.artifact))
+            .arg(format!("-DoutputDirectory={}", dir.display()))
+            .arg("-Dmdep.useBaseVersion=true")
+            .current_dir(dir)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| {
+                if error.kind() == io::ErrorKind::NotFound {
+                    return SupplyError::NoMaven {
+                        command: program.to_owned(),
+                        own: request.own.clone(),
+                    };
+                }
+                SupplyError::io("run", Path::new(program))(error)
+            })?;
+        if !output.status.success() {
+            let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+            text.push_str(&String::from_utf8_lossy(&output.stderr));
+            return Err(refusal(request, &text));
+        }
+        Ok(())
+    }
+}
+
+impl Request<'_> {
+    /// Returns whether an error line is about the artifact, and not about a part of Maven.
+    pub(super) fn is_meant_by(&self, line: &str) -> bool {
+        self.artifact.split(':').nth(1).is_some_and(|name| line.contains(name))
+    }
+
+    /// Returns the error for a version that was never published.
+    pub(super) fn unpublished(&self) -> SupplyError {
+        let version = self.build.version.as_deref().unwrap_or_default();
+        let nearest = nearest(version, self.known);
+        SupplyError::NoSuchVersion {
+            build: self.build.to_string(),
+            nearest: format!("{}@{nearest}", self.build.engine),
+        }
+    }
+
+    /// Returns the error for a failure of Maven's own.
+    pub(super) fn failed(&self, summary: String) -> SupplyError {
+        SupplyError::MavenFailed {
+            build: self.build.to_string(),
+            summary,
+            goal: GOAL,
+            artifact: self.artifact.to_owned(),
+        }
+    }
+}
+
+/// Returns the jar in `dir`, which Maven was told to fill with one.
+fn only_jar(dir: &Path) -> Result<Option<PathBuf>, SupplyError> {
+    let entries = std::fs::read_dir(dir).map_err(SupplyError::io("list", dir))?;
+    let jar = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .find(|path| path.extension().is_some_and(|extension| extension == "jar"));
+    Ok(jar)
+}
