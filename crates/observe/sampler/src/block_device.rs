@@ -58,6 +58,11 @@ impl BlockDevice {
         whole_disk(sys, number)
     }
 
+    /// Returns its number as control groups write it: `254:0`.
+    pub(crate) fn number(&self) -> Option<String> {
+        word(self.sys_dir.join("dev"))
+    }
+
     /// Returns the model or kind: `Samsung SSD 990`, `virtio`, `device mapper over virtio`.
     pub(crate) fn model(&self) -> Option<String> {
         model_of(&self.sys_dir, MAX_DEPTH)

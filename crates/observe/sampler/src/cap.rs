@@ -47,12 +47,11 @@ impl MemoryCap {
             let reason = "no control group file system is mounted".to_owned();
             return Err(SampleError::NoController { reason });
         };
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self::create_in(version, &own, &format!("{PREFIX}{pid}-{number}"), limit)
+        Self::create_in(version, &own, &next_name(), limit)
     }
 
     /// Makes the group `name` at the place the version asks for.
-    fn create_in(
+    pub(crate) fn create_in(
         version: Version,
         own: &Path,
         name: &str,
@@ -62,9 +61,7 @@ impl MemoryCap {
             Version::V1 => own,
             Version::V2 => v2_parent(own)?,
         };
-        sweep(parent);
-        let dir = parent.join(name);
-        fs::create_dir(&dir).map_err(SampleError::rights(&dir))?;
+        let dir = make_group(parent, name)?;
         let group = CgroupDir { version, memory: dir.clone() };
         let cap = Self { group, dir };
         match version {
@@ -150,10 +147,24 @@ impl Drop for MemoryCap {
     }
 }
 
+/// Returns a name for a group of ours that no other has.
+pub(crate) fn next_name() -> String {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{PREFIX}{}-{number}", std::process::id())
+}
+
+/// Makes a group; those of makers that have ended are removed before.
+pub(crate) fn make_group(parent: &Path, name: &str) -> Result<PathBuf, SampleError> {
+    sweep(parent);
+    let dir = parent.join(name);
+    fs::create_dir(&dir).map_err(SampleError::rights(&dir))?;
+    Ok(dir)
+}
+
 /// Returns the nearest group, own or enclosing, that passes the memory controller on.
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint".
-fn v2_parent(own: &Path) -> Result<&Path, SampleError> {
+pub(crate) fn v2_parent(own: &Path) -> Result<&Path, SampleError> {
     let mut last = None;
     for dir in own.ancestors().take(2) {
         if !has_memory(&dir.join("cgroup.controllers")) {

@@ -107,14 +107,14 @@ pub(crate) fn locate_pids(text: &str, mounts: &[Mount]) -> Option<PathBuf> {
 }
 
 /// Returns the directory of the group in the one hierarchy of version 2.
-fn v2_dir(text: &str, mounts: &[Mount]) -> Option<PathBuf> {
+pub(crate) fn v2_dir(text: &str, mounts: &[Mount]) -> Option<PathBuf> {
     let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
     let mount = mounts.iter().rfind(|mount| mount.kind == "cgroup2")?;
     Some(dir_in(mount, path))
 }
 
 /// Returns the directory of the group in the hierarchy of a version 1 controller.
-fn v1_dir(text: &str, mounts: &[Mount], controller: &str) -> Option<PathBuf> {
+pub(crate) fn v1_dir(text: &str, mounts: &[Mount], controller: &str) -> Option<PathBuf> {
     let path = text.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
         let is_it = parts.next()?.split(',').any(|name| name == controller);

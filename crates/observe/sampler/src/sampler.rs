@@ -1,14 +1,16 @@
 //! The role of a sampler, and the list of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::Readings;
 
 use crate::control_group::CgroupDir;
 use crate::error::SampleError;
+use crate::server_group::ServerGroup;
 use crate::source::{
     CgroupSampler, DataDirSampler, DeviceSampler, DiskFreeSampler, HostSampler, OthersSampler,
-    ProcessIoSampler, ProcessMemorySampler, SwapSampler,
+    ProcessIoSampler, ProcessMemorySampler, ServerSampler, SwapSampler,
 };
 
 /// One source of readings.
@@ -36,33 +38,52 @@ pub trait Sampler: Send {
     }
 }
 
+/// Whether a file belongs to an engine's write-ahead log, by its path below the data directory.
+pub type IsLog = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+
 /// What the samplers of one run look at.
-#[derive(Debug, Clone)]
-pub struct RunTargets {
+#[derive(Clone)]
+pub struct RunTargets<'a> {
     /// The worker; it is in its control group already.
     pub pid: u32,
     /// The run's data directory; it exists.
     pub data_dir: PathBuf,
     /// The run's own control group, when it has one.
     pub cgroup: Option<CgroupDir>,
-    /// Ends of the names of the engine's log files: `.log`, `-wal`.
-    pub log_suffixes: Vec<String>,
+    /// Tells logs from data; `None` when they cannot be told.
+    pub is_log: Option<IsLog>,
+    /// The server that Assay has started for the run.
+    pub server: Option<ServerTargets<'a>>,
+}
+
+/// What is looked at of a server.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerTargets<'a> {
+    /// Its first process.
+    pub pid: u32,
+    /// Its control group.
+    pub group: &'a ServerGroup,
 }
 
 /// Returns the samplers of one run.
 #[must_use]
-pub fn for_run(targets: &RunTargets) -> Vec<Box<dyn Sampler>> {
-    vec![
+pub fn for_run(targets: &RunTargets<'_>) -> Vec<Box<dyn Sampler>> {
+    let others = OthersSampler::new(targets.pid, targets.server.as_ref());
+    let mut samplers: Vec<Box<dyn Sampler>> = vec![
         Box::new(ProcessIoSampler::new(targets.pid)),
         Box::new(ProcessMemorySampler::new(targets.pid)),
         Box::new(DeviceSampler::new(&targets.data_dir)),
         Box::new(HostSampler),
         Box::new(SwapSampler),
-        Box::new(OthersSampler::new(targets.pid)),
-        Box::new(DataDirSampler::new(&targets.data_dir, &targets.log_suffixes)),
+        Box::new(others),
+        Box::new(DataDirSampler::new(&targets.data_dir, targets.is_log.clone())),
         Box::new(DiskFreeSampler::new(&targets.data_dir)),
         Box::new(CgroupSampler::new(targets.pid, targets.cgroup.clone())),
-    ]
+    ];
+    if let Some(server) = &targets.server {
+        samplers.push(Box::new(ServerSampler::new(server.group)));
+    }
+    samplers
 }
 
 #[cfg(test)]
@@ -73,11 +94,13 @@ mod tests {
     fn every_reading_is_a_metric_its_sampler_announced() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("000004.log"), vec![1; 100_000]).unwrap();
+        let group = ServerGroup::create(None, dir.path()).unwrap();
         let targets = RunTargets {
             pid: std::process::id(),
             data_dir: dir.path().to_owned(),
             cgroup: CgroupDir::of_process(std::process::id()),
-            log_suffixes: vec![".log".to_owned()],
+            is_log: Some(Arc::new(|path| path.extension().is_some_and(|end| end == "log"))),
+            server: Some(ServerTargets { pid: std::process::id(), group: &group }),
         };
         let mut all = Readings::new();
         for mut sampler in for_run(&targets) {

@@ -10,7 +10,7 @@ use model::Readings;
 
 use crate::error::SampleError;
 use crate::kernel_file::put;
-use crate::sampler::Sampler;
+use crate::sampler::{IsLog, Sampler};
 
 /// Unit of `st_blocks` on every file system. Source: stat(2).
 const BLOCK_BYTES: u64 = 512;
@@ -18,13 +18,13 @@ const BLOCK_BYTES: u64 = 512;
 /// Measures the data directory; files may come and go meanwhile.
 pub(crate) struct DataDirSampler {
     dir: PathBuf,
-    log_suffixes: Vec<String>,
+    is_log: Option<IsLog>,
 }
 
 impl DataDirSampler {
-    /// Returns the sampler of `dir`; names with one of the ends are logs.
-    pub(crate) fn new(dir: &Path, log_suffixes: &[String]) -> Self {
-        Self { dir: dir.to_owned(), log_suffixes: log_suffixes.to_vec() }
+    /// Returns the sampler of `dir`; `is_log` is asked of paths below it.
+    pub(crate) fn new(dir: &Path, is_log: Option<IsLog>) -> Self {
+        Self { dir: dir.to_owned(), is_log }
     }
 
     /// Adds what lies in `dir` to the sizes.
@@ -38,9 +38,9 @@ impl DataDirSampler {
                 if_there(self.walk(&entry.path(), sizes))?;
                 continue;
             }
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if self.log_suffixes.iter().any(|suffix| name.ends_with(suffix.as_str())) {
+            let path = entry.path();
+            let below = path.strip_prefix(&self.dir).unwrap_or(&path);
+            if self.is_log.as_ref().is_some_and(|is_log| is_log(below)) {
                 sizes.logs += bytes;
             }
         }
@@ -59,7 +59,7 @@ impl Sampler for DataDirSampler {
         let mut readings = Readings::new();
         put(&mut readings, "data_dir_bytes", Some(sizes.all));
         // An engine whose logs cannot be told by name has an unknown log size, not none.
-        let logs = (!self.log_suffixes.is_empty()).then_some(sizes.logs);
+        let logs = self.is_log.as_ref().map(|_| sizes.logs);
         put(&mut readings, "log_bytes", logs);
         Ok(readings)
     }
@@ -95,13 +95,16 @@ fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     /// Returns the sizes of all files and of logs.
-    fn sizes(dir: &Path, suffixes: &[&str]) -> (f64, Option<f64>) {
-        let suffixes: Vec<_> = suffixes.iter().map(|s| (*s).to_owned()).collect();
-        let readings =
-            DataDirSampler::new(dir, &suffixes).sample().expect("the directory is there");
+    fn sizes(dir: &Path, suffixes: &'static [&str]) -> (f64, Option<f64>) {
+        let ends =
+            |path: &Path| suffixes.iter().any(|suffix| path.to_string_lossy().ends_with(suffix));
+        let is_log = (!suffixes.is_empty()).then(|| Arc::new(ends) as IsLog);
+        let readings = DataDirSampler::new(dir, is_log).sample().expect("the directory is there");
         (readings["data_dir_bytes"], readings.get("log_bytes").copied())
     }
 
@@ -141,7 +144,7 @@ mod tests {
     fn files_that_vanish_are_no_error_and_a_missing_directory_is() {
         assert_eq!(if_there::<()>(Err(ErrorKind::NotFound.into())).unwrap(), None);
         assert!(if_there::<()>(Err(ErrorKind::PermissionDenied.into())).is_err());
-        let error = DataDirSampler::new(Path::new("/nonexistent"), &[]).sample().unwrap_err();
+        let error = DataDirSampler::new(Path::new("/nonexistent"), None).sample().unwrap_err();
         assert!(error.to_string().starts_with("cannot read /nonexistent"), "{error}");
     }
 

@@ -11,6 +11,7 @@ mod host;
 mod others;
 mod process_io;
 mod process_memory;
+mod server;
 mod swap;
 
 pub(crate) use cgroup::CgroupSampler;
@@ -22,4 +23,5 @@ pub use host::dirty_bytes;
 pub(crate) use others::OthersSampler;
 pub(crate) use process_io::ProcessIoSampler;
 pub(crate) use process_memory::ProcessMemorySampler;
+pub(crate) use server::ServerSampler;
 pub(crate) use swap::SwapSampler;

@@ -1,28 +1,56 @@
 //! The CPU that other processes of the host took.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use model::Readings;
 
+use super::server::user_cpu_like_host_us;
+use crate::control_group::CpuDir;
 use crate::error::SampleError;
 use crate::kernel_file::{put, read_if_there, read_of_process};
-use crate::sampler::Sampler;
+use crate::sampler::{Sampler, ServerTargets};
 
-/// Reads what is left of the host's user CPU when the worker's and our own are taken away.
+/// Reads what is left of the host's user CPU when that of the worker, of its server and our own
+/// are taken away.
 ///
 /// User CPU only: kernel threads have none, and what they do (write-back, block layer) is mostly
 /// work that the engine has caused. Accounts of processes are cut to whole ticks, so a growth may
 /// be off by a few of them.
 pub(crate) struct OthersSampler {
     worker: u32,
+    server: Option<Server>,
     /// The largest value so far: a counter does not fall because a tick was cut off.
     largest_us: u64,
 }
 
+/// Where a server's CPU is found.
+enum Server {
+    /// In its control group.
+    Group(CpuDir),
+    /// In the accounts of a process and of those below it, where control groups cannot be made.
+    Tree(u32),
+}
+
+impl Server {
+    /// Returns its user CPU, us; 0 for one that has ended.
+    fn user_us(&self) -> Result<u64, SampleError> {
+        match self {
+            Self::Group(cpu) => Ok(user_cpu_like_host_us(cpu)?.unwrap_or(0)),
+            Self::Tree(pid) => Ok(micros(tree_user_ticks(*pid))),
+        }
+    }
+}
+
 impl OthersSampler {
-    /// Returns the sampler of everybody but process `worker` and this one.
-    pub(crate) const fn new(worker: u32) -> Self {
-        Self { worker, largest_us: 0 }
+    /// Returns the sampler of everybody but process `worker`, its server and this process.
+    pub(crate) fn new(worker: u32, server: Option<&ServerTargets<'_>>) -> Self {
+        let server = server.map(|server| match server.group.accounts().cpu {
+            Some(cpu) => Server::Group(cpu),
+            None => Server::Tree(server.pid),
+        });
+        Self { worker, server, largest_us: 0 }
     }
 }
 
@@ -37,19 +65,58 @@ impl Sampler for OthersSampler {
         // the difference errs by counting too much for an instant, never by falling.
         let worker = read_of_process(self.worker, "stat")?;
         let own = read_of_process(std::process::id(), "stat")?;
+        let server = self.server.as_ref().map_or(Ok(0), Server::user_us)?;
         let host = read_if_there(Path::new("/proc/stat"))?;
         let ticks = (|| {
             let ours = user_ticks(&worker?)? + user_ticks(&own?)?;
             Some(host_user_ticks(&host?)?.saturating_sub(ours))
         })();
-        let micros =
-            |ticks: u64| ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
         if let Some(ticks) = ticks {
-            self.largest_us = self.largest_us.max(micros(ticks));
+            self.largest_us = self.largest_us.max(micros(ticks).saturating_sub(server));
             put(&mut readings, "others_cpu_us", Some(self.largest_us));
         }
         Ok(readings)
     }
+}
+
+fn micros(ticks: u64) -> u64 {
+    ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
+
+/// Returns the user CPU of a process and of all below it, ticks; that of ended ones is in the
+/// account of whoever waited for them.
+///
+/// Source: proc(5), `/proc/PID/stat`, fields 4, 14 and 16.
+fn tree_user_ticks(root: u32) -> u64 {
+    let mut ticks = BTreeMap::new();
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let Ok(text) = fs::read_to_string(entry.path().join("stat")) else { continue };
+        let Some((parent, used)) = parent_and_ticks(&text) else { continue };
+        ticks.insert(pid, used);
+        children.entry(parent).or_default().push(pid);
+    }
+    let mut tree = vec![root];
+    let mut at = 0;
+    while let Some(pid) = tree.get(at) {
+        tree.extend(children.remove(pid).unwrap_or_default());
+        at += 1;
+    }
+    tree.iter().filter_map(|pid| ticks.get(pid)).sum()
+}
+
+/// Returns the parent in the text of `/proc/PID/stat`, and the user CPU with that of children that
+/// were waited for, ticks.
+fn parent_and_ticks(text: &str) -> Option<(u32, u64)> {
+    let (_, after_name) = text.rsplit_once(')')?;
+    let mut fields = after_name.split_ascii_whitespace().skip(1);
+    let parent = fields.next()?.parse().ok()?;
+    let own: u64 = fields.nth(9)?.parse().ok()?;
+    let children: u64 = fields.nth(1)?.parse().ok()?;
+    Some((parent, own + children))
 }
 
 /// Returns the user CPU in the text of `/proc/PID/stat`, ticks, ended threads included.
@@ -79,6 +146,8 @@ mod tests {
         let text = "17 (a) b (c) S 1 17 17 0 -1 4194560 900 0 3 0 230 41 0 0 20 0 9 0 100 5 6";
         assert_eq!(user_ticks(text), Some(230));
         assert_eq!(user_ticks("17 (short) S 1"), None);
+        let text = "17 (a) S 5 17 17 0 -1 4194560 900 0 3 0 230 41 7 2 20 0 9 0 100 5 6";
+        assert_eq!(parent_and_ticks(text), Some((5, 237)));
     }
 
     #[test]
@@ -93,7 +162,7 @@ mod tests {
     /// can but stay where the first was or grow by what others did.
     #[test]
     fn the_reading_never_falls() {
-        let mut sampler = OthersSampler::new(std::process::id());
+        let mut sampler = OthersSampler::new(std::process::id(), None);
         let first = sampler.sample().unwrap();
         let sum = (0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(n ^ sum));
         let second = sampler.sample().unwrap();

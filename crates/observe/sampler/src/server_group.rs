@@ -1,0 +1,255 @@
+//! A control group for one server: its CPU, IO and memory counted apart, its memory capped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use model::Bytes;
+
+use crate::block_device::BlockDevice;
+use crate::cap::{MemoryCap, make_group, next_name, v2_parent};
+use crate::control_group::{CgroupDir, CpuDir, Version, v1_dir, v2_dir};
+use crate::error::SampleError;
+use crate::mount::{Mount, mounts};
+
+/// Requests per second of the rule without which version 1 does not count requests: far above
+/// what a device serves. Source: the project's reference, servers, section 4.
+const RULE_OPS_PER_S: u32 = 1_000_000;
+/// Files of that rule.
+const RULES: [&str; 2] = ["blkio.throttle.read_iops_device", "blkio.throttle.write_iops_device"];
+
+/// Where a server's group keeps its accounts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Accounts {
+    pub(crate) cpu: Option<CpuDir>,
+    /// Version and directory of the IO accounts, and the device they are read for.
+    pub(crate) io: Option<(Version, PathBuf, String)>,
+    pub(crate) memory: Option<CgroupDir>,
+    /// Any of the directories: where its processes are listed.
+    pub(crate) processes: Option<PathBuf>,
+}
+
+/// A control group for one server, made before it starts; removed when dropped.
+///
+/// In version 1 it is a group in each hierarchy that counts something, in version 2 one group.
+#[derive(Debug)]
+pub struct ServerGroup {
+    accounts: Accounts,
+    dirs: Vec<PathBuf>,
+    /// Keeps the capped group alive.
+    _cap: Option<MemoryCap>,
+    absence: Option<String>,
+}
+
+impl ServerGroup {
+    /// Makes the group, with nothing in it; what it cannot count is absent from its readings.
+    ///
+    /// `data_dir` lies on the device whose requests are counted.
+    ///
+    /// # Errors
+    /// Only when `limit` is asked for and cannot be set; see [`MemoryCap::create`].
+    pub fn create(limit: Option<Bytes>, data_dir: &Path) -> Result<Self, SampleError> {
+        let pid = std::process::id();
+        let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        Self::create_in(&text, &mounts(), limit, data_dir)
+    }
+
+    fn create_in(
+        text: &str,
+        mounts: &[Mount],
+        limit: Option<Bytes>,
+        data_dir: &Path,
+    ) -> Result<Self, SampleError> {
+        let mut making = Making { name: next_name(), dirs: Vec::new(), failure: None };
+        let cap = making.cap(text, mounts, limit)?;
+        let mut accounts =
+            Accounts { memory: cap.as_ref().map(MemoryCap::dir), ..making.accounts(text, mounts) };
+        accounts.memory = accounts.memory.or_else(|| making.memory(text, mounts));
+        accounts.processes = making.dirs.first().cloned();
+        let device = BlockDevice::under(data_dir).and_then(|device| {
+            device.number().ok_or_else(|| format!("{} has no number", device.name))
+        });
+        match (device, accounts.io.take()) {
+            (Ok(device), Some((version, dir, _))) => {
+                if version == Version::V1 {
+                    count_requests(&dir, &device);
+                }
+                accounts.io = Some((version, dir, device));
+            }
+            (Err(reason), _) => making.failure = making.failure.or(Some(reason)),
+            (Ok(_), None) => {}
+        }
+        let Making { dirs, failure, .. } = making;
+        Ok(Self { accounts, dirs, _cap: cap, absence: failure })
+    }
+
+    /// Returns the directories whose `cgroup.procs` a process must be written to.
+    #[must_use]
+    pub fn dirs(&self) -> &[PathBuf] {
+        &self.dirs
+    }
+
+    /// Returns where the memory is counted; `None` when it is not.
+    #[must_use]
+    pub fn memory(&self) -> Option<CgroupDir> {
+        self.accounts.memory.clone()
+    }
+
+    /// Returns why something is not counted; `None` when everything is.
+    #[must_use]
+    pub fn absence(&self) -> Option<&str> {
+        self.absence.as_deref()
+    }
+
+    pub(crate) fn accounts(&self) -> Accounts {
+        self.accounts.clone()
+    }
+}
+
+impl Drop for ServerGroup {
+    /// Removes the groups unless processes are left in them.
+    fn drop(&mut self) {
+        for dir in &self.dirs {
+            // What cannot be removed now is swept when the next one is made.
+            drop(fs::remove_dir(dir));
+        }
+    }
+}
+
+/// A group in the making.
+struct Making {
+    name: String,
+    dirs: Vec<PathBuf>,
+    failure: Option<String>,
+}
+
+impl Making {
+    /// Makes the capped group, if there is to be one.
+    fn cap(
+        &mut self,
+        text: &str,
+        mounts: &[Mount],
+        limit: Option<Bytes>,
+    ) -> Result<Option<MemoryCap>, SampleError> {
+        let Some(limit) = limit else { return Ok(None) };
+        let v1 = v1_dir(text, mounts, "memory").map(|own| (Version::V1, own));
+        let own = v1.or_else(|| Some((Version::V2, v2_dir(text, mounts)?)));
+        let Some((version, own)) = own else {
+            let reason = "no control group file system is mounted".to_owned();
+            return Err(SampleError::NoController { reason });
+        };
+        let cap = MemoryCap::create_in(version, &own, &self.name, limit)?;
+        self.dirs.push(cap.dir().memory);
+        Ok(Some(cap))
+    }
+
+    /// Returns where CPU and IO are counted.
+    fn accounts(&mut self, text: &str, mounts: &[Mount]) -> Accounts {
+        let v1 = |controller: &str| v1_dir(text, mounts, controller);
+        let cpu = v1("cpuacct").and_then(|own| self.make(&own)).map(|dir| (Version::V1, dir));
+        let cpu = cpu.or_else(|| Some((Version::V2, self.make_v2(text, mounts)?)));
+        let io = v1("blkio").and_then(|own| self.make(&own)).map(|dir| (Version::V1, dir));
+        let io = io.or_else(|| Some((Version::V2, self.make_v2(text, mounts)?)));
+        Accounts {
+            cpu: cpu.map(|(version, dir)| CpuDir { version, dir }),
+            io: io.map(|(version, dir)| (version, dir, String::new())),
+            ..Accounts::default()
+        }
+    }
+
+    /// Returns where memory is counted when it is not capped.
+    fn memory(&mut self, text: &str, mounts: &[Mount]) -> Option<CgroupDir> {
+        if let Some(own) = v1_dir(text, mounts, "memory") {
+            let memory = self.make(&own)?;
+            return Some(CgroupDir { version: Version::V1, memory });
+        }
+        Some(CgroupDir { version: Version::V2, memory: self.make_v2(text, mounts)? })
+    }
+
+    /// Makes the one group of version 2, with what counters can be had.
+    fn make_v2(&mut self, text: &str, mounts: &[Mount]) -> Option<PathBuf> {
+        let own = v2_dir(text, mounts)?;
+        // The kernel counts CPU without a controller; a group below ours is then as good.
+        let parent = v2_parent(&own).unwrap_or(&own);
+        for controller in ["+io", "+cpu"] {
+            // What is not delegated is not counted.
+            fs::write(parent.join("cgroup.subtree_control"), controller).ok();
+        }
+        self.make(parent)
+    }
+
+    /// Makes the group below `parent`, unless it is there.
+    fn make(&mut self, parent: &Path) -> Option<PathBuf> {
+        let dir = parent.join(&self.name);
+        if self.dirs.contains(&dir) {
+            return Some(dir);
+        }
+        match make_group(parent, &self.name) {
+            Ok(dir) => {
+                self.dirs.push(dir.clone());
+                Some(dir)
+            }
+            Err(error) => {
+                let reason = format!("cannot make a control group: {error}");
+                self.failure.get_or_insert(reason);
+                None
+            }
+        }
+    }
+}
+
+/// Has version 1 count the requests of a group to a device.
+fn count_requests(dir: &Path, device: &str) {
+    for name in RULES {
+        // A kernel without throttling counts nothing, and its files are absent.
+        fs::write(dir.join(name), format!("{device} {RULE_OPS_PER_S}")).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_made_and_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let group = ServerGroup::create(None, dir.path()).unwrap();
+        if group.dirs().is_empty() {
+            println!("skipped: {}", group.absence().unwrap_or("no control groups here"));
+            return;
+        }
+        let dirs = group.dirs().to_vec();
+        assert!(dirs.iter().all(|dir| dir.join("cgroup.procs").exists()), "{dirs:?}");
+        drop(group);
+        assert!(!dirs.iter().any(|dir| dir.exists()));
+    }
+
+    #[test]
+    fn in_version_2_one_directory_is_all() {
+        let root = tempfile::tempdir().unwrap();
+        let own = root.path().join("session");
+        fs::create_dir(&own).unwrap();
+        for name in ["cgroup.controllers", "cgroup.subtree_control"] {
+            fs::write(own.join(name), "cpu io memory\n").unwrap();
+        }
+        let mount = Mount {
+            root: "/".into(),
+            point: root.path().into(),
+            kind: "cgroup2".to_owned(),
+            source: "cgroup2".to_owned(),
+            options: Vec::new(),
+        };
+        let group = ServerGroup::create_in("0::/session\n", &[mount], None, root.path()).unwrap();
+        assert_eq!(group.dirs().len(), 1, "{:?}", group.dirs());
+        assert!(group.dirs()[0].starts_with(&own));
+        assert_eq!(group.memory().unwrap().version(), 2);
+        assert_eq!(group.accounts().cpu.unwrap().dir, group.dirs()[0]);
+    }
+
+    #[test]
+    fn without_control_groups_nothing_is_counted_and_a_cap_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let group = ServerGroup::create_in("", &[], None, root.path()).unwrap();
+        assert!(group.dirs().is_empty() && group.accounts().cpu.is_none());
+        assert!(ServerGroup::create_in("", &[], Some(Bytes(1 << 30)), root.path()).is_err());
+    }
+}
