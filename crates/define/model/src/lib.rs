@@ -9,6 +9,7 @@
 //! To add a metric, add one line to [`metric::METRICS`].
 
 pub mod allocator;
+pub mod buckets;
 pub mod build;
 pub mod capability;
 pub mod course;
@@ -31,6 +32,7 @@ pub mod step;
 pub mod units;
 
 pub use allocator::{Allocator, Bin, MallocRecord};
+pub use buckets::Buckets;
 pub use build::{BuildRef, Identity};
 pub use capability::{Capabilities, Durability, OpKind};
 pub use course::{Course, CourseClass, Cycle, Drift, Stalls};

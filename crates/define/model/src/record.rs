@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::allocator::MallocRecord;
+use crate::buckets::Buckets;
 use crate::build::Identity;
 use crate::capability::OpKind;
 use crate::course::Course;
@@ -210,6 +211,9 @@ pub struct StepRecord {
     /// The background writers, by kind of operation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub writers: OpSummaries,
+    /// Service times of clients and background writers in ten buckets; absent in older records.
+    #[serde(default, skip_serializing_if = "Buckets::is_empty")]
+    pub buckets: Buckets,
     /// Rate the background writers reached, bytes of keys and values per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer_bytes_per_s: Option<f64>,
@@ -269,6 +273,7 @@ impl StepRecord {
             duration_ns: Nanos(0),
             clients: OpSummaries::new(),
             writers: OpSummaries::new(),
+            buckets: Buckets::new(),
             writer_bytes_per_s: None,
             seconds: SecondStats::default(),
             counters: Readings::new(),

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use load::empty_histogram;
 use model::honesty::{ArrivalsRecord, Calibration};
 use model::record::OpSummary;
-use model::{IntervalRecord, Kind, Nanos, OpKind, Readings, RunRecord, StepRecord};
+use model::{Buckets, IntervalRecord, Kind, Nanos, OpKind, Readings, RunRecord, StepRecord};
 
 use crate::account::{gauges, of_kind};
 use crate::doubt::is_usable;
@@ -206,6 +206,9 @@ impl Kept {
     ) -> StepRecord {
         let Span { account, part, .. } = &self.span;
         let duration_ns = whole.duration_ns.since(cut);
+        let mut buckets = Buckets::new();
+        Sum::add_to(&self.clients, &mut buckets);
+        Sum::add_to(&self.writers, &mut buckets);
         let (clients, writers) = (Sum::summaries(&self.clients), Sum::summaries(&self.writers));
         let counters = less(&whole.counters, left_out);
         let arrivals = whole.arrivals.as_ref().map(|whole| ArrivalsRecord {
@@ -237,6 +240,7 @@ impl Kept {
             cut_ns: Some(cut),
             clients,
             writers,
+            buckets,
             keeping,
             arrivals,
             counters,

@@ -213,6 +213,7 @@ impl<'a> Ledger<'a> {
             }
             None => None,
         };
+        let buckets = tally::buckets(&clients, &writers);
         let (clients, writers) = (tally::summaries(&clients), tally::summaries(&writers));
         let Span { account, part, course, .. } = &closed.span;
         let served = |arrivals| Served {
@@ -239,6 +240,7 @@ impl<'a> Ledger<'a> {
             writer_bytes_per_s: (!writers.is_empty()).then(|| bytes_per_s(&writers, ends.duration)),
             clients,
             writers,
+            buckets,
             seconds: account.seconds(kept_anyway.is_some()),
             counters,
             gauges_max: account.gauges_max(),

@@ -6,12 +6,12 @@ use hdrhistogram::Histogram;
 use load::empty_histogram;
 use model::honesty::{Void, VoidCause, Voided};
 use model::record::{OpCounts, OpSummaries, OpSummary};
-use model::{EngineState, IntervalRecord, Kind, Nanos, OpKind, Readings};
+use model::{Buckets, EngineState, IntervalRecord, Kind, Nanos, OpKind, Readings};
 
 use crate::account::{Account, of_kind};
 use crate::course::Seconds;
 use crate::innocence::Judgement;
-use crate::tally::{Told, done_of};
+use crate::tally::{Told, add_to_buckets, done_of};
 
 /// A measured span, of a step or of a probe.
 #[derive(Debug, Default)]
@@ -178,6 +178,13 @@ impl Sum {
             (*kind, OpSummary { counts: sum.counts, response, service })
         };
         kinds.iter().map(summary).collect()
+    }
+
+    /// Adds their service times to ten buckets.
+    pub(crate) fn add_to(kinds: &BTreeMap<OpKind, Self>, buckets: &mut Buckets) {
+        for (kind, sum) in kinds {
+            add_to_buckets(buckets, *kind, &sum.service);
+        }
     }
 
     fn add_times(&mut self, response: &Histogram<u64>, service: &Histogram<u64>) {

@@ -5,8 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use load::{ArrivalTotals, GroupTally, Interval, StepTotals};
-use model::Nanos;
+use model::buckets::BUCKET_BOUNDS;
 use model::record::{OpSummaries, OpSummary};
+use model::{Buckets, Nanos, OpKind};
 
 use crate::message::{ArrivalsTold, KindTimes, OpenInterval, StepEnd, StepEnds};
 
@@ -86,6 +87,26 @@ pub(crate) fn summaries(told: &[Told]) -> OpSummaries {
     told.iter().map(|told| (told.kind, told.summary)).collect()
 }
 
+/// Adds a histogram of service times to the ten buckets of its kind, to its resolution of 0.1 %.
+pub(crate) fn add_to_buckets(buckets: &mut Buckets, kind: OpKind, service: &Histogram<u64>) {
+    let own = buckets.entry(kind).or_default();
+    let mut before = 0;
+    let bounds = BUCKET_BOUNDS.iter().map(|bound| count_within(service, *bound));
+    for (bucket, within) in own.iter_mut().zip(bounds.chain([service.len()])) {
+        *bucket += within.saturating_sub(before);
+        before = within;
+    }
+}
+
+/// Returns the service times of clients and background writers in ten buckets.
+pub(crate) fn buckets(clients: &[Told], writers: &[Told]) -> Buckets {
+    let mut buckets = Buckets::new();
+    for told in clients.iter().chain(writers) {
+        add_to_buckets(&mut buckets, told.kind, &told.service);
+    }
+    buckets
+}
+
 /// Returns the operations whose response time kept a limit, all kinds together.
 pub(crate) fn within(told: &[Told], limit: Nanos) -> u64 {
     told.iter().map(|told| count_within(&told.response, limit)).sum()
@@ -131,4 +152,21 @@ pub(crate) fn decode(text: &str) -> Result<Histogram<u64>, String> {
     Deserializer::new()
         .deserialize(&mut bytes.as_slice())
         .map_err(|error| format!("a broken histogram: {error:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn service_times_fall_into_the_bucket_whose_bound_they_reach() {
+        let mut times = load::empty_histogram();
+        for (ns, count) in [(100_000, 3), (256_000, 1), (300_000, 2), (20_000_000_000, 4)] {
+            times.record_n(ns, count).unwrap();
+        }
+        let mut buckets = Buckets::new();
+        add_to_buckets(&mut buckets, OpKind::Insert, &times);
+        add_to_buckets(&mut buckets, OpKind::Insert, &times);
+        assert_eq!(buckets[&OpKind::Insert], [8, 4, 0, 0, 0, 0, 0, 0, 0, 8]);
+    }
 }
