@@ -33,7 +33,7 @@ fn allocations(load: Load, operations: u64) -> usize {
     };
     let engine = NullDriver.open(&spec).expect("the null engine opens everywhere");
     let (presence, group) = (Presence::All, Group::Clients);
-    let request = Request { step: &step, data: &data, seed: 1, presence, group };
+    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
     let mut run = StepRun {
         engine: &*engine,
         clients: GroupRun {

@@ -40,7 +40,7 @@ fn generator(step: &str, distribution: &str) -> Box<dyn Generator> {
         ..Step::new(step, StopRule::Operations(ROWS))
     };
     let (presence, group) = (Presence::All, Group::Clients);
-    let request = Request { step: &step, data: &data, seed: 1, presence, group };
+    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
     generators(&request).expect("the case is right").remove(0)
 }
 

@@ -20,6 +20,14 @@ pub enum WorkloadError {
         /// What is wrong and what may be written instead.
         reason: String,
     },
+    /// A step of an application cannot be executed as it is described.
+    #[error("step `{step}`: {reason}")]
+    Application {
+        /// The step's name.
+        step: String,
+        /// Which procedure, what is wrong with it, and what may be written instead.
+        reason: String,
+    },
     /// A size or a count is out of range.
     #[error("step `{step}`: {what} must be {range}")]
     OutOfRange {

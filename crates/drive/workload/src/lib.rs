@@ -3,14 +3,16 @@
 //! This crate names no engine and reads no clock. It stands beside `engine`, whose [`engine::Rows`]
 //! it checks, and is driven by `load`.
 //!
-//! Invariants: operation n of a client is a function of (seed, client, n) alone; a generator
-//! allocates nothing per operation; a value tells its key, so every answer can be checked.
+//! Invariants: operation n of a client is a function of (seed, client, n) alone, but for the ids
+//! that an application's calls draw from what was inserted so far; a generator allocates nothing
+//! per operation; a value tells its key, so every answer can be checked.
 //!
 //! To add a step: one recipe under `step/` and one line in `step/registry.rs`. To add a key
 //! distribution: one file under `distribution/` and one line in its `registry.rs`. To add a kind
 //! of operation: one file under `stream/` and one line in its `keys.rs`.
 
 mod answer;
+mod application;
 mod distribution;
 mod error;
 pub mod generator;
@@ -22,6 +24,7 @@ mod step;
 mod stream;
 mod value;
 
+pub use application::{Tables, background_load, check_application, step_infos};
 pub use distribution::check_distribution;
 pub use error::WorkloadError;
 pub use generator::{Generator, Group, WrongAnswer};

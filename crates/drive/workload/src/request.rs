@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::{DataShape, Step, StopRule};
 
+use crate::application::{self, Tables, check_application};
 use crate::distribution::{self, Access, Sequential, Shuffled, Space, Uniform};
 use crate::error::WorkloadError;
 use crate::generator::{Generator, Group};
@@ -36,44 +37,45 @@ pub struct Request<'a> {
     pub presence: Presence,
     /// Whose generators.
     pub group: Group,
+    /// The application, for its steps; `None` when only keys and values are asked for.
+    pub tables: Option<&'a Tables>,
 }
 
 /// Returns the generators of a step's group: one per client, none or one for the writers.
+///
+/// A step of the application goes before one of the catalog of the same name; its writers are one
+/// for each client.
 ///
 /// A step that ends by count is divided among its clients: client c of n does the operations from
 /// `count * c / n` up to `count * (c + 1) / n`. `fillseq` and `filluniquerandom` divide the rows
 /// the same way, so each row is written once, whatever the number of clients.
 ///
 /// # Errors
-/// As [`check`].
+/// As [`check`] or [`check_application`].
 ///
 /// # Examples
 /// ```
-/// use model::{DataShape, Load, Nanos, Op, Step, StopRule};
+/// use model::{DataShape, Op, Step, StopRule};
 /// use workload::{Group, Presence, Request, generators};
 ///
 /// let data = DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
 /// let step = Step {
-///     name: "readrandom".to_owned(),
 ///     clients: 2,
-///     stop: StopRule::Operations(100),
-///     warmup: Nanos(0),
-///     load: Load::Closed,
-///     limit: None,
 ///     distribution: "zipf:0.99".to_owned(),
-///     range_rows: 10,
-///     batch_keys: 10,
-///     writer_bytes_per_s: None,
-///     settle_cap: Nanos::SECOND,
+///     ..Step::new("readrandom", StopRule::Operations(100))
 /// };
 /// let (presence, group) = (Presence::All, Group::Clients);
-/// let request = Request { step: &step, data: &data, seed: 42, presence, group };
+/// let request = Request { step: &step, data: &data, seed: 42, presence, group, tables: None };
 /// let mut clients = generators(&request)?;
 /// assert_eq!(clients.len(), 2);
 /// assert!(matches!(clients[0].next(), Some(Op::Get { key }) if key.len() == 20));
 /// # Ok::<(), workload::WorkloadError>(())
 /// ```
 pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
+    if let Some(tables) = request.tables.filter(|it| it.traffic(&request.step.name).is_some()) {
+        check_application(&tables.asked().application, request.step)?;
+        return application::generators(request, tables);
+    }
     check(request.step, request.data)?;
     let recipe = find(&request.step.name)?;
     let (traffic, clients) = match request.group {
@@ -129,14 +131,16 @@ pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
 
 /// One client among those that share the work.
 #[derive(Debug, Clone, Copy)]
-struct Part {
-    client: u32,
-    clients: u32,
+pub(crate) struct Part {
+    /// Its number, from 0.
+    pub(crate) client: u32,
+    /// How many there are.
+    pub(crate) clients: u32,
 }
 
 impl Part {
     /// Returns the first of `count` that falls to this client.
-    fn first(self, count: u64) -> u64 {
+    pub(crate) fn first(self, count: u64) -> u64 {
         Self::cut(count, self.client, self.clients)
     }
 

@@ -40,7 +40,8 @@ struct Tally {
 /// Executes one step, turn by turn over all clients and the writer; every answer is checked.
 fn execute(engine: &dyn Engine, step: &Step, presence: Presence) -> Result<Tally, WrongAnswer> {
     let data = data();
-    let request = Request { step, data: &data, seed: 11, presence, group: Group::Clients };
+    let request =
+        Request { step, data: &data, seed: 11, presence, group: Group::Clients, tables: None };
     let mut clients = generators(&request).unwrap();
     let mut writers = generators(&Request { group: Group::Writers, ..request }).unwrap();
     let mut session = engine.session().unwrap();
@@ -171,7 +172,7 @@ fn a_step_by_duration_has_no_end_and_a_fill_ends_with_the_rows() {
     for (name, end) in [("overwrite", None), ("fillseq", Some(ROWS))] {
         let step = Step { clients: 1, stop: endless, ..step(name) };
         let (presence, group) = (Presence::Some, Group::Clients);
-        let request = Request { step: &step, data: &data, seed: 1, presence, group };
+        let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
         let mut client = generators(&request).unwrap().remove(0);
         let done = (0..10 * ROWS).take_while(|_| client.next().is_some()).count() as u64;
         assert_eq!(done, end.unwrap_or(10 * ROWS), "{name}");
@@ -189,7 +190,14 @@ fn lied(name: &str, presence: Presence, lie: Lie) -> String {
     let engine = open(&dir);
     execute(engine.as_ref(), &step("fillseq"), Presence::Some).unwrap();
     let (data, step) = (data(), Step { clients: 1, ..step(name) });
-    let request = Request { step: &step, data: &data, seed: 5, presence, group: Group::Clients };
+    let request = Request {
+        step: &step,
+        data: &data,
+        seed: 5,
+        presence,
+        group: Group::Clients,
+        tables: None,
+    };
     let mut client = generators(&request).unwrap().remove(0);
     let mut rows = Rows::new();
     rows.clear(true);
@@ -323,5 +331,5 @@ fn what_cannot_be_done_is_refused_by_name() {
         assert!(matches!(refusal(&broken, &data()), WorkloadError::OutOfRange { .. }));
     }
     let kinds = catalog().into_iter().flat_map(|info| info.needs);
-    assert_eq!(kinds.collect::<std::collections::BTreeSet<_>>(), OpKind::ALL.into());
+    assert_eq!(kinds.collect::<std::collections::BTreeSet<_>>(), OpKind::KEY_VALUE.into());
 }

@@ -20,7 +20,7 @@ fn data(rows: u64) -> DataShape {
 }
 
 fn of(step: &Step, data: &DataShape, seed: u64, group: Group) -> Vec<Box<dyn Generator>> {
-    let request = Request { step, data, seed, presence: Presence::Some, group };
+    let request = Request { step, data, seed, presence: Presence::Some, group, tables: None };
     generators(&request).expect("the step is right")
 }
 
@@ -62,7 +62,7 @@ fn streams_are_the_same_in_every_build() {
     // Method: row ids of the first operations and the first value, as they are today.
     let data = data(1000);
     let ids = |name: &str| {
-        let mut client = of(&step(&name, "uniform", 1), &data, 1, Group::Clients).remove(0);
+        let mut client = of(&step(name, "uniform", 1), &data, 1, Group::Clients).remove(0);
         let mut ids = Vec::new();
         while ids.len() < 4 {
             let Some(Op::Get { key } | Op::Put { key, .. }) = client.next() else { break };

@@ -2,10 +2,8 @@
 
 use model::course::Course;
 use model::experiment::MARGIN_DEFAULT;
-use model::{IntervalRecord, Load, Nanos, Rate, Step, StopRule};
+use model::{IntervalRecord, Load, Nanos, OpUnit, Rate, Step, StopRule};
 use stats::course::{Second, Series, course};
-
-use crate::tally::done_of;
 
 /// What is followed beside throughput, in the order of [`Seen::others`].
 const OTHERS: [&str; 6] = [
@@ -39,13 +37,15 @@ struct Seen {
 
 impl Seconds {
     /// Takes the next interval of the span; one that is no whole second only tells when it began.
-    pub(crate) fn add(&mut self, interval: &IntervalRecord, is_whole: bool) {
+    ///
+    /// What was done is counted in `unit`.
+    pub(crate) fn add(&mut self, interval: &IntervalRecord, unit: OpUnit, is_whole: bool) {
         let begun = *self.begun.get_or_insert(interval.start_ns);
         if !is_whole {
             return;
         }
         let length_s = interval.length_ns.as_secs_f64();
-        let done = float(done_of(&interval.clients));
+        let done = float(unit.done(&interval.clients));
         let known = |name: &str| interval.readings.get(name).copied();
         let hits = known("engine_cache_hits").zip(known("engine_cache_misses"));
         let cpu = known("process_cpu_user_us").zip(known("process_cpu_kernel_us"));
@@ -169,7 +169,7 @@ mod tests {
         for at in 0..60 {
             let is_void = at == 30 || at == 31;
             let done = if is_void { 0 } else { 1_000 - 500 * u64::from(at < 20) };
-            seconds.add(&second(at, done + at * 7 % 5, is_void), true);
+            seconds.add(&second(at, done + at * 7 % 5, is_void), OpUnit::Operation, true);
         }
         seconds
     }
@@ -206,7 +206,7 @@ mod tests {
         for at in 0..60 {
             let mut one = second(at, 1_000 + 100 * at, false);
             one.readings.insert("offered_ops".to_owned(), float(1_000 + 100 * at));
-            seconds.add(&one, true);
+            seconds.add(&one, OpUnit::Operation, true);
         }
         let course = |rate: Rate| {
             let load = Load::Open(OpenLoad { rate, pace: Pace::default() });
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn an_interval_that_is_no_second_is_left_out() {
         let mut seconds = slow_at_first();
-        seconds.add(&second(60, 3, false), false);
+        seconds.add(&second(60, 3, false), OpUnit::Operation, false);
         let course = seconds.course(&step(Load::Closed, A_MINUTE), false).unwrap();
         assert_eq!((course.seconds, course.stalls.count), (38, 0));
     }

@@ -11,7 +11,9 @@ use hdrhistogram::Histogram;
 use load::empty_histogram;
 use model::honesty::{ArrivalsRecord, Calibration};
 use model::record::OpSummary;
-use model::{Buckets, IntervalRecord, Kind, Nanos, OpKind, Readings, RunRecord, StepRecord};
+use model::{
+    Buckets, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings, RunRecord, StepRecord,
+};
 
 use crate::account::{gauges, of_kind};
 use crate::doubt::is_usable;
@@ -89,7 +91,7 @@ impl Archive {
             return Ok(step.clone());
         };
         let has_void = measured().any(|interval| is_kept(interval) && interval.void.is_some());
-        let mut kept = Kept { has_void, ..Kept::default() };
+        let mut kept = Kept { has_void, unit: step.step.unit, ..Kept::default() };
         self.replay(&is_kept, &mut kept)?;
         let tag = format!("{}.{}", step.index, step.step.name);
         for line in self.censored.lines() {
@@ -157,6 +159,8 @@ impl Archive {
 struct Kept {
     /// Whether some of them do not count: what is left is then summed up apart.
     has_void: bool,
+    /// What throughput counts.
+    unit: OpUnit,
     span: Span,
     clients: BTreeMap<OpKind, Sum>,
     writers: BTreeMap<OpKind, Sum>,
@@ -187,7 +191,8 @@ impl Kept {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an age, us")]
         let backlog = Nanos((backlog * 1e3) as u64);
         let clients = if self.has_void { clients } else { &[] };
-        self.span.add(&Judged { record, clients, backlog, judgement: &judgement });
+        let unit = self.unit;
+        self.span.add(&Judged { record, clients, backlog, judgement: &judgement, unit });
     }
 
     /// Takes the ages of the arrivals that the end found waiting.

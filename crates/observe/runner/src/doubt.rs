@@ -220,7 +220,8 @@ mod tests {
             readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
         };
         let judgement = &Judgement::InTime;
-        span.add(&Judged { record: &record, clients: &[], backlog: Nanos(0), judgement });
+        let (backlog, unit) = (Nanos(0), model::OpUnit::Operation);
+        span.add(&Judged { record: &record, clients: &[], backlog, judgement, unit });
         busy_threads(step, &span.part, 2)
     }
 

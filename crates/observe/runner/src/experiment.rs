@@ -27,6 +27,12 @@ pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Ends of the names of write-ahead logs, of all engines together.
 const LOG_SUFFIXES: &[&str] = &[".log", "-wal", "-journal", ".jnl"];
 
+/// Returns whether a file is a write-ahead log's, by its name.
+fn is_log(path: &std::path::Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    LOG_SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
+}
+
 /// Counts how often the user asked to stop: once stops after what is in hand, twice at once.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicU32>);
@@ -168,7 +174,9 @@ fn run_cell(
         pid: process.pid(),
         data_dir: data.path.clone(),
         cgroup: memory.own_group(),
-        log_suffixes: LOG_SUFFIXES.iter().map(|&suffix| suffix.to_owned()).collect(),
+        is_log: Some(Arc::new(is_log)),
+        server: None,
+        has_foreign_server: false,
     });
     process.tell(&Command::Run(Box::new(order)));
     let record = RunRecord {
@@ -227,7 +235,7 @@ pub(crate) fn order(
         data: experiment.data,
         endpoint: None,
         application: experiment.application.clone(),
-        clients_max: most_clients(experiment),
+        clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
         downwards: experiment
             .steps
             .iter()
@@ -238,10 +246,4 @@ pub(crate) fn order(
         allocator,
         steps,
     })
-}
-
-/// Returns the most clients of any step.
-fn most_clients(experiment: &Experiment) -> u32 {
-    let factor = experiment.clients.iter().copied();
-    factor.chain(experiment.steps.iter().map(|step| step.clients)).max().unwrap_or(1).max(1)
 }

@@ -168,9 +168,13 @@ impl<'a> Ledger<'a> {
         let judgement = self.judge.judge(&evidence);
         record.void = void_of(&judgement).cloned();
         if !told.is_warmup {
-            let judged =
-                Judged { record: &record, clients: &clients, backlog, judgement: &judgement };
-            self.span.add(&judged);
+            self.span.add(&Judged {
+                record: &record,
+                clients: &clients,
+                backlog,
+                judgement: &judgement,
+                unit: self.step.unit,
+            });
         }
         Ok(Kept { record, clients, writers, start_lag })
     }
@@ -202,6 +206,7 @@ impl<'a> Ledger<'a> {
     /// A text when a histogram does not decode.
     pub(crate) fn end_step(&mut self, ends: StepEnds) -> Result<StepRecord, String> {
         let (clients, writers) = (tally::told(&ends.clients)?, tally::told(&ends.writers)?);
+        let seen_by_worker = ends.findings;
         let mut closed = match &ends.search {
             Some(_) => self.confirmed.take().unwrap_or_default(),
             None => self.close(ends.after),
@@ -259,6 +264,7 @@ impl<'a> Ledger<'a> {
         };
         record.findings = doubts(&record);
         record.findings.extend(kept_anyway.as_ref().map(busy_host));
+        record.findings.extend(seen_by_worker);
         record.findings.extend(busy_threads(&record, part, self.setting.cpus));
         Ok(record)
     }

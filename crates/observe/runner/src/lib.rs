@@ -12,6 +12,9 @@
 //! a reason outside the engine.
 
 mod account;
+mod audit;
+mod books;
+mod counted;
 mod course;
 mod cut;
 mod data;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use model::honesty::{Calibration, Purpose, SearchRecord};
-use model::record::{ClockRecord, OpCounts, SettleRecord};
+use model::record::{ClockRecord, Finding, OpCounts, SettleRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
     Options, Pace, Readings, Step, Variant,
@@ -43,7 +43,7 @@ pub(crate) struct Order {
     /// What is asked beside keys and values.
     #[serde(default)]
     pub(crate) application: Option<Application>,
-    /// Most clients of any step.
+    /// Most clients of any step of the run.
     #[serde(default)]
     pub(crate) clients_max: u32,
     pub(crate) dir: PathBuf,
@@ -105,6 +105,8 @@ pub(crate) enum Message {
     Stage { name: String },
     /// A step is over; the worker waits for `Go`.
     StepEnds(Box<StepEnds>),
+    /// After a step that had finished, the tables did not hold what they must; the worker ends.
+    Violated { reason: String },
     /// A text of the engine's, to be kept under that name.
     EngineText { name: String, text: String },
     /// The engine is closed; the worker ends.
@@ -193,6 +195,9 @@ pub(crate) struct StepEnds {
     pub(crate) settle: Option<SettleRecord>,
     pub(crate) arrivals: Option<ArrivalsTold>,
     pub(crate) search: Option<SearchRecord>,
+    /// What only the worker can see of it.
+    #[serde(default)]
+    pub(crate) findings: Vec<Finding>,
     pub(crate) end: StepEnd,
 }
 

@@ -118,6 +118,7 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
                 | Message::Heartbeat { .. }
                 | Message::Stage { .. }
                 | Message::StepEnds(_)
+                | Message::Violated { .. }
                 | Message::EngineText { .. } => {}
             },
             Heard::Chatter | Heard::Silence => {}

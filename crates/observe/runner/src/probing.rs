@@ -303,6 +303,7 @@ mod tests {
             is_checking: false,
             kinds: std::collections::BTreeSet::new(),
             seed: 7,
+            tables: None,
         };
         let probe = |number, load| Probe {
             number,

@@ -37,9 +37,8 @@ pub(crate) fn settle(
         let stage_begun = clock.now();
         let go_on = on_look(Some(name));
         match stage {
-            Stage::Do(work) if go_on => {
-                engine.maintain(*work)?;
-            }
+            // An engine that has no such work to do has no such stage.
+            Stage::Do(work) if go_on && !engine.maintain(*work)? => continue,
             Stage::WaitIdle if go_on => {
                 record.is_capped |= !wait_idle(engine, deadline, clock, on_look)?;
             }

@@ -6,12 +6,12 @@ use hdrhistogram::Histogram;
 use load::empty_histogram;
 use model::honesty::{Void, VoidCause, Voided};
 use model::record::{OpCounts, OpSummaries, OpSummary};
-use model::{Buckets, EngineState, IntervalRecord, Kind, Nanos, OpKind, Readings};
+use model::{Buckets, EngineState, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings};
 
 use crate::account::{Account, of_kind};
 use crate::course::Seconds;
 use crate::innocence::Judgement;
-use crate::tally::{Told, add_to_buckets, done_of};
+use crate::tally::{Told, add_to_buckets};
 
 /// A measured span, of a step or of a probe.
 #[derive(Debug, Default)]
@@ -34,16 +34,18 @@ impl Span {
     /// Adds the next interval.
     pub(crate) fn add(&mut self, judged: &Judged<'_>) {
         let record = judged.record;
-        let is_whole = record.length_ns.0 >= Nanos::SECOND.0 * 9 / 10;
+        // A known number of rows is done as a whole: no second of it tells anything.
+        let is_told = !matches!(judged.unit, OpUnit::Rows(_));
+        let is_whole = is_told && record.length_ns.0 >= Nanos::SECOND.0 * 9 / 10;
         if is_whole {
             #[expect(
                 clippy::cast_precision_loss,
                 reason = "a second's operations are far below 2^53"
             )]
-            let done = done_of(&record.clients) as f64;
+            let done = judged.unit.done(&record.clients) as f64;
             self.account.second(done / record.length_ns.as_secs_f64(), record.void.is_some());
         }
-        self.course.add(record, is_whole);
+        self.course.add(record, judged.unit, is_whole);
         self.part.add(judged);
     }
 }
@@ -87,6 +89,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) clients: &'a [Told],
     pub(crate) backlog: Nanos,
     pub(crate) judgement: &'a Judgement,
+    /// What throughput counts.
+    pub(crate) unit: OpUnit,
 }
 
 impl Part {
@@ -237,6 +241,7 @@ mod tests {
             clients: &[Told { kind: OpKind::Get, summary, response, service }],
             backlog: Nanos(done),
             judgement: &judgement,
+            unit: OpUnit::Operation,
         });
     }
 

@@ -153,6 +153,10 @@ impl<'a> Supervisor<'a> {
                 self.step_ends(*ends, progress)?;
                 self.process.tell(&Command::Go);
             }
+            Message::Violated { reason } => {
+                let step = self.ledger.step.name.clone();
+                self.end.get_or_insert(RunEnd::Failed { step, reason });
+            }
             Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
             Message::Closed { clock } => self.closed(clock),
             // Told in proofs only.

@@ -5,8 +5,9 @@ use std::io::Write;
 
 use engine::Engine;
 use load::{Event, GroupRun, Interval, LoadError, StepRun, StepTotals, run_step};
-use model::{DataShape, Load, Nanos, OpKind, Readings, Step, StopRule};
-use workload::{Group, Presence, Request};
+use model::sql::Doing;
+use model::{Application, DataShape, Load, Nanos, OpKind, Readings, Step, StopRule};
+use workload::{Group, Presence, Request, Tables};
 
 use crate::message::{IntervalMessage, Message, StepEnd};
 use crate::tally;
@@ -25,6 +26,26 @@ pub(crate) struct At<'a> {
     pub(crate) is_checking: bool,
     pub(crate) kinds: BTreeSet<OpKind>,
     pub(crate) seed: u64,
+    /// The application's tables, in a step of its own.
+    pub(crate) tables: Option<&'a Tables>,
+}
+
+impl At<'_> {
+    /// Returns the application, in a step of its own.
+    pub(crate) fn application(&self) -> Option<&Application> {
+        self.tables.map(|tables| &*tables.asked().application)
+    }
+
+    /// Returns when a load stops that is to stop by `stop`.
+    ///
+    /// What is done once for each table has its own end: tables may not divide by the clients.
+    fn stop(&self, stop: StopRule) -> StopRule {
+        let traffic = self.tables.and_then(|tables| tables.traffic(&self.step.name));
+        match traffic.and_then(|traffic| traffic.clients.as_ref()) {
+            Some(Doing::Once(_)) => StopRule::Operations(u64::MAX),
+            Some(Doing::Mix(_) | Doing::InTurn(_)) | None => stop,
+        }
+    }
 }
 
 /// What is offered, and for how long.
@@ -87,15 +108,17 @@ impl<W: Write + Send> Worker<'_, W> {
                 seed: trial.seed,
                 presence: at.presence,
                 group,
+                tables: at.tables,
             })?;
             Ok(GroupRun { generators, load, kinds: at.kinds.clone() })
         };
-        let writer_load = workload::writer_load(&step, at.data).unwrap_or(Load::Closed);
+        let writer_load = workload::writer_load(&step, at.data, at.application());
+        let writer_load = writer_load.unwrap_or(Load::Closed);
         Ok(StepRun {
             engine: at.engine,
             clients: group(Group::Clients, trial.load.clone())?,
             writers: group(Group::Writers, writer_load)?,
-            stop: trial.stop,
+            stop: at.stop(trial.stop),
             warmup: trial.warmup,
             interval: INTERVAL,
             is_checking: at.is_checking,

@@ -1,18 +1,19 @@
 //! The child half: executes one run's order and tells the parent what happens.
 
 use std::io::{BufRead, Write};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Asked, Driver, Engine, EngineError, OpenSpec};
 use load::{SteadyClock, StopFlag, process_readings};
 use malloc::{Heap, Tunables};
 use model::record::{ClockRecord, SettleRecord};
-use model::{DataShape, EngineState, Load, Options, Step, StopRule};
+use model::{DataShape, EngineState, Load, Options, Step, StepInfo, StopRule};
 use workload::Presence;
 
 use crate::account::growth;
+use crate::books::Books;
 use crate::demand::calibration_of;
 use crate::message::{Command, Library, Message, Order, StepEnd, StepEnds};
 use crate::settle::settle;
@@ -151,6 +152,18 @@ fn step_seed(order: &Order, index: u32) -> u64 {
     order.cell.seed.wrapping_add(earlier as u64)
 }
 
+/// Returns what is asked of a server beside keys and values.
+fn asked(order: &Order) -> Option<Asked> {
+    let application = Arc::new(order.application.clone()?);
+    Some(Asked { application, clients: order.clients_max })
+}
+
+/// Returns every step the order may name; those of the application first.
+fn infos(order: &Order) -> Vec<StepInfo> {
+    let own = order.application.as_ref().map(workload::step_infos).unwrap_or_default();
+    own.into_iter().chain(workload::catalog()).collect()
+}
+
 /// The state of one run in the child.
 pub(crate) struct Worker<'a, W> {
     output: Mutex<W>,
@@ -174,7 +187,8 @@ impl<W: Write + Send> Worker<'_, W> {
         self.calibrate(order)?;
         let Some((engine, is_checking)) = self.open(order, registry)? else { return Ok(()) };
         let mut presence = Presence::Some;
-        let infos = workload::catalog();
+        let mut books = asked(order).map(Books::open);
+        let infos = infos(order);
         for (index, step) in (0..).zip(&order.steps) {
             self.say(&Message::StepBegins { index })?;
             let info = infos.iter().find(|info| info.name == step.name);
@@ -187,8 +201,12 @@ impl<W: Write + Send> Worker<'_, W> {
                 is_checking,
                 kinds: info.map(|info| info.needs.clone()).unwrap_or_default(),
                 seed: step_seed(order, index),
+                tables: None,
             };
-            let ends = self.step(&at)?;
+            let ends = match &mut books {
+                Some(books) => self.kept_step(&at, books)?,
+                None => self.step(&at)?,
+            };
             let is_finished = ends.end == StepEnd::Finished;
             self.say(&Message::StepEnds(Box::new(ends)))?;
             let texts = [("", engine.statistics_text()), (".malloc", self.heap.text())];
@@ -198,7 +216,12 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.say(&Message::EngineText { name, text })?;
             }
             self.wait_for_go()?;
-            if !is_finished {
+            let is_last = index as usize + 1 == order.steps.len();
+            let is_sound = match &mut books {
+                Some(books) if is_finished => self.audit(engine.as_ref(), books, is_last)?,
+                Some(_) | None => true,
+            };
+            if !is_finished || !is_sound {
                 break;
             }
             presence = workload::presence_after(&step.name, presence);
@@ -222,8 +245,8 @@ impl<W: Write + Send> Worker<'_, W> {
     /// has then been told.
     fn open(&self, order: &Order, registry: &Registry) -> Result<Option<Opened>, String> {
         let spec = OpenSpec {
-            endpoint: None,
-            application: None,
+            endpoint: order.endpoint.clone(),
+            application: asked(order),
             dir: order.dir.clone(),
             settings: order.variant.settings.clone(),
             options: order.variant.options.clone(),
@@ -261,14 +284,14 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Executes one step; its failure is part of the answer.
-    fn step(&self, at: &At<'_>) -> Result<StepEnds, String> {
+    pub(crate) fn step(&self, at: &At<'_>) -> Result<StepEnds, String> {
         let mut ends = if at.step.stop == StopRule::Operations(0) {
             self.begin_measuring(at)?;
             StepEnds { index: at.index, ..StepEnds::default() }
         } else {
             self.drive(at)?
         };
-        let stages = workload::stages(&at.step.name);
+        let stages = workload::stages(&at.step.name, at.application());
         if ends.end == StepEnd::Finished && !stages.is_empty() {
             let before = process_readings();
             match self.settle(at.engine, stages, at.step) {

@@ -36,7 +36,7 @@ fn drive(engine: &dyn Engine, task: &Task) -> Result<f64, String> {
     let info = info.ok_or_else(|| format!("no step `{}`", task.step))?;
     let (step, data) = (step(task), shape());
     let (presence, group) = (Presence::All, Group::Clients);
-    let request = Request { step: &step, data: &data, seed: 1, presence, group };
+    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
     let generators = generators(&request).map_err(|error| error.to_string())?;
     let mut run = StepRun {
         engine,

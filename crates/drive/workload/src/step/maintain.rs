@@ -1,6 +1,7 @@
 //! Steps without clients: they bring the engine to a state.
 //!
-//! Source: RocksDB, tools/benchmark.sh, `flush_mt_l0` (flush, wait, compact level 0, wait).
+//! Source: RocksDB, tools/benchmark.sh, `flush_mt_l0` (flush, wait, compact level 0, wait);
+//! M. Callaghan, mytools, Insert Benchmark scripts (vacuum and checkpoint after l.i2).
 
 use engine::Maintenance;
 
@@ -8,8 +9,10 @@ use super::recipe::{Recipe, Stage};
 
 pub(super) const SETTLE: Recipe = Recipe {
     name: "settle",
-    about: "flushes what is in memory and compacts level 0, waiting each time",
+    about: "flushes what is in memory and compacts level 0, waiting each time; a server first \
+            reclaims what deleted rows have left",
     stages: &[
+        Stage::Do(Maintenance::Clean),
         Stage::Do(Maintenance::Flush),
         Stage::WaitIdle,
         Stage::Do(Maintenance::CompactLevel0),

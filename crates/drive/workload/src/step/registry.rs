@@ -1,9 +1,12 @@
 //! The steps by name.
 
-use model::{Arrivals, DataShape, Direction, Load, OpenLoad, Pace, Pacing, Rate, Step, StepInfo};
+use model::{
+    Application, Arrivals, DataShape, Direction, Load, OpenLoad, Pace, Pacing, Rate, Step, StepInfo,
+};
 
 use super::recipe::{Recipe, Stage};
 use super::{delete, fill, maintain, overwrite, range, read, whilewriting};
+use crate::application::background_load;
 use crate::error::WorkloadError;
 use crate::request::Presence;
 use crate::stream::Action;
@@ -47,9 +50,15 @@ pub(crate) fn find(name: &str) -> Result<&'static Recipe, WorkloadError> {
 }
 
 /// Returns what the engine is told to do after the step's clients; empty for most steps.
+///
+/// A step of the application that settles does what `settle` does.
 #[must_use]
-pub fn stages(step: &str) -> &'static [Stage] {
-    find(step).map_or(&[], |recipe| recipe.stages)
+pub fn stages(step: &str, application: Option<&Application>) -> &'static [Stage] {
+    match application.and_then(|application| application.step(step)) {
+        Some(traffic) if traffic.settles => maintain::SETTLE.stages,
+        Some(_) => &[],
+        None => find(step).map_or(&[], |recipe| recipe.stages),
+    }
 }
 
 /// Returns whether the step reads ranges downwards.
@@ -68,11 +77,21 @@ pub fn presence_after(step: &str, before: Presence) -> Presence {
     find(step).map_or(before, |recipe| recipe.leaves.unwrap_or(before))
 }
 
-/// Returns how the background writer's operations arrive; `None` when the step has no writer.
+/// Returns how the background writers' operations arrive; `None` when the step has none.
 ///
-/// The rate limit counts bytes of keys and values. Without a limit the writer is closed-loop.
+/// The rate limit counts bytes of keys and values; in an application's step, rows. Without a limit
+/// the writer is closed-loop.
 #[must_use]
-pub fn writer_load(step: &Step, data: &DataShape) -> Option<Load> {
+pub fn writer_load(
+    step: &Step,
+    data: &DataShape,
+    application: Option<&Application>,
+) -> Option<Load> {
+    if let Some((application, traffic)) =
+        application.and_then(|it| Some((it, it.step(&step.name)?)))
+    {
+        return background_load(application, traffic, step.clients);
+    }
     let recipe = find(&step.name).ok().filter(|recipe| recipe.has_writer)?;
     debug_assert!(recipe.clients.is_some(), "a writer runs beside clients");
     Some(match step.writer_bytes_per_s {
@@ -104,7 +123,10 @@ mod tests {
         for info in catalog() {
             let is_maintenance = info.role == StepRole::Maintain;
             assert_eq!(info.needs.is_empty(), is_maintenance, "{}", info.name);
-            assert_eq!(is_maintenance, !stages(&info.name).is_empty() && info.needs.is_empty());
+            assert_eq!(
+                is_maintenance,
+                !stages(&info.name, None).is_empty() && info.needs.is_empty()
+            );
             let writes = info.needs.iter().any(|kind| kind.is_write());
             let may_write = !matches!(info.role, StepRole::Read | StepRole::Maintain);
             assert_eq!(writes, may_write, "{}", info.name);
@@ -140,19 +162,19 @@ mod tests {
             ..Step::new(name, StopRule::Duration(Nanos::SECOND))
         };
         let limited = step("readwhilewriting", Some(Bytes(2_100_000)));
-        let Some(Load::Open(open)) = writer_load(&limited, &data) else {
+        let Some(Load::Open(open)) = writer_load(&limited, &data, None) else {
             panic!("a limited writer")
         };
         assert_eq!(open.rate, Rate::constant(5000.0));
-        assert_eq!(writer_load(&step("readwhilewriting", None), &data), Some(Load::Closed));
-        assert_eq!(writer_load(&step("readrandom", Some(Bytes(1))), &data), None);
+        assert_eq!(writer_load(&step("readwhilewriting", None), &data, None), Some(Load::Closed));
+        assert_eq!(writer_load(&step("readrandom", Some(Bytes(1))), &data, None), None);
     }
 
     #[test]
     fn settling_flushes_before_it_compacts() {
-        let names: Vec<_> = stages("settle").iter().map(|stage| stage.name()).collect();
-        assert_eq!(names, ["flush", "wait_idle", "compact_level0", "wait_idle"]);
-        assert_eq!(stages("overwriteandwait"), [Stage::WaitIdle]);
-        assert!(stages("readrandom").is_empty() && stages("nonsense").is_empty());
+        let names: Vec<_> = stages("settle", None).iter().map(|stage| stage.name()).collect();
+        assert_eq!(names, ["clean", "flush", "wait_idle", "compact_level0", "wait_idle"]);
+        assert_eq!(stages("overwriteandwait", None), [Stage::WaitIdle]);
+        assert!(stages("readrandom", None).is_empty() && stages("nonsense", None).is_empty());
     }
 }

@@ -16,6 +16,9 @@ use crate::generator::Generator;
 pub(crate) trait Keys {
     /// Returns the generator of `client`, which picks its rows here.
     fn generator(self: Box<Self>, client: &Client<'_>) -> Box<dyn Generator>;
+
+    /// Returns the distribution itself, for values that are not keys.
+    fn picker(self: Box<Self>) -> Box<dyn Picker>;
 }
 
 impl<P: Picker> Keys for P {
@@ -28,6 +31,10 @@ impl<P: Picker> Keys for P {
             Action::Put => Box::new(Puts::new(*self, client)),
             Action::Delete => Box::new(Deletes::new(*self, client)),
         }
+    }
+
+    fn picker(self: Box<Self>) -> Box<dyn Picker> {
+        self
     }
 }
 

@@ -19,3 +19,4 @@ mod scans;
 
 pub(crate) use client::{Action, Client};
 pub(crate) use keys::Keys;
+pub(crate) use position::Position;

@@ -12,7 +12,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The number of the next operation and of the last one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Position {
+pub(crate) struct Position {
     pub(super) stream: Stream,
     next: u64,
     end: u64,
@@ -20,13 +20,13 @@ pub(super) struct Position {
 
 impl Position {
     /// Returns the place before operation 0 of `operations`.
-    pub(super) const fn new(stream: Stream, operations: u64) -> Self {
+    pub(crate) const fn new(stream: Stream, operations: u64) -> Self {
         Self { stream, next: 0, end: operations }
     }
 
     /// Returns the number of the operation to do now; `None` behind the last.
     #[inline]
-    pub(super) const fn advance(&mut self) -> Option<u64> {
+    pub(crate) const fn advance(&mut self) -> Option<u64> {
         let n = self.next;
         if n == self.end {
             return None;
@@ -44,7 +44,7 @@ impl Position {
     /// Returns how many operations from the next one on come before one that is checked.
     ///
     /// At most some 150 turns of four instructions, 64 in the mean.
-    pub(super) const fn unchecked(&self) -> u64 {
+    pub(crate) const fn unchecked(&self) -> u64 {
         let mut skipped = 0;
         while self.next.wrapping_add(skipped).wrapping_mul(SPREAD) >> (u64::BITS - CHECKED_POWER)
             != 0

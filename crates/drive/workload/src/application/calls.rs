@@ -1,0 +1,297 @@
+//! The generator of calls.
+
+use std::sync::Arc;
+
+use engine::Rows;
+use model::sql::{Copies, Doing, Draw, Procedure};
+use model::{Bounds, Call, Op, OpKind};
+
+use super::bounded::most_rows;
+use super::draft::{Basis, Draft};
+use super::ids::Ids;
+use super::script::Script;
+use super::source::{Source, text_bytes};
+use super::steps::procedures_of;
+use super::tables::Tables;
+use crate::error::WorkloadError;
+use crate::generator::{Generator, Group, WrongAnswer};
+use crate::random::{Stream, below};
+use crate::request::{Part, Request};
+use crate::stream::Position;
+
+/// Branches of a client's stream.
+const CHOICES: u64 = 2;
+const COPIES: u64 = 3;
+const VALUES: u64 = 4;
+
+/// Returns the generators of a group: one for each client, none when the group does nothing.
+///
+/// # Errors
+/// When a draw cannot be made.
+pub(crate) fn generators(
+    request: &Request<'_>,
+    tables: &Tables,
+) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
+    let step = request.step;
+    let Some(traffic) = tables.traffic(&step.name) else { return Ok(Vec::new()) };
+    let background = traffic.background.as_ref().map(|background| &background.doing);
+    let (doing, first_number) = match request.group {
+        Group::Clients => (traffic.clients.as_ref(), 0),
+        Group::Writers => (background, u64::from(step.clients)),
+    };
+    let Some(doing) = doing else { return Ok(Vec::new()) };
+    let groups = 1 + u64::from(traffic.background.is_some());
+    let one = |client| {
+        let who = Who {
+            part: Part { client, clients: step.clients },
+            stream: Stream::new(request.seed, &step.name, request.group, client),
+            number: first_number + u64::from(client),
+            numbers: groups * u64::from(step.clients),
+        };
+        Ok(Box::new(Calls::new(tables, doing, &who)?) as Box<dyn Generator>)
+    };
+    let made: Result<_, String> = (0..step.clients).map(one).collect();
+    made.map_err(|reason| WorkloadError::Application { step: step.name.clone(), reason })
+}
+
+/// One client of a group.
+struct Who {
+    part: Part,
+    stream: Stream,
+    /// Its place among all of the step.
+    number: u64,
+    /// How many there are.
+    numbers: u64,
+}
+
+/// Which copy of its table a call is about.
+#[derive(Debug, Clone, Copy)]
+enum CopyOf {
+    /// The client's own.
+    Own(u32),
+    /// One of so many.
+    Any(u32),
+}
+
+/// A procedure ready to be called.
+struct Ready {
+    procedure: u16,
+    name: String,
+    kind: OpKind,
+    copy: CopyOf,
+    once: Box<[Source]>,
+    row: Box<[Source]>,
+    /// Rows of a call.
+    rows: u32,
+    /// By copy; nothing when the table assigns no ids.
+    ids: Arc<[Arc<Ids>]>,
+    /// Whether its rows get the next ids.
+    is_inserting: bool,
+    /// Whether its rows are those with the smallest ids.
+    is_taking: bool,
+    /// Most rows that can come back.
+    most_rows: Option<u64>,
+}
+
+/// One client's calls.
+///
+/// Each call is a function of (seed, client, n) but for the ids in it, which are drawn from what
+/// the copy's writers had done: see [`Tables`].
+struct Calls {
+    script: Script,
+    procedures: Box<[Ready]>,
+    position: Position,
+    draft: Draft,
+    values: Stream,
+    choices: Stream,
+    copies: Stream,
+    words_per_call: u64,
+    number: u64,
+    numbers: u64,
+    step_index: u32,
+    is_checked: bool,
+    /// The call last returned: procedure and copy.
+    last: Option<(usize, u32)>,
+}
+
+impl Calls {
+    /// Returns the calls of one client that does `doing`.
+    fn new(tables: &Tables, doing: &Doing, who: &Who) -> Result<Self, String> {
+        let called = procedures_of(doing);
+        let script = match doing {
+            Doing::Mix(weights) => Script::mix(weights.iter().map(|(_, weight)| *weight)),
+            Doing::InTurn(turns) => Script::InTurn(turns.len() as u64),
+            Doing::Once(turns) => once(tables, turns, who.part)?,
+        };
+        let mut procedures = Vec::new();
+        let (mut arguments, mut bytes) = (0, 0);
+        for at in called {
+            let procedure = procedure_of(tables, at)?;
+            let rows = u64::from(procedure.rows);
+            let room = |draws: &[Draw]| draws.iter().map(text_bytes).sum::<u64>();
+            let count = |draws: &[Draw]| draws.len() as u64;
+            arguments = arguments.max(count(&procedure.arguments) + rows * count(&procedure.row));
+            bytes = bytes.max(room(&procedure.arguments) + rows * room(&procedure.row));
+            let ready = Ready::new(tables, at, procedure, who.part);
+            let name = |reason| format!("procedure `{}`: {reason}", procedure.name);
+            procedures.push(ready.map_err(name)?);
+        }
+        let room = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        Ok(Self {
+            position: Position::new(who.stream, script.calls()),
+            script,
+            is_checked: procedures.iter().any(|ready| ready.most_rows.is_some()),
+            procedures: procedures.into(),
+            draft: Draft::with_room(room(arguments), room(bytes)),
+            values: who.stream.branch(VALUES),
+            choices: who.stream.branch(CHOICES),
+            copies: who.stream.branch(COPIES),
+            words_per_call: arguments,
+            number: who.number,
+            numbers: who.numbers,
+            step_index: tables.step_index(),
+            last: None,
+        })
+    }
+
+    /// Draws the values of call `n`, and of its rows.
+    #[inline]
+    fn draw(&mut self, at: usize, copy: u32, (n, turn): (u64, u64)) {
+        let ready = &self.procedures[at];
+        let ids = ready.ids.get(copy as usize);
+        let bounds = ids.map_or_else(Bounds::default, |ids| ids.bounds());
+        let first = match ids {
+            Some(ids) if ready.is_taking => ids.take(ready.rows),
+            Some(_) | None => bounds.first,
+        };
+        let mut basis = Basis {
+            words: self.values,
+            word: n.wrapping_mul(self.words_per_call),
+            pick: n,
+            number: n.wrapping_mul(self.numbers).wrapping_add(self.number),
+            turn,
+            step_index: self.step_index,
+            ids: bounds,
+            first,
+        };
+        self.draft.clear();
+        self.draft.draw(&ready.once, &basis);
+        if ready.row.is_empty() {
+            return;
+        }
+        basis.word = basis.word.wrapping_add(ready.once.len() as u64);
+        let rows = u64::from(ready.rows);
+        (basis.pick, basis.number) = (n.wrapping_mul(rows), basis.number.wrapping_mul(rows));
+        for _ in 0..rows {
+            self.draft.draw(&ready.row, &basis);
+            basis.word = basis.word.wrapping_add(ready.row.len() as u64);
+            basis.pick = basis.pick.wrapping_add(1);
+            basis.number = basis.number.wrapping_add(1);
+        }
+    }
+}
+
+impl Ready {
+    fn new(tables: &Tables, at: u16, procedure: &Procedure, part: Part) -> Result<Self, String> {
+        let asked = tables.asked();
+        let table = asked.application.tables.get(usize::from(procedure.table));
+        let table = table.ok_or_else(|| "its table is not in the application".to_owned())?;
+        let sources = |draws: &[Draw]| {
+            draws.iter().map(|draw| Source::new(draw, part)).collect::<Result<Box<[_]>, _>>()
+        };
+        let draws = || procedure.arguments.iter().chain(&procedure.row);
+        Ok(Self {
+            procedure: at,
+            name: procedure.name.clone(),
+            kind: procedure.kind,
+            copy: match table.copies {
+                Copies::PerClient => CopyOf::Own(part.client % asked.clients.max(1)),
+                Copies::Fixed(count) => CopyOf::Any(count),
+            },
+            once: sources(&procedure.arguments)?,
+            row: sources(&procedure.row)?,
+            rows: procedure.rows,
+            ids: tables.ids(procedure.table),
+            is_inserting: procedure.kind == OpKind::Insert,
+            is_taking: procedure.kind == OpKind::Delete
+                && draws().any(|draw| matches!(draw, Draw::FirstId)),
+            most_rows: most_rows(procedure, table),
+        })
+    }
+}
+
+/// Returns the procedure at a position.
+fn procedure_of(tables: &Tables, at: u16) -> Result<&Procedure, String> {
+    let procedures = &tables.asked().application.procedures;
+    let missing = || format!("procedure {at} is not in the application");
+    procedures.get(usize::from(at)).ok_or_else(missing)
+}
+
+/// Returns each procedure once for each copy of its table that falls to a client: its own, and
+/// of copies beyond the clients every so-many-th.
+fn once(tables: &Tables, called: &[u16], part: Part) -> Result<Script, String> {
+    let mut copies_max = 0;
+    for at in called {
+        copies_max = copies_max.max(tables.asked().copies(procedure_of(tables, *at)?.table));
+    }
+    let mut calls = Vec::new();
+    for copy in (0..copies_max).filter(|copy| copy % part.clients.max(1) == part.client) {
+        for (position, at) in called.iter().enumerate() {
+            if copy < tables.asked().copies(procedure_of(tables, *at)?.table) {
+                calls.push((position, copy));
+            }
+        }
+    }
+    Ok(Script::Once(calls.into()))
+}
+
+impl Generator for Calls {
+    #[inline]
+    fn next(&mut self) -> Option<Op<'_>> {
+        if let Some((at, copy)) = self.last.take() {
+            // Now that the next is asked for, the last is done.
+            let ready = &self.procedures[at];
+            if let Some(ids) = ready.ids.get(copy as usize).filter(|_| ready.is_inserting) {
+                ids.inserted(ready.rows);
+            }
+        }
+        let n = self.position.advance()?;
+        let cue = self.script.cue(self.choices, n);
+        let at = cue.procedure;
+        let copy = cue.copy.unwrap_or_else(|| match self.procedures[at].copy {
+            CopyOf::Own(copy) => copy,
+            #[expect(clippy::cast_possible_truncation, reason = "below a u32")]
+            CopyOf::Any(count) => below(self.copies.word(n), u64::from(count)) as u32,
+        });
+        self.draw(at, copy, (n, cue.turn));
+        self.last = Some((at, copy));
+        let ready = &self.procedures[at];
+        Some(Op::Call(Call {
+            procedure: ready.procedure,
+            kind: ready.kind,
+            table: copy,
+            arguments: self.draft.arguments(),
+            bytes: self.draft.bytes(),
+        }))
+    }
+
+    fn unchecked(&self) -> u64 {
+        if self.is_checked { self.position.unchecked() } else { u64::MAX }
+    }
+
+    /// Checks how many rows came back: more than were asked for is a wrong answer.
+    ///
+    /// Fewer can be right, and are seen in the average.
+    fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
+        let Some((at, copy)) = self.last else { return Ok(0) };
+        let ready = &self.procedures[at];
+        let Some(most) = ready.most_rows else { return Ok(0) };
+        if rows.count() <= most {
+            return Ok(1);
+        }
+        Err(WrongAnswer {
+            operation: format!("procedure `{}` on copy {}", ready.name, copy + 1),
+            reason: format!("{} rows came back, and it asks for {most} at most", rows.count()),
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether an application's step can be executed as it is described.
+
+use model::sql::{Copies, Doing, Draw, Procedure, Table};
+use model::{Application, Step};
+
+use super::payload::LETTERS_BYTES;
+use super::source::text_bytes;
+use super::steps::procedures_of;
+use crate::distribution::check_distribution;
+use crate::error::WorkloadError;
+
+/// Most bytes of the texts of one call: no server takes a statement that long.
+const CALL_BYTES_MAX: u64 = 1 << 30;
+
+/// Checks that `step` of the application can be executed.
+///
+/// # Errors
+/// [`WorkloadError::UnknownStep`] when the application has no such step, else
+/// [`WorkloadError::Application`], which names the procedure and the draw.
+pub fn check_application(application: &Application, step: &Step) -> Result<(), WorkloadError> {
+    let Some(traffic) = application.step(&step.name) else {
+        let known: Vec<_> = application.steps.iter().map(|step| step.name.as_str()).collect();
+        let (name, known) = (step.name.clone(), known.join(", "));
+        return Err(WorkloadError::UnknownStep { name, known });
+    };
+    let wrong = |reason| WorkloadError::Application { step: step.name.clone(), reason };
+    if step.clients == 0 {
+        return Err(wrong("clients must be at least 1".to_owned()));
+    }
+    let background = traffic.background.as_ref();
+    if background.is_some_and(|it| !(it.rows_per_s > 0.0 && it.rows_per_s.is_finite())) {
+        return Err(wrong("rows_per_s of the background must be above 0".to_owned()));
+    }
+    let mut doings = traffic.clients.iter().chain(background.map(|background| &background.doing));
+    doings.try_for_each(|doing| check_doing(application, doing)).map_err(wrong)
+}
+
+fn check_doing(application: &Application, doing: &Doing) -> Result<(), String> {
+    let called = procedures_of(doing);
+    let is_nothing = match doing {
+        Doing::Mix(weights) => weights.iter().all(|(_, weight)| *weight == 0),
+        Doing::InTurn(_) | Doing::Once(_) => called.is_empty(),
+    };
+    if is_nothing {
+        return Err("it calls no procedure: name one, with a weight above 0".to_owned());
+    }
+    for at in called {
+        let procedure = application.procedures.get(usize::from(at));
+        let procedure = procedure.ok_or_else(|| format!("there is no procedure {at}"))?;
+        check_procedure(application, procedure)
+            .map_err(|reason| format!("procedure `{}`: {reason}", procedure.name))?;
+    }
+    Ok(())
+}
+
+fn check_procedure(application: &Application, procedure: &Procedure) -> Result<(), String> {
+    let table = application.tables.get(usize::from(procedure.table));
+    let table = table.ok_or_else(|| format!("there is no table {}", procedure.table))?;
+    if table.copies == Copies::Fixed(0) {
+        return Err(format!("table `{}` needs at least one copy", table.name));
+    }
+    if procedure.rows == 0 && !procedure.row.is_empty() {
+        return Err("it draws values for rows and has none: give `rows`".to_owned());
+    }
+    for draws in [&procedure.arguments, &procedure.row] {
+        for (at, draw) in draws.iter().enumerate() {
+            check_draw(draw, at, table).map_err(|reason| format!("value {}: {reason}", at + 1))?;
+        }
+    }
+    let bytes = |draws: &[Draw]| draws.iter().map(text_bytes).sum::<u64>();
+    let rows = u64::from(procedure.rows);
+    let call_bytes = bytes(&procedure.arguments).saturating_add(rows * bytes(&procedure.row));
+    if call_bytes > CALL_BYTES_MAX {
+        return Err(format!("a call has {call_bytes} bytes of text, and 1 GiB is the most"));
+    }
+    Ok(())
+}
+
+/// Checks the draw at position `at` among those made together.
+fn check_draw(draw: &Draw, at: usize, table: &Table) -> Result<(), String> {
+    match draw {
+        Draw::Integer { distribution, from, count } => {
+            let has_room = i64::try_from(*count).is_ok_and(|it| from.checked_add(it).is_some());
+            if *count == 0 || !has_room {
+                return Err("an integer needs a count of 1 or more, below 2^63".to_owned());
+            }
+            check_distribution(distribution, *count)
+        }
+        Draw::Real { below, plus, scale } => {
+            if !(below.is_finite() && scale.is_finite()) {
+                return Err("`below` and `scale` of a real number must be finite".to_owned());
+            }
+            match plus {
+                Some(plus) if usize::from(*plus) >= at => {
+                    Err("`plus` names a value that is drawn before it".to_owned())
+                }
+                Some(_) | None => Ok(()),
+            }
+        }
+        Draw::Payload { bytes_min, bytes_max, random } => {
+            if !(0.0..=1.0).contains(random) {
+                return Err("the random share of a payload is from 0 to 1".to_owned());
+            }
+            if bytes_min > bytes_max || u64::from(*bytes_max) > LETTERS_BYTES as u64 {
+                return Err("a payload's bytes go from the least to the most, at most 4 MiB".into());
+            }
+            Ok(())
+        }
+        Draw::Moment { calls_per_second: 0 } => {
+            Err("a moment needs at least 1 call per second".to_owned())
+        }
+        Draw::Id | Draw::FirstId if table.id.is_none() => {
+            Err(format!("table `{}` assigns no ids: name its id column", table.name))
+        }
+        Draw::Pattern(_) | Draw::Moment { .. } | Draw::Id | Draw::FirstId | Draw::Number => Ok(()),
+    }
+}

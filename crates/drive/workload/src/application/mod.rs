@@ -1,0 +1,27 @@
+//! Streams of calls: an application's procedures with the values drawn for them.
+//!
+//! This folder knows no SQL dialect and no server: it executes what [`model::sql`] describes. It
+//! stands beside `stream`, which does the same for keys and values.
+//!
+//! Invariants: a call is a function of (seed, client, n), but for values that depend on the ids
+//! there are ([`model::sql::Draw::Id`], [`model::sql::Draw::FirstId`]), which also depend on
+//! [`Tables`]; nothing is allocated per call.
+//!
+//! To add a kind of value: one variant of `source::Source`, made in `Source::new` and drawn in
+//! `Draft::draw`.
+
+mod bounded;
+mod calls;
+mod check;
+mod draft;
+mod ids;
+mod payload;
+mod script;
+mod source;
+mod steps;
+mod tables;
+
+pub(crate) use calls::generators;
+pub use check::check_application;
+pub use steps::{background_load, step_infos};
+pub use tables::Tables;

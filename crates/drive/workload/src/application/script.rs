@@ -1,0 +1,104 @@
+//! Which procedure comes next.
+
+use crate::random::{Stream, below};
+
+/// What a client does, by position among its procedures.
+#[derive(Debug)]
+pub(super) enum Script {
+    /// Each call is drawn: where each procedure's share of the weights ends, and their sum.
+    Mix {
+        /// Sums of the weights up to and including each procedure.
+        ends: Box<[u64]>,
+        /// All weights.
+        total: u64,
+    },
+    /// One after the other, from the beginning again; that many.
+    InTurn(u64),
+    /// Each procedure and copy once.
+    Once(Box<[(usize, u32)]>),
+}
+
+/// One call of a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cue {
+    /// Position among the client's procedures.
+    pub(super) procedure: usize,
+    /// The copy, when the script names it.
+    pub(super) copy: Option<u32>,
+    /// Number of the turn: the call's own, but where several calls make one.
+    pub(super) turn: u64,
+}
+
+impl Script {
+    /// Returns a script that draws by `weights`, of which at least one is above 0.
+    pub(super) fn mix(weights: impl Iterator<Item = u32>) -> Self {
+        let mut total = 0;
+        let ends = weights.map(|weight| {
+            total += u64::from(weight);
+            total
+        });
+        let ends = ends.collect();
+        Self::Mix { ends, total }
+    }
+
+    /// Returns call `n`.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a position among few procedures")]
+    pub(super) fn cue(&self, choices: Stream, n: u64) -> Cue {
+        match self {
+            Self::Mix { ends, total } => {
+                let drawn = if ends.len() > 1 { below(choices.word(n), *total) } else { 0 };
+                // Few procedures: a walk is faster than a search.
+                let procedure = ends.iter().position(|end| drawn < *end).unwrap_or_default();
+                Cue { procedure, copy: None, turn: n }
+            }
+            Self::InTurn(count) => {
+                Cue { procedure: (n % count) as usize, copy: None, turn: n / count }
+            }
+            Self::Once(calls) => {
+                let (procedure, copy) = calls[n as usize];
+                Cue { procedure, copy: Some(copy), turn: n }
+            }
+        }
+    }
+
+    /// Returns how many calls there are; `u64::MAX` when they have no end.
+    pub(super) const fn calls(&self) -> u64 {
+        match self {
+            Self::Mix { .. } | Self::InTurn(_) => u64::MAX,
+            Self::Once(calls) => calls.len() as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn procedures_are_drawn_by_their_weights() {
+        let script = Script::mix([1, 0, 3].into_iter());
+        let mut counts = [0u32; 3];
+        for n in 0..40_000 {
+            counts[script.cue(Stream::fixed(1), n).procedure] += 1;
+        }
+        // 6 standard deviations.
+        assert!(counts[0].abs_diff(10_000) < 520 && counts[1] == 0, "{counts:?}");
+        assert_eq!(script.calls(), u64::MAX);
+    }
+
+    #[test]
+    fn turns_begin_again() {
+        let script = Script::InTurn(2);
+        let cue = |n| script.cue(Stream::fixed(1), n);
+        assert_eq!([cue(0).procedure, cue(1).procedure, cue(2).procedure], [0, 1, 0]);
+        assert_eq!([cue(0).turn, cue(1).turn, cue(2).turn], [0, 0, 1]);
+    }
+
+    #[test]
+    fn what_is_done_once_has_an_end() {
+        let script = Script::Once([(0, 3), (1, 3)].into());
+        let cue = script.cue(Stream::fixed(1), 1);
+        assert_eq!((script.calls(), cue.procedure, cue.copy), (2, 1, Some(3)));
+    }
+}

@@ -1,0 +1,77 @@
+//! An application's tables as one step finds them.
+
+use std::sync::Arc;
+
+use engine::Asked;
+use model::Bounds;
+use model::sql::Traffic;
+
+use super::ids::Ids;
+
+/// An application, the step's place in its run, and the ids in each copy of its tables.
+///
+/// Generators made from the same one share the ids: what a writer inserts, a reader's draws reach.
+/// Draws of ids are therefore repeatable as far as the work of the copy's writers is: exactly
+/// where the client itself is the only one, else up to the moment at which a writer got so far.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    asked: Asked,
+    step_index: u32,
+    /// By table, then by copy; nothing for a table that assigns no ids.
+    ids: Vec<Arc<[Arc<Ids>]>>,
+}
+
+impl Tables {
+    /// Asks `bounds` for the ids in each copy of each table that assigns some.
+    ///
+    /// `step_index` counts the run's steps: it moves the moments that the step draws behind those
+    /// of earlier steps. A table of which nothing is known counts as empty.
+    ///
+    /// # Errors
+    /// Those of `bounds`.
+    pub fn ask<E>(
+        asked: &Asked,
+        step_index: u32,
+        mut bounds: impl FnMut(u16, u32) -> Result<Option<Bounds>, E>,
+    ) -> Result<Self, E> {
+        let mut ids = Vec::new();
+        for (at, table) in (0..).zip(&asked.application.tables) {
+            let copies = if table.id.is_some() { asked.copies(at) } else { 0 };
+            let known = (0..copies).map(|copy| {
+                let bounds = bounds(at, copy)?.unwrap_or_default();
+                Ok(Arc::new(Ids::new(bounds)))
+            });
+            ids.push(known.collect::<Result<Arc<[_]>, E>>()?);
+        }
+        Ok(Self { asked: asked.clone(), step_index, ids })
+    }
+
+    /// Returns the application and the most clients of a step.
+    #[must_use]
+    pub const fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// Returns the application's step of that name.
+    #[must_use]
+    pub fn traffic(&self, step: &str) -> Option<&Traffic> {
+        self.asked.application.step(step)
+    }
+
+    /// Returns the ids that draws from copy `copy` of the table at `table` are within now.
+    #[must_use]
+    pub fn bounds(&self, table: u16, copy: u32) -> Option<Bounds> {
+        let copies = self.ids.get(usize::from(table))?;
+        copies.get(usize::try_from(copy).ok()?).map(|ids| ids.bounds())
+    }
+
+    /// Returns the step's position in its run.
+    pub(super) const fn step_index(&self) -> u32 {
+        self.step_index
+    }
+
+    /// Returns the ids of every copy of the table at `table`; nothing when it assigns none.
+    pub(super) fn ids(&self, table: u16) -> Arc<[Arc<Ids>]> {
+        self.ids.get(usize::from(table)).map_or_else(|| Arc::from([]), Arc::clone)
+    }
+}

@@ -1,0 +1,156 @@
+//! An engine that also counts what was called: by procedure and copy of its table.
+//!
+//! The load loop counts by kind of operation, which is one addition and the same for every
+//! engine. Which table a call was about is counted here, and only where there are tables; a call
+//! to a server takes some thousand times as long.
+
+use std::sync::Mutex;
+
+use engine::{Asked, Engine, EngineError, Maintenance, Rows, Session};
+use model::{Call, EngineState, Identity, Op, Options, Outcome};
+
+/// What calls of one procedure on one copy came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Calls {
+    /// Calls that did not fail.
+    pub(crate) done: u64,
+    /// Calls that failed: they may have been applied or not.
+    pub(crate) failed: u64,
+    /// Rows that those done returned or wrote.
+    pub(crate) rows: u64,
+}
+
+impl Calls {
+    /// Adds `other`.
+    pub(crate) const fn merge(&mut self, other: &Self) {
+        self.done += other.done;
+        self.failed += other.failed;
+        self.rows += other.rows;
+    }
+}
+
+/// Calls by procedure and copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tallies {
+    /// Where each procedure's copies begin, and at last the end.
+    starts: Vec<usize>,
+    calls: Vec<Calls>,
+}
+
+impl Tallies {
+    /// Returns tallies without any call, for what `asked` may call.
+    pub(crate) fn new(asked: &Asked) -> Self {
+        let mut starts = vec![0];
+        for procedure in &asked.application.procedures {
+            let copies = usize::try_from(asked.copies(procedure.table)).unwrap_or_default();
+            starts.push(starts.last().copied().unwrap_or_default() + copies);
+        }
+        let calls = vec![Calls::default(); starts.last().copied().unwrap_or_default()];
+        Self { starts, calls }
+    }
+
+    /// Returns the calls of a procedure by copy.
+    pub(crate) fn of(&self, procedure: usize) -> &[Calls] {
+        let ends = (self.starts.get(procedure), self.starts.get(procedure + 1));
+        let (Some(start), Some(end)) = ends else { return &[] };
+        &self.calls[*start..*end]
+    }
+
+    /// Counts a call.
+    #[inline]
+    fn count(&mut self, call: &Call<'_>, is_done: bool, rows: u64) {
+        let Some(start) = self.starts.get(usize::from(call.procedure)) else { return };
+        let Some(calls) = self.calls.get_mut(start + call.table as usize) else { return };
+        if is_done {
+            calls.done += 1;
+            calls.rows += rows;
+        } else {
+            calls.failed += 1;
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (ours, theirs) in self.calls.iter_mut().zip(&other.calls) {
+            ours.merge(theirs);
+        }
+    }
+}
+
+/// An engine whose sessions count their calls; everything else is the engine's own.
+pub(crate) struct Counted<'a> {
+    engine: &'a dyn Engine,
+    none: Tallies,
+    tallies: Mutex<Tallies>,
+}
+
+impl<'a> Counted<'a> {
+    /// Returns `engine`, counted from now on.
+    pub(crate) fn new(engine: &'a dyn Engine, asked: &Asked) -> Self {
+        let none = Tallies::new(asked);
+        Self { engine, tallies: Mutex::new(none.clone()), none }
+    }
+
+    /// Returns what was called by sessions that have ended.
+    pub(crate) fn tallies(&self) -> Tallies {
+        // A client that panicked while it counted has failed its step already.
+        match self.tallies.lock() {
+            Ok(tallies) => tallies.clone(),
+            Err(poisoned) => poisoned.into_inner().clone(),
+        }
+    }
+}
+
+/// A session that counts for itself, and hands over at its end.
+struct CountedSession<'e> {
+    session: Box<dyn Session + 'e>,
+    tallies: Tallies,
+    all: &'e Mutex<Tallies>,
+}
+
+impl Session for CountedSession<'_> {
+    #[inline]
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let answer = self.session.execute(op, rows);
+        if let Op::Call(call) = op {
+            self.tallies.count(call, answer.is_ok(), rows.count());
+        }
+        answer
+    }
+}
+
+impl Drop for CountedSession<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut all) = self.all.lock() {
+            all.merge(&self.tallies);
+        }
+    }
+}
+
+impl Engine for Counted<'_> {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        let session = self.engine.session()?;
+        let tallies = self.none.clone();
+        Ok(Box::new(CountedSession { session, tallies, all: &self.tallies }))
+    }
+
+    fn identity(&self) -> Identity {
+        self.engine.identity()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        self.engine.effective_options()
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        self.engine.maintain(work)
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        self.engine.state()
+    }
+
+    /// Closes nothing: the engine is only borrowed.
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
