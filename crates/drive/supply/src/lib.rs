@@ -26,12 +26,13 @@ mod release;
 mod server;
 mod source;
 mod store;
+pub mod testing;
 
 pub use artifact::{Artifact, Tree};
 pub use compile::{CompileEvent, CompileOrder, compilable};
 pub use engines::{Engines, Prove};
 pub use error::SupplyError;
 pub use release::{KNOWN_ROCKSDB, nearest_release};
-pub use server::ServerProgram;
+pub use server::{MARIADB, MYSQL, POSTGRES, ServerProgram};
 pub use source::{Debian, Distribution, Fetched, Maven, MavenServers, Npm, Progress, Source};
 pub use store::{Own, Store, default_cache_dir};

@@ -9,6 +9,7 @@ use model::{DataShape, Settings};
 use plan::{Builds, EngineInfo};
 use runner::Library;
 use shim::Recipe;
+use supply::ServerProgram;
 
 /// How an engine's driver is had.
 enum Source {
@@ -18,6 +19,8 @@ enum Source {
     Loaded(Open),
     /// Loaded behind a shim, which is compiled for each build.
     Shimmed(Open, Recipe),
+    /// A program of its own, amid its files.
+    Server(ServerProgram),
     /// Linked when no version is named, else loaded.
     Either(fn() -> Box<dyn Driver>, Open),
 }
@@ -34,6 +37,9 @@ static ENGINES: &[(&str, &str, Source)] = &[
     ("wiredtiger", "B-tree, or LSM tree up to version 11; any build", Source::Shimmed(driver_wiredtiger::open_library, driver_wiredtiger::RECIPE)),
     ("sqlite", "B-tree with SQL in front", Source::Either(driver_sqlite::driver, driver_sqlite::open_library)),
     ("lmdb", "copy-on-write B-tree in mapped memory", Source::Either(driver_lmdb::driver, driver_lmdb::open_library)),
+    ("postgres", "SQL server: heap tables and B-trees, vacuumed", Source::Server(supply::POSTGRES)),
+    ("mysql", "SQL server: InnoDB's clustered B-trees", Source::Server(supply::MYSQL)),
+    ("mariadb", "SQL server: InnoDB, and MyRocks' LSM tree", Source::Server(supply::MARIADB)),
     ("redb", "copy-on-write B-tree in Rust", Source::Linked(driver_redb::driver)),
     ("fjall", "LSM tree in Rust, with or without key-value separation", Source::Linked(driver_fjall::driver)),
     ("memory", "reference: an ordered map, the oracle of the tests", Source::Linked(|| Box::<engine::memory::MemoryDriver>::default())),
@@ -41,13 +47,22 @@ static ENGINES: &[(&str, &str, Source)] = &[
     ("faulty", "reference: misbehaves on a script, to test the harness", Source::Linked(|| Box::<engine::faulty::FaultyDriver>::default())),
 ];
 
+/// Returns the engines whose builds are servers.
+pub(crate) fn servers() -> Vec<ServerProgram> {
+    let server = |(_, _, source): &(&str, &str, Source)| match source {
+        Source::Server(server) => Some(*server),
+        Source::Linked(_) | Source::Loaded(_) | Source::Shimmed(..) | Source::Either(..) => None,
+    };
+    ENGINES.iter().filter_map(server).collect()
+}
+
 /// Returns what the planner must know of each engine.
 pub(crate) fn infos() -> Vec<EngineInfo> {
     let info = |(name, _, source): &(&'static str, &str, Source)| EngineInfo {
         name,
         builds: match source {
             Source::Linked(_) => Builds::Linked,
-            Source::Loaded(_) | Source::Shimmed(..) => Builds::Loaded,
+            Source::Loaded(_) | Source::Shimmed(..) | Source::Server(_) => Builds::Loaded,
             Source::Either(..) => Builds::Either,
         },
     };
@@ -63,7 +78,11 @@ pub(crate) fn descriptions() -> impl Iterator<Item = (&'static str, &'static str
 pub(crate) fn recipe(name: &str) -> Option<Recipe> {
     ENGINES.iter().find_map(|(known, _, source)| match source {
         Source::Shimmed(_, recipe) if *known == name => Some(*recipe),
-        Source::Shimmed(..) | Source::Linked(_) | Source::Loaded(_) | Source::Either(..) => None,
+        Source::Shimmed(..)
+        | Source::Linked(_)
+        | Source::Loaded(_)
+        | Source::Either(..)
+        | Source::Server(_) => None,
     })
 }
 
@@ -79,7 +98,10 @@ pub(crate) fn driver(
             Some(Source::Loaded(open) | Source::Shimmed(open, _) | Source::Either(_, open)),
             Some(library),
         ) => open(&library.path),
-        (Some(Source::Loaded(_) | Source::Shimmed(..)), None) => {
+        (Some(Source::Server(_)), Some(_)) => {
+            Err(EngineError::Unsupported(format!("{name} is not driven yet")))
+        }
+        (Some(Source::Loaded(_) | Source::Shimmed(..) | Source::Server(_)), None) => {
             Err(EngineError::Unsupported(format!("{name} needs a version: {name}@VERSION")))
         }
         (None, _) => Err(EngineError::Unsupported(format!("no engine is named `{name}`"))),
@@ -92,7 +114,7 @@ pub(crate) fn driver(
 pub(crate) fn known_options(dir: &Path) -> impl Iterator<Item = (&'static str, Vec<String>)> {
     let linked = ENGINES.iter().filter_map(|(name, _, source)| match source {
         Source::Linked(make) | Source::Either(make, _) => Some((*name, make)),
-        Source::Loaded(_) | Source::Shimmed(..) => None,
+        Source::Loaded(_) | Source::Shimmed(..) | Source::Server(_) => None,
     });
     let dir = dir.to_owned();
     linked.filter_map(move |(name, make)| match open_wrongly(&*make(), &dir) {

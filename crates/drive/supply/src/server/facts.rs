@@ -38,8 +38,8 @@ impl Facts {
         let value = |start: &str| {
             text.lines().find_map(|line| Some(line.strip_prefix(start)?.trim().to_owned()))
         };
-        self.compiler = self.compiler.take().or_else(|| value("Compiler:"));
-        let kind = value("CMAKE_BUILD_TYPE:").unwrap_or_default().to_uppercase();
+        self.compiler = self.compiler.take().or_else(|| value("Compiler: "));
+        let kind = value("CMAKE_BUILD_TYPE: ").unwrap_or_default().to_uppercase();
         let flags = value(&format!("CMAKE_CXX_FLAGS_{kind}:")).or_else(|| value("CXX_FLAGS ="));
         self.flags = self.flags.take().or_else(|| flags.map(|flags| telling(&flags)));
     }
@@ -110,7 +110,7 @@ mod tests {
     fn mysql_tells_them_in_a_file_old_or_new() {
         let mut new = Facts::default();
         new.read_info(
-            "CMAKE_BUILD_TYPE: RelWithDebInfo\nCompiler: GNU 8.3.1\nCMAKE_CXX_FLAGS: -Wall\n\
+            "CMAKE_BUILD_TYPE:STRING=RelWithDebInfo\nCMAKE_BUILD_TYPE: RelWithDebInfo\nCompiler: GNU 8.3.1\nCMAKE_CXX_FLAGS: -Wall\n\
              CMAKE_CXX_FLAGS_RELWITHDEBINFO: -ffunction-sections -O2 -g -DNDEBUG\n",
         );
         assert_eq!(new.compiler.as_deref(), Some("GNU 8.3.1"));

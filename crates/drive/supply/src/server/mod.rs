@@ -5,10 +5,12 @@
 
 mod facts;
 mod keep;
+mod known;
 mod program;
 mod tree;
 mod trial;
 
+pub use known::{MARIADB, MYSQL, POSTGRES};
 pub use program::ServerProgram;
 pub(crate) use tree::{TREE_DIR, TreeNote};
 pub(crate) use trial::{missing_libraries, package_of};

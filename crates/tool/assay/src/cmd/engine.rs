@@ -9,7 +9,7 @@ use model::capability::Feature;
 use model::{BuildRef, Bytes};
 use plan::{Builds, EngineInfo};
 use runner::Library;
-use supply::{Artifact, KNOWN_ROCKSDB, Own, Store};
+use supply::{Artifact, KNOWN_ROCKSDB, Own, ServerProgram, Store};
 
 use super::prove::engines;
 use crate::environment::Environment;
@@ -24,6 +24,8 @@ use crate::ui::Ui;
   assay engine get rocksdb@9.10.0              the official artifact, through Maven
   assay engine get rocksdb@system              the distribution's library
   assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
+  assay engine get postgres@15.10              a server, its program amid its files
+  assay engine add postgres@mine /usr/lib/postgresql/15
   assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
   assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
   assay engine show rocksdb@9.10.0             what this build can do")]
@@ -41,13 +43,14 @@ enum Action {
         /// Build, such as rocksdb@9.10.0 or rocksdb@system
         build: BuildRef,
     },
-    /// Keep a library of your own in the cache
+    /// Keep a library of your own, or remember where a server of your own is installed
     Add {
-        /// Engine the library is of
-        engine: String,
-        /// The library
+        /// Engine it is of, such as rocksdb; or a name for the build, such as postgres@mine
+        engine: BuildRef,
+        /// The library; of a server, the directory it is installed in, which is not copied
+        #[arg(value_name = "PATH")]
         library: PathBuf,
-        /// Name to give the build; may begin with its version
+        /// Name to give the build, if not given with the engine; may begin with its version
         #[arg(long, value_name = "NAME")]
         version: Option<String>,
         /// Where its headers are, if not near the library; for engines driven through a shim
@@ -78,8 +81,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             ui.answer(line(&artifact));
         }
         Action::Add { engine, library, version, headers } => {
-            let own =
-                Own { engine, library, version: version.as_deref(), headers: headers.as_deref() };
+            let version = name_given(engine, version.as_deref())?;
+            let (engine, headers) = (engine.engine.as_str(), headers.as_deref());
+            let own = Own { engine, library, version, headers };
             ui.answer(line(&add(&own, environment, ui)?));
         }
         Action::Build(args) => return super::build::run(args, environment, ui),
@@ -100,14 +104,27 @@ pub(crate) fn store(environment: &Environment) -> Result<Store> {
     Ok(Store::open(cache).told()?.knowing(engines(environment)))
 }
 
+/// Returns the name given to the user's own build, with its engine or apart.
+fn name_given<'a>(build: &'a BuildRef, apart: Option<&'a str>) -> Result<Option<&'a str>> {
+    match (build.version.as_deref(), apart) {
+        (Some(_), Some(name)) => Err(miette!(
+            help = format!("leave out --version {name}"),
+            "{build} names the build already"
+        )),
+        (with_engine, apart) => Ok(with_engine.or(apart)),
+    }
+}
+
 /// Keeps a library of the user's own, once it has turned out to be what it is said to be.
 fn add(own: &Own<'_>, environment: &Environment, ui: &Ui) -> Result<Artifact> {
     let engine = own.engine;
     check_can_load(engine)?;
     if own.headers.is_some() && registry::recipe(engine).is_none() {
+        let is_server = registry::servers().iter().any(|server| server.engine == engine);
+        let driven = if is_server { "a server" } else { "driven through its C functions" };
         return Err(miette!(
             help = "leave out --headers",
-            "{engine} is driven through its C functions: no headers are needed"
+            "{engine} is {driven}: no headers are needed"
         ));
     }
     let progress = &mut |what: &str| ui.remark(format_args!("{engine}: {what}"));
@@ -119,20 +136,29 @@ pub(crate) fn fetch(store: &Store, build: &BuildRef, ui: &Ui) -> Result<Artifact
     store.get(build, &mut |what| ui.remark(format_args!("{build}: {what}"))).told()
 }
 
-/// Returns the library of a build that is loaded at run time; `None` for linked engines.
+/// Returns the library or server of a build; `None` for linked engines.
 pub(crate) fn library(
     build: &BuildRef,
     environment: &Environment,
     ui: &Ui,
 ) -> Result<Option<Library>> {
+    Ok(artifact(build, environment, ui)?.as_ref().map(to_library))
+}
+
+/// Returns a build that is loaded or started; `None` for linked engines.
+fn artifact(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<Option<Artifact>> {
     let infos = registry::infos();
     let builds = infos.iter().find(|info| info.name == build.engine).map(|info| info.builds);
     if build.version.is_none() || builds.is_none_or(|builds| builds == Builds::Linked) {
         return Ok(None);
     }
-    let artifact = fetch(&store(environment)?, build, ui)?;
-    let Artifact { library, sha256, origin, facts, .. } = artifact;
-    Ok(Some(Library { path: library, sha256, origin, facts }))
+    fetch(&store(environment)?, build, ui).map(Some)
+}
+
+/// Returns what the runner is told of a build.
+fn to_library(artifact: &Artifact) -> Library {
+    let Artifact { library, sha256, origin, facts, .. } = artifact.clone();
+    Library { path: library, sha256, origin, facts }
 }
 
 /// Checks that an engine's builds are loaded, or can be.
@@ -196,6 +222,10 @@ fn list(store: &Store, ui: &Ui) {
         "known releases of rocksdb (others are tried too)\n  {}",
         KNOWN_ROCKSDB.join(" ")
     ));
+    ui.answer("known releases of servers (other releases of postgres are tried too)");
+    let known =
+        |server: ServerProgram| [server.engine.to_owned(), store.known(server.engine).join(" ")];
+    columns(&registry::servers().into_iter().map(known).collect::<Vec<_>>(), ui);
     ui.answer("releases that can be compiled: assay engine build");
     let compilable = supply::compilable();
     columns(
@@ -239,16 +269,27 @@ pub(crate) fn line(artifact: &Artifact) -> String {
 
 /// Returns a build's name, size, hash and origin.
 fn cells(artifact: &Artifact) -> [String; 4] {
-    let Artifact { build, sha256, origin, bytes, .. } = artifact;
+    let Artifact { build, sha256, origin, .. } = artifact;
     let sha256 = format!("sha256 {}", &sha256[..12.min(sha256.len())]);
-    [build.to_string(), Bytes(*bytes).to_string(), sha256, origin.clone()]
+    [build.to_string(), size(artifact), sha256, origin.clone()]
+}
+
+/// Returns the size of a build in words.
+fn size(artifact: &Artifact) -> String {
+    let bytes = Bytes(artifact.bytes);
+    match artifact.tree.as_ref().map(|tree| tree.files) {
+        None => bytes.to_string(),
+        Some(Some(files)) => format!("{bytes} in {files} files"),
+        Some(None) => format!("{bytes}, used where it lies"),
+    }
 }
 
 fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
     if build.version.is_some() || known(&build.engine)?.builds == Builds::Loaded {
         check_loaded(build)?;
     }
-    let library = library(build, environment, ui)?;
+    let artifact = artifact(build, environment, ui)?;
+    let library = artifact.as_ref().map(to_library);
     let driver = registry::driver(&build.engine, library.as_ref()).told()?;
     let identity = driver.identity();
     let origin = library.as_ref().map_or(&identity.origin, |library| &library.origin);
@@ -256,6 +297,10 @@ fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
     let made = library.map(|library| library.facts).unwrap_or_default();
     for (name, value) in identity.facts.iter().chain(&made) {
         ui.answer(format_args!("  {name}: {value}"));
+    }
+    if let Some(artifact) = artifact.filter(|artifact| artifact.tree.is_some()) {
+        ui.answer(format_args!("  program: {}", artifact.library.display()));
+        ui.answer(format_args!("  size: {}", size(&artifact)));
     }
     let capabilities = driver.capabilities();
     let names = |all: Vec<&str>| all.join(", ");

@@ -39,6 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 pub(crate) fn engines(environment: &Environment) -> Engines {
     Engines {
         recipe: registry::recipe,
+        servers: registry::servers(),
         compiler: environment.compiler.clone(),
         prove: Box::new(try_library),
     }

@@ -1,0 +1,40 @@
+//! Servers for tests: the one place from which every crate's tests have them.
+
+use model::BuildRef;
+
+use crate::artifact::Artifact;
+use crate::engines::Engines;
+use crate::server::{MARIADB, MYSQL, POSTGRES};
+use crate::store::{Store, default_cache_dir};
+
+/// Returns a server from the user's own cache, fetched when it is not there: `postgres@15.10`.
+///
+/// A test that gets an error prints `skipped:` with it, unless the variable `CI` is `true`.
+///
+/// # Errors
+/// When it cannot be fetched or does not run here, in words.
+///
+/// # Panics
+/// When it cannot be had and the variable `CI` is `true`: there nothing is skipped.
+pub fn server(build: &str) -> Result<Artifact, String> {
+    let found = obtain(build);
+    if let (Err(reason), Some("true")) = (&found, variable("CI").as_deref()) {
+        panic!("{reason}");
+    }
+    found
+}
+
+fn obtain(build: &str) -> Result<Artifact, String> {
+    let build: BuildRef = build.parse()?;
+    let (home, xdg) = (variable("HOME"), variable("XDG_CACHE_HOME"));
+    let dir = default_cache_dir(home.as_deref(), xdg.as_deref()).ok_or("no home directory")?;
+    let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
+    let store = Store::open(dir).map_err(|error| error.to_string())?.knowing(engines);
+    // Tests that ask at once wait for the first: one process at a time works on a build.
+    store.get(&build, &mut |_| ()).map_err(|error| error.to_string())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test has no program that reads it first")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
