@@ -14,6 +14,7 @@ use crate::comparison::{
 use crate::error::AnalysisError;
 use crate::family::{self, Families};
 use crate::ledger::Ledger;
+use crate::metrics::RATE_SUSTAINED;
 use crate::noise::{self, Noise};
 use crate::published::hold;
 
@@ -23,7 +24,8 @@ use crate::published::hold;
 /// time: what was measured is not thrown away. Such a run is listed in
 /// [`Comparison::incomplete`], and is left out where only whole runs can tell. A run that is
 /// invalid is listed in [`Comparison::invalid`], and nothing of it counts. A metric that the
-/// experiment gives ([`is_given`]) has no ratio to the base. `ledger` must not hold the runs
+/// experiment gives ([`is_given`]) has no ratio to the base; nor has anything of a step beside whose
+/// queries either side's background writers missed their rate. `ledger` must not hold the runs
 /// themselves: they would count twice.
 ///
 /// # Errors
@@ -45,6 +47,7 @@ pub fn compare(
         index: key.index,
         name: key.name.clone(),
         distribution: distribution(experiment, key.index),
+        unit: experiment.steps.get(key.index as usize).map(|step| step.unit).unwrap_or_default(),
         clients: key.clients,
         is_rate_given: arms.is_rate_given,
         primary: primary(arms),
@@ -127,8 +130,10 @@ impl Question<'_> {
         let cell = |variant: &Variant| {
             let arm = of(&variant.name);
             let is_base = variant.name == self.base;
+            let is_lighter = has_missed_rate(base) || has_missed_rate(arm);
             let measured = arm.metrics.iter().filter_map(|(metric, own)| {
-                let has_ratio = !(is_base || arms.is_rate_given && is_given(metric));
+                let is_given = arms.is_rate_given && is_given(metric);
+                let has_ratio = !(is_base || is_given || is_lighter && !is_of_writers(metric));
                 let versus = || self.versus(metric, base.values(metric), own, assumed_cov);
                 let spread = Spread::of(&numbers(own))?;
                 let versus_base = has_ratio.then(versus).flatten();
@@ -171,6 +176,19 @@ impl Question<'_> {
         };
         if is_io_bound { ASSUMED_COV_IO_BOUND } else { ASSUMED_COV }
     }
+}
+
+/// Returns whether the background writers of most runs missed the rate asked of them.
+///
+/// What ran beside them ran under another load than beside those that kept it: no ratio compares
+/// the two. Source: [`RATE_SUSTAINED`].
+fn has_missed_rate(arm: &Arm<'_>) -> bool {
+    median(&numbers(arm.values("writer_rate_share"))).is_some_and(|share| share < RATE_SUSTAINED)
+}
+
+/// Returns whether a metric is about the background writers themselves.
+fn is_of_writers(metric: &str) -> bool {
+    metric.starts_with("writer_")
 }
 
 /// Returns whether both arms have the same blocks, one value each, and enough of them.
@@ -252,12 +270,12 @@ mod tests {
     use std::collections::BTreeSet;
 
     use model::record::SettleRecord;
-    use model::{Load, Nanos, OpenLoad, Pace, Rate, StepRecord};
+    use model::{Load, Nanos, OpKind, OpenLoad, Pace, Rate, StepRecord};
     use proptest::prelude::*;
     use stats::{Method, Verdict};
 
     use super::*;
-    use crate::sample::{experiment, run, step};
+    use crate::sample::{application, experiment, run, step, summary};
 
     const NONE: Ledger = Ledger { experiments: Vec::new() };
     const METRIC: &str = "throughput_ops_per_s";
@@ -501,5 +519,26 @@ mod tests {
                 prop_assert!((there.low * back.high - 1.0).abs() < 1e-9);
             }
         }
+    }
+
+    #[test]
+    fn queries_beside_writers_that_missed_their_rate_have_no_ratio() {
+        let mut asked = experiment(&["base", "late"], 3);
+        asked.application = Some(application("readrandom", 100.0));
+        let with = |late: u64| {
+            let mut runs = three("base", [1_000, 1_040, 980]);
+            runs.extend(three("late", [1_500, 1_560, 1_470]));
+            for run in &mut runs {
+                // Two clients for two seconds: 400 rows are asked for.
+                let rows = if run.cell.variant == "late" { late } else { 400 };
+                run.steps[0].writers = [(OpKind::Insert, summary(4, rows))].into();
+            }
+            let comparison = compare(&runs, &asked, "base", &NONE).unwrap();
+            let cell = &comparison.steps[0].cells[1];
+            let versus = |name: &str| cell.metrics[name].versus_base.is_some();
+            (cell.has_missed_rate(), versus(METRIC), versus("writer_rows_per_s"))
+        };
+        assert_eq!(with(380), (false, true, true));
+        assert_eq!(with(379), (true, false, true));
     }
 }

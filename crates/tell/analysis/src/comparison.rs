@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::Durability;
+use model::{Durability, OpUnit};
 use serde::Serialize;
 use stats::{Effect, Spread};
 
 use crate::family::Families;
+use crate::metrics::RATE_SUSTAINED;
 use crate::noise::Noise;
 use crate::published::Held;
 
@@ -37,6 +38,16 @@ impl CellComparison {
     pub fn metric(&self, name: &str) -> Option<&Measured> {
         self.metrics.get(name)
     }
+
+    /// Returns whether the background writers of most runs missed the rate asked of them: their
+    /// queries then had less beside them, and compare with nobody's.
+    ///
+    /// Source: [`RATE_SUSTAINED`].
+    #[must_use]
+    pub fn has_missed_rate(&self) -> bool {
+        let reached = self.metric("writer_rate_share");
+        reached.is_some_and(|reached| reached.spread.median < RATE_SUSTAINED)
+    }
 }
 
 /// One step at one level of the clients factor, over all variants.
@@ -48,6 +59,8 @@ pub struct StepComparison {
     pub name: String,
     /// Key distribution, as written.
     pub distribution: String,
+    /// What counts as one operation.
+    pub unit: OpUnit,
     /// Level of the clients factor.
     pub clients: u32,
     /// Whether operations arrived at rates the experiment gives.

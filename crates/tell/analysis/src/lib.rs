@@ -47,9 +47,9 @@ pub use family::{Families, Family};
 pub use join::join;
 pub use ledger::{Ledger, LedgerCell, ledger};
 pub use metrics::{
-    Percentile, Time, Withheld, bytes_put, interval_operations, primary_operations, requests,
-    response_time, run_metrics, service_time, step_metrics, with_memory, with_writers,
-    writer_rate_asked,
+    Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, interval_operations, is_of_server,
+    primary_operations, requests, response_time, run_metrics, service_time, step_metrics,
+    with_memory, with_writers, writer_rate_asked,
 };
 pub use micro::{KernelCell, kernel_cells};
 pub use noise::Noise;

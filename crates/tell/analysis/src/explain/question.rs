@@ -9,7 +9,7 @@ use super::explanation::{Explanation, Rung};
 use super::identity::{Identity, identity};
 use super::moved::{Moved, moved};
 use super::refusal::{Case, refusals};
-use crate::comparison::{Comparison, StepComparison};
+use crate::comparison::{CellComparison, Comparison, StepComparison};
 use crate::metrics::clients;
 
 /// Share of the change from which the storage wait is worth dividing among its factors.
@@ -59,6 +59,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         subject,
         effect: effect.as_ref(),
         account: account.as_ref(),
+        missed: missed(step, [base, variant]).as_deref(),
         blocking: question.blocking,
     });
     let moved = moved(step, base, variant, effect.as_ref());
@@ -93,6 +94,18 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         },
         refusals,
     })
+}
+
+/// Returns whose background writers missed the rate asked of them, in words.
+fn missed(step: &StepComparison, sides: [&str; 2]) -> Option<String> {
+    let of_sides = |cell: &&CellComparison| sides.contains(&cell.variant.as_str());
+    let late = step.cells.iter().filter(of_sides).find(|cell| cell.has_missed_rate())?;
+    let share = late.metric("writer_rate_share")?.spread.median;
+    Some(format!(
+        "the background writers of {} reached {:.0} % of their rate",
+        late.variant,
+        100.0 * share
+    ))
 }
 
 /// Returns the CPUs of a run: one where client and server were put on the same.

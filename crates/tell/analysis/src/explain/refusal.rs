@@ -63,6 +63,8 @@ pub(super) struct Case<'a> {
     pub(super) subject: Subject,
     pub(super) effect: Option<&'a Effect>,
     pub(super) account: Option<&'a Account>,
+    /// Whose background writers missed their rate.
+    pub(super) missed: Option<&'a str>,
     pub(super) blocking: &'a [String],
 }
 
@@ -97,8 +99,16 @@ fn few_runs(case: &Case<'_>) -> Option<Refusal> {
     })
 }
 
-/// Refuses what ran with other numbers of clients, or at rates that a search chose.
+/// Refuses what ran with other numbers of clients, beside slower writers, or at rates that a search
+/// chose.
 fn loaded_unalike(case: &Case<'_>) -> Option<Refusal> {
+    if let Some(seen) = case.missed {
+        return Some(Refusal::new(
+            Rule::LoadedUnalike,
+            seen,
+            "background writers that keep their rate: a lower one",
+        ));
+    }
     let all = || case.base.iter().chain(case.variant).map(|(_, step)| step);
     let is_search = all().any(|step| matches!(step.step.load, Load::FindRate(_)));
     if is_search {

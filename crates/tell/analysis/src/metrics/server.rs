@@ -6,6 +6,11 @@ use model::{OpKind, OpUnit, Readings, StepRecord};
 use super::derived::{Derived, float, get, ratio, sum};
 use super::operations::{operations, requests};
 
+/// Share of the rate asked of background writers below which it counts as missed.
+///
+/// Source: M. Callaghan, insert benchmark reports (the 95 % rule).
+pub const RATE_SUSTAINED: f64 = 0.95;
+
 /// Kinds of operation that only SQL servers have.
 const OF_SERVERS: [OpKind; 3] = [OpKind::Insert, OpKind::Transaction, OpKind::Define];
 
@@ -16,7 +21,8 @@ pub(crate) fn cpu_us(step: &StepRecord) -> Option<f64> {
 }
 
 /// Returns whether the step was asked of a server, one that Assay did not start included.
-pub(crate) fn is_of_server(step: &StepRecord) -> bool {
+#[must_use]
+pub fn is_of_server(step: &StepRecord) -> bool {
     let has = |name: &str| step.counters.contains_key(name);
     let mut kinds = step.clients.keys().chain(step.writers.keys());
     has("server_cpu_user_us")

@@ -1,5 +1,6 @@
 //! A031: the background writer did not reach its rate.
 
+use analysis::RATE_SUSTAINED;
 use model::record::Severity;
 use model::{Experiment, Readings, StepRecord};
 
@@ -25,9 +26,6 @@ pub(crate) static RULE: Rule = Rule {
     ..Rule::SILENT
 };
 
-/// Share of the wanted rate below which a background writer counts as not sustained.
-/// Source: Callaghan, insert benchmark reports (the 95 % rule).
-const SUSTAINED_SHARE: f64 = 0.95;
 /// Share of the wanted rate that it should reach. Source: the reference, analysis, L31.
 const REACHED_SHARE: f64 = 0.99;
 
@@ -47,7 +45,7 @@ fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Seen> {
     let asked = analysis::writer_rate_asked(step, application)?;
     let known = analysis::with_writers(Readings::new(), step, application);
     let share = *known.get("writer_rate_share")?;
-    (share < SUSTAINED_SHARE).then(|| {
+    (share < RATE_SUSTAINED).then(|| {
         let seen = format!(
             "the background writers reached {:.0} of the {asked:.0} rows/s asked of them, {}: its \
              rate of queries is not comparable",
@@ -62,7 +60,7 @@ fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Seen> {
 fn missed(step: &StepRecord, is_base: bool) -> Option<Seen> {
     let (reached, wanted) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
     let share = reached / wanted.0 as f64;
-    let is_grave = is_base && share < SUSTAINED_SHARE;
+    let is_grave = is_base && share < RATE_SUSTAINED;
     let severity = if is_grave { Severity::Blocking } else { Severity::Doubt };
     (share < REACHED_SHARE).then(|| {
         let seen = format!("the background writer reached {} of its rate", percent(share));
