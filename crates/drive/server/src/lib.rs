@@ -24,5 +24,5 @@ pub use error::ServerError;
 pub use kind::{Ask, Kind, Site, Stop, Task};
 pub use launch::Quarters;
 pub use place::clean_up;
-pub use running::{READY_WITHIN, Running, STOP_WITHIN, Start};
+pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN, Start};
 pub use user::User;

@@ -1,6 +1,7 @@
 //! A server while it runs.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -24,6 +25,9 @@ const SET_UP_MAX: Duration = Duration::from_secs(300);
 pub const READY_WITHIN: Duration = Duration::from_secs(120);
 /// Longest time a server may take to stop: it writes what its cache holds.
 pub const STOP_WITHIN: Duration = Duration::from_secs(120);
+
+/// Name of a server's log in its directory.
+pub const LOG: &str = "server.log";
 
 /// First number of sockets that are named by a port, and how many there are.
 const PORTS: (u16, u16) = (20_000, 20_000);
@@ -56,9 +60,25 @@ pub struct Start<'a> {
     pub ready_within: Duration,
 }
 
+/// How a server ended of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Death {
+    /// How; `None` when nobody knows.
+    pub status: Option<ExitStatus>,
+    /// The last line of its log that says anything.
+    pub last_words: String,
+}
+
+impl fmt::Display for Death {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; its last words: {}", launch::how(self.status), self.last_words)
+    }
+}
+
 /// A server that runs; killed when dropped, its data left to whoever named the directory.
 pub struct Running {
     kind: &'static dyn Kind,
+    program: PathBuf,
     site: Site,
     user: User,
     version: String,
@@ -66,7 +86,7 @@ pub struct Running {
     files: Vec<PathBuf>,
     child: Child,
     /// Its end, once taken note of.
-    ended: Option<String>,
+    ended: Option<Death>,
     place: Place,
 }
 
@@ -109,9 +129,18 @@ impl Running {
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
         let child = launch(&task, &user, &start.quarters, &site.log)?;
         let endpoint = start.kind.endpoint(&site);
-        let kind = start.kind;
-        let mut running =
-            Self { kind, site, user, version, endpoint, files, child, ended: None, place };
+        let mut running = Self {
+            kind: start.kind,
+            program: start.program.to_owned(),
+            site,
+            user,
+            version,
+            endpoint,
+            files,
+            child,
+            ended: None,
+            place,
+        };
         if let Some(server) = Living::of(running.child.id()) {
             running.place.note_server(server)?;
         }
@@ -159,21 +188,36 @@ impl Running {
             Some(key) => format!("{} with the capability {key}", self.user.name),
             None => self.user.name.clone(),
         };
-        [("server_user", user), ("server_version", self.version.clone())]
-            .map(|(name, value)| (name.to_owned(), value))
-            .into_iter()
-            .filter(|(_, value)| !value.is_empty())
-            .collect()
+        let program = self.program.display().to_string();
+        let facts = [
+            ("server", "started by Assay for the run".to_owned()),
+            ("server_program", program),
+            ("server_user", user),
+            ("server_version", self.version.clone()),
+        ];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value)).into_iter();
+        facts.filter(|(_, value)| !value.is_empty()).collect()
     }
 
-    /// Returns how it died, with its last words; `None` while it lives. Does not wait.
-    pub fn death(&mut self) -> Option<&str> {
+    /// Returns how it died; `None` while it lives. Does not wait.
+    pub fn death(&mut self) -> Option<&Death> {
         if self.ended.is_none()
             && let Ok(Some(status)) = self.child.try_wait()
         {
             self.note_end(Some(status));
         }
-        self.ended.as_deref()
+        self.ended.as_ref()
+    }
+
+    /// Returns how it died, when it does within that time.
+    ///
+    /// For a client who has lost its server: the kernel closes a socket a moment before it tells
+    /// of the death.
+    pub fn death_within(&mut self, time: Duration) -> Option<&Death> {
+        if let Some(server) = Living::of(self.child.id()) {
+            server.wait(waits(time), || false);
+        }
+        self.death()
     }
 
     /// Asks it to stop and waits; then ends what is left of it.
@@ -183,7 +227,7 @@ impl Running {
     /// killed after that time.
     pub fn stop(&mut self, within: Duration) -> Result<(), ServerError> {
         if let Some(death) = self.death() {
-            let death = death.to_owned();
+            let death = death.to_string();
             self.kill();
             return Err(ServerError::Died(death));
         }
@@ -223,8 +267,7 @@ impl Running {
     }
 
     fn note_end(&mut self, status: Option<ExitStatus>) {
-        let (how, words) = (launch::how(status), site::last_words(&self.site.log));
-        self.ended = Some(format!("{how}; its last words: {words}"));
+        self.ended = Some(Death { status, last_words: site::last_words(&self.site.log) });
     }
 
     /// Waits until it answers; one that does not is ended by the drop that follows.
@@ -270,7 +313,7 @@ fn site_of(start: &Start<'_>, place: &Place, user: &User) -> Site {
         data: start.dir.join("data"),
         socket: place.socket(),
         temporary: start.dir.join("tmp"),
-        log: start.dir.join("server.log"),
+        log: start.dir.join(LOG),
         port: first + own.wrapping_add(number) % count,
         user: user.name.clone(),
     }

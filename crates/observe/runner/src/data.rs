@@ -20,17 +20,19 @@ const RUN: &str = "run-";
 pub struct DataRoot {
     path: PathBuf,
     /// The marker, locked as long as runs may be made; the kernel frees it at our end.
-    _lock: File,
+    lock: File,
 }
 
 impl DataRoot {
     /// Takes a directory: a new one, an empty one, or one taken before.
     ///
-    /// What killed runs left there is removed, unless another process is using the directory.
+    /// What killed runs left there is removed, unless another process is using the directory;
+    /// servers that outlived theirs are ended first.
     ///
     /// # Errors
     /// [`RunnerError::NotOurs`] when it holds anything else.
     pub fn take(path: &Path) -> Result<Self, RunnerError> {
+        server::clean_up();
         let fail = |source: io::Error| RunnerError::DataDir { path: path.into(), source };
         fs::create_dir_all(path).map_err(fail)?;
         let path = fs::canonicalize(path).map_err(fail)?;
@@ -46,7 +48,7 @@ impl DataRoot {
             sweep(&path).map_err(fail)?;
         }
         flock(&lock, FlockOperation::LockShared).map_err(|errno| fail(errno.into()))?;
-        Ok(Self { path, _lock: lock })
+        Ok(Self { path, lock })
     }
 
     /// Returns the directory.
@@ -70,6 +72,16 @@ impl DataRoot {
         remove(&path).map_err(fail)?;
         fs::create_dir(&path).map_err(fail)?;
         Ok(RunData { path })
+    }
+}
+
+impl Drop for DataRoot {
+    /// Removes what runs shared, unless another process is using the directory.
+    fn drop(&mut self) {
+        if flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            // What cannot be removed now is removed by the next experiment.
+            drop(sweep(&self.path));
+        }
     }
 }
 

@@ -60,6 +60,14 @@ pub enum RunnerError {
         /// The options it has, when it tells.
         known: Vec<String>,
     },
+    /// The CPUs of this process do not suffice for the placement asked for.
+    #[error("{message}: {remedy}")]
+    Placement {
+        /// What is asked for and what there is.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// A variant's engine takes no keys or values as long as those asked for.
     #[error("variant {variant}: {message}: {remedy}")]
     TooLong {

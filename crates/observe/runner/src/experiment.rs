@@ -5,18 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use archive::ExperimentDir;
+use archive::{ExperimentDir, RunWriter};
 use load::SteadyClock;
 use model::honesty::ProbeRecord;
 use model::record::SCHEMA;
 use model::{
     Bytes, Cell, Experiment, IntervalRecord, Manifest, Nanos, RunEnd, RunRecord, Step, StepRecord,
 };
+use sampler::IsLog;
+use server::ServerError;
 
 use crate::data::{DataRoot, RunData};
 use crate::error::RunnerError;
+use crate::hosting::{self, Host, Hosting, NoHost, Served};
 use crate::memory::MemoryWatch;
 use crate::message::{Command, Library, Order, ProbeBegins};
+use crate::placement::Cpus;
 use crate::process::{Process, WorkerProgram};
 use crate::stamp::now_utc;
 use crate::supervise::{Start, Supervisor};
@@ -57,8 +61,13 @@ pub struct Workbench<'a> {
     pub program: WorkerProgram,
     /// Where data directories are made.
     pub data: &'a DataRoot,
-    /// Libraries of the builds that are loaded at run time, by variant name.
+    /// Libraries of the builds that are loaded at run time, and programs of those that are
+    /// servers, by variant name.
     pub libraries: BTreeMap<String, Library>,
+    /// How the servers of the variants that have one are had, by variant name.
+    pub servers: BTreeMap<String, Served>,
+    /// Name of the user that servers run as; see [`server::User::find`].
+    pub server_user: Option<String>,
     /// Where the libraries of allocators lie.
     pub allocators: malloc::Libraries,
     /// Longest time without an operation ending.
@@ -167,18 +176,8 @@ fn run_cell(
     let steps = experiment.steps_for(cell.clients);
     check_disk(bench)?;
     let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
-    let order = order(bench, experiment, cell, &data, steps.clone())?;
-    let mut process = start(bench, &order)?;
-    let memory = MemoryWatch::begin(experiment.memory_bytes, &process)?;
-    let samplers = sampler::for_run(&sampler::RunTargets {
-        pid: process.pid(),
-        data_dir: data.path.clone(),
-        cgroup: memory.own_group(),
-        is_log: Some(Arc::new(is_log)),
-        server: None,
-        has_foreign_server: false,
-    });
-    process.tell(&Command::Run(Box::new(order)));
+    let mut order = order(bench, experiment, cell, &data, steps.clone())?;
+    let cpus = Cpus::of(experiment)?;
     let record = RunRecord {
         schema: SCHEMA,
         id: format!("{}/{}", manifest.id, cell.id),
@@ -195,8 +194,76 @@ fn run_cell(
         end: RunEnd::Running,
     };
     let writer = dir.begin_run(&cell.id)?;
-    let start = Start { bench, process, data, memory, clock, writer, record, samplers, steps };
+    let host = match Host::open(&Hosting { bench, experiment, variant, data: &data, cpus: &cpus }) {
+        Ok(host) => host,
+        Err(NoHost::Cap(error)) => return Err(error),
+        Err(NoHost::Server(error)) => {
+            let run = without_server(&writer, record, &data, error)?;
+            progress(Progress::RunEnds { run: &run });
+            return Ok(run);
+        }
+    };
+    order.endpoint = host.endpoint();
+    let mut process = start(bench, &order, &cpus)?;
+    // A server and its page cache are what is capped, when there is one.
+    let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
+    let memory = MemoryWatch::begin(limit, &process)?;
+    let samplers = samplers(&process, &memory, &data, &host);
+    process.tell(&Command::Run(Box::new(order)));
+    let facts = facts(&host, &cpus, experiment);
+    let start =
+        Start { bench, process, host, facts, data, memory, clock, writer, record, samplers, steps };
     Ok(Supervisor::new(start).run(progress)?)
+}
+
+/// Returns what is known of where the engine of a run works.
+pub(crate) fn facts(host: &Host, cpus: &Cpus, experiment: &Experiment) -> BTreeMap<String, String> {
+    host.facts().into_iter().chain(cpus.fact(experiment.placement)).collect()
+}
+
+/// Returns the samplers of a run.
+fn samplers(
+    process: &Process,
+    memory: &MemoryWatch,
+    data: &RunData,
+    host: &Host,
+) -> Vec<Box<dyn sampler::Sampler>> {
+    let is_log: IsLog = Arc::new(is_log);
+    let (data_dir, is_log) = host.data().unwrap_or_else(|| (data.path.clone(), is_log));
+    sampler::for_run(&sampler::RunTargets {
+        pid: process.pid(),
+        data_dir,
+        cgroup: memory.own_group(),
+        is_log: Some(is_log),
+        server: host.targets(),
+        has_foreign_server: host.is_hidden_here(),
+    })
+}
+
+/// Keeps the record of a run whose server did not start.
+fn without_server(
+    writer: &RunWriter,
+    mut record: RunRecord,
+    data: &RunData,
+    error: ServerError,
+) -> Result<RunRecord, RunnerError> {
+    let log = data.path.join(server::LOG);
+    if log.is_file() {
+        writer.keep_engine_file(&log)?;
+    }
+    let step = "open".to_owned();
+    record.end = if matches!(error, ServerError::Interrupted) {
+        RunEnd::Interrupted { step }
+    } else {
+        let reason = match hosting::refusal(error) {
+            (Some(option), reason) => format!("option `{option}`: {reason}"),
+            (None, reason) => reason,
+        };
+        RunEnd::Failed { step, reason }
+    };
+    record.ended_at = Some(now_utc());
+    writer.write_record(&record)?;
+    Ok(record)
 }
 
 /// Checks that what must stay free of the disk is free.
@@ -209,10 +276,14 @@ pub(crate) fn check_disk(bench: &Workbench<'_>) -> Result<(), RunnerError> {
     Ok(())
 }
 
-/// Starts the worker of an order, with its allocator preloaded.
-pub(crate) fn start(bench: &Workbench<'_>, order: &Order) -> Result<Process, RunnerError> {
+/// Starts the worker of an order, with its allocator preloaded, on its CPUs.
+pub(crate) fn start(
+    bench: &Workbench<'_>,
+    order: &Order,
+    cpus: &Cpus,
+) -> Result<Process, RunnerError> {
     let preload = order.allocator.as_ref().map(|library| bench.allocators.preload(library));
-    Process::start(&bench.program, bench.data.path(), preload.as_deref())
+    Process::start(&bench.program, bench.data.path(), preload.as_deref(), &cpus.worker)
 }
 
 pub(crate) fn order(

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use load::{Clock, SteadyClock};
-use model::{Cell, Experiment, Identity, Nanos, Variant};
+use model::{Cell, Experiment, Identity, Nanos, RunEnd, Variant};
+use server::ServerError;
 
 use crate::demand::check_demand;
 use crate::error::RunnerError;
-use crate::experiment::{WATCH_EVERY, Workbench, check_disk, order, start};
+use crate::experiment::{WATCH_EVERY, Workbench, check_disk, facts, order, start};
+use crate::hosting::{self, Host, Hosting, NoHost};
 use crate::memory::MemoryWatch;
 use crate::message::{Command, Message};
+use crate::placement::Cpus;
 use crate::process::{Heard, Process, bad_end};
 
 /// Longest time an engine may take to open and close an empty directory.
@@ -43,7 +46,12 @@ pub fn check_variants(
     check_disk(bench)?;
     for clients in &experiment.clients {
         for step in experiment.steps_for(*clients) {
-            workload::check(&step, &experiment.data)?;
+            match &experiment.application {
+                Some(own) if own.step(&step.name).is_some() => {
+                    workload::check_application(own, &step)?;
+                }
+                Some(_) | None => workload::check(&step, &experiment.data)?,
+            }
         }
     }
     check_demand(experiment)?;
@@ -68,12 +76,25 @@ fn check_variant(
         seed: 0,
     };
     let data = bench.data.fresh(&cell.id)?;
-    let order = order(bench, experiment, &cell, &data, Vec::new())?;
-    let mut process = start(bench, &order)?;
+    let mut order = order(bench, experiment, &cell, &data, Vec::new())?;
+    let cpus = Cpus::of(experiment)?;
+    let hosting = Hosting { bench, experiment, variant, data: &data, cpus: &cpus };
+    let mut host = Host::open(&hosting).map_err(|error| no_host(error, variant))?;
+    order.endpoint = host.endpoint();
+    let mut process = start(bench, &order, &cpus)?;
+    let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     // Dropped after the process, which lives in it.
-    let _memory = MemoryWatch::begin(experiment.memory_bytes, &process)?;
+    let _memory = MemoryWatch::begin(limit, &process)?;
     process.tell(&Command::Run(Box::new(order)));
-    let heard = listen(process, || bench.interrupt.level() > 0);
+    let mut heard = listen(process, || bench.interrupt.level() > 0);
+    if let Some(Ok(identity)) = &mut heard {
+        identity.facts.extend(facts(&host, &cpus, experiment));
+    } else if let (Some(heard), Some(RunEnd::Crashed { reason, .. })) =
+        (&mut heard, host.death("open"))
+    {
+        *heard = Err(Refusal::Engine(None, reason, Vec::new()));
+    }
+    host.close(false);
     let variant = variant.name.clone();
     heard.ok_or(RunnerError::Interrupted)?.map_err(|refusal| match refusal {
         Refusal::Engine(option, reason, known) => {
@@ -84,6 +105,19 @@ fn check_variant(
         }
         Refusal::Allocator(message, remedy) => RunnerError::Allocator { variant, message, remedy },
     })
+}
+
+/// Returns the refusal of a variant whose server does not run.
+fn no_host(error: NoHost, variant: &Variant) -> RunnerError {
+    match error {
+        NoHost::Cap(error) => error,
+        NoHost::Server(ServerError::Interrupted) => RunnerError::Interrupted,
+        NoHost::Server(error) => {
+            let (option, reason) = hosting::refusal(error);
+            let (variant, known) = (variant.name.clone(), Vec::new());
+            RunnerError::Refused { variant, option, reason, known }
+        }
+    }
 }
 
 /// Listens to one preflight; an engine that dies or hangs in it is refused like one that says no.

@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
+use crate::placement::listed;
 
 /// Messages that may wait unread; a worker that talks faster than it is heard waits.
 const MESSAGES_MAX: usize = 64;
@@ -78,14 +79,16 @@ pub(crate) enum Heard {
 impl Process {
     /// Starts a worker in a process group of its own, so that Ctrl-C reaches only the parent.
     ///
-    /// Its environment is this process's, but for `preload` when that is given.
+    /// Its environment is this process's, but for `preload` when that is given; it runs on `cpus`,
+    /// or on all when they are none.
     pub(crate) fn start(
         program: &WorkerProgram,
         dir: &Path,
         preload: Option<&str>,
+        cpus: &[u32],
     ) -> Result<Self, RunnerError> {
-        let mut child = std::process::Command::new(&program.path)
-            .args(&program.arguments)
+        let mut command = placed(program, cpus);
+        let mut child = command
             .envs(preload.map(|preload| ("LD_PRELOAD", preload)))
             .current_dir(dir)
             .process_group(0)
@@ -93,7 +96,10 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|source| RunnerError::Spawn { program: program.path.clone(), source })?;
+            .map_err(|source| {
+                let program = PathBuf::from(command.get_program());
+                RunnerError::Spawn { program, source }
+            })?;
         let stdout = child.stdout.take().expect("stdout is piped");
         let stderr = child.stderr.take().expect("stderr is piped");
         let (send, lines) = sync_channel(MESSAGES_MAX);
@@ -150,7 +156,7 @@ impl Process {
     }
 
     /// Waits for the worker's end; returns how it ended and what it last said on its error stream.
-    pub(crate) fn ended(mut self) -> (Option<ExitStatus>, String) {
+    pub(crate) fn ended(&mut self) -> (Option<ExitStatus>, String) {
         self.kill_if_silent();
         let status = self.child.wait().ok();
         self.is_reaped = true;
@@ -180,6 +186,18 @@ impl Drop for Process {
         self.kill();
         drop(self.child.wait());
     }
+}
+
+/// Returns the command that runs a program on some CPUs.
+fn placed(program: &WorkerProgram, cpus: &[u32]) -> std::process::Command {
+    if cpus.is_empty() {
+        let mut command = std::process::Command::new(&program.path);
+        command.args(&program.arguments);
+        return command;
+    }
+    let mut command = std::process::Command::new("taskset");
+    command.args(["-c", &listed(cpus)]).arg(&program.path).args(&program.arguments);
+    command
 }
 
 /// Returns the last lines of a stream, when it ends.

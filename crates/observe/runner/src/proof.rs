@@ -48,7 +48,7 @@ pub fn prove(
 /// # Errors
 /// [`RunnerError::Spawn`] when the program does not start.
 pub fn disproof(program: &WorkerProgram, dir: &Path) -> Result<Option<Disproof>, RunnerError> {
-    let mut process = Process::start(program, dir, None)?;
+    let mut process = Process::start(program, dir, None, &[])?;
     let clock = SteadyClock::kernel();
     let deadline = clock.now().after(PROOF_MAX);
     let mut told = None;

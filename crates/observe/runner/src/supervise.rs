@@ -1,5 +1,6 @@
 //! The parent half: watches one worker, takes the readings, keeps the record.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use archive::{HistogramPlace, RunWriter, Times};
@@ -11,6 +12,7 @@ use model::{Nanos, RunEnd, RunRecord};
 use crate::data::RunData;
 use crate::doubt::invalid;
 use crate::experiment::{Progress, WATCH_EVERY, Workbench};
+use crate::hosting::Host;
 use crate::ledger::{Kept, Ledger};
 use crate::memory::MemoryWatch;
 use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
@@ -23,6 +25,10 @@ use crate::watch::{Alarm, Phase, Watch};
 pub(crate) struct Supervisor<'a> {
     bench: &'a Workbench<'a>,
     process: Process,
+    /// Ended after the worker, and before its data are removed.
+    host: Host,
+    /// What is known of where the engine works.
+    facts: BTreeMap<String, String>,
     data: RunData,
     memory: MemoryWatch,
     clock: &'a SteadyClock,
@@ -40,6 +46,8 @@ pub(crate) struct Supervisor<'a> {
 pub(crate) struct Start<'a> {
     pub(crate) bench: &'a Workbench<'a>,
     pub(crate) process: Process,
+    pub(crate) host: Host,
+    pub(crate) facts: BTreeMap<String, String>,
     pub(crate) data: RunData,
     pub(crate) memory: MemoryWatch,
     pub(crate) clock: &'a SteadyClock,
@@ -55,6 +63,8 @@ impl<'a> Supervisor<'a> {
         Self {
             bench: start.bench,
             process: start.process,
+            host: start.host,
+            facts: start.facts,
             data: start.data,
             memory: start.memory,
             clock: start.clock,
@@ -101,8 +111,9 @@ impl<'a> Supervisor<'a> {
                 self.ledger.calibrate(&calibration);
                 self.record.calibration = Some(calibration);
             }
-            Message::Opened { identity, effective_options, keep } => {
+            Message::Opened { mut identity, effective_options, keep } => {
                 self.alive();
+                identity.facts.extend(self.facts.clone());
                 self.record.identity = Some(identity);
                 self.record.effective_options = effective_options;
                 self.kept_files = keep;
@@ -289,11 +300,16 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Looks at Ctrl-C, the disk and the watchdog.
+    /// Looks at the server, Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
+        let step = self.step_name();
+        if let Some(end) = self.host.death(&step).filter(|_| !self.watch.is_over()) {
+            // Whatever the worker makes of it, this is the cause.
+            self.end.take_if(|end| matches!(end, RunEnd::Failed { .. }));
+            return self.end_with(end);
+        }
         let settle_cap = self.ledger.step.settle_cap;
         let Some(alarm) = self.watch.look(self.bench, settle_cap, self.clock.now()) else { return };
-        let step = self.step_name();
         match alarm {
             Alarm::Stop => self.process.tell(&Command::Stop),
             Alarm::StopNow => self.end_with(RunEnd::Interrupted { step }),
@@ -332,6 +348,21 @@ impl<'a> Supervisor<'a> {
         self.ledger.step.name.clone()
     }
 
+    /// Ends the server and keeps its files; a run that failed may have failed for its death.
+    fn close_host(&mut self, step: &str, is_all_done: bool) -> Result<(), archive::ArchiveError> {
+        let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
+        if is_failed && !is_all_done {
+            let death = self.host.death_of_failed(step);
+            self.end = death.or_else(|| self.end.take());
+        }
+        for file in self.host.close(!is_all_done) {
+            if file.is_file() {
+                self.writer.keep_engine_file(&file)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Decides how the run ended, keeps the engine's files and closes the record.
     fn finish(
         mut self,
@@ -348,6 +379,7 @@ impl<'a> Supervisor<'a> {
             self.writer.keep_engine_text("stderr.txt", &said)?;
         }
         let is_all_done = self.is_closed && self.record.steps.len() == self.steps.len();
+        self.close_host(&step, is_all_done)?;
         self.record.end = match (self.end, bad_end(status, &said)) {
             (Some(end), _) => end,
             (None, Some(_)) if self.memory.has_killed(status) => RunEnd::OutOfMemory { step },

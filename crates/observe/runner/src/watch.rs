@@ -78,6 +78,11 @@ impl Watch {
         self.is_over = true;
     }
 
+    /// Returns whether the worker was killed.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// Looks at everything that may end the run; `settle_cap` is that of the step in hand.
     pub(crate) fn look(
         &mut self,
@@ -132,6 +137,8 @@ mod tests {
             program: WorkerProgram { path: "none".into(), arguments: Vec::new() },
             data: &data,
             libraries: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            server_user: None,
             allocators: malloc::Libraries::default(),
             watchdog: Nanos::from_secs(10),
             disk_floor,

@@ -54,6 +54,9 @@ pub struct RunTargets<'a> {
     pub is_log: Option<IsLog>,
     /// The server that Assay has started for the run.
     pub server: Option<ServerTargets<'a>>,
+    /// Whether a server that Assay did not start works for the run on this machine: then nobody
+    /// can tell it from other processes.
+    pub has_foreign_server: bool,
 }
 
 /// What is looked at of a server.
@@ -68,18 +71,19 @@ pub struct ServerTargets<'a> {
 /// Returns the samplers of one run.
 #[must_use]
 pub fn for_run(targets: &RunTargets<'_>) -> Vec<Box<dyn Sampler>> {
-    let others = OthersSampler::new(targets.pid, targets.server.as_ref());
     let mut samplers: Vec<Box<dyn Sampler>> = vec![
         Box::new(ProcessIoSampler::new(targets.pid)),
         Box::new(ProcessMemorySampler::new(targets.pid)),
         Box::new(DeviceSampler::new(&targets.data_dir)),
         Box::new(HostSampler),
         Box::new(SwapSampler),
-        Box::new(others),
         Box::new(DataDirSampler::new(&targets.data_dir, targets.is_log.clone())),
         Box::new(DiskFreeSampler::new(&targets.data_dir)),
         Box::new(CgroupSampler::new(targets.pid, targets.cgroup.clone())),
     ];
+    if !targets.has_foreign_server {
+        samplers.push(Box::new(OthersSampler::new(targets.pid, targets.server.as_ref())));
+    }
     if let Some(server) = &targets.server {
         samplers.push(Box::new(ServerSampler::new(server.group)));
     }
@@ -101,6 +105,7 @@ mod tests {
             cgroup: CgroupDir::of_process(std::process::id()),
             is_log: Some(Arc::new(|path| path.extension().is_some_and(|end| end == "log"))),
             server: Some(ServerTargets { pid: std::process::id(), group: &group }),
+            has_foreign_server: false,
         };
         let mut all = Readings::new();
         for mut sampler in for_run(&targets) {

@@ -63,7 +63,7 @@ fn a_server_that_dies_is_noticed_with_its_last_words_and_leaves_no_process() {
     while running.death().is_none() {
         std::thread::yield_now();
     }
-    let death = running.death().unwrap().to_owned();
+    let death = running.death().unwrap().to_string();
     assert_eq!(death, "signal 9; its last words: listening");
     assert!(matches!(running.stop(SOON), Err(ServerError::Died(_))));
     assert!(!is_alive(child), "what it had started works in its directory");

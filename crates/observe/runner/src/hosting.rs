@@ -1,0 +1,259 @@
+//! The server of one run: none, one that runs already, or one that is started for it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::EngineError;
+use model::{Address, Endpoint, Experiment, RunEnd, Variant};
+use sampler::{IsLog, ServerGroup, ServerTargets};
+use server::{Death, Kind, Quarters, READY_WITHIN, Running, ServerError, Start};
+
+use crate::data::RunData;
+use crate::error::RunnerError;
+use crate::experiment::Workbench;
+use crate::placement::Cpus;
+use crate::process::bad_end;
+
+/// Time a server has to stop when its run is over; its data are thrown away, so it is then killed.
+const STOP_WITHIN: Duration = Duration::from_secs(20);
+/// Time in which the death of a server shows after its client has lost it.
+const DEATH_SHOWS: Duration = Duration::from_secs(2);
+
+/// How the server of a variant is had.
+#[derive(Clone)]
+pub enum Served {
+    /// Assay starts the variant's program for each run.
+    Started(&'static dyn Kind),
+    /// It runs already.
+    Foreign(Endpoint),
+}
+
+impl fmt::Debug for Served {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Started(kind) => write!(f, "Started({})", kind.engine()),
+            Self::Foreign(endpoint) => write!(f, "Foreign({})", endpoint.address),
+        }
+    }
+}
+
+/// Where the engine of one run works.
+pub(crate) enum Host {
+    /// In the worker.
+    Worker,
+    /// In a server that runs already.
+    Foreign(Endpoint),
+    /// In a server started for the run.
+    Own(Box<Own>),
+}
+
+/// A server started for one run.
+pub(crate) struct Own {
+    running: Running,
+    /// Dropped after the processes in it have ended.
+    group: ServerGroup,
+    kind: &'static dyn Kind,
+    sha256: String,
+}
+
+/// What decides on the server of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Hosting<'a> {
+    pub(crate) bench: &'a Workbench<'a>,
+    pub(crate) experiment: &'a Experiment,
+    pub(crate) variant: &'a Variant,
+    pub(crate) data: &'a RunData,
+    pub(crate) cpus: &'a Cpus,
+}
+
+/// Why a run has no server.
+#[derive(Debug)]
+pub(crate) enum NoHost {
+    /// The memory cap cannot be set: no run can be made.
+    Cap(RunnerError),
+    /// The server does not run, for this reason.
+    Server(ServerError),
+}
+
+impl Host {
+    /// Starts the server of a variant, if it needs one, with its data below those of the run.
+    ///
+    /// The server ends with the calling thread.
+    pub(crate) fn open(hosting: &Hosting<'_>) -> Result<Self, NoHost> {
+        let Hosting { bench, experiment, variant, data, cpus } = *hosting;
+        let kind = match bench.servers.get(&variant.name) {
+            None => return Ok(Self::Worker),
+            Some(Served::Foreign(endpoint)) => return Ok(Self::Foreign(endpoint.clone())),
+            Some(Served::Started(kind)) => *kind,
+        };
+        let Some(program) = bench.libraries.get(&variant.name) else {
+            let reason = format!("{0} needs a version: {0}@VERSION", variant.build.engine);
+            return Err(NoHost::Server(EngineError::Unsupported(reason).into()));
+        };
+        let group = ServerGroup::create(experiment.memory_bytes, &data.path)
+            .map_err(|error| NoHost::Cap(RunnerError::MemoryCap(error.to_string())))?;
+        let start = Start {
+            kind,
+            program: &program.path,
+            fingerprint: &program.sha256,
+            dir: &data.path,
+            settings: &variant.settings,
+            options: &variant.options,
+            user: bench.server_user.as_deref(),
+            quarters: Quarters { groups: group.dirs().to_vec(), cpus: cpus.server.clone() },
+            templates: Some(bench.data.path()),
+            ready_within: READY_WITHIN,
+        };
+        let running = Running::start(&start, &|| bench.interrupt.level() > 0);
+        let running = running.map_err(NoHost::Server)?;
+        let sha256 = program.sha256.clone();
+        Ok(Self::Own(Box::new(Own { running, group, kind, sha256 })))
+    }
+
+    /// Returns where the worker finds the server.
+    pub(crate) fn endpoint(&self) -> Option<Endpoint> {
+        match self {
+            Self::Worker => None,
+            Self::Foreign(endpoint) => Some(endpoint.clone()),
+            Self::Own(own) => Some(own.running.endpoint().clone()),
+        }
+    }
+
+    /// Returns what the samplers look at of the server.
+    pub(crate) fn targets(&self) -> Option<ServerTargets<'_>> {
+        match self {
+            Self::Worker | Self::Foreign(_) => None,
+            Self::Own(own) => Some(ServerTargets { pid: own.running.pid(), group: &own.group }),
+        }
+    }
+
+    /// Returns whether an engine works here that cannot be told from other processes.
+    pub(crate) fn is_hidden_here(&self) -> bool {
+        match self {
+            Self::Worker | Self::Own(_) => false,
+            Self::Foreign(endpoint) => is_here(&endpoint.address),
+        }
+    }
+
+    /// Returns the engine's data directory, and what tells its logs, where a server has them.
+    pub(crate) fn data(&self) -> Option<(PathBuf, IsLog)> {
+        match self {
+            Self::Worker | Self::Foreign(_) => None,
+            Self::Own(own) => {
+                let kind = own.kind;
+                Some((own.running.site().data.clone(), Arc::new(move |path| kind.is_log(path))))
+            }
+        }
+    }
+
+    /// Returns what is known of the server, by name.
+    pub(crate) fn facts(&self) -> BTreeMap<String, String> {
+        match self {
+            Self::Worker => BTreeMap::new(),
+            Self::Foreign(endpoint) => {
+                let Endpoint { user, address, database, .. } = endpoint;
+                let told = format!("foreign, not started by Assay: {user}@{address}/{database}");
+                [("server".to_owned(), told)].into()
+            }
+            Self::Own(own) => {
+                let mut facts = own.running.facts();
+                facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
+                facts.extend(
+                    own.group
+                        .absence()
+                        .map(|why| ("server_not_counted".to_owned(), why.to_owned())),
+                );
+                facts
+            }
+        }
+    }
+
+    /// Returns how a run ends whose server has died; `None` while it lives. Does not wait.
+    pub(crate) fn death(&mut self, step: &str) -> Option<RunEnd> {
+        let Self::Own(own) = self else { return None };
+        let death = own.running.death()?.clone();
+        Some(own.end_of(&death, step))
+    }
+
+    /// Returns how a run ends that lost its server, if that is why it failed.
+    pub(crate) fn death_of_failed(&mut self, step: &str) -> Option<RunEnd> {
+        let Self::Own(own) = self else { return None };
+        match own.running.death_within(DEATH_SHOWS).cloned() {
+            Some(death) => Some(own.end_of(&death, step)),
+            // The kernel may have killed one of several processes.
+            None => own.has_killed().then(|| RunEnd::OutOfMemory { step: step.to_owned() }),
+        }
+    }
+
+    /// Stops the server, at once when nobody cares for its last work; returns the files to keep.
+    pub(crate) fn close(&mut self, is_at_once: bool) -> Vec<PathBuf> {
+        let Self::Own(own) = self else { return Vec::new() };
+        if is_at_once {
+            own.running.kill();
+        }
+        // How it stops is in its log; what it wrote is thrown away with its directory.
+        drop(own.running.stop(STOP_WITHIN));
+        own.running.files()
+    }
+}
+
+impl Own {
+    fn end_of(&self, death: &Death, step: &str) -> RunEnd {
+        let step = step.to_owned();
+        if self.has_killed() {
+            return RunEnd::OutOfMemory { step };
+        }
+        let words = death.last_words.as_str();
+        let how = bad_end(death.status, words)
+            .unwrap_or_else(|| format!("exit code 0; its last words: {words}"));
+        RunEnd::Crashed { step, reason: format!("the server died: {how}") }
+    }
+
+    /// Returns whether the kernel killed a process of the server for want of memory.
+    fn has_killed(&self) -> bool {
+        let kills = self.group.memory().and_then(|group| group.oom_kills().ok().flatten());
+        kills.is_some_and(|kills| kills > 0)
+    }
+}
+
+/// Returns whether a server that listens there runs on this machine.
+fn is_here(address: &Address) -> bool {
+    match address {
+        Address::Socket(_) => true,
+        Address::Tcp { host, .. } => {
+            host == "localhost" || host == "::1" || host.starts_with("127.")
+        }
+    }
+}
+
+/// Returns in which words a variant is refused whose server does not run: the option, when it is
+/// one, and the reason.
+pub(crate) fn refusal(error: ServerError) -> (Option<String>, String) {
+    if let ServerError::Refused(EngineError::Option { option, reason }) = error {
+        return (Some(option), reason);
+    }
+    (None, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_nobody_can_tell_from_others_is_one_on_this_machine() {
+        let at = |host: &str| Address::Tcp { host: host.to_owned(), port: 5432 };
+        assert!(is_here(&at("127.0.0.1")) && is_here(&Address::Socket("/tmp/s".into())));
+        assert!(!is_here(&at("db.example")));
+    }
+
+    #[test]
+    fn a_refused_option_keeps_its_name() {
+        let option = EngineError::Option { option: "fsnyc".to_owned(), reason: "no".to_owned() };
+        let told = refusal(option.into());
+        assert_eq!(told, (Some("fsnyc".to_owned()), "no".to_owned()));
+        assert_eq!(refusal(ServerError::Interrupted), (None, "interrupted".to_owned()));
+    }
+}
