@@ -245,10 +245,16 @@ impl<'scope> Seated<'scope> {
 const fn limit(stop: StopRule, role: Role, position: u64, size: u64) -> u64 {
     match (stop, role) {
         (StopRule::Operations(total), Role::Measured) => {
-            total / size + (position < total % size) as u64
+            cut(total, position + 1, size) - cut(total, position, size)
         }
         (StopRule::Duration(_), Role::Measured) | (_, Role::Background) => u64::MAX,
     }
+}
+
+/// Returns how many of `total` fall to the first `clients` of `size`, as workloads divide them.
+#[expect(clippy::cast_possible_truncation, reason = "a part of a u64 fits a u64")]
+const fn cut(total: u64, clients: u64, size: u64) -> u64 {
+    (total as u128 * clients as u128 / size as u128) as u64
 }
 
 #[cfg(test)]
@@ -258,7 +264,7 @@ mod tests {
     #[test]
     fn clients_share_all_operations() {
         let share = |position| limit(StopRule::Operations(10), Role::Measured, position, 4);
-        assert_eq!([share(0), share(1), share(2), share(3)], [3, 3, 2, 2]);
+        assert_eq!([share(0), share(1), share(2), share(3)], [2, 3, 2, 3]);
         assert_eq!(limit(StopRule::Operations(10), Role::Background, 0, 1), u64::MAX);
     }
 }
