@@ -1,0 +1,440 @@
+//! Calls of a toy application: what is drawn, what repeats, and what depends on what others did.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use engine::{Asked, Rows};
+use model::sql::{Background, Copies, Doing, Draw, Procedure, RowCount, Said, Statement, Traffic};
+use model::sql::{Part, Table};
+use model::{
+    Application, Argument, Bounds, Call, DataShape, Load, Op, OpKind, OpUnit, Rate, Step, StepRole,
+    StopRule,
+};
+use proptest::prelude::*;
+use workload::{
+    Generator, Group, Presence, Request, Stage, Tables, WorkloadError, generators, stages,
+    step_infos, writer_load,
+};
+
+const DATA: DataShape =
+    DataShape { rows: 1_000, key_bytes: 20, value_bytes: 8, compressible_to: 0.5 };
+
+const INSERT: u16 = 0;
+const DELETE: u16 = 1;
+const POINTS: u16 = 2;
+const RANGE: u16 = 3;
+const INDEX: u16 = 4;
+const FIXED: u16 = 5;
+
+fn integer(distribution: &str, from: i64, count: u64) -> Draw {
+    Draw::Integer { distribution: distribution.to_owned(), from, count }
+}
+
+fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
+    let statement = Statement { parts: vec![Part::Text(text.to_owned())] };
+    Procedure {
+        name: name.to_owned(),
+        kind,
+        table: 0,
+        is_transaction: false,
+        statements: Said { postgres: vec![statement.clone()], mysql: vec![statement] },
+        arguments: Vec::new(),
+        row: Vec::new(),
+        rows: 0,
+        rows_expected: None,
+    }
+}
+
+fn table(name: &str, copies: Copies) -> Table {
+    let id = Some("id".to_owned());
+    Table { name: name.to_owned(), copies, create: Said::default(), id }
+}
+
+fn traffic(name: &str, clients: Doing) -> Traffic {
+    Traffic {
+        name: name.to_owned(),
+        about: "does it".to_owned(),
+        role: StepRole::Write,
+        clients: Some(clients),
+        background: None,
+        rows: None,
+        unit: OpUnit::Row,
+        settles: false,
+    }
+}
+
+/// Tables like the Insert Benchmark's, one for each client, and four shared ones.
+fn toy() -> Application {
+    let row = vec![
+        integer("uniform", 0, 1_000),
+        integer("zipf:0.99", 100, 50),
+        Draw::Real { below: 500.0, plus: Some(0), scale: 0.01 },
+        Draw::Payload { bytes_min: 10, bytes_max: 20, random: 0.375 },
+        Draw::Number,
+    ];
+    let insert = Procedure {
+        arguments: vec![Draw::Moment { calls_per_second: 2 }],
+        row,
+        rows: 3,
+        ..procedure("insert", OpKind::Insert, "INSERT")
+    };
+    let delete = Procedure {
+        arguments: vec![Draw::FirstId],
+        rows: 3,
+        ..procedure("delete", OpKind::Delete, "DELETE")
+    };
+    let points = Procedure {
+        arguments: vec![Draw::Id; 4],
+        rows_expected: Some(4.0),
+        ..procedure("points", OpKind::MultiGet, "SELECT data FROM t WHERE id IN (")
+    };
+    let range = Procedure {
+        arguments: vec![Draw::Pattern("##-###".to_owned())],
+        rows_expected: Some(10.0),
+        ..procedure("range", OpKind::Scan, "SELECT data FROM t WHERE a >= x LIMIT 10")
+    };
+    let index = procedure("index", OpKind::Define, "CREATE INDEX");
+    let fixed = Procedure {
+        table: 1,
+        arguments: vec![Draw::Id, Draw::Number],
+        ..procedure("fixed", OpKind::Put, "UPDATE")
+    };
+    let background = Background { doing: Doing::InTurn(vec![INSERT, DELETE]), rows_per_s: 300.0 };
+    Application {
+        name: "toy".to_owned(),
+        about: "a toy".to_owned(),
+        row_bytes: 50,
+        tables: vec![table("pi", Copies::PerClient), table("sb", Copies::Fixed(4))],
+        procedures: vec![insert, delete, points, range, index, fixed],
+        steps: vec![
+            Traffic {
+                rows: Some(RowCount { share: 1.0, fixed: 0 }),
+                ..traffic("load", Doing::InTurn(vec![INSERT]))
+            },
+            traffic("index", Doing::Once(vec![INDEX, RANGE])),
+            traffic("churn", Doing::InTurn(vec![INSERT, DELETE])),
+            Traffic {
+                background: Some(background),
+                settles: true,
+                ..traffic("query", Doing::Mix(vec![(POINTS, 3), (RANGE, 1)]))
+            },
+            traffic("shared", Doing::Mix(vec![(FIXED, 1)])),
+        ],
+        order: vec!["load".to_owned()],
+    }
+}
+
+fn asked(clients: u32) -> Asked {
+    Asked { application: Arc::new(toy()), clients }
+}
+
+fn tables_of(asked: &Asked, bounds: Bounds) -> Tables {
+    Tables::ask::<Infallible>(asked, 2, |_, _| Ok(Some(bounds))).unwrap()
+}
+
+fn tables(clients: u32, first: i64, next: i64) -> Tables {
+    tables_of(&asked(clients), Bounds { first, next })
+}
+
+fn step(name: &str, clients: u32) -> Step {
+    Step { clients, ..Step::new(name, StopRule::Operations(1 << 40)) }
+}
+
+fn of(step: &Step, tables: &Tables, seed: u64, group: Group) -> Vec<Box<dyn Generator>> {
+    let (presence, tables) = (Presence::Some, Some(tables));
+    let request = Request { step, data: &DATA, seed, presence, group, tables };
+    generators(&request).expect("the toy can be executed")
+}
+
+/// A call with values of its own.
+#[derive(Debug, Clone, PartialEq)]
+struct Made {
+    procedure: u16,
+    kind: OpKind,
+    table: u32,
+    arguments: Vec<Argument>,
+    texts: Vec<String>,
+}
+
+fn told(call: &Call<'_>) -> Made {
+    let text = |argument: &Argument| String::from_utf8_lossy(call.text(*argument)).into_owned();
+    Made {
+        procedure: call.procedure,
+        kind: call.kind,
+        table: call.table,
+        arguments: call.arguments.to_vec(),
+        texts: call.arguments.iter().map(text).collect(),
+    }
+}
+
+fn next(generator: &mut Box<dyn Generator>) -> Option<Made> {
+    match generator.next() {
+        Some(Op::Call(call)) => Some(told(&call)),
+        Some(_) => panic!("no call"),
+        None => None,
+    }
+}
+
+fn take(generator: &mut Box<dyn Generator>, count: usize) -> Vec<Made> {
+    (0..count).map_while(|_| next(generator)).collect()
+}
+
+fn integers(call: &Made) -> Vec<i64> {
+    let integer = |argument: &Argument| match argument {
+        Argument::Integer(value) => Some(*value),
+        Argument::Real(_) | Argument::Moment(_) | Argument::Text { .. } => None,
+    };
+    call.arguments.iter().filter_map(integer).collect()
+}
+
+#[test]
+fn a_row_has_the_values_its_draws_describe() {
+    let mut client = of(&step("load", 1), &tables(1, 1, 1), 9, Group::Clients).remove(0);
+    let mut seconds = Vec::new();
+    for n in 0..200 {
+        let call = next(&mut client).unwrap();
+        assert_eq!((call.procedure, call.kind, call.table), (INSERT, OpKind::Insert, 0));
+        assert_eq!(call.arguments.len(), 1 + 3 * 5);
+        let Argument::Moment(second) = call.arguments[0] else { panic!("{call:?}") };
+        seconds.push(second);
+        for (number, row) in (0..).zip(call.arguments[1..].chunks(5)) {
+            let [
+                Argument::Integer(customer),
+                Argument::Integer(skewed),
+                Argument::Real(price),
+                Argument::Text { start, end },
+                Argument::Integer(own),
+            ] = *row
+            else {
+                panic!("{row:?}")
+            };
+            assert!((0..1_000).contains(&customer) && (100..150).contains(&skewed));
+            let least = customer as f64 / 100.0;
+            assert!((least..least + 5.0).contains(&price), "{customer} {price}");
+            assert!((10..=20).contains(&(end - start)));
+            assert_eq!(own, 3 * n + number);
+        }
+    }
+    assert!(seconds.windows(2).all(|pair| (0..=1).contains(&(pair[1] - pair[0]))));
+    assert_eq!(seconds[199] - seconds[0], 99, "two calls share a second");
+}
+
+#[test]
+fn later_steps_draw_later_moments() {
+    let moment = |index| {
+        let bounds = |_, _| Ok::<_, Infallible>(None);
+        let tables = Tables::ask(&asked(1), index, bounds).unwrap();
+        let mut client = of(&step("load", 1), &tables, 9, Group::Clients).remove(0);
+        let call = next(&mut client).unwrap();
+        let Argument::Moment(second) = call.arguments[0] else { panic!("{call:?}") };
+        second
+    };
+    assert_eq!(moment(1) - moment(0), 30 * 24 * 3_600);
+}
+
+#[test]
+fn each_client_keeps_to_its_own_copy_and_to_its_own_values() {
+    let tables = tables(3, 1, 100);
+    let mut clients = of(&step("churn", 3), &tables, 9, Group::Clients);
+    let calls: Vec<_> = clients.iter_mut().map(|client| take(client, 10)).collect();
+    for (number, calls) in (0..).zip(&calls) {
+        assert!(calls.iter().all(|call| call.table == number));
+        let kinds: Vec<_> = calls.iter().map(|call| call.procedure).collect();
+        assert_eq!(kinds, [INSERT, DELETE].repeat(5));
+    }
+    assert_ne!(calls[0][0].texts, calls[1][0].texts);
+}
+
+#[test]
+fn a_queue_is_deleted_at_its_lower_end_and_read_between_its_ends() {
+    let tables = tables(1, 10, 40);
+    let mut churn = of(&step("churn", 1), &tables, 9, Group::Clients).remove(0);
+    let mut query = of(&step("query", 1), &tables, 9, Group::Clients).remove(0);
+    let mut firsts = Vec::new();
+    for n in 0..60 {
+        let call = next(&mut churn).unwrap();
+        if call.kind == OpKind::Delete {
+            firsts.push(integers(&call)[0]);
+        }
+        // The last call may still be under way: what it inserts counts when the next is asked for.
+        let (inserts, deletes) = ((n + 1) / 2, (n + 1) / 2);
+        let bounds = Bounds { first: 10 + 3 * deletes, next: 40 + 3 * inserts };
+        assert_eq!(tables.bounds(0, 0), Some(bounds));
+        for call in take(&mut query, 5).iter().filter(|call| call.procedure == POINTS) {
+            let ids = integers(call);
+            assert_eq!(ids.len(), 4);
+            assert!(ids.iter().all(|id| (bounds.first..bounds.next).contains(id)), "{ids:?}");
+        }
+    }
+    assert!(firsts.iter().zip((10..).step_by(3)).all(|(first, expected)| *first == expected));
+}
+
+#[test]
+fn an_empty_table_is_asked_for_what_is_not_there() {
+    let tables = tables(1, 0, 0);
+    let mut query = of(&step("query", 1), &tables, 9, Group::Clients).remove(0);
+    let calls = take(&mut query, 20);
+    let points = calls.iter().filter(|call| call.procedure == POINTS);
+    assert!(points.flat_map(integers).all(|id| id == 0));
+}
+
+#[test]
+fn what_is_done_once_is_done_for_every_copy_by_the_client_whose_it_is() {
+    // More copies than clients: those of clients of other steps.
+    let tables = tables_of(&asked(5), Bounds::default());
+    let mut clients = of(&step("index", 2), &tables, 9, Group::Clients);
+    let calls = |client: &mut Box<dyn Generator>| -> Vec<_> {
+        take(client, 100).iter().map(|call| (call.procedure, call.table)).collect()
+    };
+    let first = [0, 2, 4].map(|copy| [(INDEX, copy), (RANGE, copy)]).concat();
+    let second = [1, 3].map(|copy| [(INDEX, copy), (RANGE, copy)]).concat();
+    assert_eq!([calls(&mut clients[0]), calls(&mut clients[1])], [first, second]);
+}
+
+#[test]
+fn shared_tables_are_drawn_evenly_and_no_two_calls_draw_one_number() {
+    let tables = tables(2, 1, 1_000);
+    let mut numbers = std::collections::BTreeSet::new();
+    let mut copies = [0u32; 4];
+    for mut client in of(&step("shared", 2), &tables, 9, Group::Clients) {
+        for call in take(&mut client, 10_000) {
+            copies[call.table as usize] += 1;
+            numbers.insert(integers(&call)[1]);
+        }
+    }
+    assert_eq!(numbers.len(), 20_000);
+    // 6 standard deviations.
+    assert!(copies.iter().all(|count| count.abs_diff(5_000) < 370), "{copies:?}");
+}
+
+#[test]
+fn writers_are_one_for_each_client_and_draw_numbers_of_their_own() {
+    let tables = tables(2, 1, 1_000);
+    let mut writers = of(&step("query", 2), &tables, 9, Group::Writers);
+    assert_eq!(writers.len(), 2);
+    let calls: Vec<_> = writers.iter_mut().map(|writer| take(writer, 3)).collect();
+    assert_eq!((calls[0][0].table, calls[1][0].table), (0, 1));
+    let numbers =
+        |call: &Made| -> Vec<_> { call.arguments[1..].chunks(5).map(|row| row[4]).collect() };
+    // Two clients go before: of the call's four numbers these are the third and the fourth.
+    assert_eq!(numbers(&calls[0][0]), [6, 7, 8].map(Argument::Integer));
+    assert_eq!(numbers(&calls[1][0]), [9, 10, 11].map(Argument::Integer));
+    assert!(of(&step("load", 2), &tables, 9, Group::Writers).is_empty());
+}
+
+#[test]
+fn too_many_rows_are_a_wrong_answer_and_too_few_are_not() {
+    let tables = tables(1, 1, 1_000);
+    let mut query = of(&step("query", 1), &tables, 9, Group::Clients).remove(0);
+    assert_eq!(query.unchecked(), 0, "the first is checked");
+    for _ in 0..20 {
+        let most = match next(&mut query).unwrap().procedure {
+            POINTS => 4,
+            _ => 10,
+        };
+        let mut rows = Rows::new();
+        (0..most).for_each(|_| rows.push(b"", b"row"));
+        assert_eq!(query.check(&rows), Ok(1));
+        assert_eq!(query.check(&Rows::new()), Ok(1));
+        rows.push(b"", b"row");
+        let wrong = query.check(&rows).unwrap_err().to_string();
+        assert!(wrong.contains(&format!("{} rows came back", most + 1)), "{wrong}");
+    }
+    let load = of(&step("load", 1), &tables, 9, Group::Clients).remove(0);
+    assert_eq!(load.unchecked(), u64::MAX, "an insert has no answer to check");
+}
+
+#[test]
+fn the_background_s_rate_is_that_of_inserts_and_of_deletes() {
+    let (toy, query) = (toy(), step("query", 4));
+    let Some(Load::Open(open)) = writer_load(&query, &DATA, Some(&toy)) else { panic!("paced") };
+    // 4 clients, 300 rows/s each, 3 rows a call; for each insert a delete.
+    assert_eq!(open.rate, Rate::constant(800.0));
+    assert_eq!(writer_load(&step("load", 4), &DATA, Some(&toy)), None);
+}
+
+#[test]
+fn steps_are_told_to_the_planner() {
+    let toy = toy();
+    let infos = step_infos(&toy);
+    let query = infos.iter().find(|info| info.name == "query").unwrap();
+    let needs = [OpKind::MultiGet, OpKind::Scan, OpKind::Insert, OpKind::Delete];
+    assert_eq!((&query.needs, query.has_writer), (&needs.into(), true));
+    assert_eq!(query.share_of_rows, None);
+    let share = infos[0].share_of_rows.unwrap();
+    assert!((share - 1.0 / 3.0).abs() < 1e-12, "{share}");
+    let names: Vec<_> =
+        stages("query", Some(&toy)).iter().map(|stage: &Stage| stage.name()).collect();
+    assert_eq!(names, ["clean", "flush", "wait_idle", "compact_level0", "wait_idle"]);
+    assert!(stages("load", Some(&toy)).is_empty());
+    assert_eq!(stages("overwriteandwait", Some(&toy)), [Stage::WaitIdle]);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_with_the_procedure_s_name() {
+    let refused = |change: &dyn Fn(&mut Application)| {
+        let mut toy = toy();
+        change(&mut toy);
+        let error = workload::check_application(&toy, &step("query", 1)).unwrap_err();
+        assert!(matches!(error, WorkloadError::Application { .. }), "{error:?}");
+        error.to_string()
+    };
+    let range = |toy: &mut Application, draw| toy.procedures[3].arguments = vec![draw];
+    for (draw, word) in [
+        (integer("zipfian", 0, 5), "zipf[:THETA]"),
+        (integer("uniform", 0, 0), "count of 1 or more"),
+        (Draw::Real { below: 1.0, plus: Some(0), scale: 1.0 }, "drawn before it"),
+        (Draw::Payload { bytes_min: 2, bytes_max: 1, random: 0.5 }, "from the least"),
+        (Draw::Payload { bytes_min: 0, bytes_max: 1, random: 1.5 }, "from 0 to 1"),
+        (Draw::Moment { calls_per_second: 0 }, "at least 1 call"),
+    ] {
+        let reason = refused(&|toy| range(toy, draw.clone()));
+        assert!(reason.contains(word) && reason.contains("`range`"), "{word}: {reason}");
+    }
+    assert!(refused(&|toy| toy.tables[0].id = None).contains("name its id column"));
+    assert!(refused(&|toy| toy.procedures.truncate(3)).contains("no procedure 3"));
+    let weightless = Doing::Mix(vec![(POINTS, 0)]);
+    assert!(refused(&|toy| toy.steps[3].clients = Some(weightless.clone())).contains("above 0"));
+    let unknown = workload::check_application(&toy(), &step("l.i9", 1)).unwrap_err().to_string();
+    assert!(unknown.contains("load, index, churn"), "{unknown}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Goal: the same seed gives the same calls, whatever else is drawn beside them.
+    #[test]
+    fn the_same_seed_gives_the_same_calls(seed: u64, clients in 1u32..4) {
+        for name in ["load", "churn", "query", "shared"] {
+            let once = || -> Vec<_> {
+                let tables = tables(clients, 5, 500);
+                let mut all = of(&step(name, clients), &tables, seed, Group::Clients);
+                all.iter_mut().map(|client| take(client, 50)).collect()
+            };
+            prop_assert_eq!(once(), once());
+            let mut alone = of(&step(name, clients), &tables(clients, 5, 500), seed, Group::Clients);
+            let last = alone.len() - 1;
+            prop_assert_eq!(&take(&mut alone[last], 50), &once()[last]);
+        }
+    }
+
+    /// Goal: a call without ids is a function of its number, not of the ids that others moved.
+    #[test]
+    fn what_is_no_id_does_not_depend_on_the_tables(seed: u64, first in 0i64..99, count in 0i64..99) {
+        let calls = |tables: Tables| {
+            let mut client = of(&step("churn", 1), &tables, seed, Group::Clients).remove(0);
+            let calls = take(&mut client, 40);
+            calls.into_iter().filter(|call| call.kind == OpKind::Insert).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(calls(tables(1, 0, 0)), calls(tables(1, first, first + count)));
+    }
+
+    #[test]
+    fn ids_are_drawn_from_those_there_are(seed: u64, first: i32, count in 1i64..1_000) {
+        let (first, next) = (i64::from(first), i64::from(first) + count);
+        let mut query = of(&step("query", 1), &tables(1, first, next), seed, Group::Clients);
+        for call in take(&mut query[0], 50).iter().filter(|call| call.procedure == POINTS) {
+            prop_assert!(integers(call).iter().all(|id| (first..next).contains(id)));
+        }
+    }
+}
