@@ -1,6 +1,5 @@
 //! Servers as engines of a directory, for the tests of their drivers.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -126,8 +125,9 @@ impl<D: Driver> Driver for Served<D> {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        fs::create_dir_all(&spec.dir)
-            .map_err(|error| EngineError::Fatal(format!("{}: {error}", spec.dir.display())))?;
+        if !spec.dir.is_dir() {
+            return Err(EngineError::Fatal(format!("{} is no directory", spec.dir.display())));
+        }
         let running = self.start(spec)?;
         Ok(Box::new(self.connect(running, spec)?))
     }
