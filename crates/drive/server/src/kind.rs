@@ -66,6 +66,11 @@ pub trait Kind: Send + Sync {
     /// Returns the engine's name: `postgres`.
     fn engine(&self) -> &'static str;
 
+    /// Returns what must be in the environment for `program` to run at all, as for `--version`.
+    fn environment(&self, _program: &Path) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Returns the programs that make an empty data directory, in order; each must succeed.
     ///
     /// # Errors

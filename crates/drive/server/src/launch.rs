@@ -72,11 +72,11 @@ pub(crate) fn launch(
     let again = file.try_clone().map_err(ServerError::file(log))?;
     let mut words = quarters.words();
     words.extend(user.words());
+    words.extend(with(&task.environment));
     words.push(task.program.clone().into_os_string());
     words.extend(task.arguments.iter().map(OsString::from));
     let mut command = command(&words);
     inherit(&mut command);
-    command.envs(task.environment.iter().map(|(name, value)| (name, value)));
     let input = if task.input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(input).stdout(file).stderr(again).process_group(0);
     let mut child = command.spawn().map_err(spawn_error)?;
@@ -105,12 +105,23 @@ pub(crate) fn run(
 }
 
 /// Returns what a program says of its version, in one line; nothing when it says nothing.
-pub(crate) fn version(program: &Path, user: &User) -> String {
+pub(crate) fn version(program: &Path, user: &User, environment: &[(String, String)]) -> String {
     let mut words = user.words();
+    words.extend(with(environment));
     words.extend([program.as_os_str().to_owned(), "--version".into()]);
     let Ok(output) = command(&words).output() else { return String::new() };
     let said = String::from_utf8_lossy(&output.stdout);
     said.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+/// Returns the words before a command that put variables into its environment alone: libraries of
+/// the server's are none of `setpriv`'s.
+fn with(environment: &[(String, String)]) -> Vec<OsString> {
+    if environment.is_empty() {
+        return Vec::new();
+    }
+    let set = environment.iter().map(|(name, value)| format!("{name}={value}").into());
+    std::iter::once("env".into()).chain(set).collect()
 }
 
 /// Takes out of the environment what is not the server's business; its messages are in English.

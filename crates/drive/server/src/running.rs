@@ -111,7 +111,7 @@ impl Running {
             (&site.data, "the data elsewhere, with --data-dir"),
             (&site.socket, "sockets elsewhere"),
         ])?;
-        let version = launch::version(start.program, &user);
+        let version = launch::version(start.program, &user, &start.kind.environment(start.program));
         let ask = Ask {
             program: start.program,
             version: &version,
