@@ -4,24 +4,82 @@
 
 use std::alloc::System;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::sync::Arc;
 
 use engine::null::NullDriver;
-use engine::{Driver, OpenSpec};
+use engine::{Asked, Driver, OpenSpec};
 use load::{GroupRun, ManualClock, StepRun, StopFlag, run_step};
+use model::sql::{Copies, Doing, Draw, Procedure, Said, Table, Traffic};
 use model::{
-    DataShape, Load, Nanos, OpKind, OpenLoad, Options, Pace, Rate, Settings, Step, StopRule,
+    Application, Bounds, DataShape, Load, Nanos, OpKind, OpUnit, OpenLoad, Options, Pace, Rate,
+    Settings, Step, StepRole, StopRule,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use workload::{Group, Presence, Request, generators};
+use workload::{Group, Presence, Request, Tables, generators};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
+/// Returns an application with one step, `churn`: rows of every kind of value are inserted, and as
+/// many deleted.
+fn application() -> Application {
+    let row = vec![
+        Draw::Integer { distribution: "uniform".to_owned(), from: 0, count: 1_000 },
+        Draw::Integer { distribution: "zipf:0.9".to_owned(), from: 0, count: 1_000 },
+        Draw::Real { below: 5.0, plus: Some(0), scale: 0.1 },
+        Draw::Payload { bytes_min: 10, bytes_max: 20, random: 0.375 },
+        Draw::Pattern("###-####".to_owned()),
+        Draw::Id,
+        Draw::Number,
+    ];
+    let procedure = |kind, arguments, row| Procedure {
+        name: "change".to_owned(),
+        kind,
+        table: 0,
+        is_transaction: false,
+        statements: Said::default(),
+        arguments,
+        row,
+        rows: 10,
+        rows_expected: None,
+    };
+    let moment = Draw::Moment { calls_per_second: 20 };
+    Application {
+        name: "toy".to_owned(),
+        about: "a toy".to_owned(),
+        row_bytes: 50,
+        tables: vec![Table {
+            name: "pi".to_owned(),
+            copies: Copies::PerClient,
+            create: Said::default(),
+            id: Some("id".to_owned()),
+        }],
+        procedures: vec![
+            procedure(OpKind::Insert, vec![moment], row),
+            procedure(OpKind::Delete, vec![Draw::FirstId], Vec::new()),
+        ],
+        steps: vec![Traffic {
+            name: "churn".to_owned(),
+            about: "inserts and deletes".to_owned(),
+            role: StepRole::Write,
+            clients: Some(Doing::InTurn(vec![0, 1])),
+            background: None,
+            rows: None,
+            unit: OpUnit::Row,
+            settles: false,
+        }],
+        order: Vec::new(),
+    }
+}
+
 /// Returns the allocations of a whole step of `operations`, threads and hand-offs included.
-fn allocations(load: Load, operations: u64) -> usize {
+fn allocations(name: &str, load: Load, operations: u64) -> usize {
     let data = DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
-    let step =
-        Step { load: load.clone(), ..Step::new("readrandom", StopRule::Operations(operations)) };
+    let step = Step { load: load.clone(), ..Step::new(name, StopRule::Operations(operations)) };
+    let asked = Asked { application: Arc::new(application()), clients: 1 };
+    let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 100 }));
+    let tables = Tables::ask(&asked, 0, bounds).expect("nothing is asked of anybody");
     let (settings, options) = (Settings::default(), Options::new());
     let spec = OpenSpec {
         endpoint: None,
@@ -33,13 +91,14 @@ fn allocations(load: Load, operations: u64) -> usize {
     };
     let engine = NullDriver.open(&spec).expect("the null engine opens everywhere");
     let (presence, group) = (Presence::All, Group::Clients);
-    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
+    let tables = Some(&tables);
+    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables };
     let mut run = StepRun {
         engine: &*engine,
         clients: GroupRun {
             generators: generators(&request).expect("a step of the catalog"),
             load,
-            kinds: BTreeSet::from([OpKind::Get]),
+            kinds: BTreeSet::from([OpKind::Get, OpKind::Insert, OpKind::Delete]),
         },
         writers: GroupRun::empty(),
         stop: step.stop,
@@ -54,7 +113,8 @@ fn allocations(load: Load, operations: u64) -> usize {
     let clock = ManualClock::ticking(Nanos(1), Nanos(10));
     let totals = run_step(&clock, &mut run, &mut |_| {}).expect("a step that can be run");
     let change = region.change();
-    assert_eq!(totals.clients[&OpKind::Get].counts.done, operations);
+    let done: u64 = totals.clients.values().map(|tally| tally.counts.done).sum();
+    assert_eq!(done, operations);
     change.allocations + change.reallocations
 }
 
@@ -65,10 +125,12 @@ fn nothing_is_allocated_per_operation() {
     // where everybody does.
     let constant =
         |ops_per_s| Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace: Pace::default() });
-    for load in [Load::Closed, constant(1e8), constant(1e6)] {
-        let few = allocations(load.clone(), 1_000);
-        let many = allocations(load.clone(), 100_000);
-        // A thread that parks for the first time makes room for it once.
-        assert!(many <= few + 20, "{load:?}: {few} allocations, then {many}");
+    for step in ["readrandom", "churn"] {
+        for load in [Load::Closed, constant(1e8), constant(1e6)] {
+            let few = allocations(step, load.clone(), 1_000);
+            let many = allocations(step, load.clone(), 100_000);
+            // A thread that parks for the first time makes room for it once.
+            assert!(many <= few + 20, "{step} {load:?}: {few} allocations, then {many}");
+        }
     }
 }
