@@ -1,0 +1,181 @@
+//! What a session is opened with: settings translated, and the options the user names.
+
+use std::fmt;
+
+use engine::asked::{check_settings, refused};
+use engine::{EngineError, OpenSpec};
+use model::{Capabilities, Durability, Options};
+
+/// What begins the names of options that are ours and never go to the server.
+pub(crate) const OURS: &str = "assay.";
+/// Our own option: how statements are sent.
+pub(crate) const PROTOCOL: &str = "assay.protocol";
+
+/// How statements are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// Parsed once per session, then run with values in the server's own bytes.
+    Prepared,
+    /// As text with the values in it, parsed and planned each time.
+    Text,
+}
+
+impl Protocol {
+    /// Returns the option's value.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Prepared => "prepared",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Everything a session is opened with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Config {
+    /// How statements are sent.
+    pub(crate) protocol: Protocol,
+    /// Settings of each session, sent at login.
+    pub(crate) session: Vec<(String, String)>,
+    /// Options under the server's own names.
+    pub(crate) server: Options,
+    /// Whether long values are stored as given.
+    pub(crate) is_uncompressed: bool,
+}
+
+impl Config {
+    /// Returns the configuration that `spec` asks for.
+    ///
+    /// Of a server that Assay started, the options are in its `postgresql.conf`; of any other,
+    /// they become settings of the session, as far as the server allows.
+    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
+        check_settings("Postgres", can, &spec.settings)?;
+        let protocol = protocol(&spec.options)?;
+        let is_server = |(name, _): &(&str, &str)| !name.starts_with(OURS);
+        let server: Options = spec.options.iter().filter(is_server).collect();
+        refuse_broken_promise(spec.settings.durability, &server)?;
+        let mut session = Vec::new();
+        if server.get("synchronous_commit").is_none() {
+            let commit = synchronous_commit(spec.settings.durability);
+            session.push(("synchronous_commit".to_owned(), commit.to_owned()));
+        }
+        if spec.endpoint.as_ref().is_some_and(|endpoint| endpoint.is_foreign) {
+            let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+            session.extend(server.iter().map(owned));
+        }
+        let is_uncompressed = spec.settings.compression.as_deref() == Some("none");
+        Ok(Self { protocol, session, server, is_uncompressed })
+    }
+}
+
+/// Returns how statements are sent, and refuses unknown options of ours.
+pub(crate) fn protocol(options: &Options) -> Result<Protocol, EngineError> {
+    let ours = options.iter().filter(|(name, _)| name.starts_with(OURS));
+    let mut protocol = Protocol::Prepared;
+    for (name, value) in ours {
+        if name != PROTOCOL {
+            return Err(refused(name, format!("not an option of ours; known: {PROTOCOL}")));
+        }
+        protocol = [Protocol::Prepared, Protocol::Text]
+            .into_iter()
+            .find(|protocol| protocol.name() == value)
+            .ok_or_else(|| refused(name, format!("`{value}` is neither prepared nor text")))?;
+    }
+    Ok(protocol)
+}
+
+/// Returns when a commit is answered in that class.
+///
+/// Source: Postgres' documentation, "Write Ahead Log", `synchronous_commit`: `off` answers before
+/// the WAL has left the server's memory, so not even a crash of the process is survived.
+pub(crate) const fn synchronous_commit(class: Durability) -> &'static str {
+    match class {
+        Durability::None => "off",
+        Durability::Os | Durability::Sync => "on",
+    }
+}
+
+/// Refuses an option that would make the durability class a false promise.
+pub(crate) fn refuse_broken_promise(
+    class: Durability,
+    options: &Options,
+) -> Result<(), EngineError> {
+    let is_off = |name: &str| {
+        let value = options.get(name).map(str::to_ascii_lowercase);
+        value.is_some_and(|value| ["off", "false", "no", "0"].contains(&value.as_str()))
+    };
+    let broken = match class {
+        Durability::None => None,
+        Durability::Os | Durability::Sync if is_off("synchronous_commit") => {
+            Some("synchronous_commit")
+        }
+        Durability::Sync if is_off("fsync") => Some("fsync"),
+        Durability::Os | Durability::Sync => None,
+    };
+    broken.map_or(Ok(()), |name| {
+        Err(refused(name, format!("`off` breaks the promise of durability class `{class}`")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use model::{Address, DataShape, Endpoint, Settings};
+
+    use super::*;
+
+    fn spec(is_foreign: bool, durability: Durability, options: &[(&str, &str)]) -> OpenSpec {
+        let data = DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 };
+        let settings = Settings { durability, ..Settings::default() };
+        OpenSpec {
+            options: options.iter().copied().collect(),
+            endpoint: Some(Endpoint {
+                address: Address::Socket(PathBuf::from("s")),
+                user: "u".to_owned(),
+                password: None,
+                database: "d".to_owned(),
+                is_foreign,
+            }),
+            ..OpenSpec::embedded(PathBuf::new(), settings, data)
+        }
+    }
+
+    fn resolve(spec: &OpenSpec) -> Result<Config, EngineError> {
+        Config::resolve(spec, &crate::driver::capabilities())
+    }
+
+    #[test]
+    fn options_go_to_the_session_of_a_foreign_server_only() {
+        let options = [("work_mem", "1MB"), (PROTOCOL, "text")];
+        let own = resolve(&spec(false, Durability::None, &options)).unwrap();
+        assert_eq!(own.session, [("synchronous_commit".to_owned(), "off".to_owned())]);
+        assert_eq!((own.protocol, own.server.iter().count()), (Protocol::Text, 1));
+        let foreign = resolve(&spec(true, Durability::Os, &options)).unwrap();
+        let names: Vec<_> =
+            foreign.session.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!(names, [("synchronous_commit", "on"), ("work_mem", "1MB")]);
+    }
+
+    #[test]
+    fn an_option_that_breaks_the_promise_or_is_unknown_is_refused() {
+        for (class, name, value) in [
+            (Durability::Sync, "synchronous_commit", "off"),
+            (Durability::Os, "synchronous_commit", "FALSE"),
+            (Durability::Sync, "fsync", "off"),
+            (Durability::None, "assay.protocol", "binary"),
+            (Durability::None, "assay.protocoll", "text"),
+        ] {
+            let error = resolve(&spec(false, class, &[(name, value)])).unwrap_err();
+            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+        }
+        assert!(resolve(&spec(false, Durability::Os, &[("fsync", "off")])).is_ok());
+        assert!(resolve(&spec(false, Durability::None, &[("synchronous_commit", "off")])).is_ok());
+    }
+}

@@ -1,0 +1,123 @@
+//! What the server tells of itself: version, build facts, settings, statistics.
+
+use std::collections::BTreeMap;
+
+use model::{Address, Endpoint, Identity, Options};
+
+use crate::config::{Config, PROTOCOL};
+use crate::driver::NAME;
+use crate::wire::{Connection, Failure};
+
+/// Settings that are facts of the build or of the data directory.
+const FACTS: [&str; 7] = [
+    "block_size",
+    "data_checksums",
+    "debug_assertions",
+    "wal_block_size",
+    "wal_segment_size",
+    "server_encoding",
+    "lc_collate",
+];
+/// Facts of the build that only some logins may read.
+const BUILD: &str = "SELECT lower(name), setting FROM pg_config WHERE name IN \
+                     ('CC', 'CFLAGS', 'CONFIGURE')";
+/// Settings whose values may hold a password.
+const SECRET: [&str; 5] = [
+    "primary_conninfo",
+    "archive_command",
+    "restore_command",
+    "ssl_passphrase_command",
+    "archive_cleanup_command",
+];
+/// Views of statistics, in the order in which they are told; a release may lack some.
+const VIEWS: [&str; 11] = [
+    "pg_stat_database WHERE datname = current_database()",
+    "pg_stat_bgwriter",
+    "pg_stat_checkpointer",
+    "pg_stat_wal",
+    "pg_stat_io",
+    "pg_stat_user_tables",
+    "pg_statio_user_tables",
+    "pg_stat_user_indexes",
+    "pg_statio_user_indexes",
+    "pg_stat_progress_vacuum",
+    "pg_stat_slru",
+];
+
+/// Returns the identity that the server tells.
+pub(crate) fn identity(
+    connection: &mut Connection,
+    endpoint: &Endpoint,
+) -> Result<Identity, Failure> {
+    let mut facts = BTreeMap::new();
+    let banner = connection.value("SELECT version()")?.unwrap_or_default();
+    let compiler = banner.split_once("compiled by ").map(|(_, compiler)| compiler.to_owned());
+    facts.extend(compiler.map(|compiler| ("compiler".to_owned(), compiler)));
+    facts.insert("banner".to_owned(), banner);
+    for name in FACTS {
+        let value = connection.value(&format!("SELECT current_setting('{name}', true)"))?;
+        facts.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    // A login without rights, and other systems, are not told.
+    if let Ok(rows) = connection.table(BUILD) {
+        let pair = |row: Vec<String>| <[String; 2]>::try_from(row).ok();
+        facts.extend(rows.into_iter().filter_map(pair).map(|[name, setting]| (name, setting)));
+    }
+    let version = connection.told("server_version").unwrap_or("unknown").to_owned();
+    let origin = match &endpoint.address {
+        Address::Socket(_) => "a server on a unix socket".to_owned(),
+        Address::Tcp { .. } => format!("a server at {}", endpoint.address),
+    };
+    Ok(Identity { engine: NAME.to_owned(), version, origin, sha256: None, facts })
+}
+
+/// Returns every setting in force, with its unit.
+pub(crate) fn settings(connection: &mut Connection, config: &Config) -> Result<Options, Failure> {
+    let sql = "SELECT name, current_setting(name, true) FROM pg_settings ORDER BY name";
+    let rows = connection.table(sql)?;
+    let mut options: Options = rows
+        .into_iter()
+        .filter_map(|row| <[String; 2]>::try_from(row).ok())
+        .map(|[name, value]| {
+            let is_secret = SECRET.contains(&name.as_str()) && !value.is_empty();
+            (name, if is_secret { "***".to_owned() } else { value })
+        })
+        .collect();
+    options.set(PROTOCOL, config.protocol.name());
+    Ok(options)
+}
+
+/// Returns the first option that the server does not know.
+pub(crate) fn unknown_option(
+    connection: &mut Connection,
+    options: &Options,
+) -> Result<Option<String>, Failure> {
+    for (name, _) in options.iter() {
+        let quoted = name.replace('\'', "''");
+        let known = connection.value(&format!("SELECT current_setting('{quoted}', true)"))?;
+        if known.is_none() {
+            return Ok(Some(name.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the main views of statistics, a JSON object for each row.
+pub(crate) fn statistics(connection: &mut Connection) -> Result<String, Failure> {
+    let mut text = String::new();
+    for view in VIEWS {
+        let name = view.split(' ').next().unwrap_or(view);
+        let sql = view.replacen(name, &format!("SELECT row_to_json(r) FROM {name} r"), 1);
+        let rows = match connection.table(&sql) {
+            Ok(rows) => rows,
+            Err(Failure::Told(_)) => continue,
+            Err(failure) => return Err(failure),
+        };
+        text.push_str(&format!("# {name}\n"));
+        for row in rows {
+            text.push_str(&row.concat());
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,71 @@
+//! Postgres before it is opened.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::{Driver, Engine, EngineError, OpenSpec};
+use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::{Capabilities, Identity, OpKind};
+
+use crate::config::Config;
+use crate::instance::PostgresEngine;
+
+/// The engine's name.
+pub(crate) const NAME: &str = "postgres";
+/// Longest key, bytes: a third of a page of the primary key's B-tree, less what stands before
+/// the key in its entry (8 bytes) and in the value (4).
+///
+/// Source: Postgres' source, `BTMaxItemSize` in `nbtree.h`, 2704 for pages of 8 KiB.
+const KEY_BYTES_MAX: u32 = 2704 - 8 - 4;
+/// Longest value, bytes: half of the longest message, because as text it takes two digits a byte.
+///
+/// Source: Postgres' documentation, "Limits", field size 1 GB.
+const VALUE_BYTES_MAX: u32 = 500 << 20;
+
+/// Returns the driver of Postgres and of whatever speaks its protocol.
+#[must_use]
+pub fn driver() -> Box<dyn Driver> {
+    Box::new(PostgresDriver)
+}
+
+/// Connects to the server that [`OpenSpec::endpoint`] names.
+#[derive(Debug, Clone, Copy)]
+pub struct PostgresDriver;
+
+impl Driver for PostgresDriver {
+    fn identity(&self) -> Identity {
+        Identity {
+            engine: NAME.to_owned(),
+            version: String::new(),
+            origin: "a server".to_owned(),
+            sha256: None,
+            facts: BTreeMap::new(),
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        capabilities()
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        let config = Config::resolve(spec, &self.capabilities())?;
+        Ok(Box::new(PostgresEngine::open(spec, config)?))
+    }
+}
+
+/// Returns what Postgres can do.
+pub(crate) fn capabilities() -> Capabilities {
+    Capabilities {
+        operations: BTreeSet::from(OpKind::ALL),
+        key_bytes_max: Some(KEY_BYTES_MAX),
+        value_bytes_max: Some(VALUE_BYTES_MAX),
+        ..Capabilities::whole([
+            (CONCURRENT_WRITERS, Feature::Yes),
+            (CACHE_SIZE, Feature::Yes),
+            (
+                COMPRESSION,
+                Feature::no("pages are stored as given; only long values are compressed"),
+            ),
+            (DIRECT_IO, Feature::Yes),
+        ])
+    }
+}

@@ -1,0 +1,273 @@
+//! Keys and values in a table: one statement for each kind of operation.
+
+use engine::Rows;
+use model::{Direction, Op, Outcome};
+
+use crate::config::Protocol;
+use crate::value::{self, Value};
+use crate::wire::{Bound, Connection, Failure, columns, text};
+
+/// Name of the table.
+pub(crate) const TABLE: &str = "assay_kv";
+
+const GET: &str = "SELECT v FROM assay_kv WHERE k = $1";
+const PUT: &str = "INSERT INTO assay_kv (k, v) VALUES ($1, $2) \
+                   ON CONFLICT (k) DO UPDATE SET v = excluded.v";
+const DELETE: &str = "DELETE FROM assay_kv WHERE k = $1";
+const MULTI_GET: &str = "SELECT k, v FROM assay_kv WHERE k = ANY($1)";
+
+/// Longest limit that stands in a scan's text; a longer one is a parameter.
+///
+/// The planner that does not know the limit reckons with a tenth of the table and would sort
+/// it, so each limit of a short scan has a statement of its own. Source: Postgres' source,
+/// `preprocess_limit` in `planner.c`.
+const LIMIT_MAX: u32 = 256;
+
+/// Returns the statements that make the table.
+pub(crate) fn create(is_uncompressed: bool) -> Vec<String> {
+    let mut statements =
+        vec![format!("CREATE TABLE {TABLE} (k bytea PRIMARY KEY, v bytea NOT NULL)")];
+    if is_uncompressed {
+        statements.push(format!("ALTER TABLE {TABLE} ALTER COLUMN v SET STORAGE EXTERNAL"));
+    }
+    statements
+}
+
+/// A statement in both forms.
+struct Statement {
+    sql: String,
+    bound: Option<Bound>,
+}
+
+impl Statement {
+    fn new(sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), bound: None }
+    }
+
+    /// Writes the statement with `values` to the connection's buffer, prepared if need be.
+    #[inline]
+    fn write(
+        &mut self,
+        protocol: Protocol,
+        connection: &mut Connection,
+        values: &[Value<'_>],
+    ) -> Result<(), Failure> {
+        if protocol == Protocol::Text {
+            return self.write_text(connection, values);
+        }
+        if self.bound.is_none() {
+            self.bound = Some(prepare(connection, &self.sql)?);
+        }
+        let Some(bound) = &self.bound else { return Ok(()) };
+        let out = connection.outbox();
+        let start = bound.begin(out);
+        for value in values {
+            value.write_binary(out)?;
+        }
+        bound.end(out, start)
+    }
+
+    /// Writes the text with each value in the place of its `$1`, `$2`, ...
+    fn write_text(&self, connection: &mut Connection, values: &[Value<'_>]) -> Result<(), Failure> {
+        let out = connection.outbox();
+        let start = text::begin(out);
+        let mut words = self.sql.split('$');
+        out.extend_from_slice(words.next().unwrap_or_default().as_bytes());
+        for (value, after) in values.iter().zip(words) {
+            value.write_text(out);
+            // The parameter's number is one digit.
+            out.extend_from_slice(after.get(1..).unwrap_or_default().as_bytes());
+        }
+        text::end(out, start)
+    }
+}
+
+/// Prepares a statement whose values all come in the server's own bytes.
+fn prepare(connection: &mut Connection, sql: &str) -> Result<Bound, Failure> {
+    let described = connection.prepare(sql)?;
+    Bound::new(&described, &vec![false; described.parameters.len()])
+}
+
+/// The statements of one session, prepared when first used.
+pub(crate) struct KeyValue {
+    protocol: Protocol,
+    get: Statement,
+    put: Statement,
+    delete: Statement,
+    multi_get: Statement,
+    /// Short scans by limit, forward and reverse.
+    short_scans: [Vec<Option<Statement>>; 2],
+    long_scans: [Statement; 2],
+    scratch: Vec<u8>,
+    found: Found,
+}
+
+impl KeyValue {
+    pub(crate) fn new(protocol: Protocol) -> Self {
+        let none = || (0..=LIMIT_MAX).map(|_| None).collect();
+        Self {
+            protocol,
+            get: Statement::new(GET),
+            put: Statement::new(PUT),
+            delete: Statement::new(DELETE),
+            multi_get: Statement::new(MULTI_GET),
+            short_scans: [none(), none()],
+            long_scans: [Direction::Forward, Direction::Reverse]
+                .map(|direction| Statement::new(scan_text(direction, "$2"))),
+            scratch: Vec::new(),
+            found: Found::default(),
+        }
+    }
+
+    /// Executes one operation of keys and values; nothing for any other.
+    #[inline]
+    pub(crate) fn execute(
+        &mut self,
+        connection: &mut Connection,
+        op: &Op<'_>,
+        rows: &mut Rows,
+    ) -> Result<Outcome, Failure> {
+        match *op {
+            Op::Get { key } => self.get(connection, key, rows)?,
+            Op::Put { key, value } => {
+                let values = [Value::Bytes(key), Value::Bytes(value)];
+                self.put.write(self.protocol, connection, &values)?;
+                connection.exchange(|_| {})?;
+                return Ok(Outcome::Done);
+            }
+            Op::Delete { key } => {
+                self.delete.write(self.protocol, connection, &[Value::Bytes(key)])?;
+                connection.exchange(|_| {})?;
+                return Ok(Outcome::Done);
+            }
+            Op::Scan { start, limit, direction } => {
+                self.write_scan(connection, start, limit, direction)?;
+                let (protocol, scratch) = (self.protocol, &mut self.scratch);
+                connection.exchange(|row| {
+                    let (key, value) = entry(protocol, row, scratch);
+                    rows.push(key, value);
+                })?;
+            }
+            Op::MultiGet { keys } => self.multi_get(connection, keys, rows)?,
+            Op::Call(_) => {}
+        }
+        Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
+    }
+
+    #[inline]
+    fn get(
+        &mut self,
+        connection: &mut Connection,
+        key: &[u8],
+        rows: &mut Rows,
+    ) -> Result<(), Failure> {
+        self.get.write(self.protocol, connection, &[Value::Bytes(key)])?;
+        let (protocol, scratch) = (self.protocol, &mut self.scratch);
+        connection.exchange(|row| {
+            scratch.clear();
+            let column = columns(row).next().flatten().unwrap_or_default();
+            rows.push(key, value::bytes(protocol, column, scratch));
+        })?;
+        Ok(())
+    }
+
+    fn write_scan(
+        &mut self,
+        connection: &mut Connection,
+        start: &[u8],
+        limit: u32,
+        direction: Direction,
+    ) -> Result<(), Failure> {
+        let way = usize::from(direction == Direction::Reverse);
+        let short = self.short_scans[way].get_mut(limit as usize);
+        let Some(short) = short else {
+            let values = [Value::Bytes(start), Value::Integer(i64::from(limit))];
+            return self.long_scans[way].write(self.protocol, connection, &values);
+        };
+        let statement =
+            short.get_or_insert_with(|| Statement::new(scan_text(direction, &limit.to_string())));
+        statement.write(self.protocol, connection, &[Value::Bytes(start)])
+    }
+
+    /// Reads several keys in one statement; the rows are given in the order of the keys.
+    fn multi_get(
+        &mut self,
+        connection: &mut Connection,
+        keys: &[&[u8]],
+        rows: &mut Rows,
+    ) -> Result<(), Failure> {
+        self.multi_get.write(self.protocol, connection, &[Value::Keys(keys)])?;
+        let (protocol, scratch, found) = (self.protocol, &mut self.scratch, &mut self.found);
+        found.clear();
+        connection.exchange(|row| {
+            let (key, value) = entry(protocol, row, scratch);
+            found.keep(key, value);
+        })?;
+        found.sort();
+        for key in keys {
+            if let Some(value) = found.find(key) {
+                rows.push(key, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn scan_text(direction: Direction, limit: &str) -> String {
+    let (compared, order) = match direction {
+        Direction::Forward => (">=", "k"),
+        Direction::Reverse => ("<=", "k DESC"),
+    };
+    format!("SELECT k, v FROM {TABLE} WHERE k {compared} $1 ORDER BY {order} LIMIT {limit}")
+}
+
+/// Returns key and value of a row; as text they are decoded into `scratch`.
+#[inline]
+fn entry<'a>(protocol: Protocol, row: &'a [u8], scratch: &'a mut Vec<u8>) -> (&'a [u8], &'a [u8]) {
+    let mut columns = columns(row);
+    let mut next = || columns.next().flatten().unwrap_or_default();
+    let (key, value) = (next(), next());
+    if protocol == Protocol::Prepared {
+        return (key, value);
+    }
+    scratch.clear();
+    text::unhex(key, scratch);
+    let key_bytes = scratch.len();
+    text::unhex(value, scratch);
+    scratch.split_at(key_bytes)
+}
+
+/// Rows of one answer, to be looked up by key; its buffers stay.
+#[derive(Default)]
+struct Found {
+    bytes: Vec<u8>,
+    /// Where a row begins, where its key ends and where its value ends.
+    rows: Vec<(usize, usize, usize)>,
+}
+
+impl Found {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.rows.clear();
+    }
+
+    fn keep(&mut self, key: &[u8], value: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        let key_end = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.rows.push((start, key_end, self.bytes.len()));
+    }
+
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        let key = |row: &(usize, usize, usize)| &bytes[row.0..row.1];
+        self.rows.sort_unstable_by(|one, other| key(one).cmp(key(other)));
+    }
+
+    fn find(&self, wanted: &[u8]) -> Option<&[u8]> {
+        let compare = |row: &(usize, usize, usize)| self.bytes[row.0..row.1].cmp(wanted);
+        let (_, start, end) = self.rows[self.rows.binary_search_by(compare).ok()?];
+        Some(&self.bytes[start..end])
+    }
+}

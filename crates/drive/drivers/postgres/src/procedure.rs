@@ -1,0 +1,326 @@
+//! Procedures of the application, said in statements, and called.
+
+use engine::Rows;
+use model::sql::{Dialect, Piece, Procedure, Statement};
+use model::{Application, Call, OpKind, Outcome};
+
+use crate::config::Protocol;
+use crate::value::{Coder, write_column, write_literal};
+use crate::wire::{Bound, Connection, Failure, first_column, text};
+
+/// A statement of a procedure on one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Sentence {
+    parts: Vec<Part>,
+}
+
+/// Words, or the place of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Words(String),
+    /// Its position in [`Call::arguments`].
+    Argument(usize),
+}
+
+impl Sentence {
+    /// Returns what `statement` of `procedure` says of the table of that name.
+    fn new(statement: &Statement, procedure: &Procedure, table: &str) -> Self {
+        let mut parts: Vec<Part> = Vec::new();
+        for piece in statement.pieces(procedure) {
+            let words = match piece {
+                Piece::Argument(position) => {
+                    parts.push(Part::Argument(position));
+                    continue;
+                }
+                Piece::Text(words) => words,
+                Piece::Table => table,
+            };
+            match parts.last_mut() {
+                Some(Part::Words(before)) => before.push_str(words),
+                _ => parts.push(Part::Words(words.to_owned())),
+            }
+        }
+        Self { parts }
+    }
+
+    /// Returns the text with `$1`, `$2`, ... and which argument each of them is.
+    ///
+    /// A value that is used twice is one parameter, so that the server sees one type in it.
+    fn numbered(&self) -> (String, Vec<usize>) {
+        let (mut sql, mut arguments) = (String::new(), Vec::new());
+        for part in &self.parts {
+            match part {
+                Part::Words(words) => sql.push_str(words),
+                Part::Argument(position) => {
+                    let known = arguments.iter().position(|known| known == position);
+                    let number = known.unwrap_or_else(|| {
+                        arguments.push(*position);
+                        arguments.len() - 1
+                    });
+                    sql.push('$');
+                    sql.push_str(&(number + 1).to_string());
+                }
+            }
+        }
+        (sql, arguments)
+    }
+}
+
+/// A statement ready to be sent.
+enum Ready {
+    /// Prepared.
+    Bound {
+        bound: Bound,
+        /// The argument of each parameter, and how it is written.
+        values: Vec<(usize, Coder)>,
+        /// Type of the first column it returns; 0 when it returns none.
+        first_oid: u32,
+    },
+    /// To be sent as text.
+    Text(Sentence),
+}
+
+impl Ready {
+    fn new(
+        sentence: Sentence,
+        protocol: Protocol,
+        connection: &mut Connection,
+        call: &Call<'_>,
+    ) -> Result<Self, Failure> {
+        if protocol == Protocol::Text {
+            return Ok(Self::Text(sentence));
+        }
+        let (sql, arguments) = sentence.numbered();
+        let described = connection.prepare(&sql)?;
+        let mut values = Vec::with_capacity(arguments.len());
+        for (position, oid) in arguments.into_iter().zip(&described.parameters) {
+            let argument = *call.arguments.get(position).ok_or_else(|| lacking(position))?;
+            values.push((position, Coder::of(*oid, argument)));
+        }
+        let is_text: Vec<_> = values.iter().map(|(_, coder)| *coder == Coder::Words).collect();
+        let bound = Bound::new(&described, &is_text)?;
+        let first_oid = described.columns.first().copied().unwrap_or_default();
+        Ok(Self::Bound { bound, values, first_oid })
+    }
+
+    /// Writes the statement with the call's values to the connection's buffer; returns the bytes
+    /// of the values.
+    #[inline]
+    fn write(&self, connection: &mut Connection, call: &Call<'_>) -> Result<usize, Failure> {
+        let out = connection.outbox();
+        match self {
+            Self::Bound { bound, values, .. } => {
+                let start = bound.begin(out);
+                let before = out.len();
+                for (position, coder) in values {
+                    let argument =
+                        *call.arguments.get(*position).ok_or_else(|| lacking(*position))?;
+                    coder.write(out, argument, call.text(argument))?;
+                }
+                // Each value has four bytes of length before it.
+                let bytes = out.len() - before - 4 * values.len();
+                bound.end(out, start)?;
+                Ok(bytes)
+            }
+            Self::Text(sentence) => {
+                let start = text::begin(out);
+                let mut bytes = 0;
+                for part in &sentence.parts {
+                    match part {
+                        Part::Words(words) => out.extend_from_slice(words.as_bytes()),
+                        Part::Argument(position) => {
+                            let argument =
+                                *call.arguments.get(*position).ok_or_else(|| lacking(*position))?;
+                            let before = out.len();
+                            write_literal(out, argument, call.text(argument));
+                            bytes += out.len() - before;
+                        }
+                    }
+                }
+                text::end(out, start)?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// Returns the type of the first column when it comes in the server's own bytes.
+    fn first_oid(&self) -> u32 {
+        match self {
+            Self::Bound { first_oid, .. } => *first_oid,
+            Self::Text(_) => 0,
+        }
+    }
+}
+
+#[cold]
+fn lacking(position: usize) -> Failure {
+    Failure::Impossible(format!("the call has no value for argument {}", position + 1))
+}
+
+/// What a session has prepared of the application's procedures: by procedure and table.
+pub(crate) struct Calls {
+    protocol: Protocol,
+    ready: Vec<Vec<Option<Vec<Ready>>>>,
+    begin: Option<Bound>,
+    commit: Option<Bound>,
+    scratch: Vec<u8>,
+}
+
+impl Calls {
+    pub(crate) fn new(protocol: Protocol) -> Self {
+        Self { protocol, ready: Vec::new(), begin: None, commit: None, scratch: Vec::new() }
+    }
+
+    /// Calls a procedure; each of its statements is a round trip, and so are `BEGIN` and `COMMIT`
+    /// of a transaction, as they are for an application.
+    pub(crate) fn call(
+        &mut self,
+        connection: &mut Connection,
+        application: &Application,
+        call: &Call<'_>,
+        rows: &mut Rows,
+    ) -> Result<Outcome, Failure> {
+        let at = usize::from(call.procedure);
+        let Some(procedure) = application.procedures.get(at) else {
+            return Err(Failure::Impossible(format!("there is no procedure {at}")));
+        };
+        self.prepare(connection, application, procedure, call)?;
+        if procedure.is_transaction {
+            control(&mut self.begin, self.protocol, connection, "BEGIN")?;
+        }
+        let table = call.table as usize;
+        let ready = self.ready.get(at).and_then(|tables| tables.get(table)?.as_deref());
+        for statement in ready.unwrap_or_default() {
+            run(statement, connection, call, rows, &mut self.scratch)?;
+        }
+        if procedure.is_transaction {
+            control(&mut self.commit, self.protocol, connection, "COMMIT")?;
+        }
+        let is_read = matches!(procedure.kind, OpKind::Get | OpKind::Scan | OpKind::MultiGet);
+        Ok(if is_read && rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
+    }
+
+    /// Makes the statements of a procedure on one table ready, once.
+    #[inline]
+    fn prepare(
+        &mut self,
+        connection: &mut Connection,
+        application: &Application,
+        procedure: &Procedure,
+        call: &Call<'_>,
+    ) -> Result<(), Failure> {
+        let (at, table) = (usize::from(call.procedure), call.table as usize);
+        if self.ready.get(at).and_then(|tables| tables.get(table)?.as_ref()).is_some() {
+            return Ok(());
+        }
+        let name = table_name(application, procedure.table, call.table)
+            .ok_or_else(|| Failure::Impossible(format!("`{}`: no such table", procedure.name)))?;
+        let statements = procedure.statements.by(Dialect::Postgres);
+        let mut ready = Vec::with_capacity(statements.len());
+        for statement in statements {
+            let sentence = Sentence::new(statement, procedure, &name);
+            ready.push(Ready::new(sentence, self.protocol, connection, call)?);
+        }
+        if self.ready.len() <= at {
+            self.ready.resize_with(at + 1, Vec::new);
+        }
+        let tables = &mut self.ready[at];
+        if tables.len() <= table {
+            tables.resize_with(table + 1, || None);
+        }
+        tables[table] = Some(ready);
+        Ok(())
+    }
+}
+
+/// Returns the name of copy `number` (from 0) of the table at `position`.
+pub(crate) fn table_name(application: &Application, position: u16, number: u32) -> Option<String> {
+    let table = application.tables.get(usize::from(position))?;
+    Some(format!("{}{}", table.name, u64::from(number) + 1))
+}
+
+/// Sends one statement and takes its answer.
+fn run(
+    statement: &Ready,
+    connection: &mut Connection,
+    call: &Call<'_>,
+    rows: &mut Rows,
+    scratch: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let bytes = statement.write(connection, call)?;
+    let answer = connection.exchange(|row| {
+        if rows.is_keeping() {
+            scratch.clear();
+            write_column(statement.first_oid(), first_column(row), scratch);
+            rows.push(scratch, row);
+        } else {
+            rows.push(b"", row);
+        }
+    })?;
+    if answer.affected > 0 {
+        rows.wrote(answer.affected, bytes as u64);
+    }
+    Ok(())
+}
+
+/// Sends `BEGIN` or `COMMIT`.
+fn control(
+    bound: &mut Option<Bound>,
+    protocol: Protocol,
+    connection: &mut Connection,
+    sql: &str,
+) -> Result<(), Failure> {
+    if protocol == Protocol::Text {
+        return connection.run(sql);
+    }
+    if bound.is_none() {
+        *bound = Some(Bound::new(&connection.prepare(sql)?, &[])?);
+    }
+    let Some(bound) = bound else { return Ok(()) };
+    let out = connection.outbox();
+    let start = bound.begin(out);
+    bound.end(out, start)?;
+    connection.exchange(|_| {}).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::sql::{Draw, Part as Written, Said};
+
+    use super::*;
+
+    fn procedure(rows: u32) -> Procedure {
+        Procedure {
+            name: "p".to_owned(),
+            kind: OpKind::Insert,
+            table: 0,
+            is_transaction: false,
+            statements: Said::default(),
+            arguments: vec![Draw::Id],
+            row: vec![Draw::Id],
+            rows,
+            rows_expected: None,
+        }
+    }
+
+    #[test]
+    fn a_value_used_twice_is_one_parameter() {
+        let words = |words: &str| Written::Text(words.to_owned());
+        let statement = Statement {
+            parts: vec![
+                words("SELECT "),
+                Written::Argument(0),
+                words(" FROM "),
+                Written::Table,
+                words(" WHERE id IN ("),
+                Written::Rows(vec![Written::RowArgument(0)]),
+                words(") AND x > "),
+                Written::Argument(0),
+            ],
+        };
+        let sentence = Sentence::new(&statement, &procedure(2), "pi7");
+        let (sql, arguments) = sentence.numbered();
+        assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $1");
+        assert_eq!(arguments, [0, 1, 2]);
+    }
+}

@@ -1,0 +1,118 @@
+//! One client.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use engine::{EngineError, Rows, Session};
+use model::{Application, Endpoint, Op, Outcome};
+
+use crate::config::Config;
+use crate::error::failed;
+use crate::link::Link;
+use crate::wire::Failure;
+
+/// Pauses before each attempt to connect again: a server that restarts is back within them.
+const PAUSES: [Duration; 3] =
+    [Duration::from_millis(50), Duration::from_millis(500), Duration::from_secs(3)];
+/// Losses one after the other, without an operation that was done between them, which end a
+/// client.
+const LOSSES_MAX: usize = PAUSES.len();
+
+/// What every session of an engine is made of.
+pub(crate) struct Shared {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) config: Config,
+    pub(crate) application: Option<std::sync::Arc<Application>>,
+    /// Connections lost and made again.
+    pub(crate) reconnects: AtomicU64,
+}
+
+/// A client's handle.
+pub(crate) struct PostgresSession<'e> {
+    shared: &'e Shared,
+    link: Link,
+    /// Losses since the last operation that was done.
+    losses: usize,
+}
+
+impl<'e> PostgresSession<'e> {
+    /// Connects.
+    pub(crate) fn new(shared: &'e Shared) -> Result<Self, EngineError> {
+        let link = Link::open(&shared.endpoint, &shared.config).map_err(failed)?;
+        Ok(Self { shared, link, losses: 0 })
+    }
+
+    /// Makes good what a failed operation has left behind.
+    #[cold]
+    fn recover(&mut self, failure: Failure) -> EngineError {
+        if let Failure::Lost(words) = failure {
+            return self.reconnect(&words);
+        }
+        if self.link.connection.is_in_transaction()
+            && let Err(Failure::Lost(words)) = self.link.connection.run("ROLLBACK")
+        {
+            return self.reconnect(&words);
+        }
+        failed(failure)
+    }
+
+    /// Connects again; the operation in hand has failed, whatever the server made of it.
+    fn reconnect(&mut self, words: &str) -> EngineError {
+        self.losses += 1;
+        if self.losses > LOSSES_MAX {
+            let losses = self.losses;
+            return EngineError::Fatal(format!(
+                "postgres: connection lost {losses} times in a row: {words}"
+            ));
+        }
+        let mut last = None;
+        for pause in PAUSES {
+            #[expect(clippy::disallowed_methods, reason = "a server that restarts gives no sign")]
+            thread::sleep(pause);
+            match Link::open(&self.shared.endpoint, &self.shared.config) {
+                Ok(link) => {
+                    self.link = link;
+                    self.shared.reconnects.fetch_add(1, Ordering::Relaxed);
+                    return EngineError::Timeout(format!(
+                        "postgres: connection lost and made again, the statement counts as \
+                         failed: {words}"
+                    ));
+                }
+                Err(failure) => last = Some(failure),
+            }
+        }
+        let last = last.map_or_else(String::new, |failure| failure.to_string());
+        let attempts = PAUSES.len();
+        EngineError::Fatal(format!(
+            "postgres: connection lost ({words}), and {attempts} attempts to connect again \
+             failed: {last}"
+        ))
+    }
+}
+
+impl Session for PostgresSession<'_> {
+    #[inline]
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let link = &mut self.link;
+        let done = match (op, &self.shared.application) {
+            (Op::Call(call), Some(application)) => {
+                link.calls.call(&mut link.connection, application, call, rows)
+            }
+            (Op::Call(_), None) => engine_without_application(),
+            _ => link.key_value.execute(&mut link.connection, op, rows),
+        };
+        match done {
+            Ok(outcome) => {
+                self.losses = 0;
+                Ok(outcome)
+            }
+            Err(failure) => Err(self.recover(failure)),
+        }
+    }
+}
+
+#[cold]
+fn engine_without_application() -> Result<Outcome, Failure> {
+    Err(Failure::Impossible("a procedure was called, and no application was opened".to_owned()))
+}

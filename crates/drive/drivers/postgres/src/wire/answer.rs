@@ -1,0 +1,132 @@
+//! An answer as it comes in, up to the moment the server is ready again.
+
+use std::io::Read;
+
+use postgres_protocol::message::backend::{
+    COMMAND_COMPLETE_TAG, COPY_IN_RESPONSE_TAG, COPY_OUT_RESPONSE_TAG, DATA_ROW_TAG,
+    ERROR_RESPONSE_TAG, PARAMETER_DESCRIPTION_TAG, READY_FOR_QUERY_TAG, ROW_DESCRIPTION_TAG,
+};
+
+use super::complaint::{Complaint, Failure};
+use super::inbox::Inbox;
+
+/// What came back beside the rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// Rows that the statements have inserted, updated or deleted.
+    pub(crate) affected: u64,
+    /// State of the transaction: `I` for none, `T` within one, `E` within one that failed.
+    pub(crate) status: u8,
+}
+
+/// A message of which somebody makes something.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part<'a> {
+    /// A row: see [`super::columns`].
+    Row(&'a [u8]),
+    /// The types of a statement's parameters.
+    Parameters(&'a [u8]),
+    /// Names and types of the columns to come.
+    Columns(&'a [u8]),
+}
+
+/// Reads until the server is ready; the first complaint becomes the failure.
+///
+/// No allocation unless the server complains.
+#[inline]
+pub(super) fn read_answer(
+    inbox: &mut Inbox,
+    stream: &mut impl Read,
+    status: &mut u8,
+    mut on_part: impl FnMut(Part<'_>),
+) -> Result<Answer, Failure> {
+    let mut answer = Answer::default();
+    let mut complaint = None;
+    loop {
+        let message = match inbox.next(stream) {
+            Ok(message) => message,
+            Err(error) => return Err(lost(&error, complaint.as_ref())),
+        };
+        match message.tag {
+            DATA_ROW_TAG => on_part(Part::Row(message.body)),
+            COMMAND_COMPLETE_TAG => answer.affected += affected(message.body),
+            READY_FOR_QUERY_TAG => {
+                *status = message.body.first().copied().unwrap_or_default();
+                answer.status = *status;
+                break;
+            }
+            ERROR_RESPONSE_TAG => {
+                complaint.get_or_insert_with(|| Complaint::parse(message.body));
+            }
+            PARAMETER_DESCRIPTION_TAG => on_part(Part::Parameters(message.body)),
+            ROW_DESCRIPTION_TAG => on_part(Part::Columns(message.body)),
+            COPY_IN_RESPONSE_TAG | COPY_OUT_RESPONSE_TAG => {
+                return Err(Failure::Lost("COPY is not spoken here".to_owned()));
+            }
+            _ => {}
+        }
+    }
+    complaint.map_or(Ok(answer), |complaint| Err(Failure::Told(Box::new(complaint))))
+}
+
+/// Returns the loss of a connection, with the server's last words when it had some.
+#[cold]
+fn lost(error: &std::io::Error, last: Option<&Complaint>) -> Failure {
+    Failure::Lost(last.map_or_else(|| error.to_string(), ToString::to_string))
+}
+
+/// Returns the rows a command has changed, by its tag: `INSERT 0 5`, `DELETE 3`, `SELECT 2`.
+///
+/// Source: Postgres' documentation, "Message Formats", `CommandComplete`.
+#[inline]
+fn affected(tag: &[u8]) -> u64 {
+    let changes = match tag.first() {
+        Some(b'I') => tag.starts_with(b"INSERT "),
+        Some(b'U') => tag.starts_with(b"UPDATE "),
+        Some(b'D') => tag.starts_with(b"DELETE "),
+        Some(b'M') => tag.starts_with(b"MERGE "),
+        _ => false,
+    };
+    if !changes {
+        return 0;
+    }
+    let digits = tag.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+    let digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_changed_are_read_from_the_tag() {
+        for (tag, rows) in [
+            (&b"INSERT 0 50\0"[..], 50),
+            (b"DELETE 3\0", 3),
+            (b"UPDATE 0\0", 0),
+            (b"SELECT 7\0", 0),
+            (b"DROP TABLE\0", 0),
+            (b"BEGIN\0", 0),
+            (b"", 0),
+        ] {
+            assert_eq!(affected(tag), rows, "{}", tag.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn an_answer_is_read_up_to_ready_also_after_a_complaint() {
+        let sent = b"2\0\0\0\x04D\0\0\0\x0b\0\x01\0\0\0\x01xC\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I\
+                     E\0\0\0\x13SERROR\0C40P01\0\0Z\0\0\0\x05E";
+        let (mut inbox, mut stream, mut status) = (Inbox::new(), &sent[..], 0);
+        let mut rows = 0;
+        let count = |part: Part<'_>| rows += usize::from(matches!(part, Part::Row(_)));
+        let answer = read_answer(&mut inbox, &mut stream, &mut status, count).unwrap();
+        assert_eq!((answer.status, rows), (b'I', 1));
+        let failure = read_answer(&mut inbox, &mut stream, &mut status, |_| {}).unwrap_err();
+        assert!(matches!(failure, Failure::Told(complaint) if complaint.is("40P01")));
+        assert_eq!(status, b'E');
+        let failure = read_answer(&mut inbox, &mut stream, &mut status, |_| {}).unwrap_err();
+        assert!(matches!(failure, Failure::Lost(_)));
+    }
+}

@@ -1,0 +1,146 @@
+//! What the server sent, message by message.
+
+use std::io::{self, Read};
+
+use postgres_protocol::message::backend::Header;
+
+/// Bytes asked of the socket at once: most answers are one read, and a scan few.
+const READ_BYTES: usize = 64 << 10;
+/// Bytes of a message's kind and length.
+const HEADER_BYTES: usize = 5;
+/// Longest message taken, bytes: the server's own limit.
+///
+/// Source: Postgres' documentation, "Limits", field size.
+const MESSAGE_BYTES_MAX: usize = 1 << 30;
+
+/// Messages received and not yet read; its buffer grows to the longest and stays.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+/// One message, still in the buffer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Message<'a> {
+    /// Its kind.
+    pub(super) tag: u8,
+    /// What follows kind and length.
+    pub(super) body: &'a [u8],
+}
+
+impl Inbox {
+    pub(super) fn new() -> Self {
+        Self { buffer: vec![0; READ_BYTES], start: 0, end: 0 }
+    }
+
+    /// Returns the next message, reading from `stream` as often as it takes.
+    #[inline]
+    pub(super) fn next(&mut self, stream: &mut impl Read) -> io::Result<Message<'_>> {
+        let length = loop {
+            match self.length()? {
+                Some(length) if self.end - self.start >= length => break length,
+                wanted => self.fill(stream, wanted.unwrap_or(HEADER_BYTES))?,
+            }
+        };
+        let start = self.start;
+        self.start += length;
+        let message = &self.buffer[start..start + length];
+        Ok(Message { tag: message[0], body: &message[HEADER_BYTES..] })
+    }
+
+    /// Returns the bytes of the next message, header included; `None` while that is not known.
+    #[inline]
+    fn length(&self) -> io::Result<Option<usize>> {
+        let Some(header) = Header::parse(&self.buffer[self.start..self.end])? else {
+            return Ok(None);
+        };
+        let length = usize::try_from(header.len()).unwrap_or(usize::MAX);
+        if length >= MESSAGE_BYTES_MAX {
+            let words = "a message longer than any of Postgres: is it one?";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+        }
+        Ok(Some(1 + length))
+    }
+
+    /// Reads once, after making room for a message of `wanted` bytes.
+    fn fill(&mut self, stream: &mut impl Read, wanted: usize) -> io::Result<()> {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        }
+        if self.start + wanted > self.buffer.len() {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+            if wanted > self.buffer.len() {
+                self.buffer.resize(wanted.next_multiple_of(READ_BYTES), 0);
+            }
+        }
+        let read = loop {
+            match stream.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        if read == 0 {
+            let words = "the server closed the connection";
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, words));
+        }
+        self.end += read;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives its bytes in pieces of at most `step`.
+    struct Slow<'a> {
+        bytes: &'a [u8],
+        step: usize,
+    }
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let step = self.step.min(buffer.len()).min(self.bytes.len());
+            let (now, later) = self.bytes.split_at(step);
+            buffer[..step].copy_from_slice(now);
+            self.bytes = later;
+            Ok(step)
+        }
+    }
+
+    fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len() + 4).unwrap();
+        [&[tag], &length.to_be_bytes()[..], body].concat()
+    }
+
+    #[test]
+    fn messages_come_whole_however_the_socket_cuts_them() {
+        let long = vec![7; 3 * READ_BYTES + 11];
+        let bytes =
+            [message(b'2', b""), message(b'D', &long), message(b'Z', b"I"), message(b'D', &long)]
+                .concat();
+        for step in [1, 3, 4096, READ_BYTES, usize::MAX] {
+            let mut stream = Slow { bytes: &bytes, step };
+            let mut inbox = Inbox::new();
+            for expected in [(b'2', &b""[..]), (b'D', &long), (b'Z', b"I"), (b'D', &long)] {
+                let found = inbox.next(&mut stream).unwrap();
+                assert_eq!((found.tag, found.body.len()), (expected.0, expected.1.len()));
+                assert!(found.body == expected.1);
+            }
+            let end = inbox.next(&mut stream).unwrap_err();
+            assert_eq!(end.kind(), io::ErrorKind::UnexpectedEof);
+        }
+    }
+
+    #[test]
+    fn what_is_no_postgres_is_told_from_a_message() {
+        let mut inbox = Inbox::new();
+        let error = inbox.next(&mut &b"HTTP/1.1 400 Bad Request"[..]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        let error = inbox.next(&mut &b"E\0\0\0\x01"[..]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+}

@@ -1,0 +1,83 @@
+//! The two kinds of connection.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::Address;
+
+/// Longest wait for a connection and for each answer of the login: a server that takes longer
+/// is not there.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// The port in a socket's name when only its directory is given.
+///
+/// Source: Postgres' documentation, "Connections and Authentication", `port`.
+const DEFAULT_PORT: u16 = 5432;
+
+/// A connected socket.
+#[derive(Debug)]
+pub(super) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// Connects; reads time out until [`Stream::wait_forever`].
+    pub(super) fn connect(address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Socket(path) => {
+                let stream = UnixStream::connect(socket_file(path))?;
+                stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
+                Ok(Self::Unix(stream))
+            }
+            Address::Tcp { host, port } => {
+                let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+                for address in (host.as_str(), *port).to_socket_addrs()? {
+                    match TcpStream::connect_timeout(&address, LOGIN_TIMEOUT) {
+                        Ok(stream) => {
+                            stream.set_nodelay(true)?;
+                            stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
+                            return Ok(Self::Tcp(stream));
+                        }
+                        Err(error) => last = error,
+                    }
+                }
+                Err(last)
+            }
+        }
+    }
+
+    /// Lets reads take as long as a statement does.
+    pub(super) fn wait_forever(&self) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_read_timeout(None),
+            Self::Tcp(stream) => stream.set_read_timeout(None),
+        }
+    }
+
+    /// Writes everything.
+    #[inline]
+    pub(super) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.write_all(bytes),
+            Self::Tcp(stream) => stream.write_all(bytes),
+        }
+    }
+}
+
+impl Read for Stream {
+    #[inline]
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+/// Returns the socket itself where only its directory is named.
+fn socket_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(format!(".s.PGSQL.{DEFAULT_PORT}")) } else { path.to_owned() }
+}

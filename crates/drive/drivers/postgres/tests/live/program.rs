@@ -1,0 +1,36 @@
+//! Where a Postgres is.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders that hold one server each, below the user's own folder or from the root.
+const PLACES: [&str; 3] = [".cache/assay/engines/postgres", "/tmp/servers", "/usr/lib/postgresql"];
+
+/// Returns the programs found, those of the newest release last; prints why there is none.
+pub(crate) fn programs() -> Vec<PathBuf> {
+    let home = env::home_dir().unwrap_or_default();
+    let mut found: Vec<PathBuf> =
+        PLACES.iter().flat_map(|place| below(&home.join(place))).collect();
+    let path = env::var_os("PATH").unwrap_or_default();
+    found.extend(env::split_paths(&path).map(|dir| dir.join("postgres")).filter(|it| it.is_file()));
+    if found.is_empty() {
+        println!("skipped: no Postgres here; looked in {} and PATH", PLACES.join(", "));
+    }
+    found
+}
+
+/// Returns the programs one and two folders below `place`, in the order of their paths.
+fn below(place: &Path) -> Vec<PathBuf> {
+    let entries = |dir: &Path| -> Vec<PathBuf> {
+        let read = fs::read_dir(dir).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = read.map(|entry| entry.path()).collect();
+        paths.sort();
+        paths
+    };
+    let folders = entries(place);
+    let deeper = folders.iter().flat_map(|folder| entries(folder));
+    let all = folders.clone().into_iter().chain(deeper);
+    let programs = all.map(|folder| folder.join("bin/postgres"));
+    programs.filter(|program| program.is_file()).collect()
+}
