@@ -200,12 +200,12 @@ impl Experiment {
         self.steps.iter().map(follow).collect()
     }
 
-    /// Returns when a step stops: one that does its procedures once for each table makes more
-    /// calls the more clients there are.
+    /// Returns when a step stops: how many calls an application's rows take depends on how many
+    /// clients share them.
     fn stop_for(&self, step: &Step, clients: u32) -> StopRule {
-        let application = self.application.as_ref();
-        let calls = application
-            .and_then(|application| application.calls_once(application.step(&step.name)?, clients));
+        let calls = self.application.as_ref().and_then(|application| {
+            application.calls(application.step(&step.name)?, self.data.rows, clients)
+        });
         calls.map_or(step.stop, StopRule::Operations)
     }
 }

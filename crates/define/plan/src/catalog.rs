@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Bytes, DataShape, Step, StepInfo};
+use model::{Bytes, DataShape, Dialect, Step, StepInfo};
 
 /// One engine the program can drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,9 @@ pub struct EngineInfo {
     pub name: &'static str,
     /// How its builds are had.
     pub builds: Builds,
+    /// The SQL it understands when it is a server, which Assay starts or finds running; `None`
+    /// for an engine inside the client's process.
+    pub dialect: Option<Dialect>,
 }
 
 /// How the builds of an engine are had.
@@ -34,6 +37,15 @@ pub trait Catalog {
     fn profile(&self, name: &str) -> Option<String>;
     /// Returns the names of all profiles.
     fn profile_names(&self) -> Vec<String>;
+    /// Returns the text of an application that comes with the program.
+    fn application(&self, name: &str) -> Option<String>;
+    /// Returns the names of those applications.
+    fn application_names(&self) -> Vec<String>;
+    /// Returns the text of the user's own application.
+    ///
+    /// # Errors
+    /// Says why it cannot be read.
+    fn application_file(&self, path: &Path) -> Result<String, String>;
     /// Returns the codes of the rules that doubt benchmarks (`A001`), which a waiver may name.
     fn rule_codes(&self) -> Vec<&'static str>;
     /// Returns the text of a rate file.

@@ -7,16 +7,17 @@ use model::units::{parse_count, parse_size};
 use model::{DataShape, Experiment, Options, Settings, Variant};
 use toml::Spanned;
 
-use crate::catalog::{Builds, Catalog, Machine};
+use crate::catalog::{Catalog, Machine};
 use crate::checked::{Checked, SETTINGS};
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::overrides::{Overrides, apply};
-use crate::preset::{Derived, PRESETS, Preset};
+use crate::preset::{Derived, Preset};
 use crate::profile;
 use crate::published::{AsWritten, Ground};
 use crate::resolve::Words;
 use crate::spec::{self, BenchmarkTable, File, VariantTable};
+use crate::workload::{self, Workload};
 
 /// Seed when nobody says otherwise; any number serves, what matters is that it is recorded.
 const SEED_DEFAULT: u64 = 1;
@@ -52,7 +53,14 @@ pub(crate) fn check(
     catalog: &dyn Catalog,
     machine: Machine,
 ) -> Result<Checked, PlanError> {
-    Checker { words: Words { source, catalog }, machine }.check(file, overrides)
+    let mut file = file;
+    let written = AsWritten::of(&file, overrides);
+    apply(&mut file, overrides);
+    let words = Words { source, catalog, application: None };
+    let workload = words.workload(&file.benchmark)?;
+    let application = words.application_of(workload.as_ref(), &file.benchmark)?;
+    let words = Words { application: application.as_ref(), ..words };
+    Checker { words, machine }.check(file, workload.as_ref(), &written)
 }
 
 /// What the checks of one file share.
@@ -62,11 +70,17 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn check(&self, mut file: File, overrides: &Overrides) -> Result<Checked, PlanError> {
-        let written = AsWritten::of(&file, overrides);
-        apply(&mut file, overrides);
+    fn check(
+        &self,
+        file: File,
+        workload: Option<&Workload>,
+        written: &AsWritten,
+    ) -> Result<Checked, PlanError> {
+        let preset = match workload {
+            Some(Workload::Preset(preset)) => Some(*preset),
+            Some(Workload::Application(_)) | None => None,
+        };
         let memory_bytes = self.words.quantity(file.benchmark.memory.as_ref(), parse_size)?;
-        let preset = self.preset(&file.benchmark)?;
         let machine = Machine {
             memory_bytes: memory_bytes.unwrap_or(self.machine.memory_bytes),
             ..self.machine
@@ -88,16 +102,11 @@ impl Checker<'_> {
             words.extend(inherited);
             places.extend(places.get(&base).cloned().map(|place| (control, place)));
         }
-        let ground = Ground {
-            written: &written,
-            variants: &variants,
-            steps: &steps,
-            levels: &factor.levels,
-        };
+        let ground = Ground { written, variants: &variants, steps: &steps, levels: &factor.levels };
         let published = self.words.published(&file.published, &ground)?;
         let experiment = Experiment {
-            application: None,
-            placement: model::Placement::Free,
+            application: self.words.application.map(|loaded| loaded.application.clone()),
+            placement: self.words.placement(&file.benchmark, &file.variant)?,
             name: self.file_name(&file.experiment.name, "the experiment's name")?,
             margin: self.words.margin(file.experiment.margin.as_ref())?,
             waivers: self.words.waivers(&file.waive)?,
@@ -126,23 +135,15 @@ impl Checker<'_> {
         })
     }
 
-    fn preset(&self, benchmark: &BenchmarkTable) -> Result<Option<&'static Preset>, PlanError> {
-        let Some(name) = &benchmark.workload else { return Ok(None) };
-        let found = PRESETS.iter().find(|preset| preset.name == name.get_ref());
-        found.map(Some).ok_or_else(|| {
-            let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-            PlanError::new(format!("unknown workload `{}`", name.get_ref()))
-                .at(self.words.source, name.span(), "no such preset")
-                .remedy(format!("presets: {}", names.join(", ")))
-        })
-    }
-
     fn data(
         &self,
         benchmark: &BenchmarkTable,
         preset: Option<&Preset>,
         machine: Machine,
     ) -> Result<(DataShape, Option<Derived>), PlanError> {
+        if let Some(loaded) = self.words.application {
+            return Ok((workload::shape(loaded), None));
+        }
         let source = self.words.source;
         let place = |spanned: &Option<Spanned<u32>>| spanned.as_ref().map_or(0..0, Spanned::span);
         let number = |spanned: &Option<Spanned<u32>>| spanned.as_ref().map(|n| *n.get_ref());
@@ -228,7 +229,11 @@ impl Checker<'_> {
     ) -> Result<Variant, PlanError> {
         let words = &self.words;
         let build = table.engine.get_ref();
-        self.engine(table)?;
+        let info = words.engine(table)?;
+        words.can_be_asked(table, &info)?;
+        let dsn = words.dsn(table, benchmark, &info)?;
+        // Sizes of a preset are for engines that Assay configures.
+        let (preset, derived) = if dsn.is_some() { (None, None) } else { (preset, derived) };
         let mut options = match &table.profile {
             None => Options::new(),
             Some(name) => self.profile(name, build)?,
@@ -250,7 +255,7 @@ impl Checker<'_> {
         let jobs = table.background_jobs.as_ref().or(benchmark.background_jobs.as_ref());
         let jobs = jobs.map(|jobs| *jobs.get_ref());
         Ok(Variant {
-            dsn: None,
+            dsn,
             name: self.file_name(&table.name, "a variant's name")?,
             build: build.clone(),
             profile: table.profile.as_ref().map(|name| name.get_ref().clone()),
@@ -266,34 +271,6 @@ impl Checker<'_> {
             },
             is_control: false,
         })
-    }
-
-    fn engine(&self, table: &VariantTable) -> Result<(), PlanError> {
-        let build = table.engine.get_ref();
-        let known = self.words.catalog.engines();
-        let at = |error: PlanError| error.at(self.words.source, table.engine.span(), "here");
-        match known.iter().find(|info| info.name == build.engine) {
-            None => {
-                let names: Vec<_> = known.iter().map(|info| info.name).collect();
-                let error = at(PlanError::new(format!("unknown engine `{}`", build.engine)));
-                Err(match nearest(&build.engine, names.iter().copied()) {
-                    Some(word) => error.remedy(format!("did you mean `{word}`?")),
-                    None => error.remedy(format!("engines: {}", names.join(", "))),
-                })
-            }
-            Some(info) if info.builds == Builds::Loaded && build.version.is_none() => Err(at(
-                PlanError::new(format!("which version of {}?", build.engine)),
-            )
-            .remedy(format!(
-                "write {0}@VERSION; `assay engine list` shows known ones",
-                build.engine
-            ))),
-            Some(info) if info.builds == Builds::Linked && build.version.is_some() => {
-                Err(at(PlanError::new(format!("{} is linked into Assay", build.engine)))
-                    .remedy(format!("write \"{}\" without a version", build.engine)))
-            }
-            Some(_) => Ok(()),
-        }
     }
 
     fn profile(

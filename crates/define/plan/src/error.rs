@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
+use crate::secret::masked;
+
 /// What is wrong with an experiment, the place in its file, and the remedy. Nothing was run.
+///
+/// Passwords of addresses are replaced in everything that it shows.
 #[derive(Debug, Clone, thiserror::Error, Diagnostic)]
 #[error("{message}")]
 pub struct PlanError {
@@ -24,7 +28,7 @@ impl PlanError {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
-            message: message.into(),
+            message: masked(&message.into()),
             source_text: Arc::new(NamedSource::new("command line", String::new())),
             place: None,
             label: String::new(),
@@ -36,7 +40,7 @@ impl PlanError {
     #[must_use]
     pub fn at(mut self, source: &Source, place: Range<usize>, label: impl Into<String>) -> Self {
         if !place.is_empty() && place.end <= source.text.len() {
-            self.source_text = Arc::new(NamedSource::new(&source.name, source.text.clone()));
+            self.source_text = Arc::new(NamedSource::new(&source.name, masked(&source.text)));
             self.place = Some(place.into());
             self.label = label.into();
         }
@@ -46,7 +50,7 @@ impl PlanError {
     /// Adds what to do about it.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(remedy.into());
+        self.remedy = Some(masked(&remedy.into()));
         self
     }
 }

@@ -8,15 +8,17 @@
 //!
 //! To add a workload preset, add one line to `preset::PRESETS`.
 
+mod application;
 mod catalog;
 mod check;
 mod checked;
 mod clients;
 mod declared;
+mod dsn;
 mod error;
 mod expand;
-
 mod layout;
+mod named;
 mod nearest;
 mod overrides;
 mod preset;
@@ -28,10 +30,13 @@ mod rate;
 mod resolve;
 #[cfg(test)]
 mod sample;
+mod secret;
+mod server;
 mod spec;
 mod step_load;
 mod steps;
 mod window;
+mod workload;
 
 pub use catalog::{Builds, Catalog, EngineInfo, Machine};
 pub use check::load;

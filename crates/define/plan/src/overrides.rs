@@ -46,8 +46,12 @@ pub struct Overrides {
     pub allocator: Option<String>,
     /// Whether the page cache is bypassed.
     pub direct_io: Option<bool>,
-    /// Workload preset.
+    /// Workload preset or application.
     pub workload: Option<String>,
+    /// Parameters of the application, by name.
+    pub parameters: Vec<(String, String)>,
+    /// Which CPUs the client and its server get.
+    pub placement: Option<String>,
     /// Seed.
     pub seed: Option<u64>,
     /// Base case.
@@ -88,6 +92,12 @@ pub(crate) fn apply(file: &mut File, overrides: &Overrides) {
     replace(&mut benchmark.compression, word(&overrides.compression));
     replace(&mut benchmark.allocator, word(&overrides.allocator));
     replace(&mut benchmark.workload, word(&overrides.workload));
+    replace(&mut benchmark.placement, word(&overrides.placement));
+    for (name, value) in &overrides.parameters {
+        benchmark.parameters.0.retain(|(known, _)| known.get_ref() != name);
+        let value = Spanned::new(0..0, Text(value.clone()));
+        benchmark.parameters.0.push((Spanned::new(0..0, name.clone()), value));
+    }
     replace(&mut benchmark.key_bytes, number(overrides.key_bytes));
     replace(&mut benchmark.value_bytes, number(overrides.value_bytes));
     replace(&mut benchmark.direct_io, overrides.direct_io.map(|v| Spanned::new(0..0, v)));

@@ -10,11 +10,13 @@ use crate::check::check;
 use crate::checked::Checked;
 use crate::error::{PlanError, Source};
 use crate::overrides::{Overrides, QuickVariant};
+use crate::preset::PRESETS;
 use crate::spec::{self, BenchmarkTable, File, OptionTable, StepEntry, Text, VariantTable};
 
 /// Checks an experiment typed on the command line: steps and engines.
 ///
-/// When the first step needs rows, the engine is filled first by `filluniquerandom`.
+/// When the first step needs rows, the engine is filled first by `filluniquerandom`. Before the
+/// steps of an application come those that they need.
 ///
 /// # Errors
 /// The first thing that is wrong, with the remedy.
@@ -28,7 +30,9 @@ pub fn quick(
     let known = catalog.steps();
     let first = steps.first().and_then(|name| known.iter().find(|info| info.name == **name));
     let mut names = steps.to_vec();
-    if first.is_some_and(|info| info.role != StepRole::Load) {
+    let is_of_keys =
+        overrides.workload.as_ref().is_none_or(|name| PRESETS.iter().any(|p| p.name == *name));
+    if is_of_keys && first.is_some_and(|info| info.role != StepRole::Load) {
         names.insert(0, "filluniquerandom".to_owned());
     }
     let spanned = |name: &String| Spanned::new(0..0, StepEntry::Word(name.clone()));
@@ -42,7 +46,7 @@ pub fn quick(
             control: None,
         },
         benchmark: BenchmarkTable {
-            steps: names.iter().map(spanned).collect(),
+            steps: Some(names.iter().map(spanned).collect()),
             ..BenchmarkTable::default()
         },
         factors: spec::FactorsTable::default(),
@@ -73,6 +77,7 @@ fn name_variants(variants: &[QuickVariant]) -> Vec<VariantTable> {
         VariantTable {
             name: Spanned::new(0..0, name),
             engine: Spanned::new(0..0, variant.build.clone()),
+            dsn: None,
             profile: variant.profile.clone().map(|profile| Spanned::new(0..0, profile)),
             durability: None,
             cache: None,

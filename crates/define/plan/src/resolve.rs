@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use model::sql::Traffic;
 use model::units::{parse_count, parse_size, parse_span};
 use model::{
     Allocator, Bytes, Durability, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule,
 };
 use toml::Spanned;
 
+use crate::application::Loaded;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
@@ -20,6 +22,11 @@ const DURATION_DEFAULT: Nanos = Nanos::from_secs(60);
 const WARMUP_MAX: Nanos = Nanos::from_secs(5);
 /// Longest settle when nobody says otherwise.
 const SETTLE_CAP_DEFAULT: Nanos = Nanos::from_secs(1200);
+/// The same for an application's steps: a minute, and a second for each million rows.
+///
+/// Source: the project's reference, insert-benchmark, section 3.
+const SETTLE_CAP_LEAST: Nanos = Nanos::from_secs(60);
+const SETTLE_PER_ROW: Nanos = Nanos(1_000);
 /// Rate of the background writer. Source: benchmark_compare.sh, `MB_WRITE_PER_SEC` (2 MiB/s).
 const WRITER_RATE_DEFAULT: Bytes = Bytes(2 << 20);
 /// Rows of a range read. Source: benchmark.sh, `seek_nexts`.
@@ -38,6 +45,8 @@ struct Written<'a> {
 pub(crate) struct Words<'a> {
     pub(crate) source: &'a Source,
     pub(crate) catalog: &'a dyn Catalog,
+    /// What servers are asked; `None` when keys and values are.
+    pub(crate) application: Option<&'a Loaded>,
 }
 
 impl Words<'_> {
@@ -125,6 +134,7 @@ impl Words<'_> {
             WordOr::Table(table) => StepTable::clone(table),
         };
         let info = self.step_info(&table.step, place.clone())?;
+        self.step_words(&table, &place)?;
         let wrap = |text: &Option<Text>| text.clone().map(|text| Spanned::new(place.clone(), text));
         let pick =
             |own: &Option<Text>, shared: &Option<Spanned<Text>>| wrap(own).or(shared.clone());
@@ -160,15 +170,29 @@ impl Words<'_> {
                 .writer_rate(pick(&table.writer_rate, &benchmark.writer_rate), &info)?,
             settle_cap: self
                 .quantity(settle_cap.as_ref(), parse_span)?
-                .unwrap_or(SETTLE_CAP_DEFAULT),
+                .unwrap_or_else(|| self.settle_cap(rows)),
+            unit: self.traffic(&table.step).map_or(OpUnit::Operation, |traffic| traffic.unit),
             name: table.step,
-            unit: OpUnit::Operation,
         };
         Ok((step, info))
     }
 
+    /// Returns the application's step of that name.
+    fn traffic(&self, name: &str) -> Option<&Traffic> {
+        self.application.and_then(|loaded| loaded.application.step(name))
+    }
+
+    /// Returns the longest settle when nobody says otherwise.
+    fn settle_cap(&self, rows: u64) -> Nanos {
+        let more = Nanos(rows.saturating_mul(SETTLE_PER_ROW.0));
+        match self.application {
+            Some(_) => Nanos(SETTLE_CAP_LEAST.0.saturating_add(more.0)).min(SETTLE_CAP_DEFAULT),
+            None => SETTLE_CAP_DEFAULT,
+        }
+    }
+
     fn step_info(&self, name: &str, place: Range<usize>) -> Result<StepInfo, PlanError> {
-        let known = self.catalog.steps();
+        let known = self.known_steps();
         if let Some(info) = known.iter().find(|info| info.name == name) {
             return Ok(info.clone());
         }
@@ -193,7 +217,8 @@ impl Words<'_> {
             return Ok(StopRule::Operations(0));
         }
         if let Some(text) = &table.operations {
-            if info.role == StepRole::Load {
+            let is_of_rows = self.application.is_some() && info.share_of_rows.is_some();
+            if info.role == StepRole::Load || is_of_rows {
                 return Err(refuse(format!("{} ends by rows: set `rows` instead", info.name)));
             }
             let operations = parse_count(&text.0).map_err(refuse)?;
@@ -207,7 +232,13 @@ impl Words<'_> {
             (Some(_), Some(_)) => {
                 Err(refuse(format!("{} ends by rows, it takes no duration", info.name)))
             }
-            (Some(share), None) => Ok(StopRule::Operations(share_of(rows, share))),
+            (Some(share), None) => {
+                let calls = self.application.and_then(|loaded| {
+                    let application = &loaded.application;
+                    application.calls(application.step(&info.name)?, rows, 1)
+                });
+                Ok(StopRule::Operations(calls.unwrap_or_else(|| share_of(rows, share))))
+            }
             (None, Some(text)) => {
                 let span = parse_span(&text.0).map_err(refuse)?;
                 Ok(StopRule::Duration(Nanos(self.positive(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use model::{Bytes, DataShape, Experiment, OpKind, Step, StepInfo, StepRole};
+use model::{Bytes, DataShape, Dialect, Experiment, OpKind, Step, StepInfo, StepRole};
 
 use crate::catalog::{Builds, Catalog, EngineInfo, Machine};
 use crate::check::load;
@@ -29,11 +29,19 @@ name = "a"
 engine = "tree"
 "#;
 
+/// The applications that come with the program.
+pub(crate) const SHIPPED: [(&str, &str); 3] = [
+    ("ibench-2023", include_str!("../../../../applications/ibench-2023.toml")),
+    ("ibench-current", include_str!("../../../../applications/ibench-current.toml")),
+    ("sysbench", include_str!("../../../../applications/sysbench.toml")),
+];
+
 /// Profiles by name; texts are those of files.
 #[derive(Debug, Default)]
 pub(crate) struct Knowledge {
     pub(crate) profiles: Vec<(&'static str, &'static str)>,
     pub(crate) rate_files: Vec<(&'static str, &'static str)>,
+    pub(crate) applications: Vec<(&'static str, String)>,
 }
 
 fn step(name: &'static str, role: StepRole, share_of_rows: Option<f64>) -> StepInfo {
@@ -61,8 +69,10 @@ impl Catalog for Knowledge {
 
     fn engines(&self) -> Vec<EngineInfo> {
         vec![
-            EngineInfo { name: "tree", builds: Builds::Linked },
-            EngineInfo { name: "log", builds: Builds::Loaded },
+            EngineInfo { name: "tree", builds: Builds::Linked, dialect: None },
+            EngineInfo { name: "log", builds: Builds::Loaded, dialect: None },
+            EngineInfo { name: "pg", builds: Builds::Loaded, dialect: Some(Dialect::Postgres) },
+            EngineInfo { name: "my", builds: Builds::Loaded, dialect: Some(Dialect::Mysql) },
         ]
     }
 
@@ -75,6 +85,19 @@ impl Catalog for Knowledge {
         self.profiles.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
+    fn application(&self, name: &str) -> Option<String> {
+        SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
+    }
+
+    fn application_names(&self) -> Vec<String> {
+        SHIPPED.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn application_file(&self, path: &Path) -> Result<String, String> {
+        let found = self.applications.iter().find(|(known, _)| Path::new(known) == path);
+        found.map(|(_, text)| text.clone()).ok_or_else(|| "no such file".to_owned())
+    }
+
     fn rule_codes(&self) -> Vec<&'static str> {
         vec!["A001", "A008", "A039"]
     }
@@ -85,7 +108,11 @@ impl Catalog for Knowledge {
     }
 
     fn check_distribution(&self, text: &str, _rows: u64) -> Result<(), String> {
-        if text == "uniform" { Ok(()) } else { Err(format!("unknown distribution `{text}`")) }
+        if text == "uniform" || text.starts_with("zipf:") {
+            Ok(())
+        } else {
+            Err(format!("unknown distribution `{text}`"))
+        }
     }
 
     fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String> {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use crate::error::{PlanError, Source};
+use crate::named::Named;
 use crate::nearest::nearest;
 
 /// A whole experiment file.
@@ -44,7 +45,9 @@ pub(crate) struct ExperimentTable {
 #[serde(deny_unknown_fields)]
 pub(crate) struct BenchmarkTable {
     pub(crate) workload: Option<Spanned<String>>,
-    pub(crate) steps: Vec<Spanned<StepEntry>>,
+    #[serde(default)]
+    pub(crate) parameters: Named<Text>,
+    pub(crate) steps: Option<Vec<Spanned<StepEntry>>>,
     pub(crate) rows: Option<Spanned<Text>>,
     pub(crate) key_bytes: Option<Spanned<u32>>,
     pub(crate) value_bytes: Option<Spanned<u32>>,
@@ -58,6 +61,7 @@ pub(crate) struct BenchmarkTable {
     pub(crate) settle_cap: Option<Spanned<Text>>,
     pub(crate) load: Option<Spanned<LoadEntry>>,
     pub(crate) memory: Option<Spanned<Text>>,
+    pub(crate) placement: Option<Spanned<String>>,
     pub(crate) durability: Option<Spanned<String>>,
     pub(crate) cache: Option<Spanned<Text>>,
     pub(crate) direct_io: Option<Spanned<bool>>,
@@ -226,6 +230,7 @@ impl<'de> Deserialize<'de> for ClientsEntry {
 pub(crate) struct VariantTable {
     pub(crate) name: Spanned<String>,
     pub(crate) engine: Spanned<BuildRef>,
+    pub(crate) dsn: Option<Spanned<String>>,
     pub(crate) profile: Option<Spanned<String>>,
     pub(crate) durability: Option<Spanned<String>>,
     pub(crate) cache: Option<Spanned<Text>>,
@@ -314,17 +319,23 @@ const OF_A_LOAD: [&str; 4] = ["rate", "arrivals", "pacing", "sla"];
 /// # Errors
 /// A [`PlanError`] at the line at fault, with the nearest known key.
 pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
-    toml::from_str(&source.text).map_err(|error| explain(source, &error))
+    toml::from_str(&source.text).map_err(|error| explain(source, &error, TABLES))
 }
 
 /// Turns a parser's error into one with a remedy.
-fn explain(source: &Source, error: &toml::de::Error) -> PlanError {
+///
+/// `tables` says by one of its fields which table a stray key stands in.
+pub(crate) fn explain(
+    source: &Source,
+    error: &toml::de::Error,
+    tables: &[(&str, &'static str)],
+) -> PlanError {
     let place = visible(source, error.span().unwrap_or(0..0));
     let message = error.message().to_owned();
     let Some((unknown, known)) = unknown_field(&message) else {
         return PlanError::new(in_words(&message)).at(source, place, "here");
     };
-    let table = TABLES.iter().find(|(field, _)| message.contains(field)).map(|(_, table)| *table);
+    let table = tables.iter().find(|(field, _)| message.contains(field)).map(|(_, table)| *table);
     let within = table.map_or(String::new(), |table| format!(" in {table}"));
     let place = key_place(source, place, &unknown);
     let error = PlanError::new(format!("unknown key `{unknown}`{within}"));

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use model::{DataShape, Load, Step, StepInfo, StepRole};
+use model::sql::{Copies, Doing};
+use model::{DataShape, Load, Step, StepInfo, StepRole, StopRule};
+use toml::Spanned;
 
 use crate::clients::ClientsFactor;
 use crate::error::PlanError;
 use crate::resolve::Words;
-use crate::spec::{BenchmarkTable, WordOr};
+use crate::spec::{BenchmarkTable, StepEntry, WordOr};
 use crate::step_load::is_timed;
 
 impl Words<'_> {
@@ -18,10 +20,12 @@ impl Words<'_> {
         data: &DataShape,
         factor: &ClientsFactor,
     ) -> Result<(Vec<Step>, Vec<Range<usize>>), PlanError> {
+        let entries = self.asked_steps(benchmark);
         let (mut steps, mut loads) = (Vec::new(), Vec::new());
-        for (index, entry) in benchmark.steps.iter().enumerate() {
+        for (index, entry) in entries.iter().enumerate() {
             let (step, info) = self.step(entry, benchmark, data.rows)?;
             self.check_order(index, &info, entry.span())?;
+            self.check_needs(&steps, &step.name, entry.span())?;
             let own = match entry.get_ref() {
                 WordOr::Word(_) => None,
                 WordOr::Table(table) => table.load.as_ref(),
@@ -29,9 +33,7 @@ impl Words<'_> {
             let shared = benchmark.load.as_ref();
             let asked = self.step_load(&step, own, shared, factor.is_adaptive)?;
             let step = Step { load: asked.load, limit: asked.limit, ..step };
-            self.catalog
-                .check_step(&step, data)
-                .map_err(|why| PlanError::new(why).at(self.source, entry.span(), "here"))?;
+            self.check_step(&step, data, (entry, own.is_some()))?;
             loads.push(match &step.load {
                 _ if !asked.place.is_empty() => asked.place,
                 Load::Closed => entry.span(),
@@ -44,7 +46,8 @@ impl Words<'_> {
             return Err(PlanError::new("the benchmark has no steps")
                 .remedy("for instance steps = [\"fillseq\", \"readrandom\"]"));
         }
-        self.check_reach(benchmark, &steps, factor)?;
+        self.check_tables(&entries, &steps, factor)?;
+        self.check_reach(benchmark, (&entries, &steps), factor)?;
         Ok((steps, loads))
     }
 
@@ -58,8 +61,16 @@ impl Words<'_> {
         let refuse = |why: String| PlanError::new(why).at(self.source, place, "here");
         match (index, info.role) {
             (0, StepRole::Load) => Ok(()),
-            (0, _) => Err(refuse(format!("{} needs rows, but nothing fills them", info.name))
-                .remedy("begin with fillseq, fillrandom or filluniquerandom")),
+            (0, _) => {
+                let loads =
+                    self.known_steps().into_iter().filter(|step| step.role == StepRole::Load);
+                let loads: Vec<_> = loads.map(|step| step.name.into_owned()).collect();
+                Err(refuse(format!("{} needs rows, but nothing fills them", info.name))
+                    .remedy(format!("begin with {}", listed(&loads))))
+            }
+            (_, StepRole::Load) if self.application.is_some() => {
+                Err(refuse(format!("{} fills empty tables", info.name)).remedy("put it first"))
+            }
             (_, StepRole::Load) => Err(refuse(format!("{} fills an empty engine", info.name))
                 .remedy("put it first, or use overwrite")),
             (_, StepRole::Read | StepRole::Write | StepRole::ReadWrite | StepRole::Maintain) => {
@@ -68,11 +79,67 @@ impl Words<'_> {
         }
     }
 
+    /// Checks that a step can be executed; `has_load` says whether it has a load of its own.
+    fn check_step(
+        &self,
+        step: &Step,
+        data: &DataShape,
+        (entry, has_load): (&Spanned<StepEntry>, bool),
+    ) -> Result<(), PlanError> {
+        let refuse = |why: String| PlanError::new(why).at(self.source, entry.span(), "here");
+        let traffic = self.application.and_then(|loaded| loaded.application.step(&step.name));
+        match traffic {
+            None => self.catalog.check_step(step, data).map_err(refuse),
+            Some(traffic) if has_load && matches!(traffic.clients, Some(Doing::Once(_))) => {
+                let why =
+                    format!("step {}: it does everything once, so nothing arrives", step.name);
+                Err(refuse(why).remedy("leave out its load"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Checks that as many clients use tables that are each client's own as have filled them.
+    fn check_tables(
+        &self,
+        entries: &[Spanned<StepEntry>],
+        steps: &[Step],
+        factor: &ClientsFactor,
+    ) -> Result<(), PlanError> {
+        let Some(loaded) = self.application else { return Ok(()) };
+        let tables = &loaded.application.tables;
+        let own = tables.iter().find(|table| table.copies == Copies::PerClient);
+        let Some(table) = own else { return Ok(()) };
+        if factor.is_adaptive {
+            let why = format!("tables `{}` are each client's own", table.name);
+            return Err(PlanError::new(format!("{why}: their number cannot change within a run"))
+                .at(self.source, factor.place.clone(), "asked for here")
+                .remedy("give clients as a list or as \"sweep\""));
+        }
+        let levels = &factor.levels;
+        let clients = |step: &Step| match (step.clients, &levels[..]) {
+            (0, [level]) => *level,
+            (own, _) => own,
+        };
+        let calls = |step: &Step| step.stop != StopRule::Operations(0);
+        let Some(first) = steps.iter().find(|step| calls(step)) else { return Ok(()) };
+        let differs = |(_, step): &(_, &Step)| calls(step) && clients(step) != clients(first);
+        match entries.iter().zip(steps).find(differs) {
+            None => Ok(()),
+            Some((entry, step)) => Err(PlanError::new(format!(
+                "{} and {} have different numbers of clients, and tables `{}` are each client's own",
+                first.name, step.name, table.name
+            ))
+            .at(self.source, entry.span(), "here")
+            .remedy("leave out the step's `clients`: all follow the factor `clients`")),
+        }
+    }
+
     /// Checks that what is asked of the steps in general is done in one of them at least.
     fn check_reach(
         &self,
         benchmark: &BenchmarkTable,
-        steps: &[Step],
+        (entries, steps): (&[Spanned<StepEntry>], &[Step]),
         factor: &ClientsFactor,
     ) -> Result<(), PlanError> {
         if factor.is_adaptive && !steps.iter().any(|step| step.load == Load::FindClients) {
@@ -81,8 +148,7 @@ impl Words<'_> {
                 .remedy("add a step that ends by duration and has no `clients` of its own"));
         }
         let Some(load) = benchmark.load.as_ref() else { return Ok(()) };
-        let entries = benchmark.steps.iter().zip(steps);
-        let mut takers = entries.filter(|(entry, step)| {
+        let mut takers = entries.iter().zip(steps).filter(|(entry, step)| {
             let has_own = matches!(entry.get_ref(), WordOr::Table(table) if table.load.is_some());
             !has_own && is_timed(step)
         });
@@ -96,5 +162,13 @@ impl Words<'_> {
                 "it is for steps that end by duration and have no `load` of their own, such as \
                  readwhilewriting; fills and maintenance stay a closed loop",
             ))
+    }
+}
+
+/// Returns `a, b or c`.
+fn listed(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
     }
 }

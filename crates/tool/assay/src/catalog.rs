@@ -27,6 +27,19 @@ static PROFILES: &[(&str, &str)] = &[
     profile!("rocksdb-dbbench"),
 ];
 
+/// Shortens the table below.
+macro_rules! application {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../../applications/", $name, ".toml")))
+    };
+}
+
+/// The applications in `applications/`.
+static APPLICATIONS: &[(&str, &str)] =
+    &[application!("ibench-2023"), application!("ibench-current"), application!("sysbench")];
+
+/// Most bytes of an application's file that are read: a hundred times the largest that ships.
+const APPLICATION_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes of a rate file that are read: a hundred for each of the most lines it may have.
 const RATE_FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -61,15 +74,20 @@ impl Catalog for Program {
     }
 
     fn rate_file(&self, path: &Path) -> Result<String, String> {
-        let mut text = String::new();
-        let file = File::open(path).map_err(|error| error.to_string())?;
-        let read = file.take(RATE_FILE_BYTES_MAX + 1).read_to_string(&mut text);
-        match read.map_err(|error| error.to_string())? {
-            bytes if bytes as u64 > RATE_FILE_BYTES_MAX => {
-                Err(format!("it is larger than {}", Bytes(RATE_FILE_BYTES_MAX)))
-            }
-            _ => Ok(text),
-        }
+        read(path, RATE_FILE_BYTES_MAX)
+    }
+
+    fn application(&self, name: &str) -> Option<String> {
+        let shipped = APPLICATIONS.iter().find(|(known, _)| *known == name);
+        shipped.map(|(_, text)| (*text).to_owned())
+    }
+
+    fn application_names(&self) -> Vec<String> {
+        APPLICATIONS.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn application_file(&self, path: &Path) -> Result<String, String> {
+        read(path, APPLICATION_BYTES_MAX)
     }
 
     fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String> {
@@ -79,5 +97,16 @@ impl Catalog for Program {
     fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String> {
         let step = Step { clients: step.clients.max(1), ..step.clone() };
         workload::check(&step, data).map_err(|error| error.to_string())
+    }
+}
+
+/// Returns the text of a file that has at most so many bytes.
+fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let read = file.take(bytes_max + 1).read_to_string(&mut text);
+    match read.map_err(|error| error.to_string())? {
+        bytes if bytes as u64 > bytes_max => Err(format!("it is larger than {}", Bytes(bytes_max))),
+        _ => Ok(text),
     }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
-use model::{DataShape, Settings};
+use model::{DataShape, Dialect, Settings};
 use plan::{Builds, EngineInfo};
 use runner::Library;
 use shim::Recipe;
@@ -64,6 +64,15 @@ pub(crate) fn infos() -> Vec<EngineInfo> {
             Source::Linked(_) => Builds::Linked,
             Source::Loaded(_) | Source::Shimmed(..) | Source::Server(_) => Builds::Loaded,
             Source::Either(..) => Builds::Either,
+        },
+        dialect: match source {
+            Source::Server(server) if server.engine == supply::POSTGRES.engine => {
+                Some(Dialect::Postgres)
+            }
+            Source::Server(_) => Some(Dialect::Mysql),
+            Source::Linked(_) | Source::Loaded(_) | Source::Shimmed(..) | Source::Either(..) => {
+                None
+            }
         },
     };
     ENGINES.iter().map(info).collect()

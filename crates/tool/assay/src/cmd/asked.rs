@@ -106,9 +106,16 @@ struct Words {
     /// Bypass the page cache
     #[arg(long)]
     direct_io: bool,
-    /// Workload preset that derives sizes from the machine: byrx, byos, iobuf or iodir
+    /// Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or what
+    /// SQL servers are asked: ibench-2023, ibench-current, sysbench, or a file of your own
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
+    /// Parameter of that application, such as tables=8; repeat for more
+    #[arg(long, value_name = "NAME=VALUE")]
+    parameter: Vec<String>,
+    /// CPUs of the client and its server: free, same-cpu or split
+    #[arg(long, value_name = "NAME")]
+    placement: Option<String>,
     /// Seed of everything random
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -135,8 +142,8 @@ fn waiver(text: &str) -> std::result::Result<Waiver, String> {
 }
 
 impl Words {
-    fn overrides(&self) -> Overrides {
-        Overrides {
+    fn overrides(&self) -> Result<Overrides> {
+        Ok(Overrides {
             rows: self.rows.clone(),
             key_bytes: self.key_bytes,
             value_bytes: self.value_bytes,
@@ -157,19 +164,21 @@ impl Words {
             allocator: self.allocator.clone(),
             direct_io: self.direct_io.then_some(true),
             workload: self.workload.clone(),
+            parameters: pairs(&self.parameter, "--parameter")?,
+            placement: self.placement.clone(),
             seed: self.seed,
             base: self.base.clone(),
             margin: self.margin.clone(),
             control: self.control.then_some(true),
             waivers: self.waive.clone(),
-        }
+        })
     }
 }
 
 impl Asked {
     /// Reads and checks the question.
     pub(crate) fn check(&self, machine: Machine) -> Result<Checked> {
-        let overrides = self.overrides.overrides();
+        let overrides = self.overrides.overrides()?;
         if self.what.is_empty() {
             return Err(miette!(
                 help = "give an experiment file, or steps such as `readrandom --engine lmdb`",
@@ -195,11 +204,8 @@ impl Asked {
     /// Returns the variants typed on the command line.
     fn variants(&self) -> Result<Vec<QuickVariant>> {
         let mut options = Options::new();
-        for option in &self.option {
-            let Some((name, value)) = option.split_once('=') else {
-                return Err(miette!("`--option {option}` is not NAME=VALUE"));
-            };
-            options.set(name, value);
+        for (name, value) in pairs(&self.option, "--option")? {
+            options.set(&name, &value);
         }
         let of_engine = |build: &BuildRef| {
             let own = format!("{}-", build.engine);
@@ -214,6 +220,15 @@ impl Asked {
         };
         Ok(self.engine.iter().map(variant).collect())
     }
+}
+
+/// Returns names and values as typed after `word`.
+fn pairs(typed: &[String], word: &str) -> Result<Vec<(String, String)>> {
+    let pair = |typed: &String| match typed.split_once('=') {
+        Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+        None => Err(miette!("`{word} {typed}` is not NAME=VALUE")),
+    };
+    typed.iter().map(pair).collect()
 }
 
 /// Reads and checks an experiment file.

@@ -1,0 +1,36 @@
+//! What a step of an application is, as the planner sees every step.
+
+use model::sql::{Doing, Traffic};
+use model::{Application, OpKind, StepInfo};
+
+/// Returns what each of the application's steps is.
+pub(crate) fn step_infos(application: &Application) -> Vec<StepInfo> {
+    application.steps.iter().map(|step| info(application, step)).collect()
+}
+
+fn info(application: &Application, step: &Traffic) -> StepInfo {
+    let background = step.background.as_ref().map(|background| &background.doing);
+    let kinds = step.clients.iter().chain(background).flat_map(|doing| kinds(application, doing));
+    let ends_by_rows = step.rows.is_some() || matches!(step.clients, Some(Doing::Once(_)));
+    StepInfo {
+        name: step.name.clone().into(),
+        about: step.about.clone().into(),
+        needs: kinds.collect(),
+        role: step.role,
+        share_of_rows: ends_by_rows.then_some(1.0),
+        // The rate of its writers is the application's own.
+        has_writer: false,
+        is_single_client: false,
+    }
+}
+
+fn kinds(application: &Application, doing: &Doing) -> Vec<OpKind> {
+    let positions: Vec<u16> = match doing {
+        Doing::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
+        Doing::InTurn(list) | Doing::Once(list) => list.clone(),
+    };
+    let kind = |position: u16| {
+        application.procedures.get(usize::from(position)).map(|procedure| procedure.kind)
+    };
+    positions.into_iter().filter_map(kind).collect()
+}

@@ -1,0 +1,426 @@
+//! The procedures of an application: kinds, statements, and the values drawn for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use model::OpKind;
+use model::sql::{Draw, Part, Procedure, Said, Statement, Table};
+use toml::Spanned;
+
+use super::file::{ProcedureTable, SqlEntry};
+use super::gap::{Gap, gaps};
+use super::names::Names;
+use super::statement::{Filling, Sentence, Sentences, Slot};
+use super::value::Value;
+use crate::error::PlanError;
+use crate::spec::Text;
+
+/// Longest chain of procedures that extend one another; a loop is longer.
+const EXTENDS_MAX: usize = 8;
+
+/// A procedure as written, with what it extends.
+struct Merged<'a> {
+    name: &'a Spanned<String>,
+    kind: Option<&'a Spanned<String>>,
+    table: Option<&'a Spanned<String>>,
+    sql: &'a Spanned<SqlEntry>,
+    row: Option<&'a Spanned<String>>,
+    rows: Option<&'a Spanned<Text>>,
+    returns: Option<&'a Spanned<f64>>,
+    is_transaction: bool,
+}
+
+/// Where the values of one procedure stand.
+#[derive(Debug, Default)]
+struct Layout {
+    slots: BTreeMap<String, Slot>,
+    once: Vec<Draw>,
+    row: Vec<Draw>,
+}
+
+/// How a value is used in a procedure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Use {
+    /// In rows; else outside of them.
+    in_row: bool,
+    /// How often the statement that uses it is done.
+    times: u32,
+    /// Position of that statement; `None` when several use it.
+    statement: Option<usize>,
+    /// Where it is used first.
+    place: Range<usize>,
+}
+
+impl<'a> Names<'a> {
+    /// Checks the procedures, and that every value is used by one of them.
+    pub(super) fn procedures(
+        &self,
+        tables: &[Table],
+        values: &[Value<'a>],
+    ) -> Result<Vec<Procedure>, PlanError> {
+        let mut used = BTreeSet::new();
+        let mut procedures = Vec::new();
+        for (name, written) in &self.file.procedure.0 {
+            self.own_name(name, "a procedure")?;
+            if name.get_ref() == "once" {
+                return Err(self.refuse(name.span(), "`once` cannot be a procedure's name"));
+            }
+            let merged = self.merged(name, written)?;
+            procedures.push(self.one_procedure(&merged, tables, values, &mut used)?);
+        }
+        if procedures.is_empty() {
+            return Err(self
+                .refuse(self.file.name.span(), "the application has no procedure")
+                .remedy("add [procedure.NAME] with `kind` and `sql`"));
+        }
+        match values.iter().find(|value| !used.contains(value.name.get_ref())) {
+            None => Ok(procedures),
+            Some(value) => Err(self
+                .refuse(value.name.span(), format!("no SQL uses `{}`", value.name.get_ref()))
+                .remedy(format!("write :{} where it belongs, or remove it", value.name.get_ref()))),
+        }
+    }
+
+    /// Returns a procedure with what it takes from those it extends.
+    fn merged(
+        &self,
+        name: &'a Spanned<String>,
+        written: &'a Spanned<ProcedureTable>,
+    ) -> Result<Merged<'a>, PlanError> {
+        let mut chain = vec![written.get_ref()];
+        while let Some(base) = chain.last().and_then(|last| last.extends.as_ref()) {
+            if chain.len() == EXTENDS_MAX {
+                let why = format!("procedure {} extends itself", name.get_ref());
+                return Err(self.refuse(base.span(), why));
+            }
+            let known = &self.file.procedure;
+            let found = known.get(base.get_ref());
+            let found = found.ok_or_else(|| self.unknown(base, "procedure", known.names()))?;
+            chain.push(found.get_ref());
+        }
+        fn first<'b, T>(
+            chain: &[&'b ProcedureTable],
+            field: impl Fn(&'b ProcedureTable) -> Option<T>,
+        ) -> Option<T> {
+            chain.iter().copied().find_map(field)
+        }
+        let sql = first(&chain, |table| table.sql.as_ref()).ok_or_else(|| {
+            self.refuse(name.span(), format!("procedure {} has no `sql`", name.get_ref()))
+        })?;
+        Ok(Merged {
+            name,
+            kind: first(&chain, |table| table.kind.as_ref()),
+            table: first(&chain, |table| table.table.as_ref()),
+            sql,
+            row: first(&chain, |table| table.row.as_ref()),
+            rows: first(&chain, |table| table.rows.as_ref()),
+            returns: first(&chain, |table| table.returns.as_ref()),
+            is_transaction: first(&chain, |table| table.transaction).unwrap_or(false),
+        })
+    }
+
+    fn one_procedure(
+        &self,
+        merged: &Merged<'_>,
+        tables: &[Table],
+        values: &[Value<'_>],
+        used: &mut BTreeSet<String>,
+    ) -> Result<Procedure, PlanError> {
+        let name = merged.name.get_ref();
+        let kinds = OpKind::ALL.map(|kind| (kind.name(), kind));
+        let kind = match merged.kind {
+            Some(word) => self.word(word, "kind", &kinds)?,
+            None => {
+                let names = OpKind::ALL.map(OpKind::name).join(", ");
+                let why = format!("what kind of operation is {name}?");
+                return Err(self
+                    .refuse(merged.name.span(), why)
+                    .remedy(format!("give `kind`: {names}")));
+            }
+        };
+        let table = self.table_of(merged, tables)?;
+        let rows = merged.rows.map_or(Ok(0), |rows| self.small(rows, 1, "rows"))?;
+        let said = self.sentences(merged.sql)?;
+        self.rows_fit(merged, &said, rows)?;
+        let layout = self.layout(merged, &said, values)?;
+        used.extend(layout.slots.keys().cloned());
+        for value in values.iter().filter(|value| layout.slots.contains_key(value.name.get_ref())) {
+            self.has_ids(value, &tables[usize::from(table)])?;
+        }
+        let procedure = Procedure {
+            name: name.clone(),
+            kind,
+            table,
+            is_transaction: merged.is_transaction,
+            statements: self.filled(merged, &said, &layout)?,
+            arguments: layout.once,
+            row: layout.row,
+            rows,
+            rows_expected: merged.returns.map(|returns| self.returns(returns)).transpose()?,
+        };
+        for statement in procedure.statements.postgres.iter().chain(&procedure.statements.mysql) {
+            let drawn = |part: &Part| match part {
+                Part::Rows(row) => row.len() * rows as usize,
+                Part::Argument(_) | Part::RowArgument(_) => 1,
+                Part::Text(_) | Part::Table => 0,
+            };
+            let values = statement.parts.iter().map(drawn).sum();
+            self.few_values(values, merged.name.span())?;
+        }
+        Ok(procedure)
+    }
+
+    fn table_of(&self, merged: &Merged<'_>, tables: &[Table]) -> Result<u16, PlanError> {
+        match (merged.table, tables) {
+            (Some(name), _) => self.table(name, tables),
+            (None, [_]) => Ok(0),
+            (None, _) => {
+                let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+                let why = format!("which table does {} work on?", merged.name.get_ref());
+                let error = self.refuse(merged.name.span(), why);
+                Err(error.remedy(format!("give `table`: {}", names.join(", "))))
+            }
+        }
+    }
+
+    fn returns(&self, returns: &Spanned<f64>) -> Result<f64, PlanError> {
+        let rows = *returns.get_ref();
+        if rows.is_finite() && rows >= 0.0 {
+            return Ok(rows);
+        }
+        Err(self.refuse(returns.span(), "a call returns no fewer rows than none"))
+    }
+
+    /// Checks that rows, the words of one, and the place for them come together.
+    fn rows_fit(
+        &self,
+        merged: &Merged<'_>,
+        said: &Said<Sentences<'_>>,
+        rows: u32,
+    ) -> Result<(), PlanError> {
+        for sentence in said.postgres.iter().chain(&said.mysql) {
+            let pieces = gaps(sentence.sql)
+                .map_err(|wrong| self.refuse_words(sentence.place.clone(), wrong))?;
+            let places = pieces.iter().filter(|gap| **gap == Gap::Brace("rows")).count();
+            if places > 0 && merged.row.is_none() {
+                return Err(self
+                    .refuse(sentence.place.clone(), "{rows} has no row to repeat")
+                    .remedy("give `row`, such as \"(:a, :b)\", and `rows`: how often it stands"));
+            }
+            if places > 0 && sentence.times > 1 {
+                let why = "a statement with {rows} is done once, not several times";
+                return Err(self.refuse(sentence.place.clone(), why));
+            }
+        }
+        let Some(row) = merged.row else { return Ok(()) };
+        if rows == 0 {
+            return Err(self
+                .refuse(row.span(), "how many rows?")
+                .remedy("give `rows`: how often `row` stands in the statement"));
+        }
+        let has_place = |sentences: &Sentences<'_>| {
+            let stands = |sentence: &Sentence<'_>| {
+                gaps(sentence.sql).is_ok_and(|gaps| gaps.contains(&Gap::Brace("rows")))
+            };
+            sentences.is_empty() || sentences.iter().any(stands)
+        };
+        if has_place(&said.postgres) && has_place(&said.mysql) {
+            return Ok(());
+        }
+        Err(self
+            .refuse(row.span(), "no statement has a place for this row")
+            .remedy("write {rows} where the rows belong: INSERT INTO {table} (...) VALUES {rows}"))
+    }
+
+    /// Returns where each value that the procedure uses stands.
+    fn layout(
+        &self,
+        merged: &Merged<'_>,
+        said: &Said<Sentences<'_>>,
+        values: &[Value<'_>],
+    ) -> Result<Layout, PlanError> {
+        let uses = self.uses(merged, said, values)?;
+        let mut layout = Layout::default();
+        for value in values {
+            let name = value.name.get_ref();
+            let Some(used) = uses.get(name) else { continue };
+            let is_repeated = used.times > 1 && !value.is_once;
+            let width = value.count;
+            let copies = if is_repeated { used.times } else { 1 };
+            let slot = if used.in_row && !value.is_once {
+                if width > 1 {
+                    let why = format!("`{name}` is {width} values, and a row has a place for one");
+                    return Err(self.refuse(used.place.clone(), why));
+                }
+                Slot::Row(self.position(&layout.row, merged)?)
+            } else {
+                let base = self.position(&layout.once, merged)?;
+                if is_repeated { Slot::Own { base, width } } else { Slot::Shared { base, width } }
+            };
+            for nth in (0..copies).flat_map(|_| 0..width) {
+                let draw = self.with_plus(value, value.nth(nth), (slot, copies), &layout)?;
+                match slot {
+                    Slot::Row(_) => layout.row.push(draw),
+                    Slot::Shared { .. } | Slot::Own { .. } => layout.once.push(draw),
+                }
+            }
+            layout.slots.insert(name.clone(), slot);
+        }
+        self.position(&layout.once, merged)?;
+        Ok(layout)
+    }
+
+    fn position(&self, draws: &[Draw], merged: &Merged<'_>) -> Result<u16, PlanError> {
+        self.few_values(draws.len(), merged.name.span())?;
+        Ok(u16::try_from(draws.len()).unwrap_or(u16::MAX))
+    }
+
+    /// Returns a draw that knows the place of the value that is added to it.
+    fn with_plus(
+        &self,
+        value: &Value<'_>,
+        draw: Draw,
+        (slot, copies): (Slot, u32),
+        layout: &Layout,
+    ) -> Result<Draw, PlanError> {
+        let (Some(plus), Draw::Real { below, scale, .. }) = (value.plus, &draw) else {
+            return Ok(draw);
+        };
+        let refuse = |why: &str, remedy: &str| {
+            Err(self
+                .refuse(plus.span(), format!("`{}` cannot be added: {why}", plus.get_ref()))
+                .remedy(remedy))
+        };
+        let position = match (layout.slots.get(plus.get_ref()), slot) {
+            (Some(Slot::Row(position)), Slot::Row(_)) => *position,
+            (Some(Slot::Shared { base, width: 1 }), Slot::Shared { width: 1, .. })
+                if copies == 1 =>
+            {
+                *base
+            }
+            (None, _) => {
+                return refuse("it is not drawn before", "put it above this value in [values]");
+            }
+            (Some(_), _) => {
+                return refuse(
+                    "the two are not drawn together",
+                    "use both in rows, or both outside of them, one of each",
+                );
+            }
+        };
+        let drawn = if matches!(slot, Slot::Row(_)) { &layout.row } else { &layout.once };
+        if !matches!(drawn.get(usize::from(position)), Some(Draw::Integer { .. })) {
+            return refuse("it is no integer", "add an `integer`");
+        }
+        Ok(Draw::Real { below: *below, plus: Some(position), scale: *scale })
+    }
+
+    /// Returns how the procedure uses each value, those that are only added among them.
+    fn uses(
+        &self,
+        merged: &Merged<'_>,
+        said: &Said<Sentences<'_>>,
+        values: &[Value<'_>],
+    ) -> Result<BTreeMap<String, Use>, PlanError> {
+        let mut uses = BTreeMap::new();
+        for sentences in [&said.postgres, &said.mysql] {
+            for (index, sentence) in sentences.iter().enumerate() {
+                let place = || sentence.place.clone();
+                let uses_here = Use {
+                    in_row: false,
+                    times: sentence.times,
+                    statement: Some(index),
+                    place: place(),
+                };
+                self.note(sentence.sql, &uses_here, values, &mut uses)?;
+            }
+        }
+        if let Some(row) = merged.row {
+            let of_row = Use { in_row: true, times: 1, statement: None, place: row.span() };
+            self.note(row.get_ref(), &of_row, values, &mut uses)?;
+        }
+        for value in values.iter().filter(|value| value.plus.is_some()) {
+            let (Some(plus), Some(used)) = (value.plus, uses.get(value.name.get_ref()).cloned())
+            else {
+                continue;
+            };
+            let Some(added) = values.iter().find(|known| known.name.get_ref() == plus.get_ref())
+            else {
+                let names = values.iter().map(|value| value.name.get_ref().as_str());
+                return Err(self.unknown(plus, "value", names));
+            };
+            uses.entry(added.name.get_ref().clone()).or_insert(used);
+        }
+        Ok(uses)
+    }
+
+    /// Adds the values of one text to those used.
+    fn note(
+        &self,
+        text: &str,
+        here: &Use,
+        values: &[Value<'_>],
+        uses: &mut BTreeMap<String, Use>,
+    ) -> Result<(), PlanError> {
+        let pieces = gaps(text).map_err(|wrong| self.refuse_words(here.place.clone(), wrong))?;
+        for piece in pieces {
+            let Gap::Value(name) = piece else { continue };
+            let Some(value) = values.iter().find(|value| value.name.get_ref() == name) else {
+                let inside = self.source.text.get(here.place.clone()).unwrap_or("");
+                let at = inside.find(&format!(":{name}"));
+                let place = at.map_or(here.place.clone(), |at| {
+                    here.place.start + at + 1..here.place.start + at + 1 + name.len()
+                });
+                let names = values.iter().map(|value| value.name.get_ref().as_str());
+                let name = Spanned::new(place, name.to_owned());
+                return Err(self.unknown(&name, "value", names));
+            };
+            let used = uses.entry(name.to_owned()).or_insert_with(|| here.clone());
+            if value.is_once {
+                continue;
+            }
+            let clash = if used.in_row != here.in_row {
+                "in rows and outside of them"
+            } else if (used.times > 1 || here.times > 1)
+                && (used.statement != here.statement || used.times != here.times)
+            {
+                "in a repeated statement and elsewhere"
+            } else {
+                continue;
+            };
+            return Err(self
+                .refuse(here.place.clone(), format!("`{name}` is used {clash}"))
+                .remedy("set `once = true` on it to share one value, or use two"));
+        }
+        Ok(())
+    }
+
+    /// Returns the statements with their gaps filled in.
+    fn filled(
+        &self,
+        merged: &Merged<'_>,
+        said: &Said<Sentences<'_>>,
+        layout: &Layout,
+    ) -> Result<Said<Vec<Statement>>, PlanError> {
+        let slot = |name: &str| layout.slots.get(name).copied();
+        let row = match merged.row {
+            None => None,
+            Some(row) => {
+                let sentence = Sentence { sql: row.get_ref(), place: row.span(), times: 1 };
+                let filling = Filling { row: None, slot: &slot };
+                Some(self.statement(&sentence, &filling, 0)?.parts)
+            }
+        };
+        let filling = Filling { row: row.as_deref(), slot: &slot };
+        let all = |sentences: &Sentences<'_>| {
+            let mut statements = Vec::new();
+            for sentence in sentences {
+                for repetition in 0..sentence.times {
+                    statements.push(self.statement(sentence, &filling, repetition)?);
+                }
+            }
+            Ok(statements)
+        };
+        Ok(Said { postgres: all(&said.postgres)?, mysql: all(&said.mysql)? })
+    }
+}

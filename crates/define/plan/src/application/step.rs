@@ -1,0 +1,275 @@
+//! The steps of an application: what the clients do, and how it ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use model::sql::{Background, Doing, Procedure, RowCount, Traffic};
+use model::units::parse_share;
+use model::{OpUnit, StepRole};
+use toml::Spanned;
+
+use super::amount::share_of;
+use super::file::{DoingEntry, StepTable};
+use super::names::Names;
+use crate::error::PlanError;
+use crate::spec::Text;
+
+/// Words for what a step does to the data.
+const ROLES: [(&str, StepRole); 5] = [
+    ("load", StepRole::Load),
+    ("read", StepRole::Read),
+    ("write", StepRole::Write),
+    ("read-write", StepRole::ReadWrite),
+    ("maintain", StepRole::Maintain),
+];
+/// Words for what counts as one operation.
+const UNITS: [(&str, Unit); 3] =
+    [("operation", Unit::Operation), ("row", Unit::Row), ("all rows", Unit::All)];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Operation,
+    Row,
+    All,
+}
+
+/// The steps, and those that must come before each.
+pub(super) type Steps = (Vec<Traffic>, BTreeMap<String, Vec<String>>);
+
+impl Names<'_> {
+    /// Checks the steps.
+    pub(super) fn steps(&self, procedures: &[Procedure]) -> Result<Steps, PlanError> {
+        let known: Vec<_> =
+            self.file.step.iter().map(|step| step.name.get_ref().as_str()).collect();
+        let (mut steps, mut needs) = (Vec::new(), BTreeMap::new());
+        for (index, written) in self.file.step.iter().enumerate() {
+            let name = written.name.get_ref();
+            self.step_name(&written.name)?;
+            if known[..index].contains(&name.as_str()) {
+                let why = format!("two steps are named `{name}`");
+                return Err(self.refuse(written.name.span(), why));
+            }
+            let mut before = Vec::new();
+            for need in &written.needs {
+                if !known.contains(&need.get_ref().as_str()) {
+                    return Err(self.unknown(need, "step", known.iter().copied()));
+                }
+                if !known[..index].contains(&need.get_ref().as_str()) {
+                    let why = format!("`{}` stands after {name}, which needs it", need.get_ref());
+                    return Err(self
+                        .refuse(need.span(), why)
+                        .remedy("steps stand in the order in which they may run"));
+                }
+                before.push(need.get_ref().clone());
+            }
+            steps.push(self.one_step(written, procedures)?);
+            needs.insert(name.clone(), before);
+        }
+        if !steps.iter().any(|step: &Traffic| step.role == StepRole::Load) {
+            return Err(self
+                .refuse(self.file.name.span(), "no step fills the tables")
+                .remedy("add a [[step]] with role = \"load\""));
+        }
+        Ok((steps, needs))
+    }
+
+    /// Checks the order in which steps run when an experiment names none.
+    pub(super) fn order(&self, steps: &[Traffic]) -> Result<Vec<String>, PlanError> {
+        let mut order = BTreeSet::new();
+        for name in &self.file.order {
+            if !steps.iter().any(|step| step.name == *name.get_ref()) {
+                let names = steps.iter().map(|step| step.name.as_str());
+                return Err(self.unknown(name, "step", names));
+            }
+            order.insert(name.get_ref());
+        }
+        if order.is_empty() {
+            return Err(self.refuse(self.file.name.span(), "the order names no step"));
+        }
+        Ok(self.file.order.iter().map(|name| name.get_ref().clone()).collect())
+    }
+
+    fn step_name(&self, name: &Spanned<String>) -> Result<(), PlanError> {
+        let text = name.get_ref();
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+        if text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.chars().all(fits) {
+            return Ok(());
+        }
+        Err(self
+            .refuse(name.span(), format!("`{text}` cannot be a step's name"))
+            .remedy("use letters, digits, `-`, `_` and `.`, and begin with a letter"))
+    }
+
+    fn one_step(
+        &self,
+        written: &StepTable,
+        procedures: &[Procedure],
+    ) -> Result<Traffic, PlanError> {
+        let role = self.word(&written.role, "role", &ROLES)?;
+        let clients = written.clients.as_ref().map(|entry| self.doing(entry)).transpose()?;
+        let background = match &written.background {
+            None => None,
+            Some(table) => {
+                let doing = self.doing(&table.get_ref().procedures)?;
+                let rate = &table.get_ref().rows_per_s;
+                let rows_per_s = self.at_least(rate, 1, "rows_per_s")? as f64;
+                self.paced(&doing, procedures, table.get_ref().procedures.span())?;
+                Some(Background { doing, rows_per_s })
+            }
+        };
+        let rows = written.rows.as_ref().map(|text| self.row_count(text)).transpose()?;
+        let unit = self.unit(written, rows)?;
+        let step = Traffic {
+            name: written.name.get_ref().clone(),
+            about: written.about.get_ref().clone(),
+            role,
+            clients,
+            background,
+            rows,
+            unit,
+            settles: written.settles,
+        };
+        self.step_fits(written, &step, procedures)?;
+        Ok(step)
+    }
+
+    /// Checks that a step's words go together.
+    fn step_fits(
+        &self,
+        written: &StepTable,
+        step: &Traffic,
+        procedures: &[Procedure],
+    ) -> Result<(), PlanError> {
+        let refuse = |place: Range<usize>, why: &str, remedy: &str| {
+            Err(self.refuse(place, format!("step {}: {why}", step.name)).remedy(remedy))
+        };
+        let role = written.role.span();
+        let Some(doing) = &step.clients else {
+            if step.role != StepRole::Maintain || !step.settles || step.background.is_some() {
+                return refuse(
+                    role,
+                    "nobody does anything",
+                    "give `clients`, or role = \"maintain\" and settles = true",
+                );
+            }
+            return Ok(());
+        };
+        let place = written.clients.as_ref().map_or(0..0, Spanned::span);
+        if step.role == StepRole::Maintain {
+            return refuse(role, "maintenance has no clients", "leave out `clients`");
+        }
+        if step.role == StepRole::Load && (step.rows.is_none() || matches!(doing, Doing::Once(_))) {
+            return refuse(
+                role,
+                "a load ends by rows",
+                "give `rows`, such as \"100%\", and a list of procedures that insert",
+            );
+        }
+        let writes = |position: &u16| procedures[usize::from(*position)].kind.is_write();
+        if step.role == StepRole::Read
+            && (positions(doing).iter().any(writes) || step.background.is_some())
+        {
+            return refuse(role, "it reads only, and yet writes", "write role = \"read-write\"");
+        }
+        if step.rows.is_some() && !matches!(doing, Doing::Once(_)) {
+            self.paced(doing, procedures, place)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the rows of what is done are known, so that it can end, or be paced, by rows.
+    fn paced(
+        &self,
+        doing: &Doing,
+        procedures: &[Procedure],
+        place: Range<usize>,
+    ) -> Result<(), PlanError> {
+        if matches!(doing, Doing::Once(_)) {
+            return Err(self.refuse(place, "what is done once has no rate"));
+        }
+        if positions(doing).iter().any(|position| procedures[usize::from(*position)].rows > 0) {
+            return Ok(());
+        }
+        Err(self
+            .refuse(place, "how many rows these procedures write is not known")
+            .remedy("give `rows` to the procedures: what one call inserts, deletes or changes"))
+    }
+
+    fn doing(&self, entry: &Spanned<DoingEntry>) -> Result<Doing, PlanError> {
+        let all = |names: &[Spanned<String>]| -> Result<Vec<u16>, PlanError> {
+            if names.is_empty() {
+                return Err(self.refuse(entry.span(), "no procedure is named"));
+            }
+            names.iter().map(|name| self.procedure(name)).collect()
+        };
+        match entry.get_ref() {
+            DoingEntry::InTurn(names) => Ok(Doing::InTurn(all(names)?)),
+            DoingEntry::Once(names) => Ok(Doing::Once(all(names)?)),
+            DoingEntry::Mix(weights) if weights.0.is_empty() => {
+                Err(self.refuse(entry.span(), "no procedure is named"))
+            }
+            DoingEntry::Mix(weights) => {
+                let weighed = |(name, weight): &(Spanned<String>, Spanned<Text>)| {
+                    Ok((self.procedure(name)?, self.small(weight, 1, "a weight")?))
+                };
+                Ok(Doing::Mix(weights.0.iter().map(weighed).collect::<Result<_, PlanError>>()?))
+            }
+        }
+    }
+
+    /// Reads `100%`, `80% of inserts`, `100% + 100` or a count.
+    fn row_count(&self, written: &Spanned<Text>) -> Result<RowCount, PlanError> {
+        let refuse = |why: String| self.refuse(written.span(), why);
+        let text = written.get_ref().0.trim();
+        let Some((share, rest)) = text.split_once('%') else {
+            let fixed = self.at_least(written, 1, "rows")?;
+            return Ok(RowCount { share: 0.0, fixed });
+        };
+        let share = parse_share(&format!("{share}%")).map_err(refuse)?;
+        let (of, more) = rest.split_once('+').unwrap_or((rest, ""));
+        let mut fixed = match more.trim() {
+            "" if rest.contains('+') => return Err(refuse(format!("`{text}` ends too early"))),
+            "" => 0,
+            more => self.worth.at_least(self.source, (more, written.span()), 0, "rows")?,
+        };
+        let Some(name) = of.trim().strip_prefix("of ") else {
+            return match of.trim() {
+                "" => Ok(RowCount { share, fixed }),
+                _ => Err(refuse(format!("`{text}` is no number of rows"))
+                    .remedy("write 5000, \"100%\", \"100% + 100\" or \"80% of inserts\"")),
+            };
+        };
+        let what = "what a share is taken of";
+        let of = self.worth.at_least(self.source, (name, written.span()), 0, what)?;
+        fixed += share_of(of, share);
+        match fixed {
+            0 => Err(refuse(format!("`{text}` is no row"))),
+            _ => Ok(RowCount { share: 0.0, fixed }),
+        }
+    }
+
+    fn unit(&self, written: &StepTable, rows: Option<RowCount>) -> Result<OpUnit, PlanError> {
+        let Some(word) = &written.unit else { return Ok(OpUnit::Operation) };
+        match (self.word(word, "unit", &UNITS)?, rows) {
+            (Unit::Operation, _) => Ok(OpUnit::Operation),
+            (Unit::Row, _) => Ok(OpUnit::Row),
+            (Unit::All, Some(rows)) => Ok(OpUnit::Rows(rows_of(rows, self.worth.loaded))),
+            (Unit::All, None) => Err(self
+                .refuse(word.span(), "how many rows are all rows?")
+                .remedy("give `rows`, such as \"100%\"")),
+        }
+    }
+}
+
+/// Returns the procedures that are done.
+fn positions(doing: &Doing) -> Vec<u16> {
+    match doing {
+        Doing::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
+        Doing::InTurn(list) | Doing::Once(list) => list.clone(),
+    }
+}
+
+/// Returns the rows that a step works on when `loaded` rows are loaded, at least one.
+fn rows_of(rows: RowCount, loaded: u64) -> u64 {
+    share_of(loaded, rows.share).saturating_add(rows.fixed).max(1)
+}

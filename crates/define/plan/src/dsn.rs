@@ -1,0 +1,206 @@
+//! The address of a server that runs already: `postgres://user:password@host:port/database`.
+
+use std::path::PathBuf;
+
+use model::{Address, Dialect, Dsn, Password};
+use url::{Host, Url};
+
+use crate::secret::{is_variable, variable};
+
+/// Source: PostgreSQL documentation, section 20.3, `port`.
+const PORT_POSTGRES: u16 = 5432;
+/// Source: MySQL reference manual, section 5.1.7, `--port`.
+const PORT_MYSQL: u16 = 3306;
+/// How an address is written.
+const FORM: &str = "write postgres://user:password@host:port/database, or mysql://...; for a unix \
+                    socket add ?host=/directory or ?socket=/path";
+
+/// What is wrong with an address, and what to do about it; neither holds its password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    pub(crate) why: String,
+    pub(crate) remedy: String,
+}
+
+impl Wrong {
+    fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into(), remedy: FORM.to_owned() }
+    }
+}
+
+/// Reads an address.
+pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), Wrong> {
+    let (plain, variable) = without_variable(text);
+    // The crate wants a host where a user stands; a socket has none.
+    let is_hostless = plain.contains("@/");
+    let plain = plain.replacen("@/", "@localhost/", 1);
+    let url = Url::parse(&plain).map_err(|why| Wrong::new(format!("the address: {why}")))?;
+    let dialect = match url.scheme() {
+        "postgres" | "postgresql" => Dialect::Postgres,
+        "mysql" | "mariadb" => Dialect::Mysql,
+        other => return Err(Wrong::new(format!("no server is reached by `{other}://`"))),
+    };
+    if url.fragment().is_some() {
+        return Err(Wrong {
+            why: "the address ends at a `#`".to_owned(),
+            remedy: "a `#` in a user's name or a password is written %23".to_owned(),
+        });
+    }
+    let user = decoded(url.username())?;
+    if user.is_empty() {
+        return Err(Wrong::new("the address names no user"));
+    }
+    let database = decoded(url.path().trim_start_matches('/'))?;
+    if database.is_empty() || database.contains('/') {
+        return Err(Wrong::new("the address names no database"));
+    }
+    let password = url.password().map(decoded).transpose()?.filter(|text| !text.is_empty());
+    Ok((
+        dialect,
+        Dsn {
+            address: address(&url, dialect, is_hostless)?,
+            user,
+            database,
+            has_password: password.is_some() || variable.is_some(),
+            password: password.map(Password),
+            password_from: variable,
+        },
+    ))
+}
+
+/// Takes the name of an environment variable out of the place of the password.
+fn without_variable(text: &str) -> (String, Option<String>) {
+    let found = || {
+        let (begin, rest) = text.split_once("://")?;
+        let (login, behind) = rest.rsplit_once('@')?;
+        let (user, password) = login.split_once(':').filter(|(_, text)| is_variable(text))?;
+        Some((format!("{begin}://{user}@{behind}"), variable(password)?.to_owned()))
+    };
+    found().map_or_else(|| (text.to_owned(), None), |(plain, name)| (plain, Some(name)))
+}
+
+/// Returns where the server listens.
+fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Wrong> {
+    let default = match dialect {
+        Dialect::Postgres => PORT_POSTGRES,
+        Dialect::Mysql => PORT_MYSQL,
+    };
+    let port = url.port().unwrap_or(default);
+    let mut socket = None;
+    for (key, value) in url.query_pairs() {
+        let path = match (&*key, dialect) {
+            ("socket", _) => PathBuf::from(&*value),
+            // Source: PostgreSQL documentation, section 34.1.2, `host`.
+            ("host", Dialect::Postgres) => PathBuf::from(&*value).join(format!(".s.PGSQL.{port}")),
+            _ => {
+                return Err(Wrong {
+                    why: format!("`{key}` is not understood in an address"),
+                    remedy: "leave it out: only `socket`, and `host` for Postgres, are; the \
+                             connection is not encrypted"
+                        .to_owned(),
+                });
+            }
+        };
+        if !path.is_absolute() {
+            return Err(Wrong::new(format!("`{value}` is not the path of a socket")));
+        }
+        socket = Some(path);
+    }
+    if let Some(path) = socket {
+        return Ok(Address::Socket(path));
+    }
+    match url.host() {
+        _ if is_hostless => Err(Wrong::new("the address names no host")),
+        Some(Host::Domain(host)) if !host.is_empty() => {
+            Ok(Address::Tcp { host: decoded(host)?, port })
+        }
+        Some(Host::Ipv4(host)) => Ok(Address::Tcp { host: host.to_string(), port }),
+        Some(Host::Ipv6(host)) => Ok(Address::Tcp { host: host.to_string(), port }),
+        Some(Host::Domain(_)) | None => Err(Wrong::new("the address names no host")),
+    }
+}
+
+/// Returns a part of an address with its %XX written out.
+///
+/// Source: RFC 3986, section 2.1.
+fn decoded(text: &str) -> Result<String, Wrong> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let hex = behind.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match (first, byte) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8(bytes).map_err(|_not_text| Wrong::new("a part of the address is not text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Dialect, Dsn) {
+        parse(text).expect("a right address")
+    }
+
+    fn refused(text: &str) -> String {
+        parse(text).unwrap_err().why
+    }
+
+    #[test]
+    fn an_address_has_user_place_database_and_perhaps_a_password() {
+        let (dialect, dsn) = read("postgresql://me:p%40%3A%2fs@db.example/bench");
+        assert_eq!(
+            (dialect, dsn.to_string().as_str()),
+            (Dialect::Postgres, "me@db.example:5432/bench")
+        );
+        assert_eq!(dsn.password, Some(Password("p@:/s".to_owned())));
+        assert!(dsn.has_password);
+        let (dialect, dsn) = read("mysql://root@127.0.0.1:3307/test");
+        assert_eq!(
+            (dialect, dsn.to_string().as_str()),
+            (Dialect::Mysql, "root@127.0.0.1:3307/test")
+        );
+        assert!(!dsn.has_password && dsn.password.is_none());
+        assert_eq!(read("mariadb://me@[::1]/x").1.to_string(), "me@::1:3306/x");
+    }
+
+    #[test]
+    fn a_password_may_stand_in_the_environment() {
+        let dsn = read("postgres://me:${PG_PASSWORD}@db/x").1;
+        assert_eq!(dsn.password_from.as_deref(), Some("PG_PASSWORD"));
+        assert!(dsn.has_password && dsn.password.is_none());
+    }
+
+    #[test]
+    fn a_socket_stands_behind_the_question_mark() {
+        let at = |text| read(text).1.address.to_string();
+        assert_eq!(at("postgres://me@localhost:5433/x?host=/run/pg"), "/run/pg/.s.PGSQL.5433");
+        assert_eq!(at("mysql://me@/x?socket=/run/mysqld.sock"), "/run/mysqld.sock");
+    }
+
+    #[test]
+    fn what_is_missing_or_not_understood_is_said_without_the_password() {
+        assert_eq!(refused("db/x"), "the address: relative URL without a base");
+        assert_eq!(refused("oracle://me:secret@db/x"), "no server is reached by `oracle://`");
+        assert_eq!(refused("postgres://db/x"), "the address names no user");
+        assert_eq!(refused("postgres://me@db"), "the address names no database");
+        assert_eq!(refused("postgres://me@/x"), "the address names no host");
+        assert_eq!(refused("postgres://me:sec#ret@db/x"), "the address: invalid port number");
+        assert_eq!(refused("mysql://me:a@db/x#y"), "the address ends at a `#`");
+        assert_eq!(
+            refused("postgres://me@db/x?sslmode=require"),
+            "`sslmode` is not understood in an address"
+        );
+        assert_eq!(refused("mysql://me@db/x?socket=run"), "`run` is not the path of a socket");
+        assert_eq!(refused("postgres://me:secret@db:99999/x"), "the address: invalid port number");
+    }
+}

@@ -1,0 +1,229 @@
+//! The word `workload`: a preset of sizes, or an application.
+
+use std::path::Path;
+
+use model::units::parse_count;
+use model::{DataShape, Step, StepInfo, StepRole};
+use toml::Spanned;
+
+use crate::application::{self, Loaded};
+use crate::error::{PlanError, Source};
+use crate::nearest::nearest;
+use crate::preset::{PRESETS, Preset};
+use crate::resolve::Words;
+use crate::spec::{BenchmarkTable, StepEntry, StepTable, WordOr};
+
+/// Bytes of a key where an application says how large a row is: the least a [`DataShape`] may have.
+const KEY_BYTES: u32 = 8;
+
+/// What the word stands for.
+#[derive(Debug, Clone)]
+pub(crate) enum Workload {
+    /// A preset of sizes.
+    Preset(&'static Preset),
+    /// The file of an application.
+    Application(Source),
+}
+
+impl Words<'_> {
+    /// Returns what the benchmark's workload is, if it names one.
+    pub(crate) fn workload(
+        &self,
+        benchmark: &BenchmarkTable,
+    ) -> Result<Option<Workload>, PlanError> {
+        let Some(name) = &benchmark.workload else { return Ok(None) };
+        let word = name.get_ref().as_str();
+        if let Some(preset) = PRESETS.iter().find(|preset| preset.name == word) {
+            return Ok(Some(Workload::Preset(preset)));
+        }
+        if word.ends_with(".toml") {
+            // What the command line says has no place in the file, and is about the current folder.
+            let folder = Path::new(&self.source.name).parent().filter(|_| !name.span().is_empty());
+            let path = folder.unwrap_or(Path::new("")).join(word);
+            let shown = path.display().to_string();
+            let text = self.catalog.application_file(&path).map_err(|why| {
+                PlanError::new(format!("cannot read the application {shown}: {why}")).at(
+                    self.source,
+                    name.span(),
+                    "here",
+                )
+            })?;
+            return Ok(Some(Workload::Application(Source { name: shown, text })));
+        }
+        if let Some(text) = self.catalog.application(word) {
+            let name = format!("{word}.toml");
+            return Ok(Some(Workload::Application(Source { name, text })));
+        }
+        let applications = self.catalog.application_names();
+        let presets: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+        let known = applications.iter().map(String::as_str).chain(presets.iter().copied());
+        let error = PlanError::new(format!("unknown workload `{word}`"));
+        let error = error.at(self.source, name.span(), "no such preset or application");
+        Err(match nearest(word, known) {
+            Some(near) => error.remedy(format!("did you mean `{near}`?")),
+            None => error.remedy(format!(
+                "presets: {}; applications: {}, or the path of your own (./mine.toml)",
+                presets.join(", "),
+                applications.join(", ")
+            )),
+        })
+    }
+
+    /// Reads the application that the workload names, for the benchmark's rows and parameters.
+    pub(crate) fn application_of(
+        &self,
+        workload: Option<&Workload>,
+        benchmark: &BenchmarkTable,
+    ) -> Result<Option<Loaded>, PlanError> {
+        let Some(Workload::Application(file)) = workload else {
+            return match benchmark.parameters.0.first() {
+                None => Ok(None),
+                Some((name, _)) => Err(PlanError::new(format!(
+                    "`{}` is a parameter of no application",
+                    name.get_ref()
+                ))
+                .at(self.source, name.span(), "here")
+                .remedy("name the application: workload = \"sysbench\", for instance")),
+            };
+        };
+        let rows = self.quantity(benchmark.rows.as_ref(), parse_count)?;
+        let at = benchmark.rows.as_ref().map_or(0..0, Spanned::span);
+        let Some(rows) = rows else {
+            return Err(PlanError::new("how many rows?").remedy(
+                "give `rows` in [benchmark] (or --rows): the rows that are loaded, over all clients",
+            ));
+        };
+        let rows = self.positive(rows, "the number of rows", at)?;
+        let set = (self.source, &benchmark.parameters.0[..]);
+        let loaded = application::read(file, set, rows, self.catalog)?;
+        self.no_words_of_keys(benchmark, &loaded)?;
+        Ok(Some(loaded))
+    }
+
+    /// Refuses words about keys and values, which an application has no use for.
+    fn no_words_of_keys(
+        &self,
+        benchmark: &BenchmarkTable,
+        loaded: &Loaded,
+    ) -> Result<(), PlanError> {
+        fn place<T>(word: &Option<Spanned<T>>) -> Option<std::ops::Range<usize>> {
+            word.as_ref().map(Spanned::span)
+        }
+        let words = [
+            ("key_bytes", place(&benchmark.key_bytes)),
+            ("value_bytes", place(&benchmark.value_bytes)),
+            ("compressible_to", place(&benchmark.compressible_to)),
+            ("distribution", place(&benchmark.distribution)),
+            ("range_rows", place(&benchmark.range_rows)),
+            ("batch_keys", place(&benchmark.batch_keys)),
+            ("writer_rate", place(&benchmark.writer_rate)),
+        ];
+        match words.into_iter().find_map(|(word, place)| Some((word, place?))) {
+            None => Ok(()),
+            Some((word, place)) => Err(self.of_keys(word, &loaded.application.name, place)),
+        }
+    }
+
+    /// Returns the error of a word about keys and values beside an application.
+    fn of_keys(&self, word: &str, application: &str, place: std::ops::Range<usize>) -> PlanError {
+        PlanError::new(format!("`{word}` is about keys and values, and {application} has tables"))
+            .at(self.source, place, "here")
+            .remedy("leave it out: the application says what its rows and statements are")
+    }
+
+    /// Refuses a step's own words about keys and values.
+    pub(crate) fn step_words(
+        &self,
+        table: &StepTable,
+        place: &std::ops::Range<usize>,
+    ) -> Result<(), PlanError> {
+        let Some(loaded) = self.application else { return Ok(()) };
+        let words = [
+            ("distribution", table.distribution.is_some()),
+            ("range_rows", table.range_rows.is_some()),
+            ("batch_keys", table.batch_keys.is_some()),
+            ("writer_rate", table.writer_rate.is_some()),
+        ];
+        match words.iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((word, _)) => Err(self.of_keys(word, &loaded.application.name, place.clone())),
+        }
+    }
+
+    /// Returns the steps that are asked for: those written, or the application's in its order.
+    ///
+    /// To those typed on the command line come those they need.
+    pub(crate) fn asked_steps(&self, benchmark: &BenchmarkTable) -> Vec<Spanned<StepEntry>> {
+        match (&benchmark.steps, self.application) {
+            (Some(steps), Some(loaded)) if self.source.name.is_empty() => {
+                let mut names = Vec::new();
+                for step in steps {
+                    with_needs(loaded, step_name(step.get_ref()), &mut names);
+                }
+                let word = |name: String| Spanned::new(0..0, WordOr::Word(name));
+                names.into_iter().map(word).collect()
+            }
+            (Some(steps), _) => steps.clone(),
+            (None, Some(loaded)) => {
+                let order = loaded.application.order.iter();
+                order.map(|name| Spanned::new(0..0, WordOr::Word(name.clone()))).collect()
+            }
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// Returns every step that may be named: the application's and maintenance, or all others.
+    pub(crate) fn known_steps(&self) -> Vec<StepInfo> {
+        let others = self.catalog.steps();
+        let Some(loaded) = self.application else { return others };
+        let own = application::step_infos(&loaded.application);
+        let maintenance = others.into_iter().filter(|info| info.role == StepRole::Maintain);
+        own.into_iter().chain(maintenance).collect()
+    }
+
+    /// Checks that what a step needs comes before it; `before` are the names of the steps so far.
+    pub(crate) fn check_needs(
+        &self,
+        before: &[Step],
+        name: &str,
+        place: std::ops::Range<usize>,
+    ) -> Result<(), PlanError> {
+        let needs = self.application.and_then(|loaded| loaded.needs.get(name));
+        let is_missing = |need: &&String| !before.iter().any(|step| step.name == **need);
+        match needs.into_iter().flatten().find(is_missing) {
+            None => Ok(()),
+            Some(need) => Err(PlanError::new(format!("{name} needs {need} before it"))
+                .at(self.source, place, "here")
+                .remedy(format!("put \"{need}\" among the steps before {name}"))),
+        }
+    }
+}
+
+/// Adds a step to `names`, after those it needs that are not there yet.
+///
+/// It ends, because a step needs only steps that stand above it in the file.
+fn with_needs(loaded: &Loaded, name: &str, names: &mut Vec<String>) {
+    for need in loaded.needs.get(name).into_iter().flatten() {
+        if !names.contains(need) {
+            with_needs(loaded, need, names);
+        }
+    }
+    names.push(name.to_owned());
+}
+
+fn step_name(entry: &StepEntry) -> &str {
+    match entry {
+        WordOr::Word(name) => name,
+        WordOr::Table(table) => &table.step,
+    }
+}
+
+/// Returns the shape of an application's rows.
+pub(crate) const fn shape(loaded: &Loaded) -> DataShape {
+    DataShape {
+        rows: loaded.worth.loaded,
+        key_bytes: KEY_BYTES,
+        value_bytes: loaded.application.row_bytes.saturating_sub(KEY_BYTES),
+        compressible_to: 1.0,
+    }
+}
