@@ -128,3 +128,215 @@ impl<W: Write + Send> Worker<'_, W> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Read};
+    use std::sync::mpsc::{Receiver, SyncSender};
+
+    use engine::Driver;
+    use malloc::Tunables;
+    use model::record::Severity;
+    use model::{Cell, DataShape, Nanos, OpKind, Options, Settings, Step, StopRule, Variant};
+
+    use super::*;
+    use crate::message::{Command, Order};
+    use crate::toy::{Fault, Toy, application};
+    use crate::work;
+
+    /// A pipe's end that blocks until there is something to read.
+    struct Inlet {
+        lines: Receiver<Vec<u8>>,
+        rest: Vec<u8>,
+    }
+
+    impl Read for Inlet {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            while self.rest.is_empty() {
+                match self.lines.recv() {
+                    Ok(line) => self.rest = line,
+                    // A worker whose parent is gone would end this process.
+                    Err(_gone) => loop {
+                        thread::park();
+                    },
+                }
+            }
+            let count = self.rest.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&self.rest[..count]);
+            self.rest.drain(..count);
+            Ok(count)
+        }
+    }
+
+    /// A parent that hears everything, and lets the worker go on at once.
+    struct Parent {
+        line: Vec<u8>,
+        heard: Vec<Message>,
+        commands: SyncSender<Vec<u8>>,
+    }
+
+    impl Parent {
+        fn tell(&self, command: &Command) {
+            let mut line = serde_json::to_vec(command).unwrap();
+            line.push(b'\n');
+            self.commands.send(line).unwrap();
+        }
+    }
+
+    impl Write for &mut Parent {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.line.extend_from_slice(bytes);
+            if self.line.ends_with(b"\n") {
+                let message: Message = serde_json::from_slice(&self.line).unwrap();
+                self.line.clear();
+                if matches!(message, Message::MeasuringBegins { .. } | Message::StepEnds(_)) {
+                    self.tell(&Command::Go);
+                }
+                self.heard.push(message);
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn order(steps: &[&str]) -> Order {
+        let step = |name: &&str| {
+            let application = application();
+            let traffic = application.step(name).unwrap();
+            let calls = application.calls(traffic, 400, 2);
+            let end = StopRule::Duration(Nanos::from_millis(300));
+            let stop = calls.map_or(end, StopRule::Operations);
+            Step { clients: 2, unit: traffic.unit, ..Step::new(*name, stop) }
+        };
+        Order {
+            cell: Cell {
+                id: "toy.c2.r1".to_owned(),
+                variant: "toy".to_owned(),
+                clients: 2,
+                repetition: 1,
+                seed: 3,
+            },
+            variant: Variant {
+                name: "toy".to_owned(),
+                build: "toy".parse().unwrap(),
+                profile: None,
+                options: Options::new(),
+                settings: Settings::default(),
+                dsn: None,
+                is_control: false,
+            },
+            steps: steps.iter().map(step).collect(),
+            data: DataShape { rows: 400, key_bytes: 8, value_bytes: 1, compressible_to: 1.0 },
+            downwards: None,
+            library: None,
+            endpoint: None,
+            application: Some(application()),
+            clients_max: 3,
+            dir: std::env::temp_dir(),
+            allocator: None,
+        }
+    }
+
+    /// Runs the steps on a toy of that fault; returns all that the worker said.
+    fn run(steps: &[&str], fault: Fault) -> Vec<Message> {
+        let (commands, lines) = sync_channel(16);
+        let mut parent = Parent { line: Vec::new(), heard: Vec::new(), commands };
+        parent.tell(&Command::Run(Box::new(order(steps))));
+        let input = BufReader::new(Inlet { lines, rest: Vec::new() });
+        let registry =
+            move |_: &str, _: Option<&crate::Library>| Ok(Box::new(Toy(fault)) as Box<dyn Driver>);
+        work(input, &mut parent, &registry, &Tunables::default()).unwrap();
+        parent.heard
+    }
+
+    fn ends(heard: &[Message]) -> Vec<&StepEnds> {
+        let ends = heard.iter().filter_map(|message| {
+            let Message::StepEnds(ends) = message else { return None };
+            Some(&**ends)
+        });
+        ends.collect()
+    }
+
+    fn violation(heard: &[Message]) -> Option<&str> {
+        heard.iter().find_map(|message| {
+            let Message::Violated { reason } = message else { return None };
+            Some(reason.as_str())
+        })
+    }
+
+    const ALL: [&str; 4] = ["load", "index", "churn", "query"];
+
+    /// Goal: inserts, deletes and background writers come out even, over steps and copies.
+    #[test]
+    fn an_honest_server_s_tables_hold_what_they_must() {
+        let heard = run(&ALL, Fault::None);
+        assert_eq!(violation(&heard), None);
+        let ends = ends(&heard);
+        assert!(ends.iter().all(|ends| ends.end == StepEnd::Finished), "{ends:?}");
+        let rows = |at: usize, wanted: OpKind| -> u64 {
+            let kinds = ends[at].clients.iter().chain(&ends[at].writers);
+            kinds.filter(|times| times.kind == wanted).map(|times| times.counts.rows).sum()
+        };
+        assert_eq!((rows(0, OpKind::Insert), rows(2, OpKind::Insert)), (400, 400));
+        assert_eq!((rows(2, OpKind::Delete), ends[1].clients[0].counts.done), (400, 3));
+        assert!(rows(3, OpKind::Insert) > 0 && rows(3, OpKind::MultiGet) > 0);
+        let settle = ends[2].settle.as_ref().unwrap();
+        let stages: Vec<_> = settle.stages.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(stages, ["clean", "wait_idle", "wait_idle"], "what the toy has");
+        assert!(ends.iter().all(|ends| ends.findings.is_empty()));
+        assert!(matches!(heard.last(), Some(Message::Closed { .. })));
+    }
+
+    /// Goal: what is counted is outside the measured spans. Method: the order of messages.
+    #[test]
+    fn rows_are_counted_between_steps() {
+        let heard = run(&["load", "churn"], Fault::None);
+        let word = |message: &Message| {
+            let is_count = matches!(message, Message::Stage { name } if name == "count_rows");
+            let words = [
+                (matches!(message, Message::StepBegins { .. }), "begins"),
+                (matches!(message, Message::MeasuringBegins { .. }), "measures"),
+                (matches!(message, Message::StepEnds(_)), "ends"),
+                (is_count, "counts"),
+            ];
+            words.into_iter().find(|(is_it, _)| *is_it).map(|(_, word)| word)
+        };
+        let words: Vec<_> = heard.iter().filter_map(word).collect();
+        let step = ["begins", "counts", "measures", "ends", "counts"];
+        let known = ["begins", "measures", "ends", "counts"];
+        assert_eq!(words, [&step[..], &known].concat());
+    }
+
+    #[test]
+    fn a_lost_row_ends_the_run_with_the_table_s_name() {
+        let heard = run(&ALL, Fault::LosesRow);
+        let reason = violation(&heard).unwrap();
+        let table = if reason.contains("`pi1`") { "pi1" } else { "pi2" };
+        let expected = format!(
+            "table `{table}` holds 199 rows, and 200 are expected: 0 before, 200 inserted, 0 deleted"
+        );
+        assert_eq!(reason, expected);
+        assert_eq!(ends(&heard).len(), 1, "nothing is run after it");
+    }
+
+    #[test]
+    fn failed_statements_may_have_been_applied() {
+        let heard = run(&["load", "churn"], Fault::FailsInserts);
+        assert_eq!(violation(&heard), None);
+        let ends = ends(&heard);
+        let insert = ends[0].clients.iter().find(|times| times.kind == OpKind::Insert).unwrap();
+        assert_eq!((insert.counts.failed, insert.counts.done), (4, 36));
+    }
+
+    #[test]
+    fn fewer_rows_than_asked_are_a_doubt() {
+        let heard = run(&["load", "query"], Fault::ReturnsFewer);
+        let ends = ends(&heard);
+        let [finding] = &ends[1].findings[..] else { panic!("{:?}", ends[1].findings) };
+        assert_eq!((finding.code.as_str(), finding.severity), ("A053", Severity::Doubt));
+        assert!(finding.seen.contains("`points` returned 3.00 rows a call"), "{finding:?}");
+    }
+}

@@ -249,3 +249,110 @@ fn fewer(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
                 .to_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use model::sql::Statement;
+
+    use super::*;
+    use crate::toy::application;
+
+    const COPY: Copy = (0, 1);
+
+    fn books() -> Books {
+        let mut application = application();
+        let part = Part::Text("BEGIN; delete from t; INSERT INTO t".to_owned());
+        let mut both = application.procedures[3].clone();
+        both.kind = OpKind::Transaction;
+        both.statements.mysql = vec![Statement { parts: vec![part] }];
+        application.procedures.push(both);
+        Books::open(Asked { application: Arc::new(application), clients: 2 })
+    }
+
+    /// Tallies in which a procedure was called on copy 1.
+    fn called(books: &Books, procedure: usize, calls: Calls) -> Tallies {
+        let mut tallies = Tallies::new(books.asked());
+        tallies.set(procedure, 1, calls);
+        tallies
+    }
+
+    fn calls(done: u64, failed: u64, rows: u64) -> Calls {
+        Calls { done, failed, rows }
+    }
+
+    #[test]
+    fn only_copies_that_a_step_changes_are_counted_before_it_and_once() {
+        let mut books = books();
+        let unknown = |books: &Books, step: &str| {
+            let traffic = books.traffic(step).cloned().unwrap();
+            books.unknown(&traffic)
+        };
+        assert_eq!(unknown(&books, "index"), []);
+        assert_eq!(unknown(&books, "query"), [(0, 0), (0, 1)], "its writers do");
+        books.counted((0, 0), 7);
+        assert_eq!(unknown(&books, "churn"), [(0, 1)]);
+        assert!(books.due(true).is_empty(), "nothing was changed");
+    }
+
+    #[test]
+    fn rows_found_are_held_against_those_inserted_and_deleted() {
+        let mut books = books();
+        books.counted(COPY, 100);
+        books.note(&called(&books, 0, calls(5, 0, 50)));
+        books.note(&called(&books, 1, calls(2, 0, 20)));
+        assert_eq!(books.due(false), [COPY]);
+        assert_eq!(books.check(COPY, 130), Ok(()));
+        assert!(books.due(true).is_empty(), "counted");
+        books.note(&called(&books, 0, calls(1, 0, 10)));
+        let reason = books.check(COPY, 130).unwrap_err();
+        assert!(reason.starts_with("table `pi2` holds 130 rows, and 140 are expected"), "{reason}");
+    }
+
+    #[test]
+    fn a_failed_statement_allows_for_its_rows() {
+        for (found, is_right) in [(140, true), (160, true), (139, false), (161, false)] {
+            let mut books = books();
+            books.counted(COPY, 100);
+            books.note(&called(&books, 0, calls(5, 1, 50)));
+            assert_eq!(books.check(COPY, found).is_ok(), is_right, "{found}");
+        }
+        let mut books = books();
+        books.counted(COPY, 100);
+        books.note(&called(&books, 0, calls(0, 1, 0)));
+        let reason = books.check(COPY, 0).unwrap_err();
+        assert!(reason.ends_with("1 failed statements allow for 10 more or fewer"), "{reason}");
+    }
+
+    #[test]
+    fn a_table_of_which_nobody_knows_is_not_checked() {
+        let mut books = books();
+        books.counted(COPY, 100);
+        books.note(&called(&books, 4, calls(1, 0, 3)));
+        assert!(books.due(true).is_empty());
+        assert_eq!(books.check(COPY, 5), Ok(()));
+    }
+
+    #[test]
+    fn large_tables_are_counted_at_the_end_of_the_run() {
+        let mut books = books();
+        books.counted(COPY, COUNTED_BETWEEN_MAX);
+        books.note(&called(&books, 0, calls(1, 0, 10)));
+        assert!(books.due(false).is_empty());
+        assert_eq!(books.due(true), [COPY]);
+        assert_eq!(books.check(COPY, COUNTED_BETWEEN_MAX + 10), Ok(()));
+    }
+
+    #[test]
+    fn rows_that_come_by_chance_are_doubted_only_when_chance_cannot_explain_it() {
+        let books = books();
+        let is_doubted = |done: u64, rows: u64| {
+            let doubts = books.doubts(&called(&books, 2, calls(done, 0, rows)));
+            !doubts.is_empty()
+        };
+        assert!(!is_doubted(0, 0) && !is_doubted(100_000, 396_500));
+        assert!(is_doubted(100_000, 395_000));
+        assert!(!is_doubted(10, 25) && is_doubted(10, 20));
+    }
+}

@@ -42,6 +42,8 @@ mod span;
 mod stamp;
 mod supervise;
 mod tally;
+#[cfg(test)]
+mod toy;
 mod trial;
 mod watch;
 mod worker;

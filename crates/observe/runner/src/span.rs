@@ -210,6 +210,26 @@ pub(crate) const fn void_of(judgement: &Judgement) -> Option<&Void> {
 mod tests {
     use super::*;
 
+    /// A second of gets.
+    fn interval(summary: OpSummary, void: Option<Void>) -> IntervalRecord {
+        IntervalRecord {
+            step_index: 0,
+            step: "readrandom".to_owned(),
+            is_warmup: false,
+            start_ns: Nanos(0),
+            length_ns: Nanos::SECOND,
+            clients: [(OpKind::Get, summary)].into(),
+            writers: OpSummaries::new(),
+            probe: None,
+            void,
+            start_lag: None,
+            within_limit: None,
+            readings: [("process_cpu_user_us", 7.0), ("rss_bytes", 5.0)]
+                .map(|(name, value)| (name.to_owned(), value))
+                .into(),
+        }
+    }
+
     /// A second in which `done` gets were done, each in `ns`; void when there is a cause.
     fn add(span: &mut Span, done: u64, ns: u64, cause: Option<VoidCause>) {
         let (mut response, mut service) = (empty_histogram(), empty_histogram());
@@ -220,22 +240,9 @@ mod tests {
         let judgement = cause.map_or(Judgement::InTime, |cause| {
             Judgement::Void(Void { cause, seen: String::new() })
         });
-        let record = IntervalRecord {
-            step_index: 0,
-            step: "readrandom".to_owned(),
-            is_warmup: false,
-            start_ns: Nanos(0),
-            length_ns: Nanos::SECOND,
-            clients: [(OpKind::Get, summary)].into(),
-            writers: OpSummaries::new(),
-            probe: None,
-            void: void_of(&judgement).cloned(),
-            start_lag: None,
-            within_limit: Some(done / 2),
-            readings: [("process_cpu_user_us", 7.0), ("rss_bytes", 5.0)]
-                .map(|(name, value)| (name.to_owned(), value))
-                .into(),
-        };
+        let record = interval(summary, void_of(&judgement).cloned());
+        let within_limit = Some(done / 2);
+        let record = IntervalRecord { within_limit, ..record };
         span.add(&Judged {
             record: &record,
             clients: &[Told { kind: OpKind::Get, summary, response, service }],
@@ -274,6 +281,25 @@ mod tests {
         assert_eq!(part.readings, [(cpu, 14.0)].into(), "a gauge has no growth");
         assert_eq!(span.account.seconds(false).seconds, 2);
         assert_eq!(part.is_void, [false, true, false, true]);
+    }
+
+    /// Goal: the throughput of a load is that of its rows; an index that is built has none.
+    #[test]
+    fn seconds_count_in_the_step_s_unit() {
+        for (unit, seconds, p50) in
+            [(OpUnit::Operation, 1, 3.0), (OpUnit::Row, 1, 300.0), (OpUnit::Rows(9), 0, 0.0)]
+        {
+            let mut span = Span::default();
+            let counts = OpCounts { done: 3, rows: 300, ..OpCounts::default() };
+            let summary = OpSummary { counts, ..OpSummary::default() };
+            let mut record = interval(summary, None);
+            record.clients = [(OpKind::Insert, summary)].into();
+            let (backlog, judgement) = (Nanos(0), &Judgement::InTime);
+            span.add(&Judged { record: &record, clients: &[], backlog, judgement, unit });
+            let told = span.account.seconds(false);
+            assert_eq!(told.seconds, seconds);
+            assert!((told.p50_ops - p50).abs() < 1e-9, "{told:?}");
+        }
     }
 
     /// Goal: arrivals nobody had served are held against the engine only if the client was well
