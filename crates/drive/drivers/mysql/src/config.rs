@@ -1,0 +1,191 @@
+//! What a connection is asked to be: our own options, and what a server must have in force.
+
+use std::collections::BTreeMap;
+
+use engine::asked::{check_settings, refused};
+use engine::{EngineError, OpenSpec};
+use model::units::parse_size;
+use model::{Capabilities, Durability, Endpoint};
+
+use crate::kind::{Flavour, canonical};
+
+/// Begin of the names of options that are ours; the server never sees them.
+pub(crate) const OURS: &str = "assay";
+/// Our own option: how statements are sent.
+const PROTOCOL: &str = "assay.protocol";
+
+/// How the server is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Config {
+    /// Where it listens.
+    pub(crate) endpoint: Endpoint,
+    /// Whether statements are sent as text instead of prepared.
+    pub(crate) is_text: bool,
+}
+
+impl Config {
+    /// Returns how `spec` asks for the server to be used.
+    pub(crate) fn resolve(
+        flavour: Flavour,
+        spec: &OpenSpec,
+        can: &Capabilities,
+    ) -> Result<Self, EngineError> {
+        check_settings(flavour.name(), can, &spec.settings)?;
+        let Some(endpoint) = spec.endpoint.clone() else {
+            let text = format!("{} is a server: it needs a build or a dsn", flavour.name());
+            return Err(EngineError::Fatal(text));
+        };
+        let mut is_text = false;
+        for (name, value) in spec.options.iter().filter(|(name, _)| name.starts_with(OURS)) {
+            is_text = match (name, value) {
+                (PROTOCOL, "prepared") => false,
+                (PROTOCOL, "text") => true,
+                (PROTOCOL, _) => {
+                    let reason = format!("`{value}` is neither prepared nor text");
+                    return Err(refused(name, reason));
+                }
+                _ => {
+                    let reason = format!("not an option of Assay's here; known: {PROTOCOL}");
+                    return Err(refused(name, reason));
+                }
+            };
+        }
+        Ok(Self { endpoint, is_text })
+    }
+}
+
+/// Checks that a server which runs already has in force what is asked for.
+///
+/// # Errors
+/// [`EngineError::Option`] for an option it lacks or has otherwise, [`EngineError::Unsupported`]
+/// when it does not keep the promise of the durability class.
+pub(crate) fn check_foreign(
+    spec: &OpenSpec,
+    variables: &BTreeMap<String, String>,
+) -> Result<(), EngineError> {
+    for (name, asked) in spec.options.iter().filter(|(name, _)| !name.starts_with(OURS)) {
+        let Some(found) = variables.get(&canonical(name)) else {
+            return Err(refused(name, "the server of the dsn has no such variable"));
+        };
+        if !is_same(found, asked) {
+            let reason = format!(
+                "`{asked}` is asked for, and the server of the dsn runs with `{found}`: set it \
+                 there"
+            );
+            return Err(refused(name, reason));
+        }
+    }
+    let class = spec.settings.durability;
+    let is_rocksdb = variables
+        .get("default_storage_engine")
+        .is_some_and(|engine| engine.eq_ignore_ascii_case("rocksdb"));
+    let engine = if is_rocksdb { "rocksdb" } else { "innodb" };
+    let mut wanted = vec![(format!("{engine}_flush_log_at_trx_commit"), class)];
+    if variables.get("log_bin").is_some_and(|value| value == "ON") && class == Durability::Sync {
+        wanted.push(("sync_binlog".to_owned(), class));
+    }
+    for (name, class) in wanted {
+        let Some(found) = variables.get(&name) else { continue };
+        let is_kept = match class {
+            Durability::None => true,
+            Durability::Os => found != "0",
+            Durability::Sync => found == "1",
+        };
+        if !is_kept {
+            return Err(EngineError::Unsupported(format!(
+                "durability `{class}`: the server of the dsn runs with {name}={found}: SET GLOBAL \
+                 {name}=1, or ask for a weaker class"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether two values of a variable mean the same: `1G` and bytes, `ON` and `1`.
+fn is_same(found: &str, asked: &str) -> bool {
+    let plain = |value: &str| {
+        let value = value.to_ascii_lowercase();
+        match value.as_str() {
+            "on" | "true" | "yes" => "1".to_owned(),
+            "off" | "false" | "no" => "0".to_owned(),
+            _ => match value.strip_suffix(['k', 'm', 'g']) {
+                Some(number) if number.parse::<u64>().is_ok() => {
+                    let size = parse_size(&format!("{value}ib").to_uppercase().replace("IB", "iB"));
+                    size.map_or(value, |bytes| bytes.0.to_string())
+                }
+                _ => value,
+            },
+        }
+    };
+    plain(found) == plain(asked) || (asked.is_empty() && plain(found) == "1")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use model::{Address, DataShape, Options, Settings};
+
+    use super::*;
+
+    fn spec(options: &[(&str, &str)], durability: Durability) -> OpenSpec {
+        let data = DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 };
+        let settings = Settings { durability, ..Settings::default() };
+        OpenSpec {
+            options: options.iter().copied().collect::<Options>(),
+            endpoint: Some(Endpoint {
+                address: Address::Socket(PathBuf::from("/s")),
+                user: "root".to_owned(),
+                password: None,
+                database: "assay".to_owned(),
+                is_foreign: true,
+            }),
+            ..OpenSpec::embedded(PathBuf::from("/d"), settings, data)
+        }
+    }
+
+    #[test]
+    fn our_options_are_read_and_the_server_s_left_alone() {
+        let can = crate::driver().capabilities();
+        let resolve = |options: &[(&str, &str)]| {
+            Config::resolve(Flavour::Mysql, &spec(options, Durability::Os), &can)
+        };
+        assert!(resolve(&[("assay.protocol", "text"), ("sql_mode", "")]).unwrap().is_text);
+        assert!(!resolve(&[("assay.protocol", "prepared")]).unwrap().is_text);
+        for (name, value) in [("assay.protocol", "binary"), ("assay.protocl", "text")] {
+            let error = resolve(&[(name, value)]).unwrap_err();
+            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+        }
+        let without = OpenSpec { endpoint: None, ..spec(&[], Durability::Os) };
+        let error = Config::resolve(Flavour::Mariadb, &without, &can).unwrap_err().to_string();
+        assert_eq!(error, "mariadb is a server: it needs a build or a dsn");
+    }
+
+    #[test]
+    fn a_foreign_server_must_have_in_force_what_is_asked_for() {
+        let mut variables: BTreeMap<String, String> = [
+            ("innodb_buffer_pool_size", "134217728"),
+            ("innodb_flush_log_at_trx_commit", "2"),
+            ("log_bin", "OFF"),
+            ("autocommit", "ON"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
+        let check = |options: &[(&str, &str)], class, variables: &BTreeMap<_, _>| {
+            check_foreign(&spec(options, class), variables).map_err(|error| error.to_string())
+        };
+        let same = [("innodb-buffer-pool-size", "128M"), ("autocommit", "1")];
+        assert_eq!(check(&same, Durability::Os, &variables), Ok(()));
+        let other = check(&[("autocommit", "0")], Durability::Os, &variables).unwrap_err();
+        assert!(other.contains("runs with `ON`: set it there"), "{other}");
+        let none = check(&[("autocomit", "0")], Durability::Os, &variables).unwrap_err();
+        assert!(none.contains("no such variable"), "{none}");
+        let sync = check(&[], Durability::Sync, &variables).unwrap_err();
+        assert!(sync.contains("innodb_flush_log_at_trx_commit=2"), "{sync}");
+        variables.insert("innodb_flush_log_at_trx_commit".to_owned(), "1".to_owned());
+        assert_eq!(check(&[], Durability::Sync, &variables), Ok(()));
+        variables.insert("log_bin".to_owned(), "ON".to_owned());
+        variables.insert("sync_binlog".to_owned(), "0".to_owned());
+        assert!(check(&[], Durability::Sync, &variables).unwrap_err().contains("sync_binlog=0"));
+    }
+}

@@ -1,0 +1,77 @@
+//! A server before a client is let in.
+
+use engine::{Driver, Engine, EngineError, OpenSpec};
+use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::{Capabilities, Identity, OpKind};
+
+use crate::config::Config;
+use crate::instance::MysqlEngine;
+use crate::kind::Flavour;
+use crate::tables::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+
+/// Returns the driver of MySQL.
+#[must_use]
+pub fn driver() -> Box<dyn Driver> {
+    Box::new(MysqlDriver(Flavour::Mysql))
+}
+
+/// Returns the driver of MariaDB; it differs from that of MySQL in its name alone.
+#[must_use]
+pub fn mariadb() -> Box<dyn Driver> {
+    Box::new(MysqlDriver(Flavour::Mariadb))
+}
+
+struct MysqlDriver(Flavour);
+
+impl Driver for MysqlDriver {
+    /// Version and facts are told once the server is connected to.
+    fn identity(&self) -> Identity {
+        Identity {
+            engine: self.0.name().to_owned(),
+            origin: "server".to_owned(),
+            ..Identity::default()
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let bytes = |most: usize| u32::try_from(most).ok();
+        Capabilities {
+            operations: OpKind::ALL.into(),
+            key_bytes_max: bytes(KEY_BYTES_MAX),
+            value_bytes_max: bytes(VALUE_BYTES_MAX),
+            ..Capabilities::whole([
+                (CACHE_SIZE, Feature::Yes),
+                (DIRECT_IO, Feature::Yes),
+                (CONCURRENT_WRITERS, Feature::Yes),
+                (
+                    COMPRESSION,
+                    Feature::no(
+                        "named for each table (InnoDB: ROW_FORMAT=COMPRESSED) or in \
+                         rocksdb_default_cf_options",
+                    ),
+                ),
+            ])
+        }
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        let config = Config::resolve(self.0, spec, &self.capabilities())?;
+        Ok(Box::new(MysqlEngine::open(self.0, spec, config)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_offers_procedures_beside_keys_and_values() {
+        let can = driver().capabilities();
+        assert!(OpKind::ALL.iter().all(|kind| can.operations.contains(kind)));
+        assert_eq!(can.key_bytes_max, Some(767));
+        assert_eq!(
+            (driver().identity().engine, mariadb().identity().engine),
+            ("mysql".to_owned(), "mariadb".to_owned())
+        );
+    }
+}

@@ -1,0 +1,243 @@
+//! A server that a client was let in to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use engine::{Asked, Engine, EngineError, Maintenance, OpenSpec, Session};
+use model::{Bounds, EngineState, Identity, Options};
+
+use crate::config::{Config, check_foreign};
+use crate::kind::Flavour;
+use crate::session::MysqlSession;
+use crate::tables::Store;
+use crate::wire::{Connection, Failure};
+use crate::{state, tables, upkeep};
+
+/// Name of the lock that keeps two runs out of one database.
+const LOCK: &str = "CONCAT('assay ', DATABASE())";
+/// How long that lock is waited for, s: a client that has just left still holds it.
+const LOCK_WAIT_S: u32 = 5;
+/// Variables that name the place or moment of a server and not what it does.
+const OF_THE_PLACE: [&str; 14] = [
+    "basedir",
+    "character_sets_dir",
+    "datadir",
+    "general_log_file",
+    "gtid_binlog_pos",
+    "hostname",
+    "lc_messages_dir",
+    "pid_file",
+    "plugin_dir",
+    "secure_file_priv",
+    "server_uuid",
+    "slow_query_log_file",
+    "socket",
+    "tmpdir",
+];
+/// What a statement must have room for beside the value: words, key and quotes.
+const STATEMENT_BYTES: u64 = 4096;
+
+/// A server with the tables of a run.
+pub(crate) struct MysqlEngine {
+    flavour: Flavour,
+    pub(crate) config: Config,
+    pub(crate) asked: Option<Asked>,
+    /// Connections that sessions lost and made again.
+    pub(crate) reconnects: AtomicU64,
+    /// What InnoDB was told to do until it is at rest, so that it can be taken back.
+    pub(crate) restless: Mutex<Option<upkeep::Restored>>,
+    /// Where the tables lie.
+    pub(crate) store: Store,
+    /// The names of all tables.
+    pub(crate) names: BTreeSet<String>,
+    version: String,
+    control: Mutex<Connection>,
+}
+
+impl MysqlEngine {
+    /// Connects, makes the tables and checks that the server can do what `spec` asks.
+    pub(crate) fn open(
+        flavour: Flavour,
+        spec: &OpenSpec,
+        config: Config,
+    ) -> Result<Self, EngineError> {
+        if !spec.dir.is_dir() {
+            let text = format!("{}: not a directory", spec.dir.display());
+            return Err(EngineError::Fatal(text));
+        }
+        let mut control = Connection::open(&config.endpoint)?;
+        lock(&mut control, &config)?;
+        let variables = variables(&mut control)?;
+        if config.endpoint.is_foreign {
+            check_foreign(spec, &variables)?;
+        }
+        check_room(spec, &variables)?;
+        tables::ensure(&mut control, spec)?;
+        let names = tables::names(spec.application.as_ref());
+        let first = names.first().map_or("", String::as_str);
+        Ok(Self {
+            store: tables::store(&mut control, first)?,
+            names,
+            flavour,
+            config,
+            asked: spec.application.clone(),
+            reconnects: AtomicU64::new(0),
+            restless: Mutex::new(None),
+            version: control.version().to_owned(),
+            control: Mutex::new(control),
+        })
+    }
+
+    fn control(&self) -> MutexGuard<'_, Connection> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the server something on the connection that is kept for it, made anew when it is lost.
+    pub(crate) fn ask<T>(
+        &self,
+        mut question: impl FnMut(&mut Connection) -> Result<T, Failure>,
+    ) -> Result<T, EngineError> {
+        let mut control = self.control();
+        match question(&mut control) {
+            Err(failure) if failure.is_loss() => {
+                *control = Connection::open(&self.config.endpoint)?;
+                lock(&mut control, &self.config)?;
+                Ok(question(&mut control)?)
+            }
+            answer => Ok(answer?),
+        }
+    }
+
+    /// Returns the name of a copy of one of the application's tables, and its column of ids.
+    fn table(&self, position: u16, number: u32) -> Option<(String, Option<&str>)> {
+        let asked = self.asked.as_ref().filter(|asked| number < asked.copies(position))?;
+        let table = asked.application.tables.get(usize::from(position))?;
+        Some((tables::name(&table.name, number), table.id.as_deref()))
+    }
+}
+
+impl Engine for MysqlEngine {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        Ok(Box::new(MysqlSession::new(self)?))
+    }
+
+    fn identity(&self) -> Identity {
+        let asked = self.ask(variables).unwrap_or_default();
+        let told = |name: &str| asked.get(name).filter(|value| !value.is_empty()).cloned();
+        let facts = [
+            "version_comment",
+            "version_compile_machine",
+            "version_compile_os",
+            "version_compile_zlib",
+            "version_malloc_library",
+            "version_source_revision",
+            "version_ssl_library",
+            "innodb_version",
+            "innodb_page_size",
+            "default_storage_engine",
+        ];
+        let facts = facts.iter().filter_map(|name| Some(((*name).to_owned(), told(name)?)));
+        Identity {
+            engine: self.flavour.name().to_owned(),
+            version: told("version").unwrap_or_else(|| self.version.clone()),
+            origin: "server".to_owned(),
+            sha256: None,
+            facts: facts.collect(),
+        }
+    }
+
+    /// Variables that name a place, such as the data directory, are left out.
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        let mut variables = self.ask(variables)?;
+        variables.retain(|name, _| !OF_THE_PLACE.contains(&name.as_str()));
+        let protocol = if self.config.is_text { "text" } else { "prepared" };
+        variables.insert("assay.protocol".to_owned(), protocol.to_owned());
+        Ok(variables.into_iter().collect())
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        upkeep::maintain(self, work)
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        let mut state = self.ask(|connection| state::look(connection, self.store))?;
+        let reconnects = self.reconnects.load(Ordering::Relaxed);
+        #[expect(clippy::cast_precision_loss, reason = "a session makes a few")]
+        state.readings.insert("client_reconnects".to_owned(), reconnects as f64);
+        upkeep::rest(self, &state)?;
+        Ok(state)
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        self.ask(|connection| Ok(state::text(connection))).ok()
+    }
+
+    fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
+        let Some((name, Some(id))) = self.table(table, number) else { return Ok(None) };
+        let sql = format!("SELECT MIN(`{id}`), MAX(`{id}`) FROM `{name}`");
+        let rows = self.ask(|connection| connection.rows(&sql))?;
+        let numbers: Vec<i64> = rows.iter().flatten().filter_map(|id| id.parse().ok()).collect();
+        Ok(Some(match numbers[..] {
+            [first, last] => Bounds { first, next: last + 1 },
+            _ => Bounds::default(),
+        }))
+    }
+
+    fn count_rows(&self, table: u16, number: u32) -> Result<Option<u64>, EngineError> {
+        let Some((name, _)) = self.table(table, number) else { return Ok(None) };
+        let sql = format!("SELECT COUNT(*) FROM `{name}`");
+        let count = self.ask(|connection| connection.first(&sql))?;
+        Ok(count.and_then(|count| count.parse().ok()))
+    }
+
+    /// The tables stay: a server of ours is wiped with its run, another keeps them until the next.
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        upkeep::restore(&self)?;
+        let mut control = self.control();
+        // The server lets it go with the connection in any case, a little later.
+        drop(control.first(&format!("SELECT RELEASE_LOCK({LOCK})")));
+        Ok(())
+    }
+}
+
+/// Keeps other runs out of the database while this one is open.
+fn lock(connection: &mut Connection, config: &Config) -> Result<(), EngineError> {
+    let held = connection.first(&format!("SELECT GET_LOCK({LOCK}, {LOCK_WAIT_S})"));
+    match held {
+        Ok(Some(held)) if held == "0" => Err(EngineError::Fatal(format!(
+            "another run of Assay uses database `{}` at {}: wait for it, or name another database",
+            config.endpoint.database, config.endpoint.address
+        ))),
+        // A server without such locks has one user.
+        Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// Returns the variables in force.
+fn variables(connection: &mut Connection) -> Result<BTreeMap<String, String>, Failure> {
+    let rows = connection.rows("SHOW GLOBAL VARIABLES")?;
+    let pairs = rows.into_iter().filter_map(|row| match <[String; 2]>::try_from(row) {
+        Ok([name, value]) => Some((name.to_ascii_lowercase(), value)),
+        Err(_other) => None,
+    });
+    Ok(pairs.collect())
+}
+
+/// Checks that the values asked for fit a statement.
+fn check_room(spec: &OpenSpec, variables: &BTreeMap<String, String>) -> Result<(), EngineError> {
+    if spec.application.is_some() {
+        return Ok(());
+    }
+    let most = variables.get("max_allowed_packet").and_then(|bytes| bytes.parse::<u64>().ok());
+    let needed = 2 * u64::from(spec.data.value_bytes) + STATEMENT_BYTES;
+    match most {
+        Some(most) if most < needed => Err(EngineError::Unsupported(format!(
+            "values of {} bytes: the server takes statements of max_allowed_packet={most}: raise \
+             it to {needed}",
+            spec.data.value_bytes
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,131 @@
+//! Programs that make an empty data directory, as each version wants them.
+
+use std::fs;
+use std::path::Path;
+
+use engine::EngineError;
+use server::{Ask, Task};
+
+use super::configuration::Configuration;
+use super::layout::Layout;
+use super::release::{Flavour, Release};
+use super::settings::Server;
+
+/// Options that shape the data directory: they must be the same when it is made.
+const SHAPING: [&str; 7] = [
+    "innodb_page_size",
+    "innodb_data_file_path",
+    "innodb_undo_tablespaces",
+    "innodb_checksum_algorithm",
+    "lower_case_table_names",
+    "character_set_server",
+    "collation_server",
+];
+
+/// Scripts of MariaDB's set-up, in order.
+const MARIADB_SCRIPTS: [&str; 4] = [
+    "mysql_system_tables.sql",
+    "mysql_performance_tables.sql",
+    "mysql_system_tables_data.sql",
+    "maria_add_gis_sp_bootstrap.sql",
+];
+/// Scripts of MySQL's set-up before it had its own.
+const MYSQL_SCRIPTS: [&str; 2] = ["mysql_system_tables.sql", "mysql_system_tables_data.sql"];
+
+/// Returns the programs that make the data directory of `server`.
+///
+/// # Errors
+/// When a script that the version needs is not there.
+pub(super) fn tasks(
+    server: Server,
+    ask: &Ask<'_>,
+    whole: &Configuration,
+) -> Result<Vec<Task>, EngineError> {
+    let layout = Layout::around(ask.program);
+    let mut configuration = Configuration::default();
+    super::serving::places(server.flavour, ask, &mut configuration);
+    hasty(server, &mut configuration);
+    for name in SHAPING {
+        if let Some(value) = whole.get(name) {
+            configuration.set(name, value);
+        }
+    }
+    let file = ask.site.log.with_file_name("set-up.cnf");
+    let mut task = Task {
+        program: ask.program.to_owned(),
+        arguments: vec![format!("--defaults-file={}", file.display())],
+        environment: layout.environment(),
+        ..Task::default()
+    };
+    if server.flavour == Flavour::Mysql && server.release >= Release(5, 7, 6) {
+        task.arguments.push("--initialize-insecure".to_owned());
+    } else {
+        task.arguments.push("--bootstrap".to_owned());
+        task.input = script(server.flavour, &layout)?;
+    }
+    if server.flavour == Flavour::Mariadb {
+        task.arguments.push("--skip-grant-tables".to_owned());
+        // Its own tables are in several engines; empty, as no file can say it.
+        task.arguments.push("--enforce-storage-engine=".to_owned());
+    }
+    task.files.push((file, configuration.text()));
+    Ok(vec![task])
+}
+
+/// Sets what makes the set-up short: nothing is synced, for what it leaves is not yet data.
+fn hasty(server: Server, to: &mut Configuration) {
+    to.set("max_allowed_packet", "8M");
+    to.set("innodb_flush_log_at_trx_commit", "0");
+    to.set("innodb_doublewrite", "0");
+    match server.flavour {
+        Flavour::Mysql if server.release < Release(5, 7, 0) => {
+            to.set("innodb_flush_method", "nosync");
+            to.set("default_storage_engine", "myisam");
+            to.set("default_tmp_storage_engine", "myisam");
+            to.set("innodb_log_file_size", "4M");
+        }
+        Flavour::Mysql => {
+            to.set("innodb_flush_method", "nosync");
+            server.no_keys(to);
+            to.set("performance_schema", "OFF");
+            if server.release >= Release(8, 0, 0) {
+                to.set("skip_log_bin", "");
+            }
+            if server.release >= Release(8, 0, 30) {
+                to.set("innodb_redo_log_capacity", "8M");
+            } else {
+                to.set("innodb_log_file_size", "4M");
+            }
+        }
+        Flavour::Mariadb => {
+            to.set("innodb_flush_method", "fsync");
+            to.set("loose_debug_no_sync", "ON");
+            to.set("innodb_log_file_size", "8M");
+        }
+    }
+}
+
+/// Returns what the server reads while it makes its own tables.
+///
+/// The reader splits at line ends, so that each statement of ours has a line.
+fn script(flavour: Flavour, layout: &Layout) -> Result<String, EngineError> {
+    let (head, scripts): (&str, &[&str]) = match flavour {
+        Flavour::Mysql => ("create database mysql;\nuse mysql;\n", &MYSQL_SCRIPTS),
+        Flavour::Mariadb => {
+            ("create database mysql;\nuse mysql;\nSET @auth_root_socket=NULL;\n", &MARIADB_SCRIPTS)
+        }
+    };
+    scripts.iter().try_fold(head.to_owned(), |text, script| {
+        Ok(text + &read(&layout.share.join(script))? + "\n")
+    })
+}
+
+fn read(path: &Path) -> Result<String, EngineError> {
+    let bytes = fs::read(path).map_err(|error| {
+        EngineError::Fatal(format!(
+            "{}: {error}: the server's packages are not complete, get it again",
+            path.display()
+        ))
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

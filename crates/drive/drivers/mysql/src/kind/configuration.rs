@@ -1,0 +1,186 @@
+//! A server's configuration file: ours, with the user's options over it.
+
+use std::fmt::Write as _;
+
+use engine::EngineError;
+use engine::asked::refused;
+use model::Options;
+
+/// Words that may stand before an option's name.
+const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
+
+/// Options that Assay sets itself, by their canonical names, and why.
+const OURS: [(&[&str], &str); 6] = [
+    (
+        &["datadir", "basedir", "tmpdir", "pid_file", "secure_file_priv", "chroot", "user"],
+        "Assay gives each server its own directories and user",
+    ),
+    (
+        &["socket", "port", "bind_address", "networking", "admin_address", "admin_port"],
+        "a server that Assay starts listens on a unix socket of its own only",
+    ),
+    (
+        &["mysqlx", "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address"],
+        "a server that Assay starts listens on a unix socket of its own only",
+    ),
+    (
+        &["innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory"],
+        "the data lies in the run's directory, where it is measured and wiped",
+    ),
+    (
+        &["log_error", "lc_messages_dir", "character_sets_dir", "plugin_dir", "lc_messages"],
+        "Assay reads the server's log, in English, and finds its files",
+    ),
+    (
+        &[
+            "initialize",
+            "initialize_insecure",
+            "bootstrap",
+            "grant_tables",
+            "init_file",
+            "daemonize",
+        ],
+        "Assay sets the server up itself",
+    ),
+];
+
+/// Options that name a file: it must lie in the data directory.
+const FILES: [&str; 6] = [
+    "log_bin",
+    "log_bin_index",
+    "relay_log",
+    "general_log_file",
+    "slow_query_log_file",
+    "rocksdb_wal_dir",
+];
+
+/// Returns an option's name with `_` for `-`, in lower case, without words such as `loose_`.
+pub(crate) fn canonical(name: &str) -> String {
+    let name = name.trim_start_matches("--").replace('-', "_").to_ascii_lowercase();
+    let mut short = name.as_str();
+    while let Some(rest) = PREFIXES.iter().find_map(|prefix| short.strip_prefix(prefix)) {
+        short = rest;
+    }
+    short.to_owned()
+}
+
+/// The lines of a configuration file: names as written, in order; a name is set once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Configuration(Vec<(String, String)>);
+
+impl Configuration {
+    /// Sets an option, whatever way it was spelt before.
+    pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
+        let known = canonical(name);
+        self.0.retain(|(other, _)| canonical(other) != known);
+        self.0.push((name.to_owned(), value.into()));
+    }
+
+    /// Returns an option's value, however it is spelt.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(other, _)| canonical(other) == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Sets the user's options over what is there.
+    ///
+    /// # Errors
+    /// [`EngineError::Option`] for one that would break the set-up or the file.
+    pub(super) fn overlay(&mut self, options: &Options) -> Result<(), EngineError> {
+        for (name, value) in options.iter() {
+            check(name, value)?;
+            self.set(name, value);
+        }
+        Ok(())
+    }
+
+    /// Returns the file's text.
+    pub(super) fn text(&self) -> String {
+        let mut text = "[mysqld]\n".to_owned();
+        for (name, value) in &self.0 {
+            let told = if value.is_empty() {
+                writeln!(text, "{name}")
+            } else if value.chars().all(is_plain) {
+                writeln!(text, "{name}={value}")
+            } else {
+                writeln!(text, "{name}=\"{value}\"")
+            };
+            told.expect("a text takes what is written to it");
+        }
+        text
+    }
+}
+
+/// Returns whether a character stands for itself outside quotes.
+const fn is_plain(c: char) -> bool {
+    !c.is_ascii_whitespace() && c != '#' && c != '\''
+}
+
+/// Refuses an option that would break the set-up or the file.
+fn check(name: &str, value: &str) -> Result<(), EngineError> {
+    let known = canonical(name);
+    let is_name = known.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    if known.is_empty() || !is_name {
+        return Err(refused(name, "not a name of my.cnf"));
+    }
+    if let Some((_, reason)) = OURS.iter().find(|(names, _)| names.contains(&known.as_str())) {
+        return Err(refused(name, format!("{reason}: remove it")));
+    }
+    if FILES.contains(&known.as_str()) && value.contains('/') {
+        let reason = format!("`{value}` has a path: name a file of the data directory");
+        return Err(refused(name, reason));
+    }
+    if value.contains(['\n', '\r', '"', '\\']) {
+        return Err(refused(name, "a value in my.cnf has no line breaks, quotes or backslashes"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_win_however_they_are_spelt() {
+        let mut configuration = Configuration::default();
+        configuration.set("innodb_buffer_pool_size", "64M");
+        configuration.set("skip_log_bin", "");
+        configuration.set("loose_mysqlx", "OFF");
+        let options = [("innodb-buffer-pool-size", "1G"), ("log-bin", "bl")].into_iter().collect();
+        configuration.overlay(&options).unwrap();
+        assert_eq!(
+            configuration.text(),
+            "[mysqld]\nloose_mysqlx=OFF\ninnodb-buffer-pool-size=1G\nlog-bin=bl\n"
+        );
+        assert_eq!(configuration.get("log_bin"), Some("bl"));
+    }
+
+    #[test]
+    fn values_are_quoted_where_they_must_be() {
+        let mut configuration = Configuration::default();
+        configuration.set("rocksdb_default_cf_options", "a=1;b={c=2}");
+        configuration.set("init_connect", "set @a = 1 # x");
+        assert_eq!(
+            configuration.text(),
+            "[mysqld]\nrocksdb_default_cf_options=a=1;b={c=2}\ninit_connect=\"set @a = 1 # x\"\n"
+        );
+    }
+
+    #[test]
+    fn options_that_would_break_the_set_up_are_refused_by_name() {
+        for (name, value) in [
+            ("datadir", "/x"),
+            ("Skip-Networking", "0"),
+            ("loose-mysqlx-port", "1"),
+            ("initialize-insecure", ""),
+            ("log-bin", "/x/bl"),
+            ("sql_mode", "a\nb"),
+            ("a b", "1"),
+            ("", "1"),
+        ] {
+            let options = [(name, value)].into_iter().collect();
+            let error = Configuration::default().overlay(&options).unwrap_err();
+            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+        }
+    }
+}

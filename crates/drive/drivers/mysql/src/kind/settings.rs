@@ -1,0 +1,221 @@
+//! What the settings that mean the same for every engine become in a configuration file.
+
+use engine::EngineError;
+use engine::asked::refused;
+use model::{Durability, Settings};
+
+use super::configuration::{Configuration, canonical};
+use super::release::{Flavour, Release};
+
+/// Redo logs, modest: a new server writes their whole size first.
+const REDO_BYTES: u64 = 256 << 20;
+/// Connections a server takes: more clients than any experiment of ours has, and a writer for
+/// each.
+const CONNECTIONS_MAX: &str = "400";
+/// Longest statement: room for the longest value a driver says it takes, and its quotes.
+const PACKET_MAX: &str = "64M";
+/// Buffer pool of a server whose tables are in another engine: its own books only.
+const SMALL_POOL: &str = "32M";
+/// Cache below which there is one chunk, so that the size is kept to the MiB.
+const ONE_CHUNK: u64 = 1 << 30;
+const MIB: u64 = 1 << 20;
+
+/// Which server is configured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Server {
+    pub(super) flavour: Flavour,
+    pub(super) release: Release,
+}
+
+impl Server {
+    fn is_mysql_since(self, release: Release) -> bool {
+        self.flavour == Flavour::Mysql && self.release >= release
+    }
+
+    /// Sets what every server of ours has unless an option says otherwise.
+    pub(super) fn defaults(self, to: &mut Configuration) {
+        to.set("max_connections", CONNECTIONS_MAX);
+        to.set("max_allowed_packet", PACKET_MAX);
+        if self.is_mysql_since(Release(8, 0, 30)) {
+            to.set("innodb_redo_log_capacity", REDO_BYTES.to_string());
+        } else if self.flavour == Flavour::Mysql {
+            to.set("innodb_log_file_size", (REDO_BYTES / 2).to_string());
+        } else {
+            to.set("innodb_log_file_size", REDO_BYTES.to_string());
+        }
+        if self.is_mysql_since(Release(8, 0, 0)) {
+            to.set("skip_log_bin", "");
+        }
+        self.no_keys(to);
+    }
+
+    /// Keeps a server from making keys: nobody listens on a unix socket, and they take a second.
+    pub(super) fn no_keys(self, to: &mut Configuration) {
+        if self.is_mysql_since(Release(5, 7, 6)) {
+            to.set("loose_auto_generate_certs", "OFF");
+            to.set("loose_sha256_password_auto_generate_rsa_keys", "OFF");
+            to.set("loose_caching_sha2_password_auto_generate_rsa_keys", "OFF");
+        }
+    }
+
+    /// Sets what follows from the settings; `is_myrocks` says where tables go by default.
+    pub(super) fn settings(self, settings: &Settings, is_myrocks: bool, to: &mut Configuration) {
+        let promise = promise(settings.durability).to_string();
+        to.set("innodb_flush_log_at_trx_commit", &*promise);
+        let is_sync = settings.durability == Durability::Sync;
+        to.set("sync_binlog", if is_sync { "1" } else { "0" });
+        to.set("innodb_flush_method", if settings.direct_io { "O_DIRECT" } else { "fsync" });
+        if is_myrocks {
+            return myrocks(settings, promise, to);
+        }
+        if let Some(bytes) = settings.cache_bytes {
+            let bytes = bytes.0.div_ceil(MIB) * MIB;
+            to.set("innodb_buffer_pool_size", bytes.to_string());
+            if bytes < ONE_CHUNK && self.is_mysql_since(Release(5, 7, 5)) {
+                to.set("innodb_buffer_pool_chunk_size", bytes.to_string());
+            }
+        }
+        if let Some(jobs) = settings.background_jobs {
+            to.set("innodb_purge_threads", jobs.clamp(1, 32).to_string());
+            if self.is_mysql_since(Release(5, 7, 4)) {
+                to.set("innodb_page_cleaners", jobs.clamp(1, 64).to_string());
+            }
+        }
+    }
+}
+
+fn myrocks(settings: &Settings, promise: String, to: &mut Configuration) {
+    to.set("plugin_load_add", "ha_rocksdb.so");
+    to.set("innodb_buffer_pool_size", SMALL_POOL);
+    // It has no gap locks, so that repeatable reads would fail instead of wait.
+    to.set("transaction_isolation", "READ-COMMITTED");
+    to.set("rocksdb_flush_log_at_trx_commit", promise);
+    let direct = if settings.direct_io { "1" } else { "0" };
+    to.set("rocksdb_use_direct_reads", direct);
+    to.set("rocksdb_use_direct_io_for_flush_and_compaction", direct);
+    if let Some(bytes) = settings.cache_bytes {
+        to.set("rocksdb_block_cache_size", bytes.0.to_string());
+    }
+    if let Some(jobs) = settings.background_jobs {
+        to.set("rocksdb_max_background_jobs", jobs.clamp(1, 64).to_string());
+    }
+    if settings.compression.as_deref() == Some("none") {
+        to.set("rocksdb_default_cf_options", "compression=kNoCompression");
+    }
+}
+
+/// Returns the value of `..._flush_log_at_trx_commit` that keeps a class's promise.
+///
+/// Source: MySQL's reference manual, "InnoDB Startup Options and System Variables": 0 writes the
+/// log once a second, 2 writes it at each commit, 1 also syncs it.
+const fn promise(class: Durability) -> u8 {
+    match class {
+        Durability::None => 0,
+        Durability::Os => 2,
+        Durability::Sync => 1,
+    }
+}
+
+/// Refuses an option that would make the durability class a false promise.
+pub(super) fn refuse_broken_promise(
+    class: Durability,
+    options: &model::Options,
+) -> Result<(), EngineError> {
+    for (name, value) in options.iter() {
+        let kept: &[&str] = match (canonical(name).as_str(), class) {
+            (_, Durability::None) => continue,
+            ("innodb_flush_log_at_trx_commit" | "rocksdb_flush_log_at_trx_commit", class) => {
+                if class == Durability::Sync {
+                    &["1"]
+                } else {
+                    &["1", "2"]
+                }
+            }
+            ("innodb_flush_method", _) if value.eq_ignore_ascii_case("nosync") => &[],
+            ("debug_no_sync", _) if !matches!(value, "0" | "off" | "OFF") => &[],
+            _ => continue,
+        };
+        if !kept.contains(&value) {
+            let reason = format!("`{value}` breaks the promise of durability class `{class}`");
+            return Err(refused(name, reason));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Bytes;
+
+    use super::*;
+
+    fn configured(server: Server, settings: &Settings, is_myrocks: bool) -> Configuration {
+        let mut configuration = Configuration::default();
+        server.defaults(&mut configuration);
+        server.settings(settings, is_myrocks, &mut configuration);
+        configuration
+    }
+
+    fn mysql(release: Release) -> Server {
+        Server { flavour: Flavour::Mysql, release }
+    }
+
+    #[test]
+    fn redo_and_binlog_are_asked_for_as_each_version_names_them() {
+        let of = |server| configured(server, &Settings::default(), false);
+        let old = of(mysql(Release(5, 6, 24)));
+        assert_eq!(old.get("innodb_log_file_size"), Some("134217728"));
+        assert_eq!(old.get("log_bin"), None);
+        let new = of(mysql(Release(8, 0, 31)));
+        assert_eq!(new.get("innodb_redo_log_capacity"), Some("268435456"));
+        assert_eq!(new.get("innodb_log_file_size"), None);
+        assert!(new.text().contains("\nskip_log_bin\n"));
+        let mariadb = of(Server { flavour: Flavour::Mariadb, release: Release(10, 11, 6) });
+        assert_eq!(mariadb.get("innodb_log_file_size"), Some("268435456"));
+    }
+
+    #[test]
+    fn settings_become_variables() {
+        let settings = Settings {
+            durability: Durability::Sync,
+            cache_bytes: Some(Bytes((200 << 20) + 1)),
+            direct_io: true,
+            background_jobs: Some(3),
+            ..Settings::default()
+        };
+        let configuration = configured(mysql(Release(5, 7, 22)), &settings, false);
+        for (name, value) in [
+            ("innodb_flush_log_at_trx_commit", "1"),
+            ("sync_binlog", "1"),
+            ("innodb_flush_method", "O_DIRECT"),
+            ("innodb_buffer_pool_size", "210763776"),
+            ("innodb_buffer_pool_chunk_size", "210763776"),
+            ("innodb_page_cleaners", "3"),
+        ] {
+            assert_eq!(configuration.get(name), Some(value), "{name}");
+        }
+        let server = Server { flavour: Flavour::Mariadb, release: Release(10, 11, 6) };
+        let settings = Settings { durability: Durability::None, ..settings };
+        let configuration = configured(server, &settings, true);
+        for (name, value) in [
+            ("rocksdb_flush_log_at_trx_commit", "0"),
+            ("rocksdb_block_cache_size", "209715201"),
+            ("rocksdb_use_direct_reads", "1"),
+            ("transaction_isolation", "READ-COMMITTED"),
+        ] {
+            assert_eq!(configuration.get(name), Some(value), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_option_that_breaks_the_promise_of_the_class_is_refused() {
+        let refused = |class, name: &str, value: &str| {
+            refuse_broken_promise(class, &[(name, value)].into_iter().collect()).is_err()
+        };
+        assert!(refused(Durability::Sync, "innodb-flush-log-at-trx-commit", "2"));
+        assert!(refused(Durability::Os, "rocksdb_flush_log_at_trx_commit", "0"));
+        assert!(refused(Durability::Os, "innodb_flush_method", "nosync"));
+        assert!(!refused(Durability::Os, "innodb_flush_log_at_trx_commit", "1"));
+        assert!(!refused(Durability::None, "innodb_flush_log_at_trx_commit", "0"));
+    }
+}

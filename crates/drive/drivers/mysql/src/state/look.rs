@@ -1,0 +1,154 @@
+//! One look at the server's counters.
+
+use std::collections::BTreeMap;
+
+use model::state::LevelShape;
+use model::{EngineState, Readings};
+
+use super::names::{INNODB, Line, METRICS, MYROCKS, OWN};
+use crate::tables::Store;
+use crate::wire::{Connection, Failure};
+
+/// Rows of deleted and replaced versions that `InnoDB` leaves unpurged at rest: lists of a few
+/// transactions stay until the next one.
+pub(crate) const HISTORY_AT_REST: f64 = 100.0;
+/// Share of the cache that may be dirty at rest.
+const DIRTY_SHARE_AT_REST: f64 = 0.01;
+/// Dirty bytes that are rest whatever the cache: `InnoDB` writes pages of its own books all the
+/// time.
+const DIRTY_BYTES_AT_REST: f64 = (4 << 20) as f64;
+/// Begin of the names of counters of `innodb_metrics`.
+const METRIC: &str = "metric:";
+
+type Counters = BTreeMap<String, f64>;
+
+/// Looks at the server's counters: two questions, four for `MyRocks`.
+pub(crate) fn look(connection: &mut Connection, store: Store) -> Result<EngineState, Failure> {
+    let mut counters = status(connection)?;
+    counters.extend(metrics(connection)?);
+    let mut state = EngineState::default();
+    if store == Store::Myrocks {
+        state.readings = named(MYROCKS, &counters);
+        let running = running_compactions(connection)?;
+        state.levels = levels(connection);
+        state.readings.insert("engine_background_jobs".to_owned(), running);
+        state.is_idle = Some(running == 0.0);
+    } else {
+        state.readings = named(INNODB, &counters);
+        add_of_innodb(&counters, &mut state.readings);
+        state.is_idle = is_innodb_idle(&counters);
+    }
+    add_commits(&counters, &mut state.readings);
+    state.own_counters = counters.into_iter().filter_map(own).collect();
+    Ok(state)
+}
+
+/// Returns a counter under the name it is kept by; `None` when it is not.
+fn own((name, value): (String, f64)) -> Option<(String, f64)> {
+    match name.strip_prefix(METRIC) {
+        Some(short) => Some((format!("innodb_metrics.{short}"), value)),
+        None => Some((name, value)).filter(|(name, _)| OWN.contains(&name.as_str())),
+    }
+}
+
+/// Returns the server's status variables that are numbers.
+fn status(connection: &mut Connection) -> Result<Counters, Failure> {
+    let rows = connection.rows("SHOW GLOBAL STATUS")?;
+    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
+        [name, value] => Some((name.to_ascii_lowercase(), value.parse().ok()?)),
+        _ => None,
+    });
+    Ok(pairs.collect())
+}
+
+/// Returns counters of `innodb_metrics`; none when the server or the user has none.
+fn metrics(connection: &mut Connection) -> Result<Counters, Failure> {
+    let names = METRICS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(",");
+    // MariaDB says `enabled`, MySQL `status`; both have a date while it counts.
+    let sql = format!(
+        "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN ({names}) AND \
+         time_enabled IS NOT NULL"
+    );
+    let rows = match connection.rows(&sql) {
+        Err(Failure::Refused(_)) => return Ok(Counters::new()),
+        rows => rows?,
+    };
+    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
+        [name, value] => Some((format!("{METRIC}{name}"), value.parse().ok()?)),
+        _ => None,
+    });
+    Ok(pairs.collect())
+}
+
+/// Returns the metrics whose counters are all told.
+fn named(lines: &[Line], counters: &Counters) -> Readings {
+    let mut readings = Readings::new();
+    for (metric, names) in lines {
+        let values: Option<Vec<_>> = names.iter().map(|name| counters.get(*name)).collect();
+        if let Some(values) = values.filter(|values| !values.is_empty()) {
+            readings.entry((*metric).to_owned()).or_insert_with(|| values.into_iter().sum());
+        }
+    }
+    readings
+}
+
+/// Adds the metrics of `InnoDB` that are no plain sums.
+fn add_of_innodb(counters: &Counters, readings: &mut Readings) {
+    let get = |name: &str| counters.get(name).copied();
+    let mut put = |name: &str, value: Option<f64>| {
+        readings.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    let reads = get("innodb_buffer_pool_reads");
+    let hits = get("innodb_buffer_pool_read_requests").zip(reads);
+    put("engine_cache_hits", hits.map(|(requests, reads)| (requests - reads).max(0.0)));
+    let written = get("innodb_pages_written").zip(get("innodb_page_size"));
+    put("engine_page_write_bytes", written.map(|(pages, bytes)| pages * bytes));
+    // Told by servers alone whose optimizer counts them, which are MariaDB's and Percona's.
+    put("engine_heap_fetches", get("innodb_secondary_index_triggered_cluster_reads"));
+}
+
+/// Adds transactions committed: `InnoDB` counts its own where it is asked to, and else the server
+/// counts statements and transactions that told an engine to commit.
+fn add_commits(counters: &Counters, readings: &mut Readings) {
+    readings
+        .extend(counters.get("handler_commit").map(|value| ("engine_commits".to_owned(), *value)));
+}
+
+/// Returns whether purge and page cleaners have nothing much to do; `None` when not told.
+fn is_innodb_idle(counters: &Counters) -> Option<bool> {
+    let history = counters
+        .get("metric:trx_rseg_history_len")
+        .or_else(|| counters.get("innodb_history_list_length"))?;
+    let dirty = counters.get("innodb_buffer_pool_bytes_dirty")?;
+    let cache = counters.get("innodb_buffer_pool_bytes_data").copied().unwrap_or(0.0);
+    let most = (cache * DIRTY_SHARE_AT_REST).max(DIRTY_BYTES_AT_REST);
+    Some(*history <= HISTORY_AT_REST && *dirty <= most)
+}
+
+/// Returns how many compactions and flushes of `MyRocks` run or wait.
+fn running_compactions(connection: &mut Connection) -> Result<f64, Failure> {
+    let sql = "SELECT COALESCE(SUM(value), 0) FROM information_schema.rocksdb_cfstats WHERE \
+               stat_type IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', \
+               'NUM_RUNNING_COMPACTIONS', 'NUM_RUNNING_FLUSHES')";
+    match connection.first(sql) {
+        Ok(told) => Ok(told.and_then(|told| told.parse().ok()).unwrap_or(0.0)),
+        Err(Failure::Refused(_)) => Ok(0.0),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Returns the levels of all column families together; `None` when the server does not tell.
+fn levels(connection: &mut Connection) -> Option<Vec<LevelShape>> {
+    let sql = "SELECT level, COUNT(DISTINCT sst_name), SUM(data_size) FROM \
+               information_schema.rocksdb_sst_props GROUP BY level ORDER BY level";
+    let rows = connection.rows(sql).ok()?;
+    let level = |row: &Vec<String>| match row.as_slice() {
+        [level, files, bytes] => Some(LevelShape {
+            level: level.parse().ok()?,
+            files: files.parse().ok()?,
+            bytes: bytes.parse().ok()?,
+        }),
+        _ => None,
+    };
+    rows.iter().map(level).collect()
+}

@@ -1,0 +1,259 @@
+//! What the server answers: done, refused, or columns and rows.
+
+use std::io::{Read, Write};
+
+use super::failure::{Failure, Refusal};
+use super::row::{Fields, Kind, length, text};
+use super::stream::{Packets, WHOLE_BYTES};
+
+/// First byte of an error packet.
+pub(super) const REFUSED: u8 = 0xff;
+/// First byte of what ends rows, or columns.
+pub(super) const END: u8 = 0xfe;
+/// First byte of a request for a file, which no statement of ours asks for.
+const FILE_WANTED: u8 = 0xfb;
+/// Status: another result follows.
+const MORE_RESULTS: u16 = 0x0008;
+/// Longest packet that only marks an end: a row that begins alike is longer.
+const MARK_BYTES: usize = 9;
+
+/// A statement that was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// Rows inserted, deleted, or found by an update.
+    pub(crate) affected: u64,
+    /// Whether another result follows.
+    pub(super) is_more: bool,
+}
+
+/// What is told of a result's first column with each row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Column {
+    /// Columns of the result.
+    pub(super) columns: usize,
+    /// Its type; told only when it was asked for.
+    pub(super) kind: Kind,
+    /// Whether rows are those of the binary protocol.
+    pub(super) is_binary: bool,
+}
+
+impl Column {
+    /// Returns the fields of a row whose columns are texts, none of them null.
+    #[inline]
+    pub(crate) fn fields(self, row: &[u8]) -> Fields<'_> {
+        if self.is_binary { Fields::of_binary(row, self.columns) } else { Fields::of_text(row) }
+    }
+}
+
+/// How an answer is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    /// Whether the end of columns has no packet, and that of rows is an OK packet.
+    pub(super) is_short: bool,
+    /// How rows are written.
+    pub(super) form: Form,
+    /// Whether the type of the first column is told.
+    pub(super) wants_kind: bool,
+}
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Every field is a text.
+    Text,
+    /// Each field is as its type has it.
+    Binary,
+}
+
+impl<S: Read + Write> Packets<S> {
+    /// Reads the answer to a statement, all of its results, and gives each row to `on_row`.
+    ///
+    /// Counts of affected rows are added up.
+    #[inline]
+    pub(super) fn answer(
+        &mut self,
+        reading: Reading,
+        mut on_row: impl FnMut(Column, &[u8]),
+    ) -> Result<Done, Failure> {
+        let mut affected = 0;
+        loop {
+            let done = self.one_result(reading, &mut on_row)?;
+            affected += done.affected;
+            if !done.is_more {
+                return Ok(Done { affected, is_more: false });
+            }
+        }
+    }
+
+    #[inline]
+    fn one_result(
+        &mut self,
+        reading: Reading,
+        on_row: &mut impl FnMut(Column, &[u8]),
+    ) -> Result<Done, Failure> {
+        let first = self.next()?;
+        let columns = match first.first() {
+            Some(0) => return done(first),
+            Some(&REFUSED) => return Err(refusal(first)),
+            Some(&FILE_WANTED) | None => return Err(garbled("neither a result nor an error")),
+            Some(_) => length(first).ok_or_else(|| garbled("a result without columns"))?.0,
+        };
+        let kind = self.columns(columns, reading)?;
+        let columns = usize::try_from(columns).unwrap_or(usize::MAX);
+        let column = Column { columns, kind, is_binary: reading.form == Form::Binary };
+        let mark_bytes = if reading.is_short { WHOLE_BYTES } else { MARK_BYTES };
+        loop {
+            let packet = self.next()?;
+            match packet.first() {
+                Some(&END) if packet.len() < mark_bytes => {
+                    return if reading.is_short { done(packet) } else { Ok(ended(packet)) };
+                }
+                Some(&REFUSED) => return Err(refusal(packet)),
+                Some(_) => on_row(column, packet),
+                None => return Err(garbled("an empty row")),
+            }
+        }
+    }
+
+    /// Reads the descriptions of columns, and the first one's type when it is wanted.
+    #[inline]
+    fn columns(&mut self, columns: u64, reading: Reading) -> Result<Kind, Failure> {
+        let mut left = columns;
+        let mut kind = Kind::default();
+        if reading.wants_kind && left > 0 {
+            kind = kind_of(self.next()?).ok_or_else(|| garbled("a column"))?;
+            left -= 1;
+        }
+        self.skip(left + u64::from(!reading.is_short))?;
+        Ok(kind)
+    }
+}
+
+/// Returns the type in a column's description.
+///
+/// Source: MySQL's protocol documentation, "Column Definition", `ColumnDefinition41`.
+fn kind_of(packet: &[u8]) -> Option<Kind> {
+    let mut rest = packet;
+    for _ in 0..6 {
+        rest = text(rest)?.1;
+    }
+    // Length of what follows, 2 bytes of character set, 4 of length; then type and flags.
+    match rest.get(7..10)? {
+        &[code, low, high] => Some(Kind { code, flags: u16::from_le_bytes([low, high]) }),
+        _ => None,
+    }
+}
+
+/// Returns what an OK packet says.
+#[inline]
+pub(super) fn done(packet: &[u8]) -> Result<Done, Failure> {
+    let read = || {
+        let (affected, rest) = length(packet.get(1..)?)?;
+        let (_last_id, rest) = length(rest)?;
+        let status = u16::from_le_bytes([*rest.first()?, *rest.get(1)?]);
+        Some(Done { affected, is_more: status & MORE_RESULTS != 0 })
+    };
+    read().ok_or_else(|| garbled("a confirmation"))
+}
+
+/// Returns what the mark at the end of rows says, where it is no OK packet.
+fn ended(packet: &[u8]) -> Done {
+    let status = packet.get(3..5).map_or(0, |status| u16::from_le_bytes([status[0], status[1]]));
+    Done { affected: 0, is_more: status & MORE_RESULTS != 0 }
+}
+
+/// Returns what an error packet says.
+#[cold]
+pub(super) fn refusal(packet: &[u8]) -> Failure {
+    let Some((&[_, low, high], words)) = packet.split_first_chunk::<3>() else {
+        return garbled("an error");
+    };
+    let (state, words) = match words.split_first() {
+        Some((b'#', rest)) => rest.split_at(rest.len().min(5)),
+        _ => (&[][..], words),
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let number = u16::from_le_bytes([low, high]);
+    Failure::Refused(Refusal { number, state: text(state), words: text(words) })
+}
+
+/// Returns the failure of a connection on which something came that nobody can read.
+#[cold]
+pub(super) fn garbled(what: &str) -> Failure {
+    Failure::Lost(format!("the server's answer cannot be read: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::stream::tests::scripted;
+
+    /// A description of a column of type `code`.
+    fn column(code: u8) -> Vec<u8> {
+        let mut packet = b"\x03def\x01d\x01t\x01t\x02id\x02id\x0c\x3f\0\x14\0\0\0".to_vec();
+        packet.extend_from_slice(&[code, 0x20, 0, 0, 0, 0]);
+        packet
+    }
+
+    fn read(payloads: &[&[u8]], reading: Reading) -> (Result<Done, Failure>, Vec<Vec<u8>>) {
+        let mut rows = Vec::new();
+        let answer = scripted(payloads).answer(reading, |_, row| rows.push(row.to_vec()));
+        (answer, rows)
+    }
+
+    const OLD: Reading = Reading { is_short: false, form: Form::Binary, wants_kind: false };
+    const NEW: Reading = Reading { is_short: true, form: Form::Binary, wants_kind: true };
+
+    #[test]
+    fn rows_end_as_old_and_new_servers_end_them() {
+        let column = column(8);
+        let rows: [&[u8]; 2] = [b"\0\0aaaaaaaa", b"\0\0bbbbbbbb"];
+        let mark: &[u8] = b"\xfe\0\0\x02\0";
+        let old = [b"\x01", column.as_slice(), mark, rows[0], rows[1], mark];
+        let (answer, found) = read(&old, OLD);
+        assert_eq!((answer, found.len()), (Ok(Done::default()), 2));
+        let new = [b"\x01", column.as_slice(), rows[0], rows[1], b"\xfe\0\0\x02\0\0\0"];
+        let (answer, found) = read(&new, NEW);
+        assert_eq!(answer, Ok(Done::default()));
+        assert_eq!(found, rows);
+    }
+
+    #[test]
+    fn affected_rows_of_all_results_are_counted() {
+        let more: &[u8] = b"\0\x02\0\x0a\0\0\0";
+        let last: &[u8] = b"\0\xfc\x2c\x01\0\x02\0\0\0";
+        let (answer, _) = read(&[more, last], OLD);
+        assert_eq!(answer, Ok(Done { affected: 302, is_more: false }));
+    }
+
+    #[test]
+    fn refusals_have_number_state_and_words() {
+        let (answer, _) = read(&[b"\xff\xbd\x04#40001Deadlock found"], NEW);
+        let words = "Deadlock found".to_owned();
+        let refusal = Refusal { number: 1213, state: "40001".to_owned(), words };
+        assert_eq!(answer, Err(Failure::Refused(refusal)));
+        let column = column(8);
+        let (answer, _) = read(&[b"\x01", &column, b"\0\0aaaaaaaa", b"\xff\x25\x05#70100no"], NEW);
+        assert_eq!(answer.unwrap_err().number(), Some(1317), "also after a row");
+        let (answer, _) = read(&[b"\xff\x10\x04Too many connections"], NEW);
+        assert_eq!(answer.unwrap_err().to_string(), "Too many connections (error 1040)");
+    }
+
+    #[test]
+    fn the_first_column_s_type_is_told() {
+        let column = column(3);
+        let new = [b"\x01", column.as_slice(), b"\0\0\x07\0\0\0", b"\xfe\0\0\x02\0\0\0"];
+        let mut kinds = Vec::new();
+        let answer = scripted(&new).answer(NEW, |column, _| kinds.push(column.kind));
+        assert!(answer.is_ok());
+        assert_eq!(kinds, [Kind { code: 3, flags: 32 }]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_a_lost_connection() {
+        for payloads in [&[&b""[..]][..], &[b"\xfb/etc"], &[b"\0"], &[b"\xff\x01"], &[b"\x01"]] {
+            let (answer, _) = read(payloads, NEW);
+            assert!(answer.unwrap_err().is_loss(), "{payloads:?}");
+        }
+    }
+}

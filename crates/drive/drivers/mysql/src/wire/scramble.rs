@@ -1,0 +1,182 @@
+//! What a client says instead of its password.
+
+use std::fs::File;
+use std::io::Read;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use num_bigint::BigUint;
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+use super::failure::Failure;
+
+/// Bytes of a SHA-1 digest.
+const SHA1_BYTES: usize = 20;
+
+/// Returns the answer of `mysql_native_password`; nothing for an empty password.
+///
+/// Source: MySQL's source documentation, "Native Authentication".
+pub(super) fn native(password: &[u8], nonce: &[u8]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let once = Sha1::digest(password);
+    let twice = Sha1::digest(once);
+    let mixed = Sha1::new().chain_update(nonce).chain_update(twice).finalize();
+    once.iter().zip(mixed).map(|(a, b)| a ^ b).collect()
+}
+
+/// Returns the answer of `caching_sha2_password`; nothing for an empty password.
+///
+/// Source: MySQL's source documentation, "Caching_sha2_password information".
+pub(super) fn sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let once = Sha256::digest(password);
+    let twice = Sha256::digest(once);
+    let mixed = Sha256::new().chain_update(twice).chain_update(nonce).finalize();
+    once.iter().zip(mixed).map(|(a, b)| a ^ b).collect()
+}
+
+/// Returns the password for the holder of the private key alone.
+///
+/// Source: MySQL's source documentation, as above: the password with its zero, mixed with the
+/// nonce; then RFC 8017, section 7.1.1, with SHA-1.
+pub(super) fn sealed(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec<u8>, Failure> {
+    let key = PublicKey::parse(pem).ok_or_else(|| {
+        Failure::Login("the server's public key cannot be read: use a unix socket".to_owned())
+    })?;
+    let plain: Vec<u8> =
+        password.iter().chain(&[0]).zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
+    let mut seed = [0; SHA1_BYTES];
+    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed))?;
+    key.seal(&plain, seed)
+        .ok_or_else(|| Failure::Login("the password is too long for the server's key".to_owned()))
+}
+
+/// A server's RSA key.
+struct PublicKey {
+    modulus: BigUint,
+    exponent: BigUint,
+    bytes: usize,
+}
+
+impl PublicKey {
+    /// Reads a key in PEM; `None` when it is none.
+    ///
+    /// Source: RFC 5280, section 4.1 (`SubjectPublicKeyInfo`); RFC 8017, appendix A.1.1.
+    fn parse(pem: &[u8]) -> Option<Self> {
+        let text = str::from_utf8(pem).ok()?;
+        let body: String = text.lines().filter(|line| !line.starts_with("-----")).collect();
+        let der = STANDARD.decode(body.trim_end_matches('\0').trim()).ok()?;
+        let (info, _) = element(&der, 0x30)?;
+        let (_algorithm, rest) = element(info, 0x30)?;
+        let (bits, _) = element(rest, 0x03)?;
+        let (key, _) = element(bits.get(1..)?, 0x30)?;
+        let (modulus, rest) = element(key, 0x02)?;
+        let (exponent, _) = element(rest, 0x02)?;
+        let (modulus, exponent) = [modulus, exponent].map(BigUint::from_bytes_be).into();
+        let bytes = usize::try_from(modulus.bits().div_ceil(8)).ok()?;
+        Some(Self { modulus, exponent, bytes })
+    }
+
+    /// Returns the sealed text; `None` when it is too long for the key.
+    fn seal(&self, plain: &[u8], seed: [u8; SHA1_BYTES]) -> Option<Vec<u8>> {
+        let block = self.bytes.checked_sub(SHA1_BYTES + 1)?;
+        let filling = block.checked_sub(SHA1_BYTES + 1 + plain.len())?;
+        let mut data = Sha1::digest(b"").to_vec();
+        data.resize(SHA1_BYTES + filling, 0);
+        data.push(1);
+        data.extend_from_slice(plain);
+        mask(&mut data, &seed);
+        let mut seed = seed;
+        mask(&mut seed, &data);
+        let message = BigUint::from_bytes_be(&[&seed[..], &data].concat());
+        let sealed = message.modpow(&self.exponent, &self.modulus).to_bytes_be();
+        let mut out = vec![0; self.bytes - sealed.len()];
+        out.extend_from_slice(&sealed);
+        Some(out)
+    }
+}
+
+/// Mixes `bytes` with the mask that `seed` yields.
+///
+/// Source: RFC 8017, appendix B.2.1, with SHA-1.
+fn mask(bytes: &mut [u8], seed: &[u8]) {
+    for (number, part) in (0u32..).zip(bytes.chunks_mut(SHA1_BYTES)) {
+        let mask = Sha1::new().chain_update(seed).chain_update(number.to_be_bytes()).finalize();
+        part.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
+    }
+}
+
+/// Returns the content of the element of that tag at the start of `der`, and what follows.
+fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    let (&[found, first], rest) = der.split_first_chunk::<2>()?;
+    if found != tag {
+        return None;
+    }
+    if first < 0x80 {
+        return rest.split_at_checked(usize::from(first));
+    }
+    let (length, rest) = rest.split_at_checked(usize::from(first & 0x7f).min(4))?;
+    let length = length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+    rest.split_at_checked(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key made for this test, of 1024 bits.
+    const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\n\
+    MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC1B5IPwOQnpMfWphicya2Iz13J\n\
+    9vmh5Gi7DUiUUvZUmZs1Do3AImlAjZIv6NnNxKqwigRtNJHTalDNzfSG8FrrEpKN\n\
+    Lm8iYanXUdgeVl3f/Luy3ykjvEAv4pAbNH3VlQlCWSp1Q/8ratiW403OOMmNz35s\n\
+    mB6v/i5cu4ub86zcMwIDAQAB\n\
+    -----END PUBLIC KEY-----\n";
+    const PRIVATE: &str = "416c5302a4017761";
+
+    #[test]
+    fn digests_are_those_of_the_protocol() {
+        let hex = |bytes: Vec<u8>| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+        let nonce: Vec<u8> = (1..=20).collect();
+        assert_eq!(hex(native(b"secret", &nonce)), "b32bb3a583e1340c0a1108d58b1be49781ad8c2f");
+        assert_eq!(
+            hex(sha2(b"secret", &nonce)),
+            "746ebe205d56a0707acb3e796e834e0dd7b1d61743b26bd5202c7a623230c7c9"
+        );
+        assert!(native(b"", &nonce).is_empty() && sha2(b"", &nonce).is_empty());
+    }
+
+    /// Goal: the holder of the private key, and the nonce, reads the password.
+    /// Method: the steps of RFC 8017, section 7.1.2, in reverse.
+    #[test]
+    fn a_sealed_password_is_read_with_the_private_key() {
+        let nonce = b"12345678abcdefghijkl";
+        let sealed = sealed(b"open sesame", nonce, PUBLIC.as_bytes()).unwrap();
+        assert_eq!(sealed.len(), 128);
+        let key = PublicKey::parse(PUBLIC.as_bytes()).unwrap();
+        let private = BigUint::parse_bytes(PRIVATE.as_bytes(), 16).unwrap();
+        let plain = BigUint::from_bytes_be(&sealed).modpow(&private, &key.modulus).to_bytes_be();
+        let (seed, data) = plain.split_at(SHA1_BYTES);
+        let (mut seed, mut data) = (seed.to_vec(), data.to_vec());
+        mask(&mut seed, &data);
+        mask(&mut data, &seed);
+        assert_eq!(data[..SHA1_BYTES], *Sha1::digest(b""));
+        let start = data.iter().skip(SHA1_BYTES).position(|byte| *byte == 1).unwrap();
+        let password: Vec<u8> =
+            data[SHA1_BYTES + start + 1..].iter().zip(nonce).map(|(a, b)| a ^ b).collect();
+        assert_eq!(password, b"open sesame\0");
+    }
+
+    #[test]
+    fn what_is_no_key_is_told() {
+        for pem in ["", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "\u{ff}"] {
+            assert!(sealed(b"x", b"12345678901234567890", pem.as_bytes()).is_err());
+        }
+        let long = vec![b'x'; 200];
+        assert!(sealed(&long, b"1", PUBLIC.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,338 @@
+//! Packets over a socket: one write per request, as few reads as an answer needs.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::ops::Range;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use model::Address;
+
+/// Bytes of a packet's header: three of its length, one of its number.
+pub(super) const HEADER_BYTES: usize = 4;
+/// Length that says that the rest follows in another packet.
+pub(super) const WHOLE_BYTES: usize = 0x00ff_ffff;
+/// Room for answers at the beginning: more than those of most point reads and short ranges.
+const BUFFER_BYTES: usize = 16 << 10;
+/// Room beyond which an empty buffer shrinks again, so that one large row does not stay for ever.
+const LARGE_BYTES: usize = 4 << 20;
+
+/// A connected socket.
+#[derive(Debug)]
+pub(super) enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Socket {
+    /// Connects to `address`.
+    pub(super) fn connect(address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Socket(path) => UnixStream::connect(path).map(Self::Unix),
+            Address::Tcp { host, port } => {
+                let stream = TcpStream::connect((host.as_str(), *port))?;
+                stream.set_nodelay(true)?;
+                Ok(Self::Tcp(stream))
+            }
+        }
+    }
+
+    /// Returns whether nobody but root can listen to what passes.
+    pub(super) const fn is_secure(&self) -> bool {
+        matches!(self, Self::Unix(_))
+    }
+
+    fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_read_timeout(patience),
+            Self::Tcp(stream) => stream.set_read_timeout(patience),
+        }
+    }
+}
+
+impl Read for Socket {
+    #[inline]
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Socket {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Packets over a connection `S`, a socket or, in tests, bytes.
+#[derive(Debug)]
+pub(super) struct Packets<S> {
+    pub(super) socket: S,
+    /// The request in hand: room for a header, then its payload.
+    request: Vec<u8>,
+    /// What was read; `unread` of it has not been looked at.
+    buffer: Vec<u8>,
+    unread: Range<usize>,
+    /// A payload that came in several packets.
+    joined: Vec<u8>,
+    /// Number of the next packet of this exchange.
+    number: u8,
+}
+
+impl Packets<Socket> {
+    /// Sets how long a read waits; `None` is for ever.
+    pub(super) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
+        self.socket.set_patience(patience)
+    }
+}
+
+impl<S: Read + Write> Packets<S> {
+    /// Returns a connection without anything read or written.
+    pub(super) fn new(socket: S) -> Self {
+        Self {
+            socket,
+            request: Vec::with_capacity(1024),
+            buffer: vec![0; BUFFER_BYTES],
+            unread: 0..0,
+            joined: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// Begins the request that starts an exchange; its payload is appended to what is returned.
+    #[inline]
+    pub(super) fn request(&mut self) -> &mut Vec<u8> {
+        self.number = 0;
+        self.reply()
+    }
+
+    /// Begins a request within an exchange.
+    #[inline]
+    pub(super) fn reply(&mut self) -> &mut Vec<u8> {
+        self.request.clear();
+        self.request.extend_from_slice(&[0; HEADER_BYTES]);
+        &mut self.request
+    }
+
+    /// Sends the request in one write, unless it is longer than a packet can be.
+    #[inline]
+    pub(super) fn send(&mut self) -> io::Result<()> {
+        let bytes = self.request.len() - HEADER_BYTES;
+        if bytes >= WHOLE_BYTES {
+            return self.send_in_parts();
+        }
+        self.request[..HEADER_BYTES].copy_from_slice(&header(bytes, self.number));
+        self.number = self.number.wrapping_add(1);
+        self.socket.write_all(&self.request)
+    }
+
+    #[cold]
+    fn send_in_parts(&mut self) -> io::Result<()> {
+        // A payload that ends with a whole packet is followed by an empty one.
+        let mut at = HEADER_BYTES;
+        loop {
+            let bytes = (self.request.len() - at).min(WHOLE_BYTES);
+            self.socket.write_all(&header(bytes, self.number))?;
+            self.socket.write_all(&self.request[at..at + bytes])?;
+            self.number = self.number.wrapping_add(1);
+            at += bytes;
+            if bytes < WHOLE_BYTES {
+                break;
+            }
+        }
+        self.request.shrink_to(LARGE_BYTES);
+        Ok(())
+    }
+
+    /// Returns the payload of the next packet.
+    ///
+    /// # Errors
+    /// When the connection ends or fails.
+    #[inline]
+    pub(super) fn next(&mut self) -> io::Result<&[u8]> {
+        let bytes = self.fetch()?;
+        if bytes == WHOLE_BYTES {
+            return self.next_in_parts();
+        }
+        let start = self.unread.start;
+        self.unread.start += bytes;
+        Ok(&self.buffer[start..start + bytes])
+    }
+
+    /// Skips that many packets.
+    #[inline]
+    pub(super) fn skip(&mut self, packets: u64) -> io::Result<()> {
+        for _ in 0..packets {
+            let bytes = self.fetch()?;
+            self.unread.start += bytes;
+        }
+        Ok(())
+    }
+
+    /// Reads until the next packet is there, and returns the length of its payload, which begins
+    /// at `unread`.
+    #[inline]
+    fn fetch(&mut self) -> io::Result<usize> {
+        if self.unread.len() < HEADER_BYTES {
+            self.fill(HEADER_BYTES)?;
+        }
+        let at = self.unread.start;
+        let [low, middle, high, number] = [0, 1, 2, 3].map(|byte| self.buffer[at + byte]);
+        let bytes = usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16;
+        self.number = number.wrapping_add(1);
+        if self.unread.len() < HEADER_BYTES + bytes {
+            self.fill(HEADER_BYTES + bytes)?;
+        }
+        self.unread.start += HEADER_BYTES;
+        Ok(bytes)
+    }
+
+    #[cold]
+    fn next_in_parts(&mut self) -> io::Result<&[u8]> {
+        let mut bytes = WHOLE_BYTES;
+        self.joined.clear();
+        self.joined.shrink_to(LARGE_BYTES);
+        loop {
+            let start = self.unread.start;
+            self.joined.extend_from_slice(&self.buffer[start..start + bytes]);
+            self.unread.start += bytes;
+            if bytes < WHOLE_BYTES {
+                return Ok(&self.joined);
+            }
+            bytes = self.fetch()?;
+        }
+    }
+
+    /// Reads until `bytes` are unread.
+    fn fill(&mut self, bytes: usize) -> io::Result<()> {
+        if self.unread.is_empty() {
+            self.unread = 0..0;
+            if self.buffer.len() > LARGE_BYTES && bytes <= BUFFER_BYTES {
+                self.buffer.truncate(BUFFER_BYTES);
+                self.buffer.shrink_to_fit();
+            }
+        } else if self.unread.start + bytes > self.buffer.len() {
+            self.buffer.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+        }
+        let needed = self.unread.start + bytes;
+        if needed > self.buffer.len() {
+            self.buffer.resize(needed.next_power_of_two(), 0);
+        }
+        while self.unread.len() < bytes {
+            match self.socket.read(&mut self.buffer[self.unread.end..]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => self.unread.end += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the header of a packet.
+#[inline]
+fn header(bytes: usize, number: u8) -> [u8; HEADER_BYTES] {
+    let [low, middle, high, ..] = bytes.to_le_bytes();
+    [low, middle, high, number]
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// What a server says, and what it was told.
+    #[derive(Debug, Default)]
+    pub(in super::super) struct Script {
+        pub(in super::super) says: Vec<u8>,
+        pub(in super::super) at: usize,
+        pub(in super::super) told: Vec<u8>,
+        pub(in super::super) writes: usize,
+        /// Most bytes of one read; 0 is no limit.
+        pub(in super::super) most: usize,
+    }
+
+    impl Read for Script {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = if self.most == 0 { usize::MAX } else { self.most };
+            let bytes = buffer.len().min(self.says.len() - self.at).min(most);
+            buffer[..bytes].copy_from_slice(&self.says[self.at..self.at + bytes]);
+            self.at += bytes;
+            Ok(bytes)
+        }
+    }
+
+    impl Write for Script {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.told.extend_from_slice(bytes);
+            self.writes += 1;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Returns a connection to a server that says these payloads, each in a packet.
+    pub(in super::super) fn scripted(payloads: &[&[u8]]) -> Packets<Script> {
+        let mut says = Vec::new();
+        for (number, payload) in (1u8..).zip(payloads) {
+            says.extend_from_slice(&header(payload.len(), number));
+            says.extend_from_slice(payload);
+        }
+        Packets::new(Script { says, ..Script::default() })
+    }
+
+    #[test]
+    fn a_request_is_one_write_with_its_length_and_number() {
+        let mut packets = scripted(&[]);
+        packets.request().extend_from_slice(b"\x03SELECT 1");
+        packets.send().unwrap();
+        assert_eq!(packets.socket.told, b"\x09\0\0\0\x03SELECT 1");
+        packets.reply().push(b'x');
+        packets.send().unwrap();
+        assert_eq!(packets.socket.told[13..], *b"\x01\0\0\x01x");
+        assert_eq!(packets.socket.writes, 2);
+    }
+
+    #[test]
+    fn packets_are_read_whole_however_they_arrive() {
+        let long = vec![7u8; 40_000];
+        for most in [1, 3, 5_000, 0] {
+            let mut packets = scripted(&[b"a", &long, b"", b"end"]);
+            packets.socket.most = most;
+            assert_eq!(packets.next().unwrap(), b"a");
+            assert_eq!(packets.next().unwrap(), long);
+            packets.skip(1).unwrap();
+            assert_eq!(packets.next().unwrap(), b"end");
+            assert_eq!(packets.next().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        }
+    }
+
+    #[test]
+    fn payloads_over_16_mib_go_and_come_in_several_packets() {
+        for bytes in [WHOLE_BYTES - 1, WHOLE_BYTES, WHOLE_BYTES + 1, 2 * WHOLE_BYTES] {
+            let payload: Vec<u8> = (0..251).cycle().take(bytes).collect();
+            let mut packets = scripted(&[]);
+            packets.request().extend_from_slice(&payload);
+            packets.send().unwrap();
+            let told = std::mem::take(&mut packets.socket.told);
+            assert_eq!(told.len(), bytes + HEADER_BYTES * (1 + bytes / WHOLE_BYTES));
+            let mut packets = Packets::new(Script { says: told, ..Script::default() });
+            assert!(packets.next().unwrap() == payload, "{bytes} bytes");
+            assert!(packets.next().is_err());
+        }
+    }
+}
