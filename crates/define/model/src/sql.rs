@@ -138,6 +138,17 @@ pub enum Piece<'a> {
     Argument(usize),
 }
 
+impl RowCount {
+    /// Returns how many rows they are when `loaded` rows are loaded, rounded up.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
+    #[expect(clippy::cast_possible_truncation, reason = "a share of a u64 fits a u64")]
+    #[expect(clippy::cast_sign_loss, reason = "no count is negative")]
+    pub fn of(&self, loaded: u64) -> u64 {
+        ((self.share * loaded as f64).ceil() as u64).saturating_add(self.fixed)
+    }
+}
+
 impl Application {
     /// Returns the step of that name.
     #[must_use]
@@ -205,7 +216,7 @@ impl Application {
             return Some(calls);
         }
         let count = step.rows?;
-        let wanted = (count.share * rows as f64).ceil() + count.fixed as f64;
+        let wanted = count.of(rows) as f64;
         let turn = match doing {
             Doing::InTurn(turns) => turns.len().max(1) as f64,
             Doing::Mix(_) | Doing::Once(_) => 1.0,

@@ -1,28 +1,17 @@
 //! An experiment to its runs, in order, with what they will cost.
 
-use model::{Bytes, Cell, Experiment, Load, Nanos, Plan, Step, StopRule};
+use model::{Bytes, Cell, Experiment, Nanos, Plan, Variant};
 
-use crate::clients::levels_up_to;
+use crate::catalog::Catalog;
+use crate::cost::Cost;
 use crate::error::PlanError;
 use crate::layout::{orders, phrase};
 use crate::random::mix;
-use crate::window::span_of;
 
 /// Free space that is never used up: below it a run is refused or stopped.
 pub const DISK_FLOOR_BYTES: Bytes = Bytes(2 << 30);
-/// Rows per second a fill is assumed to reach, for the estimate of machine time only.
-const ASSUMED_ROWS_PER_S: u64 = 150_000;
-/// Probes a search for the highest rate is assumed to make, for the estimate only.
-const ASSUMED_PROBES: u64 = 12;
-/// Length of its confirmation, in durations of the step, for the estimate only.
-const ASSUMED_CONFIRMATION: u64 = 10;
-/// Time to start a worker, open and close the engine and take the readings, for the estimate only.
-const ASSUMED_OVERHEAD: Nanos = Nanos::from_millis(700);
 /// Most runs of one plan.
 const CELLS_MAX: usize = 100_000;
-/// Space one run may take, as a multiple of its live rows: obsolete versions and the transient
-/// copies of a compaction each take up to as much again.
-const DISK_PER_LIVE: u64 = 3;
 
 /// Expands an experiment into its runs, laid out from the seed.
 ///
@@ -33,13 +22,19 @@ const DISK_PER_LIVE: u64 = 3;
 ///
 /// # Errors
 /// When the runs cannot fit the disk, or are too many.
-pub fn expand(experiment: Experiment, disk_free: Bytes) -> Result<Plan, PlanError> {
+pub fn expand(
+    experiment: Experiment,
+    catalog: &dyn Catalog,
+    disk_free: Bytes,
+) -> Result<Plan, PlanError> {
     let per_block = experiment.variants.len() * experiment.clients.len();
     if per_block.saturating_mul(experiment.repetitions as usize) > CELLS_MAX {
         return Err(PlanError::new(format!("more than {CELLS_MAX} runs"))
             .remedy("fewer variants, client counts or repetitions"));
     }
-    let disk = Bytes(experiment.data.live_bytes().0.saturating_mul(DISK_PER_LIVE));
+    let costs: Vec<_> =
+        experiment.variants.iter().map(|variant| Cost::of(variant, catalog)).collect();
+    let disk = costs.iter().map(|cost| cost.disk(&experiment)).max().unwrap_or(Bytes(0));
     let usable = Bytes(disk_free.0.saturating_sub(DISK_FLOOR_BYTES.0));
     if disk > usable {
         return Err(PlanError::new(format!(
@@ -49,8 +44,11 @@ pub fn expand(experiment: Experiment, disk_free: Bytes) -> Result<Plan, PlanErro
         .remedy("fewer rows, or a data directory on a larger file system (--data-dir)"));
     }
     let cells = cells(&experiment);
-    let estimated_ns =
-        cells.iter().map(|cell| run_time(&experiment, cell.clients).0).fold(0, u64::saturating_add);
+    let time = |cell: &Cell| {
+        let position = experiment.variants.iter().position(|known| known.name == cell.variant);
+        costs[position.unwrap_or(0)].time(&experiment, cell.clients).0
+    };
+    let estimated_ns = cells.iter().map(time).fold(0, u64::saturating_add);
     let estimated_ns = Nanos(estimated_ns);
     Ok(Plan {
         experiment,
@@ -100,30 +98,14 @@ pub fn layout(experiment: &Experiment) -> String {
     format!("{phrase}{within}")
 }
 
-/// Estimates the machine time of one run at a level of clients.
+/// Estimates the machine time of one variant's run at a level of clients.
 #[must_use]
-pub fn run_time(experiment: &Experiment, clients: u32) -> Nanos {
-    let spans = experiment.steps_for(clients).iter().map(step_time).fold(0, u64::saturating_add);
-    Nanos(spans.saturating_add(ASSUMED_OVERHEAD.0))
-}
-
-/// Estimates one step's machine time, in nanoseconds.
-fn step_time(step: &Step) -> u64 {
-    let span = match (step.stop, &step.load) {
-        (StopRule::Duration(span), _) => span.0,
-        (StopRule::Operations(n), Load::Open(open)) => span_of(&open.rate, n).0,
-        (StopRule::Operations(n), Load::Closed | Load::FindRate(_) | Load::FindClients) => {
-            n.saturating_mul(1_000_000_000) / ASSUMED_ROWS_PER_S
-        }
-    };
-    let probe = span.saturating_add(step.warmup.0);
-    match step.load {
-        Load::Closed | Load::Open(_) => probe,
-        Load::FindRate(_) => probe
-            .saturating_mul(ASSUMED_PROBES)
-            .saturating_add(span.saturating_mul(ASSUMED_CONFIRMATION)),
-        Load::FindClients => probe.saturating_mul(levels_up_to(step.clients) + 1),
-    }
+pub fn run_time(
+    experiment: &Experiment,
+    (variant, clients): (&Variant, u32),
+    catalog: &dyn Catalog,
+) -> Nanos {
+    Cost::of(variant, catalog).time(experiment, clients)
 }
 
 #[cfg(test)]
@@ -133,7 +115,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::experiment;
+    use crate::sample::{Knowledge, experiment};
 
     const DISK: Bytes = Bytes(1 << 40);
 
@@ -153,7 +135,7 @@ mod tests {
         fn every_block_has_every_cell_once_and_one_seed(
             (variants, levels, repetitions) in (1_usize..6, 1_u32..4, 1_u32..5), seed: u64
         ) {
-            let plan = expand(asked(variants, levels, repetitions, seed), DISK).unwrap();
+            let plan = expand(asked(variants, levels, repetitions, seed), &Knowledge::default(), DISK).unwrap();
             let per_block = variants * levels as usize;
             prop_assert_eq!(plan.cells.len(), per_block * repetitions as usize);
             let mut seeds = BTreeMap::new();
@@ -172,9 +154,9 @@ mod tests {
         fn a_plan_for_more_repetitions_begins_with_the_plan_for_fewer(
             (variants, levels) in (1_usize..6, 1_u32..4), seed: u64
         ) {
-            let all = expand(asked(variants, levels, 7, seed), DISK).unwrap().cells;
+            let all = expand(asked(variants, levels, 7, seed), &Knowledge::default(), DISK).unwrap().cells;
             for few in 1..7 {
-                let few = expand(asked(variants, levels, few, seed), DISK).unwrap().cells;
+                let few = expand(asked(variants, levels, few, seed), &Knowledge::default(), DISK).unwrap().cells;
                 prop_assert_eq!(&all[..few.len()], &few[..]);
             }
         }
@@ -183,7 +165,7 @@ mod tests {
         fn linear_drift_falls_on_all_variants_of_a_level_alike(
             (variants, levels) in (1_usize..6, 1_u32..4), seed: u64
         ) {
-            let cells = expand(asked(variants, levels, 6, seed), DISK).unwrap().cells;
+            let cells = expand(asked(variants, levels, 6, seed), &Knowledge::default(), DISK).unwrap().cells;
             let mut slots = BTreeMap::<u32, BTreeMap<&str, usize>>::new();
             for (slot, cell) in cells.iter().enumerate() {
                 *slots.entry(cell.clients).or_default().entry(&cell.variant).or_default() += slot;
@@ -196,7 +178,7 @@ mod tests {
 
         #[test]
         fn the_order_follows_from_the_seed_alone(seed: u64) {
-            let plan = |seed| expand(asked(5, 2, 3, seed), DISK).unwrap().cells;
+            let plan = |seed| expand(asked(5, 2, 3, seed), &Knowledge::default(), DISK).unwrap().cells;
             prop_assert_eq!(plan(seed), plan(seed));
             prop_assert_ne!(plan(seed), plan(seed ^ 1));
         }
@@ -206,7 +188,7 @@ mod tests {
     fn first_place_falls_to_every_variant_alike() {
         let mut firsts = BTreeMap::<String, u32>::new();
         for seed in 0..1000 {
-            let plan = expand(asked(4, 1, 1, seed), DISK).unwrap();
+            let plan = expand(asked(4, 1, 1, seed), &Knowledge::default(), DISK).unwrap();
             *firsts.entry(plan.cells[0].variant.clone()).or_default() += 1;
         }
         // 250 expected, standard deviation 13.7: five of them.
@@ -216,21 +198,26 @@ mod tests {
     #[test]
     fn what_cannot_fit_the_disk_is_refused_with_the_figures() {
         let live = asked(1, 1, 1, 1).data.live_bytes().0;
-        assert!(expand(asked(1, 1, 1, 1), Bytes(DISK_FLOOR_BYTES.0 + 3 * live)).is_ok());
+        assert!(
+            expand(asked(1, 1, 1, 1), &Knowledge::default(), Bytes(DISK_FLOOR_BYTES.0 + 3 * live))
+                .is_ok()
+        );
         let short = Bytes(DISK_FLOOR_BYTES.0 + 3 * live - 1);
-        let refused = expand(asked(1, 1, 1, 1), short).unwrap_err().to_string();
+        let refused =
+            expand(asked(1, 1, 1, 1), &Knowledge::default(), short).unwrap_err().to_string();
         assert!(refused.starts_with("one run may take 12.0 MiB of disk"), "{refused}");
     }
 
     #[test]
     fn more_runs_than_anybody_waits_for_are_refused() {
-        let refused = expand(asked(5, 2, 10_001, 1), DISK).unwrap_err().to_string();
+        let refused =
+            expand(asked(5, 2, 10_001, 1), &Knowledge::default(), DISK).unwrap_err().to_string();
         assert_eq!(refused, "more than 100000 runs");
     }
 
     #[test]
     fn time_is_estimated_from_rows_durations_and_warm_up() {
-        let plan = expand(asked(1, 1, 2, 1), DISK).unwrap();
+        let plan = expand(asked(1, 1, 2, 1), &Knowledge::default(), DISK).unwrap();
         // Twice: 11,000 rows at the assumed rate, a minute, 5 s of warm-up and the overhead.
         let expected = 2.0 * (11_000.0 / 150_000.0 + 60.0 + 5.0 + 0.7);
         assert!((plan.estimated_ns.as_secs_f64() - expected).abs() < 1e-6);
@@ -241,7 +228,7 @@ mod tests {
         let seconds = |load: &str, factors: &str| {
             let words = format!("10k\"\nwarmup = \"5s\"\nload = {load}\n[factors]\n{factors}");
             let asked = experiment("10k\"", &words);
-            expand(asked, DISK).unwrap().estimated_ns.as_secs_f64()
+            expand(asked, &Knowledge::default(), DISK).unwrap().estimated_ns.as_secs_f64()
         };
         let fixed = 11_000.0 / 150_000.0 + 0.7;
         let near = |found: f64, expected: f64| (found - fixed - expected).abs() < 1e-6;

@@ -13,6 +13,7 @@ mod catalog;
 mod check;
 mod checked;
 mod clients;
+mod cost;
 mod declared;
 mod dsn;
 mod error;

@@ -253,7 +253,7 @@ impl Names<'_> {
         match (self.word(word, "unit", &UNITS)?, rows) {
             (Unit::Operation, _) => Ok(OpUnit::Operation),
             (Unit::Row, _) => Ok(OpUnit::Row),
-            (Unit::All, Some(rows)) => Ok(OpUnit::Rows(rows_of(rows, self.worth.loaded))),
+            (Unit::All, Some(rows)) => Ok(OpUnit::Rows(rows.of(self.worth.loaded))),
             (Unit::All, None) => Err(self
                 .refuse(word.span(), "how many rows are all rows?")
                 .remedy("give `rows`, such as \"100%\"")),
@@ -267,9 +267,4 @@ fn positions(doing: &Doing) -> Vec<u16> {
         Doing::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
         Doing::InTurn(list) | Doing::Once(list) => list.clone(),
     }
-}
-
-/// Returns the rows that a step works on when `loaded` rows are loaded, at least one.
-fn rows_of(rows: RowCount, loaded: u64) -> u64 {
-    share_of(loaded, rows.share).saturating_add(rows.fixed).max(1)
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use lint::{Found, PlanContext, check_plan};
 use miette::{Result, miette};
 use model::record::{Finding, Severity};
+use model::sql::{Doing, Traffic};
 use model::{Bytes, Experiment, Load, Plan, Settings, Step, StopRule, Unit, Waiver};
 use plan::Machine;
 use report::figure::figure;
@@ -13,6 +14,7 @@ use report::figure::figure;
 use super::asked::{Asked, rates};
 use super::published;
 use super::spend::Spend;
+use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
@@ -83,7 +85,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 
 /// Returns the runs of an experiment in their order, and what doubts them.
 pub(crate) fn expand(experiment: Experiment, environment: &Environment) -> Result<Planned> {
-    let mut plan = plan::expand(experiment, disk_free(environment))?;
+    let mut plan = plan::expand(experiment, &Program, disk_free(environment))?;
     let host = sampler::host_facts(nearest_dir(environment));
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
     let found = check_plan(&PlanContext { experiment, cells, host: Some(&host) });
@@ -119,18 +121,10 @@ pub(crate) fn nearest_dir(environment: &Environment) -> &std::path::Path {
 fn lines(planned: &Planned) -> Vec<String> {
     let plan = &planned.plan;
     let experiment = &plan.experiment;
-    let data = &experiment.data;
     let mut lines: Vec<String> = waived(experiment).into_iter().collect();
     lines.extend([
         format!("{}: {}", experiment.name, experiment.question),
-        format!(
-            "rows      {} of {} + {} bytes, {} in all, values compressible to {}",
-            data.rows,
-            data.key_bytes,
-            data.value_bytes,
-            data.live_bytes(),
-            data.compressible_to
-        ),
+        rows(experiment),
         format!(
             "cost      about {} of machine time; up to {} of disk at a time",
             plan.estimated_ns, plan.estimated_disk_bytes
@@ -140,13 +134,20 @@ fn lines(planned: &Planned) -> Vec<String> {
             figure(Unit::Share, experiment.margin)
         ),
     ]);
+    if !experiment.placement.is_free() {
+        lines.push(format!("placement {}", experiment.placement));
+    }
     for variant in &experiment.variants {
         let base = match variant {
             control if control.is_control => "  (control: the base once more)",
             variant if variant.name == experiment.base => "  (base)",
             _ => "",
         };
-        let profile = variant.profile.as_deref().unwrap_or("no profile");
+        let profile = match (&variant.dsn, &variant.profile) {
+            (Some(dsn), _) => format!("that runs as {dsn}"),
+            (None, Some(profile)) => profile.clone(),
+            (None, None) => "no profile".to_owned(),
+        };
         let settings = settings(&variant.settings);
         lines.push(format!(
             "variant   {}: {}, {profile}, {settings}{base}",
@@ -154,7 +155,7 @@ fn lines(planned: &Planned) -> Vec<String> {
         ));
     }
     let levels = listed(&experiment.clients);
-    lines.extend(experiment.steps.iter().map(|step| step_line(step, &levels)));
+    lines.extend(experiment.steps.iter().map(|step| step_line(experiment, step, &levels)));
     lines.extend(published::planned(experiment));
     let total = plan.cells.len();
     let runs = if total == 1 { "run" } else { "runs" };
@@ -182,13 +183,18 @@ fn doubt(found: &Found) -> String {
 }
 
 /// Returns a step in one line; `levels` are those of the client factor.
-fn step_line(step: &Step, levels: &str) -> String {
+fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
+    let application = experiment.application.as_ref();
+    let traffic = application.and_then(|application| application.step(&step.name));
     let is_searched = matches!(step.load, Load::FindRate(_) | Load::FindClients);
     let stop = match step.stop {
         StopRule::Operations(0) => {
             return format!("step      {}: until idle, at most {}", step.name, step.settle_cap);
         }
-        StopRule::Operations(n) => format!("{n} operations"),
+        StopRule::Operations(n) => match traffic {
+            Some(traffic) => by_rows(traffic, experiment.data.rows),
+            None => format!("{n} operations"),
+        },
         StopRule::Duration(span) => {
             let probes = if is_searched { "probes of " } else { "" };
             format!("{probes}{span} after {} of warm-up", step.warmup)
@@ -204,8 +210,50 @@ fn step_line(step: &Step, levels: &str) -> String {
         Load::Open(_) | Load::FindRate(_) | Load::FindClients => format!(", {}", step.load),
     };
     let limit = step.limit.map_or(String::new(), |limit| format!(", with {limit}"));
-    let Step { name, distribution, .. } = step;
-    format!("step      {name}: {stop}, clients {most}{clients}, {distribution}{load}{limit}")
+    let drawn = match traffic {
+        None => format!(", {}", step.distribution),
+        Some(Traffic { background: Some(background), .. }) => {
+            format!(", beside {} rows/s each", background.rows_per_s)
+        }
+        Some(_) => String::new(),
+    };
+    format!("step      {}: {stop}, clients {most}{clients}{drawn}{load}{limit}", step.name)
+}
+
+/// Returns how a step of an application ends that ends by rows.
+fn by_rows(traffic: &Traffic, loaded: u64) -> String {
+    match (&traffic.clients, traffic.rows) {
+        (Some(Doing::Once(procedures)), _) => {
+            let calls = procedures.len();
+            let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
+            format!("{calls} for each table")
+        }
+        (_, Some(rows)) => format!("{} rows", rows.of(loaded)),
+        (_, None) => "operations".to_owned(),
+    }
+}
+
+/// Returns what is stored, in a line.
+fn rows(experiment: &Experiment) -> String {
+    let data = &experiment.data;
+    match &experiment.application {
+        None => format!(
+            "rows      {} of {} + {} bytes, {} in all, values compressible to {}",
+            data.rows,
+            data.key_bytes,
+            data.value_bytes,
+            data.live_bytes(),
+            data.compressible_to
+        ),
+        Some(application) => format!(
+            "rows      {} of about {} bytes, {} in all\nasked     {}: {}",
+            data.rows,
+            application.row_bytes,
+            data.live_bytes(),
+            application.name,
+            application.about
+        ),
+    }
 }
 
 /// Returns `1, 2 or 4`.

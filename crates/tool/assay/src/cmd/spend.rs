@@ -11,6 +11,7 @@ use super::judged::earlier;
 use super::plan::nearest_dir;
 use super::steady::Window;
 use super::until::within;
+use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::told::Told as _;
 
@@ -147,8 +148,9 @@ fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) ->
     let measured: u64 = lengths.iter().map(|length| length.span.0).sum();
     let mut overhead = Nanos(0);
     for clients in &experiment.clients {
-        let estimated = plan::run_time(experiment, *clients).since(Nanos(measured));
         for variant in &experiment.variants {
+            let estimated = plan::run_time(experiment, (variant, *clients), &Program);
+            let estimated = estimated.since(Nanos(measured));
             let before = pilot.overhead(&variant.name, *clients);
             overhead = overhead.after(before.unwrap_or(estimated));
         }
