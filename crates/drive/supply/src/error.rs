@@ -175,6 +175,21 @@ pub enum SupplyError {
         /// The directories that were searched.
         searched: String,
     },
+    /// The distribution has no such server installed.
+    #[error(
+        "no {program} of {build} is installed (searched: {searched}): install it (Debian: apt \
+         install {package})"
+    )]
+    NoDistributionServer {
+        /// The build asked for.
+        build: String,
+        /// The program, from the root of an installation.
+        program: &'static str,
+        /// The package that brings it.
+        package: &'static str,
+        /// The directories that were searched.
+        searched: String,
+    },
     /// No crate carries the release's source.
     #[error("no crate carries the source of {build}: {hint}")]
     NotCompilable {
@@ -380,7 +395,7 @@ pub enum SupplyError {
     },
     /// Another library is already cached under this name.
     #[error(
-        "{build} is cached already, from another library ({origin}): choose another name, or run \
+        "{build} is cached already, from elsewhere ({origin}): choose another name, or run \
          `assay engine remove {build}` first"
     )]
     Exists {

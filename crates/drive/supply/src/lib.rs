@@ -22,6 +22,7 @@ mod error;
 mod fit;
 mod keep;
 mod library;
+mod offer;
 mod release;
 mod server;
 mod source;
@@ -34,5 +35,7 @@ pub use engines::{Engines, Prove};
 pub use error::SupplyError;
 pub use release::{KNOWN_ROCKSDB, nearest_release};
 pub use server::{MARIADB, MYSQL, POSTGRES, ServerProgram};
-pub use source::{Debian, Distribution, Fetched, Maven, MavenServers, Npm, Progress, Source};
+pub use source::{
+    Debian, Distribution, Fetched, Installed, Maven, MavenServers, Npm, Progress, Source,
+};
 pub use store::{Own, Store, default_cache_dir};

@@ -19,7 +19,6 @@ use model::BuildRef;
 use shim::Recipe;
 
 use crate::artifact::{Artifact, HEADERS_DIR, NOTE_FILE, Note, library_name};
-use crate::compile::compilable;
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
@@ -34,7 +33,7 @@ pub(crate) const NAME_DIGITS: usize = 12;
 /// The cache of engine builds, and the sources it is filled from.
 pub struct Store {
     root: PathBuf,
-    sources: Vec<Box<dyn Source>>,
+    pub(crate) sources: Vec<Box<dyn Source>>,
     /// What it is told of engines.
     pub(crate) engines: Engines,
 }
@@ -201,8 +200,12 @@ impl Store {
         };
         let note = read_note(&dir, build).map_err(damaged)?;
         if let Some(tree) = &note.tree {
-            tree.check(&dir, &note.sha256).map_err(damaged)?;
-            return Ok(Some(note));
+            return match tree.check(&dir, &note.sha256) {
+                Ok(()) => Ok(Some(note)),
+                // What a distribution has replaced is found anew.
+                Err(_changed) if tree.at.is_some() && self.source_of(build).is_some() => Ok(None),
+                Err(reason) => Err(damaged(reason)),
+            };
         }
         let library = dir.join(library_name(&build.engine));
         let (sha256, bytes) = digest(&library).map_err(|error| damaged(error.to_string()))?;
@@ -332,67 +335,8 @@ impl Store {
     }
 
     /// Returns the source that has builds of this kind.
-    fn source_of(&self, build: &BuildRef) -> Option<&dyn Source> {
+    pub(crate) fn source_of(&self, build: &BuildRef) -> Option<&dyn Source> {
         self.sources.iter().find(|source| source.offers(build)).map(|source| &**source)
-    }
-
-    /// Returns what can be fetched of the build's engine: a version of each source.
-    #[must_use]
-    pub fn examples(&self, build: &BuildRef) -> Vec<&'static str> {
-        self.sources.iter().filter_map(|source| source.example(build)).collect()
-    }
-
-    /// Returns the error for a build no source has, with what would be accepted.
-    fn no_source(&self, build: &BuildRef) -> SupplyError {
-        let engine = &build.engine;
-        let mut ways: Vec<_> =
-            self.examples(build).iter().map(|it| format!("{engine}@{it}")).collect();
-        if self.server(engine).is_some() {
-            return self.no_server(build);
-        }
-        if !ways.is_empty() {
-            ways = vec![format!("try {}", ways.join(" or "))];
-        }
-        if compilable().any(|(known, _)| known == engine) {
-            ways.push(format!("compile one with `assay engine build {engine}@VERSION`"));
-        }
-        ways.push(format!("add your own with `assay engine add {engine} PATH`"));
-        SupplyError::NoSource { build: build.to_string(), hint: ways.join(", or ") }
-    }
-
-    /// Returns the error for a build of a server that no source has.
-    fn no_server(&self, build: &BuildRef) -> SupplyError {
-        let engine = &build.engine;
-        let known = self.known(engine);
-        let known: Vec<_> = known.iter().map(|it| format!("{engine}@{it}")).collect();
-        SupplyError::NoSource {
-            build: build.to_string(),
-            hint: format!(
-                "known are {}; or add your own installation with `assay engine add {engine}@NAME \
-                 DIR`",
-                known.join(", ")
-            ),
-        }
-    }
-
-    /// Returns the versions of an engine that are known to work, source by source.
-    #[must_use]
-    pub fn known(&self, engine: &str) -> Vec<&'static str> {
-        let mut known: Vec<_> =
-            self.sources.iter().flat_map(|source| source.known(engine)).copied().collect();
-        known.sort_by_key(|version| release::parse(version));
-        known
-    }
-
-    /// Returns how a damaged build is got back.
-    fn remedy(&self, build: &BuildRef) -> String {
-        match self.source_of(build) {
-            Some(_) => format!("`assay engine get {build}`"),
-            None if self.server(&build.engine).is_some() => {
-                format!("`assay engine add {build} DIR` with your own installation")
-            }
-            None => format!("`assay engine add {} PATH` with your own library", build.engine),
-        }
     }
 
     /// Returns the directory of a build's entry.

@@ -8,7 +8,7 @@ use model::BuildRef;
 
 use super::facts::facts;
 use super::program::{ServerProgram, has_program, places};
-use super::tree::{TREE_DIR, TreeNote, is_open_to_all, open_to_all, survey};
+use super::tree::{Files, TREE_DIR, TreeNote, is_open_to_all, open_to_all, survey};
 use super::trial::version_of;
 use crate::artifact::{Artifact, Note};
 use crate::entry::Entry;
@@ -27,6 +27,28 @@ struct Found {
     sha256: String,
     bytes: u64,
     facts: BTreeMap<String, String>,
+}
+
+impl Found {
+    /// Returns the note of an entry: where its files lie, else what they are, and facts beside
+    /// those the files tell.
+    fn note(
+        self,
+        entry: &Entry,
+        origin: String,
+        (at, files): (Option<PathBuf>, Option<Files>),
+        more: BTreeMap<String, String>,
+    ) -> Note {
+        Note {
+            build: entry.build.clone(),
+            sha256: self.sha256,
+            origin,
+            bytes: self.bytes,
+            facts: self.facts.into_iter().chain(more).collect(),
+            shim: None,
+            tree: Some(TreeNote { program: self.program, at, files }),
+        }
+    }
 }
 
 impl Store {
@@ -56,16 +78,7 @@ impl Store {
             let place = ready.join(TREE_DIR);
             fs::rename(&tree, &place).map_err(SupplyError::io("move", &tree))?;
         }
-        let note = Note {
-            build: entry.build.clone(),
-            sha256: found.sha256,
-            origin,
-            bytes: found.bytes,
-            facts: found.facts.into_iter().chain(facts).collect(),
-            shim: None,
-            tree: Some(TreeNote { program: found.program, at, files }),
-        };
-        entry.keep(&ready, note)
+        entry.keep(&ready, found.note(entry, origin, (at, files), facts))
     }
 
     /// Keeps the user's own installation, by reference: it is not copied.
@@ -92,8 +105,8 @@ impl Store {
             return Err(SupplyError::Exists { build: build.to_string(), origin: cached.origin });
         }
         let origin = format!("installation in {}", root.display());
-        let made = Fetched::copy_of(root, origin);
-        self.keep_server(&entry, made, server, progress)
+        let ready = entry.work("ready")?;
+        entry.keep(&ready, found.note(&entry, origin, (Some(root), None), BTreeMap::new()))
     }
 
     /// Returns the directory of an installation, links followed.
@@ -135,7 +148,7 @@ impl Store {
             return Err(SupplyError::OtherEngine {
                 path,
                 engine: server.engine.to_owned(),
-                reason: format!("asked for its version it says: {first}"),
+                reason: format!("asked for its version it says: {first}{}", self.or_is_it(&said)),
             });
         };
         if rustix::process::geteuid().is_root() && !is_open_to_all(&path) {
@@ -145,6 +158,12 @@ impl Store {
         let mut facts = facts(&path, root);
         facts.insert(VERSION.to_owned(), version.trim().to_owned());
         Ok(Found { program, sha256, bytes, facts })
+    }
+
+    /// Returns the question whether a program is of another engine that says such a thing.
+    fn or_is_it(&self, said: &str) -> String {
+        let other = self.engines.servers.iter().find(|other| other.is_said_by(said));
+        other.map_or_else(String::new, |other| format!("; is it {}@NAME?", other.engine))
     }
 }
 

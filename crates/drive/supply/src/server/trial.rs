@@ -12,6 +12,12 @@ use crate::error::SupplyError;
 /// A program that has not told its version after this long is not what it was taken for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How often a program that is busy is tried again: a second in all.
+const BUSY_TRIES: u32 = 100;
+
+/// How long a program that is busy is left alone.
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+
 /// More than any server says of its version, in bytes.
 const SAID_MAX: u64 = 1 << 16;
 
@@ -151,8 +157,22 @@ fn said_by(command: &mut Command) -> io::Result<(ExitStatus, String)> {
 }
 
 /// Starts a command; only the child keeps the writing end.
+///
+/// A program just written is busy while a process that another thread starts at that moment still
+/// has it open.
 fn spawn(command: &mut Command, writer: io::PipeWriter) -> io::Result<Child> {
-    let child = command.stdout(writer.try_clone()?).stderr(writer).spawn();
+    command.stdout(writer.try_clone()?).stderr(writer);
+    let is_busy = |child: &io::Result<Child>| {
+        child.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ExecutableFileBusy)
+    };
+    let mut child = command.spawn();
+    for _try in 0..BUSY_TRIES {
+        if !is_busy(&child) {
+            break;
+        }
+        thread::park_timeout(BUSY_PAUSE);
+        child = command.spawn();
+    }
     command.stdout(Stdio::null()).stderr(Stdio::null());
     child
 }

@@ -13,7 +13,7 @@ use crate::error::SupplyError;
 use crate::library::digest;
 
 /// The version that stands for "what the distribution has".
-const SYSTEM: &str = "system";
+pub(super) const SYSTEM: &str = "system";
 
 /// An engine that distributions package.
 struct Packaged {
@@ -146,7 +146,7 @@ fn origin(library: &Path) -> String {
 }
 
 /// Returns the package that owns a file, as dpkg or rpm tells.
-fn package_of(library: &Path) -> Option<String> {
+pub(super) fn package_of(library: &Path) -> Option<String> {
     let ask = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).arg(library).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

@@ -6,6 +6,7 @@
 mod crates;
 mod debian;
 mod distribution;
+mod installed;
 mod maven;
 mod npm;
 mod source_trait;
@@ -15,6 +16,7 @@ pub(crate) use crates::{Packages, WantedCrate, obtain};
 pub use debian::Debian;
 pub use distribution::Distribution;
 pub(crate) use distribution::headers_package;
+pub use installed::Installed;
 pub use maven::{Maven, MavenServers};
 pub use npm::Npm;
 pub(crate) use source_trait::add_call;

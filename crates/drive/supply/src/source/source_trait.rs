@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
-use super::{Debian, Distribution, Maven, MavenServers, Npm};
+use super::{Debian, Distribution, Installed, Maven, MavenServers, Npm};
 use crate::artifact::Artifact;
 use crate::error::SupplyError;
 
@@ -84,6 +84,7 @@ pub trait Source: Send + Sync {
 pub(crate) fn registry() -> Vec<Box<dyn Source>> {
     vec![
         Box::new(Distribution::default()),
+        Box::new(Installed::default()),
         Box::new(Maven::default()),
         Box::new(MavenServers::default()),
         Box::new(Npm::default()),

@@ -97,7 +97,7 @@ fn a_library_that_works_is_kept_under_its_name() {
     place.write("other.so", library("other"));
     let said = place.assay(&["engine", "add", "leveldb", "other.so", "--version", "mine"]);
     let said = unwrapped(&said.err);
-    assert!(said.contains("leveldb@mine is cached already, from another library"), "{said}");
+    assert!(said.contains("leveldb@mine is cached already, from elsewhere"), "{said}");
     assert!(
         said.contains("choose another name, or run `assay engine remove leveldb@mine`"),
         "{said}"

