@@ -28,6 +28,14 @@ const DIRECT_IO_FROM: u32 = 16;
 const CHECKSUMS_FROM: u32 = 18;
 /// Connections allowed: 128 clients, each with a writer beside it, and what we ask with.
 const CONNECTIONS_MAX: u32 = 300;
+/// Cache when nobody asks for another, KiB.
+///
+/// Source: Postgres' source, `initdb.c`: the most of a short list that the machine can give.
+const DEFAULT_CACHE_KIB: u64 = 128 << 10;
+/// Smallest cache the server takes, KiB.
+///
+/// Source: Postgres' documentation, "Resource Consumption", `shared_buffers`.
+const CACHE_KIB_MIN: u64 = 128;
 /// The superuser that set-up makes, and the database that is always there.
 const USER: &str = "postgres";
 
@@ -194,9 +202,9 @@ fn configuration(ask: &Ask<'_>, major: u32) -> String {
     options.set("synchronous_commit", synchronous_commit(settings.durability));
     let syncs = if settings.durability == model::Durability::Os { "off" } else { "on" };
     options.set("fsync", syncs);
-    if let Some(bytes) = settings.cache_bytes {
-        options.set("shared_buffers", format!("{}kB", (bytes.0 / 1024).max(128)));
-    }
+    // What set-up writes to the file that this one replaces.
+    let cache_kib = settings.cache_bytes.map_or(DEFAULT_CACHE_KIB, |bytes| bytes.0 / 1024);
+    options.set("shared_buffers", format!("{}kB", cache_kib.max(CACHE_KIB_MIN)));
     if settings.direct_io && major >= DIRECT_IO_FROM {
         options.set("debug_io_direct", "data,wal");
     }

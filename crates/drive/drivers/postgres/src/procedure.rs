@@ -8,6 +8,11 @@ use crate::config::Protocol;
 use crate::value::{Coder, write_column, write_literal};
 use crate::wire::{Bound, Connection, Failure, first_column, text};
 
+/// SQLSTATE of a parameter used as two types.
+///
+/// Source: Postgres' documentation, appendix A.
+const AMBIGUOUS_PARAMETER: &str = "42P08";
+
 /// A statement of a procedure on one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Sentence {
@@ -45,14 +50,14 @@ impl Sentence {
 
     /// Returns the text with `$1`, `$2`, ... and which argument each of them is.
     ///
-    /// A value that is used twice is one parameter, so that the server sees one type in it.
-    fn numbered(&self) -> (String, Vec<usize>) {
+    /// A value that is used twice is one parameter when `is_shared`, else two.
+    fn numbered(&self, is_shared: bool) -> (String, Vec<usize>) {
         let (mut sql, mut arguments) = (String::new(), Vec::new());
         for part in &self.parts {
             match part {
                 Part::Words(words) => sql.push_str(words),
                 Part::Argument(position) => {
-                    let known = arguments.iter().position(|known| known == position);
+                    let known = arguments.iter().position(|known| is_shared && known == position);
                     let number = known.unwrap_or_else(|| {
                         arguments.push(*position);
                         arguments.len() - 1
@@ -90,8 +95,17 @@ impl Ready {
         if protocol == Protocol::Text {
             return Ok(Self::Text(sentence));
         }
-        let (sql, arguments) = sentence.numbered();
-        let described = connection.prepare(&sql)?;
+        // The server gives a shared parameter the type of its first use, as it should; where the
+        // uses differ in type it refuses, and each use gets a parameter of its own.
+        let (sql, mut arguments) = sentence.numbered(true);
+        let described = match connection.prepare(&sql) {
+            Err(Failure::Told(complaint)) if complaint.is(AMBIGUOUS_PARAMETER) => {
+                let (sql, separate) = sentence.numbered(false);
+                arguments = separate;
+                connection.prepare(&sql)?
+            }
+            prepared => prepared?,
+        };
         let mut values = Vec::with_capacity(arguments.len());
         for (position, oid) in arguments.into_iter().zip(&described.parameters) {
             let argument = *call.arguments.get(position).ok_or_else(|| lacking(position))?;
@@ -304,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_used_twice_is_one_parameter() {
+    fn a_value_used_twice_is_one_parameter_or_two() {
         let words = |words: &str| Written::Text(words.to_owned());
         let statement = Statement {
             parts: vec![
@@ -319,8 +333,11 @@ mod tests {
             ],
         };
         let sentence = Sentence::new(&statement, &procedure(2), "pi7");
-        let (sql, arguments) = sentence.numbered();
+        let (sql, arguments) = sentence.numbered(true);
         assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $1");
         assert_eq!(arguments, [0, 1, 2]);
+        let (sql, arguments) = sentence.numbered(false);
+        assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $4");
+        assert_eq!(arguments, [0, 1, 2, 0]);
     }
 }

@@ -24,7 +24,7 @@ const NUMBER_FILE: &str = "assay-tables";
 /// Number of the lock that a run holds on its database: "assay" in bytes.
 const LOCK: i64 = 0x0061_7373_6179;
 /// Longest wait for a run that has just ended to give its lock back.
-const LOCK_TIMEOUT: &str = "10s";
+const LOCK_TIMEOUT: &str = "3s";
 
 /// A table that is asked for.
 struct Wanted {

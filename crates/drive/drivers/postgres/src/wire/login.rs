@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::BytesMut;
-use model::Endpoint;
+use model::{Address, Endpoint};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{
@@ -69,7 +69,9 @@ pub(super) fn log_in(
                     told.insert(name.into_owned(), value.into_owned());
                 }
             }
-            ERROR_RESPONSE_TAG => return Err(refusal(Complaint::parse(message.body))),
+            ERROR_RESPONSE_TAG => {
+                return Err(refusal(Complaint::parse(message.body), &endpoint.address));
+            }
             READY_FOR_QUERY_TAG => return Ok(told),
             _ => {}
         }
@@ -133,11 +135,12 @@ fn impossible(what: &str) -> Failure {
     ))
 }
 
-/// Adds to a refusal what to do where only TLS would help.
-fn refusal(mut complaint: Complaint) -> Failure {
+/// Adds to a refusal what to do where only TLS would help; on a unix socket it never would.
+fn refusal(mut complaint: Complaint, address: &Address) -> Failure {
     let words = complaint.message.to_ascii_lowercase();
     let wants_tls = ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
-    if wants_tls.iter().any(|want| words.contains(want)) {
+    let is_tcp = matches!(address, Address::Tcp { .. });
+    if is_tcp && wants_tls.iter().any(|want| words.contains(want)) {
         "Assay speaks no TLS: let this login in without it (`host`, not `hostssl`), or use a unix \
          socket"
             .clone_into(&mut complaint.hint);
@@ -147,7 +150,7 @@ fn refusal(mut complaint: Complaint) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use model::{Address, Password};
+    use model::Password;
 
     use super::*;
 
@@ -188,6 +191,7 @@ mod tests {
     fn a_server_that_demands_tls_is_refused_with_the_remedy() {
         let words = "no pg_hba.conf entry for host \"::1\", user \"u\", no encryption";
         let complaint = Complaint { message: words.to_owned(), ..Complaint::default() };
-        assert!(refusal(complaint).to_string().contains("Assay speaks no TLS"));
+        let address = endpoint(None).address;
+        assert!(refusal(complaint, &address).to_string().contains("Assay speaks no TLS"));
     }
 }

@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 /// Folders that hold one server each, below the user's own folder or from the root.
 const PLACES: [&str; 3] = [".cache/assay/engines/postgres", "/tmp/servers", "/usr/lib/postgresql"];
 
-/// Returns the programs found, those of the newest release last; prints why there is none.
+/// Returns the programs of the first place that has some, the newest release last; prints why
+/// there is none.
 pub(crate) fn programs() -> Vec<PathBuf> {
     let home = env::home_dir().unwrap_or_default();
-    let mut found: Vec<PathBuf> =
-        PLACES.iter().flat_map(|place| below(&home.join(place))).collect();
-    let path = env::var_os("PATH").unwrap_or_default();
-    found.extend(env::split_paths(&path).map(|dir| dir.join("postgres")).filter(|it| it.is_file()));
+    let mut places = PLACES.iter().map(|place| below(&home.join(place)));
+    let found = places.find(|found| !found.is_empty()).unwrap_or_else(|| {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let programs = env::split_paths(&path).map(|dir| dir.join("postgres"));
+        programs.filter(|program| program.is_file()).collect()
+    });
     if found.is_empty() {
         println!("skipped: no Postgres here; looked in {} and PATH", PLACES.join(", "));
     }

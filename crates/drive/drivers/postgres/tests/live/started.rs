@@ -1,4 +1,4 @@
-//! A server that a file's tests share.
+//! A server that the tests of a file share.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,41 @@ use model::{DataShape, Durability, Endpoint, Options, Settings};
 use server::{Quarters, READY_WITHIN, Running, STOP_WITHIN, Start};
 use tempfile::TempDir;
 
-/// A running server and its directory.
+/// A running server and its directory; killed when dropped.
 pub(crate) struct Started {
     running: Running,
-    dir: TempDir,
+    _dir: TempDir,
 }
 
 impl Started {
     /// Starts `program` on a fresh directory.
-    pub(crate) fn new(program: &Path) -> Self {
+    pub(crate) fn new(program: &Path, options: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a directory can be made");
-        let running = start(program, dir.path(), &Options::new()).expect("the server starts");
-        Self { running, dir }
+        let options: Options = options.iter().copied().collect();
+        let start = Start {
+            kind: &KIND,
+            program,
+            fingerprint: "",
+            dir: dir.path(),
+            settings: &settings(),
+            options: &options,
+            user: None,
+            quarters: Quarters::default(),
+            templates: None,
+            ready_within: READY_WITHIN,
+        };
+        let running = Running::start(&start, &|| false).expect("the server starts");
+        Self { running, _dir: dir }
     }
 
-    /// Returns how to log in to `database` as a server's superuser, as to a server of our own.
-    pub(crate) fn endpoint(&self, database: &str) -> Endpoint {
-        Endpoint { database: database.to_owned(), ..self.running.endpoint().clone() }
+    /// Returns how to log in as the server's superuser.
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        self.running.endpoint().clone()
+    }
+
+    /// Returns how to log in as to a server that others have started.
+    pub(crate) fn foreign(&self, user: &str) -> Endpoint {
+        Endpoint { user: user.to_owned(), is_foreign: true, ..self.endpoint() }
     }
 
     /// Returns the server's data directory.
@@ -32,33 +50,10 @@ impl Started {
         self.running.site().data.clone()
     }
 
-    /// Ends every process of it, and starts it again on its data and its socket.
-    pub(crate) fn restart(&mut self, program: &Path) {
-        self.running.kill();
-        self.running = start(program, self.dir.path(), &Options::new()).expect("the server starts");
-    }
-
     /// Stops it.
     pub(crate) fn stop(mut self) {
         self.running.stop(STOP_WITHIN).expect("the server stops");
     }
-}
-
-/// Starts a server on what `dir` holds.
-pub(crate) fn start(program: &Path, dir: &Path, options: &Options) -> Result<Running, EngineError> {
-    let start = Start {
-        kind: &KIND,
-        program,
-        fingerprint: "",
-        dir,
-        settings: &settings(),
-        options,
-        user: None,
-        quarters: Quarters::default(),
-        templates: None,
-        ready_within: READY_WITHIN,
-    };
-    Ok(Running::start(&start, &|| false)?)
 }
 
 /// Returns settings that make tests quick.
@@ -79,4 +74,9 @@ pub(crate) fn spec(dir: &Path, endpoint: Endpoint, application: Option<Asked>) -
 /// Opens `spec`.
 pub(crate) fn open(spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
     PostgresDriver.open(spec)
+}
+
+/// Returns the error of opening `spec`.
+pub(crate) fn refused(spec: &OpenSpec) -> EngineError {
+    open(spec).err().expect("it is refused")
 }

@@ -1,0 +1,106 @@
+//! Statements that fail, and connections that are lost.
+
+use engine::{EngineError, Rows};
+use model::{Op, OpKind, Outcome};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::client::{application, call, just_call, procedure};
+use crate::program::programs;
+use crate::started::{Started, open, spec};
+
+const INSERT: u16 = 0;
+const DIVIDE: u16 = 1;
+const SLOW: u16 = 2;
+const END: u16 = 3;
+const BROKEN: u16 = 4;
+const WHO: u16 = 5;
+
+fn procedures() -> Vec<model::sql::Procedure> {
+    let plain = |kind, text: &str| procedure(kind, &[text], (0, 0, 0));
+    vec![
+        plain(OpKind::Insert, "INSERT INTO {table} VALUES (1)"),
+        plain(OpKind::Get, "SELECT 1 / (count(*) - count(*)) FROM {table}"),
+        plain(OpKind::Get, "SELECT pg_sleep(60)"),
+        plain(OpKind::Get, "SELECT pg_terminate_backend(pg_backend_pid())"),
+        procedure(
+            OpKind::Transaction,
+            &["INSERT INTO {table} VALUES (7)", "INSERT INTO {table} VALUES (1)"],
+            (0, 0, 0),
+        ),
+        plain(OpKind::Get, "SELECT pg_backend_pid()"),
+    ]
+}
+
+/// Goal: failures are classed, leave no transaction open, and a lost connection is made again,
+/// without its statement being repeated. Method: statements that fail in each of these ways,
+/// prepared and as text; a server process is killed, so that the whole server restarts.
+#[test]
+fn failures_are_classed_and_lost_connections_made_again() {
+    let Some(program) = programs().pop() else { return };
+    let options = [("statement_timeout", "200ms"), ("restart_after_crash", "on")];
+    let server = Started::new(&program, &options);
+    for protocol in ["prepared", "text"] {
+        let dir = tempfile::tempdir().unwrap();
+        let create = "CREATE TABLE {table} (id BIGINT PRIMARY KEY)";
+        let asked = application(create, procedures());
+        let mut spec = spec(dir.path(), server.endpoint(), Some(asked));
+        spec.endpoint = spec.endpoint.map(|it| model::Endpoint { is_foreign: true, ..it });
+        spec.options.set("assay.protocol", protocol);
+        let engine = open(&spec).unwrap();
+        let mut client = engine.session().unwrap();
+        let session = &mut *client;
+
+        assert_eq!(just_call(session, INSERT), Ok(Outcome::Done));
+        assert!(matches!(just_call(session, INSERT), Err(EngineError::Conflict(_))));
+        assert!(matches!(just_call(session, BROKEN), Err(EngineError::Conflict(_))));
+        assert_eq!(engine.count_rows(0, 0), Ok(Some(1)), "rolled back");
+        assert!(matches!(just_call(session, DIVIDE), Err(EngineError::Fatal(_))));
+        assert!(matches!(just_call(session, SLOW), Err(EngineError::Timeout(_))));
+        assert!(matches!(just_call(session, 99), Err(EngineError::Fatal(_))));
+        let reconnects = || engine.state().unwrap().readings["client_reconnects"];
+        assert!(reconnects().abs() < 0.5);
+
+        let lost = just_call(session, END).unwrap_err();
+        assert!(matches!(&lost, EngineError::Timeout(text) if text.contains("lost")), "{lost}");
+        assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
+        assert!((reconnects() - 1.0).abs() < 0.5);
+
+        let mut rows = Rows::new();
+        call(session, (WHO, 0), (&[], b""), &mut rows).unwrap();
+        let pid: i32 = rows.kept().map(|(key, _)| text(key)).collect::<String>().parse().unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+        let lost = just_call(session, WHO).unwrap_err();
+        assert!(matches!(&lost, EngineError::Timeout(_)), "{lost}");
+        assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
+        assert!((reconnects() - 2.0).abs() < 0.5, "{}", reconnects());
+        let get = session.execute(&Op::Get { key: b"k" }, &mut rows);
+        let gone = get.unwrap_err().to_string();
+        assert!(gone.contains("relation \"assay_kv\" does not exist"), "{gone}");
+        drop(client);
+        engine.close().unwrap();
+    }
+    server.stop();
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Goal: a server that does not come back ends its clients, in words.
+#[test]
+fn a_server_that_stays_away_ends_the_client() {
+    let Some(program) = programs().pop() else { return };
+    let server = Started::new(&program, &[]);
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(&spec(dir.path(), server.endpoint(), None)).unwrap();
+    let mut session = engine.session().unwrap();
+    let put = Op::Put { key: b"k", value: b"v" };
+    assert_eq!(session.execute(&put, &mut Rows::new()), Ok(Outcome::Done));
+    server.stop();
+    let error = session.execute(&put, &mut Rows::new()).unwrap_err();
+    assert!(
+        matches!(&error, EngineError::Fatal(text) if text.contains("3 attempts to connect again")),
+        "{error}"
+    );
+    assert!(engine.state().is_err());
+}

@@ -1,0 +1,100 @@
+//! Tables on a server that others have started: ours are found or dropped, theirs are left alone.
+
+use std::path::Path;
+
+use engine::{EngineError, OpenSpec, Rows};
+use model::{Bytes, Durability, Endpoint, Op, Outcome};
+
+use crate::client::{just_call, statements};
+use crate::program::programs;
+use crate::started::{Started, open, refused, spec};
+
+const GET: Op<'_> = Op::Get { key: b"key" };
+const PUT: Op<'_> = Op::Put { key: b"key", value: b"value" };
+
+fn once(spec: &OpenSpec, op: &Op<'_>) -> Result<Outcome, EngineError> {
+    let engine = open(spec)?;
+    let outcome = engine.session()?.execute(op, &mut Rows::new());
+    engine.close()?;
+    outcome
+}
+
+/// Goal: a directory opened again finds its rows, a new run drops what an earlier one left, and
+/// a table that is not ours is never touched.
+#[test]
+fn leftovers_are_dropped_and_strangers_left_alone() {
+    let Some(program) = programs().pop() else { return };
+    let server = Started::new(&program, &[]);
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let at = |dir: &Path| spec(dir, server.foreign("postgres"), None);
+    assert_eq!(once(&at(first.path()), &PUT), Ok(Outcome::Done));
+    assert_eq!(once(&at(first.path()), &GET), Ok(Outcome::Done), "the same data set");
+    assert_eq!(once(&at(second.path()), &GET), Ok(Outcome::NotFound), "a new data set");
+    assert_eq!(once(&at(first.path()), &GET), Ok(Outcome::NotFound), "made anew");
+
+    two_runs_at_once_are_refused(&at(first.path()), &at(second.path()));
+    what_cannot_be_had_is_refused(&at(first.path()));
+
+    let sql = [
+        "DROP TABLE assay_kv",
+        "DELETE FROM assay_tables WHERE name = 'assay_kv'",
+        "CREATE TABLE assay_kv (theirs int)",
+        "CREATE ROLE weak LOGIN",
+        "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+        "CREATE DATABASE other",
+    ];
+    let mut with = at(first.path());
+    with.application = Some(statements(&sql));
+    let engine = open(&with).unwrap();
+    let mut session = engine.session().unwrap();
+    // The new table belongs to the directory before, whose key-value table is kept meanwhile.
+    for number in 0..6 {
+        just_call(&mut *session, number).unwrap_or_else(|error| panic!("{number}: {error}"));
+    }
+    drop(session);
+    engine.close().unwrap();
+    let error = refused(&at(first.path())).to_string();
+    assert!(error.contains("has a table `assay_kv` that Assay did not make"), "{error}");
+
+    let other = Endpoint { database: "other".to_owned(), ..server.foreign("weak") };
+    let other = spec(second.path(), other, None);
+    // Before release 15 everybody may make tables in the schema `public` of a new database.
+    if let Err(error) = open(&other) {
+        let text = error.to_string();
+        assert!(text.contains("`weak` may not make tables in database `other`"), "{text}");
+    }
+    server.stop();
+}
+
+fn two_runs_at_once_are_refused(first: &OpenSpec, second: &OpenSpec) {
+    let engine = open(first).unwrap();
+    let error = refused(second).to_string();
+    assert!(error.contains("another run of Assay uses the database"), "{error}");
+    engine.close().unwrap();
+}
+
+/// Settings that only the owner of the server can make, and options it does not take.
+fn what_cannot_be_had_is_refused(spec: &OpenSpec) {
+    let mut cache = spec.clone();
+    cache.settings.cache_bytes = Some(Bytes(64 << 20));
+    assert!(matches!(refused(&cache), EngineError::Unsupported(text) if text.contains("128")));
+    cache.settings.cache_bytes = Some(Bytes(128 << 20));
+    open(&cache).unwrap().close().unwrap();
+    let mut direct = spec.clone();
+    direct.settings.direct_io = true;
+    assert!(matches!(refused(&direct), EngineError::Unsupported(_)));
+    for (name, value) in [("shared_buffers", "1GB"), ("work_mem", "much"), ("work_men", "1MB")] {
+        let mut wrong = spec.clone();
+        wrong.options.set(name, value);
+        let error = refused(&wrong);
+        assert!(matches!(&error, EngineError::Option { option, .. } if option == name), "{error}");
+    }
+    let mut right = spec.clone();
+    right.options.set("work_mem", "7MB");
+    right.settings.durability = Durability::Sync;
+    let engine = open(&right).unwrap();
+    let options = engine.effective_options().unwrap();
+    assert_eq!(options.get("work_mem"), Some("7MB"));
+    assert_eq!(options.get("synchronous_commit"), Some("on"));
+    engine.close().unwrap();
+}

@@ -1,0 +1,74 @@
+//! What the server tells of itself, in every release that is found.
+
+use engine::{Engine, Maintenance, Rows};
+use model::{Op, Outcome};
+
+use crate::program::programs;
+use crate::started::{Started, open, spec};
+
+/// Rows written, read and written again.
+const ROWS: u32 = 2_000;
+
+fn work(engine: &dyn Engine) {
+    let mut session = engine.session().unwrap();
+    let mut rows = Rows::new();
+    for row in (0..ROWS).chain(0..ROWS) {
+        let key = row.to_be_bytes();
+        let put = Op::Put { key: &key, value: &[7; 300] };
+        assert_eq!(session.execute(&put, &mut rows), Ok(Outcome::Done));
+        assert_eq!(session.execute(&Op::Get { key: &key }, &mut rows), Ok(Outcome::Done));
+    }
+}
+
+/// Goal: state, settings and identity are told in every release, and maintenance does its work.
+#[test]
+fn every_release_tells_its_state_and_is_maintained() {
+    for program in programs() {
+        let server = Started::new(&program, &[("autovacuum", "off")]);
+        let dir = tempfile::tempdir().unwrap();
+        let engine = open(&spec(dir.path(), server.endpoint(), None)).unwrap();
+        let identity = engine.identity();
+        let major: u32 = identity.version.split('.').next().unwrap().parse().unwrap();
+        assert_eq!(identity.facts["data_checksums"], "off");
+        assert!(identity.facts.contains_key("compiler") && identity.facts.contains_key("cflags"));
+        let options = engine.effective_options().unwrap();
+        assert_eq!(options.get("shared_buffers"), Some("128MB"));
+        assert_eq!(options.get("assay.protocol"), Some("prepared"));
+
+        let before = engine.state().unwrap();
+        work(&*engine);
+        assert_eq!(engine.maintain(Maintenance::Flush), Ok(true));
+        // Sessions hand in their counters when they end, which the server may do a moment later.
+        let handed_in = |name: &str, least: f64| {
+            let grown = (0..10_000).any(|_| {
+                let state = engine.state().unwrap();
+                state.readings[name] - before.readings[name] >= least
+            });
+            assert!(grown, "{name} of {}", program.display());
+        };
+        handed_in("engine_heap_fetches", f64::from(2 * ROWS));
+        handed_in("engine_garbage_rows", 1.0);
+        handed_in("engine_commits", f64::from(4 * ROWS));
+        handed_in("engine_cache_hits", f64::from(2 * ROWS));
+        handed_in("engine_wal_write_bytes", 1e6);
+        handed_in("engine_page_write_bytes", 1e6);
+        handed_in("engine_checkpoints", 1.0);
+        let state = engine.state().unwrap();
+        assert!(state.readings["engine_disk_bytes"] > 1e6, "{state:?}");
+        assert_eq!(state.readings.contains_key("engine_fsyncs"), major >= 14, "{state:?}");
+        assert!(state.own_counters["tup_inserted"] >= f64::from(ROWS), "{state:?}");
+
+        assert_eq!(engine.maintain(Maintenance::Clean), Ok(true));
+        let is_clean =
+            (0..10_000).any(|_| engine.state().unwrap().readings["engine_garbage_rows"] < 0.5);
+        assert!(is_clean, "{}", program.display());
+        assert_eq!(engine.maintain(Maintenance::CompactAll), Ok(true));
+        assert_eq!(engine.maintain(Maintenance::CompactLevel0), Ok(false));
+        let is_idle = (0..10_000).any(|_| engine.state().unwrap().is_idle == Some(true));
+        assert!(is_idle, "{}", program.display());
+        let text = engine.statistics_text().unwrap();
+        assert!(text.contains("# pg_stat_database\n{\"datid\""), "{text}");
+        engine.close().unwrap();
+        server.stop();
+    }
+}
