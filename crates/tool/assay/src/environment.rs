@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use model::Password;
 
 /// Heading of the options every verb has.
 const HEADING: &str = "Where things are kept";
@@ -28,6 +29,8 @@ pub(crate) struct Environment {
     pub(crate) data_dir: PathBuf,
     pub(crate) cache: Option<PathBuf>,
     pub(crate) is_colour_refused: bool,
+    /// Name of the user that servers run as, when one is named.
+    pub(crate) server_user: Option<String>,
     /// Command of the C compiler that makes shims.
     pub(crate) compiler: String,
     /// Where libraries of allocators lie.
@@ -47,6 +50,7 @@ impl Environment {
             data_dir: places.data_dir.clone(),
             cache: places.cache.clone().or(cache),
             is_colour_refused: variable("NO_COLOR").is_some_and(|value| !value.is_empty()),
+            server_user: variable("ASSAY_SERVER_USER").filter(|name| !name.is_empty()),
             compiler: variable("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),
             allocators: malloc::Libraries::of_loader(
                 variable("LD_LIBRARY_PATH").as_deref(),
@@ -55,6 +59,11 @@ impl Environment {
             tunables: tunables(),
         }
     }
+}
+
+/// Returns the password in a variable that an experiment names; it is kept nowhere.
+pub(crate) fn password(name: &str) -> Option<Password> {
+    variable(name).map(Password)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]

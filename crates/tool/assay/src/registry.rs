@@ -8,6 +8,7 @@ use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::{DataShape, Dialect, Settings};
 use plan::{Builds, EngineInfo};
 use runner::Library;
+use server::Kind;
 use shim::Recipe;
 use supply::ServerProgram;
 
@@ -19,11 +20,35 @@ enum Source {
     Loaded(Open),
     /// Loaded behind a shim, which is compiled for each build.
     Shimmed(Open, Recipe),
-    /// A program of its own, amid its files.
-    Server(ServerProgram),
+    /// A program of its own, amid its files, to which a driver of ours speaks.
+    Server(ServerProgram, Spoken),
     /// Linked when no version is named, else loaded.
     Either(fn() -> Box<dyn Driver>, Open),
 }
+
+/// How a server is started and spoken to.
+#[derive(Clone, Copy)]
+struct Spoken {
+    dialect: Dialect,
+    kind: fn() -> &'static dyn Kind,
+    driver: fn() -> Box<dyn Driver>,
+}
+
+const POSTGRES: Spoken = Spoken {
+    dialect: Dialect::Postgres,
+    kind: || &driver_postgres::KIND,
+    driver: driver_postgres::driver,
+};
+const MYSQL: Spoken = Spoken {
+    dialect: Dialect::Mysql,
+    kind: || driver_mysql::KIND_MYSQL,
+    driver: driver_mysql::driver,
+};
+const MARIADB: Spoken = Spoken {
+    dialect: Dialect::Mysql,
+    kind: || driver_mysql::KIND_MARIADB,
+    driver: driver_mysql::mariadb,
+};
 
 /// Opens a library.
 type Open = fn(&Path) -> Result<Box<dyn Driver>, EngineError>;
@@ -37,9 +62,9 @@ static ENGINES: &[(&str, &str, Source)] = &[
     ("wiredtiger", "B-tree, or LSM tree up to version 11; any build", Source::Shimmed(driver_wiredtiger::open_library, driver_wiredtiger::RECIPE)),
     ("sqlite", "B-tree with SQL in front", Source::Either(driver_sqlite::driver, driver_sqlite::open_library)),
     ("lmdb", "copy-on-write B-tree in mapped memory", Source::Either(driver_lmdb::driver, driver_lmdb::open_library)),
-    ("postgres", "SQL server: heap tables and B-trees, vacuumed", Source::Server(supply::POSTGRES)),
-    ("mysql", "SQL server: InnoDB's clustered B-trees", Source::Server(supply::MYSQL)),
-    ("mariadb", "SQL server: InnoDB, and MyRocks' LSM tree", Source::Server(supply::MARIADB)),
+    ("postgres", "SQL server: heap tables and B-trees, vacuumed", Source::Server(supply::POSTGRES, POSTGRES)),
+    ("mysql", "SQL server: InnoDB's clustered B-trees", Source::Server(supply::MYSQL, MYSQL)),
+    ("mariadb", "SQL server: InnoDB, and MyRocks' LSM tree", Source::Server(supply::MARIADB, MARIADB)),
     ("redb", "copy-on-write B-tree in Rust", Source::Linked(driver_redb::driver)),
     ("fjall", "LSM tree in Rust, with or without key-value separation", Source::Linked(driver_fjall::driver)),
     ("memory", "reference: an ordered map, the oracle of the tests", Source::Linked(|| Box::<engine::memory::MemoryDriver>::default())),
@@ -50,7 +75,7 @@ static ENGINES: &[(&str, &str, Source)] = &[
 /// Returns the engines whose builds are servers.
 pub(crate) fn servers() -> Vec<ServerProgram> {
     let server = |(_, _, source): &(&str, &str, Source)| match source {
-        Source::Server(server) => Some(*server),
+        Source::Server(program, _) => Some(*program),
         Source::Linked(_) | Source::Loaded(_) | Source::Shimmed(..) | Source::Either(..) => None,
     };
     ENGINES.iter().filter_map(server).collect()
@@ -62,18 +87,10 @@ pub(crate) fn infos() -> Vec<EngineInfo> {
         name,
         builds: match source {
             Source::Linked(_) => Builds::Linked,
-            Source::Loaded(_) | Source::Shimmed(..) | Source::Server(_) => Builds::Loaded,
+            Source::Loaded(_) | Source::Shimmed(..) | Source::Server(..) => Builds::Loaded,
             Source::Either(..) => Builds::Either,
         },
-        dialect: match source {
-            Source::Server(server) if server.engine == supply::POSTGRES.engine => {
-                Some(Dialect::Postgres)
-            }
-            Source::Server(_) => Some(Dialect::Mysql),
-            Source::Linked(_) | Source::Loaded(_) | Source::Shimmed(..) | Source::Either(..) => {
-                None
-            }
-        },
+        dialect: spoken(name).map(|spoken| spoken.dialect),
     };
     ENGINES.iter().map(info).collect()
 }
@@ -91,8 +108,25 @@ pub(crate) fn recipe(name: &str) -> Option<Recipe> {
         | Source::Linked(_)
         | Source::Loaded(_)
         | Source::Either(..)
-        | Source::Server(_) => None,
+        | Source::Server(..) => None,
     })
+}
+
+/// Returns what is known of a server by its engine's name; `None` for one that is none.
+fn spoken(name: &str) -> Option<Spoken> {
+    ENGINES.iter().find_map(|(known, _, source)| match source {
+        Source::Server(_, spoken) if *known == name => Some(*spoken),
+        Source::Server(..)
+        | Source::Shimmed(..)
+        | Source::Linked(_)
+        | Source::Loaded(_)
+        | Source::Either(..) => None,
+    })
+}
+
+/// Returns how an engine's servers are started; `None` for an engine that is none.
+pub(crate) fn kind(name: &str) -> Option<&'static dyn Kind> {
+    spoken(name).map(|spoken| (spoken.kind)())
 }
 
 /// Returns the driver of an engine; one that is loaded needs its library.
@@ -107,10 +141,8 @@ pub(crate) fn driver(
             Some(Source::Loaded(open) | Source::Shimmed(open, _) | Source::Either(_, open)),
             Some(library),
         ) => open(&library.path),
-        (Some(Source::Server(_)), Some(_)) => {
-            Err(EngineError::Unsupported(format!("{name} is not driven yet")))
-        }
-        (Some(Source::Loaded(_) | Source::Shimmed(..) | Source::Server(_)), None) => {
+        (Some(Source::Server(_, spoken)), _) => Ok((spoken.driver)()),
+        (Some(Source::Loaded(_) | Source::Shimmed(..)), None) => {
             Err(EngineError::Unsupported(format!("{name} needs a version: {name}@VERSION")))
         }
         (None, _) => Err(EngineError::Unsupported(format!("no engine is named `{name}`"))),
@@ -123,7 +155,7 @@ pub(crate) fn driver(
 pub(crate) fn known_options(dir: &Path) -> impl Iterator<Item = (&'static str, Vec<String>)> {
     let linked = ENGINES.iter().filter_map(|(name, _, source)| match source {
         Source::Linked(make) | Source::Either(make, _) => Some((*name, make)),
-        Source::Loaded(_) | Source::Shimmed(..) | Source::Server(_) => None,
+        Source::Loaded(_) | Source::Shimmed(..) | Source::Server(..) => None,
     });
     let dir = dir.to_owned();
     linked.filter_map(move |(name, make)| match open_wrongly(&*make(), &dir) {

@@ -18,6 +18,7 @@ mod published;
 mod report;
 mod run;
 mod selected;
+mod servers;
 mod show;
 mod spend;
 mod steady;

@@ -17,7 +17,7 @@ use super::asked::{Asked, rates};
 use super::judged::judge;
 use super::steady::Window;
 use super::until::{self, Until};
-use super::{engine, plan as planning, report as page};
+use super::{engine, plan as planning, report as page, servers};
 use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::progress::Screen;
@@ -97,6 +97,8 @@ fn execute(
         program: worker_program()?,
         data: &data,
         libraries: BTreeMap::new(),
+        servers: BTreeMap::new(),
+        server_user: environment.server_user.clone(),
         allocators: environment.allocators.clone(),
         watchdog: args.watchdog,
         disk_floor: args.disk_floor,
@@ -155,6 +157,7 @@ fn begin(
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
     results.check_writable().told()?;
+    bench.servers = servers::of(&plan.experiment).map_err(|lack| lack.at(&checked))?;
     for variant in &plan.experiment.variants {
         let found = engine::library(&variant.build, environment, ui);
         let found =
@@ -223,6 +226,7 @@ fn resume(
     let mut dir = results.find(name).told()?;
     let manifest = dir.manifest().told()?;
     dir.lock().told()?;
+    bench.servers = servers::of(&manifest.plan.experiment).map_err(|lack| lack.alone())?;
     for variant in &manifest.plan.experiment.variants {
         let Some(library) = engine::library(&variant.build, environment, ui)? else { continue };
         let before = manifest.builds.get(&variant.name).and_then(|build| build.sha256.as_deref());
