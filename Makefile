@@ -7,9 +7,10 @@ run: setup
 	cargo build --release --package assay
 	./target/release/assay run experiments/quickstart.toml --report
 
-# Every test. Those that need a RocksDB release obtain it through Maven, or say why they are skipped;
-# other engines and allocators are installed where the distribution has them. The last line tries
-# the client threads in many orders.
+# Every test. Those that need a RocksDB release or a server (postgres@15.10, mysql@8.0.31 and
+# mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or say why they
+# are skipped; other engines and allocators are installed where the distribution has them. The last
+# line tries the client threads in many orders.
 test:
 	@./scripts/setup.sh test
 	cargo test --workspace
@@ -19,8 +20,9 @@ test:
 bench: setup
 	cargo bench --workspace --bench '*'
 
-# What our client costs beside db_bench, and how late rate-limited peers are beside ours; they are
-# installed where apt has them. `./target/release/bench-peers --lag` prints the latter alone.
+# What our clients cost beside db_bench, pgbench and sysbench, and how late rate-limited peers are
+# beside ours; the peers are installed where apt has them. `./target/release/bench-peers --sql`
+# prints the SQL clients alone, `--lag` the lateness.
 bench-peers: setup
 	-@./scripts/setup.sh peers
 	cargo build --release --package assay

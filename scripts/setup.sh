@@ -48,6 +48,11 @@ has_library libstdc++.so.6 ||
 if [ "${1-}" = test ]; then
     command -v g++ >/dev/null ||
         lacks "g++" "tests compile engines with it" g++
+    # MySQL's servers, which tests start, ask for these; whatever else a server lacks is named.
+    would_try libaio.so.1 libaio1
+    would_try libnuma.so.1 libnuma1
+    # A server that root starts runs as another user.
+    command -v setpriv >/dev/null || lacks "setpriv" "it starts servers as nobody" util-linux
     would_try libleveldb.so.1d libleveldb1d
     would_try libwiredtiger.so.0 libwiredtiger0
     [ -f /usr/include/wiredtiger.h ] || optional+=(libwiredtiger-dev)
@@ -61,7 +66,9 @@ if [ "${1-}" = peers ]; then
     command -v db_bench >/dev/null ||
         lacks "db_bench" "RocksDB's own benchmark, the peer of ours" rocksdb-tools
     command -v sysbench >/dev/null ||
-        lacks "sysbench" "a peer that offers a rate" sysbench
+        lacks "sysbench" "a peer that offers a rate, and MySQL's usual benchmark" sysbench
+    command -v pgbench >/dev/null || ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 ||
+        lacks "pgbench" "Postgres' own benchmark; its package may start a server" postgresql
     command -v valgrind >/dev/null || lacks "valgrind" "it counts instructions" valgrind
 fi
 needed=${#packages[@]}

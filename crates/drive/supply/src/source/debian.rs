@@ -64,8 +64,8 @@ impl Source for Debian {
         packages.extend(MORE.map(str::to_owned));
         progress(&format!("asking apt for {} (11 MB)", packages.join(", ")));
         let version = match apt.obtain(&packages) {
-            Err(error @ (SupplyError::ClientFailed { .. } | SupplyError::NoPackage { .. })) => {
-                progress(&format!("{error}; fetching fresh lists of packages (10 MB)"));
+            Err(SupplyError::ClientFailed { .. } | SupplyError::NoPackage { .. }) => {
+                progress("not in this system's lists of packages: fetching fresh ones (10 MB)");
                 apt.update()?;
                 apt.obtain(&packages)?
             }
