@@ -412,7 +412,8 @@ proptest! {
                 all.iter_mut().map(|client| take(client, 50)).collect()
             };
             prop_assert_eq!(once(), once());
-            let mut alone = of(&step(name, clients), &tables(clients, 5, 500), seed, Group::Clients);
+            let tables = tables(clients, 5, 500);
+            let mut alone = of(&step(name, clients), &tables, seed, Group::Clients);
             let last = alone.len() - 1;
             prop_assert_eq!(&take(&mut alone[last], 50), &once()[last]);
         }
@@ -420,7 +421,11 @@ proptest! {
 
     /// Goal: a call without ids is a function of its number, not of the ids that others moved.
     #[test]
-    fn what_is_no_id_does_not_depend_on_the_tables(seed: u64, first in 0i64..99, count in 0i64..99) {
+    fn what_is_no_id_does_not_depend_on_the_tables(
+        seed: u64,
+        first in 0i64..99,
+        count in 0i64..99,
+    ) {
         let calls = |tables: Tables| {
             let mut client = of(&step("churn", 1), &tables, seed, Group::Clients).remove(0);
             let calls = take(&mut client, 40);

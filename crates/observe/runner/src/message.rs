@@ -96,7 +96,13 @@ pub(crate) enum Message {
     /// A probe is over: the search so far, that probe the last.
     ProbeEnds { search: Box<SearchRecord> },
     /// The measured span, of a step or of a probe, begins when the parent says `Go`.
-    MeasuringBegins { before: Box<EngineState> },
+    ///
+    /// Where it is patient, one operation may take as long as it wants: an index is built.
+    MeasuringBegins {
+        before: Box<EngineState>,
+        #[serde(default)]
+        is_patient: bool,
+    },
     /// One interval is over.
     Interval(Box<IntervalMessage>),
     /// The worker lives; operations ended since the step began.

@@ -119,16 +119,12 @@ impl<'a> Supervisor<'a> {
                 self.kept_files = keep;
                 self.writer.write_record(&self.record)?;
             }
-            Message::Refused { option, reason, .. } => {
-                let reason = match option {
-                    Some(option) => format!("option `{option}`: {reason}"),
-                    None => reason,
-                };
-                self.end = Some(RunEnd::Failed { step: "open".to_owned(), reason });
+            Message::Refused { option: Some(option), reason, .. } => {
+                self.failed("open".to_owned(), format!("option `{option}`: {reason}"));
             }
-            Message::OtherAllocator { reason, .. } | Message::TooLong { reason, .. } => {
-                self.end = Some(RunEnd::Failed { step: "open".to_owned(), reason });
-            }
+            Message::Refused { reason, .. }
+            | Message::OtherAllocator { reason, .. }
+            | Message::TooLong { reason, .. } => self.failed("open".to_owned(), reason),
             Message::StepBegins { index } => {
                 self.enter(Phase::Engine);
                 let index = (index as usize).min(self.steps.len() - 1);
@@ -139,10 +135,11 @@ impl<'a> Supervisor<'a> {
                 self.enter(Phase::Engine);
                 self.ledger.begin_probe(probe);
             }
-            Message::MeasuringBegins { before } => {
+            Message::MeasuringBegins { before, is_patient } => {
                 self.ledger.begin_span(*before);
                 let has_clients = self.ledger.step.stop != model::StopRule::Operations(0);
-                self.enter(if has_clients { Phase::Clients } else { Phase::Engine });
+                let must_end = has_clients && !is_patient;
+                self.enter(if must_end { Phase::Clients } else { Phase::Engine });
                 self.process.tell(&Command::Go);
             }
             Message::Interval(interval) => self.interval(&interval, progress)?,
@@ -164,16 +161,18 @@ impl<'a> Supervisor<'a> {
                 self.step_ends(*ends, progress)?;
                 self.process.tell(&Command::Go);
             }
-            Message::Violated { reason } => {
-                let step = self.ledger.step.name.clone();
-                self.end.get_or_insert(RunEnd::Failed { step, reason });
-            }
+            Message::Violated { reason } => self.failed(self.ledger.step.name.clone(), reason),
             Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
             Message::Closed { clock } => self.closed(clock),
             // Told in proofs only.
             Message::Proven { .. } => {}
         }
         Ok(())
+    }
+
+    /// Notes a failure; what came first is remembered.
+    fn failed(&mut self, step: String, reason: String) {
+        self.end.get_or_insert(RunEnd::Failed { step, reason });
     }
 
     /// Notes a clean end; a clock that cannot be believed makes the whole run worthless.

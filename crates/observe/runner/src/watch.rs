@@ -12,7 +12,8 @@ const DISK_EVERY: Nanos = Nanos::from_millis(500);
 pub(crate) enum Phase {
     /// Clients run: operations must end.
     Clients,
-    /// Opening, settling, closing: the engine may be busy for as long as the cap allows.
+    /// Opening, settling, building an index, closing: the engine may be busy for as long as the cap
+    /// allows, and longer while the worker gives signs of life.
     Engine,
 }
 

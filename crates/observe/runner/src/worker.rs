@@ -9,7 +9,7 @@ use engine::{Asked, Driver, Engine, EngineError, OpenSpec};
 use load::{SteadyClock, StopFlag, process_readings};
 use malloc::{Heap, Tunables};
 use model::record::{ClockRecord, SettleRecord};
-use model::{DataShape, EngineState, Load, Options, Step, StepInfo, StopRule};
+use model::{DataShape, EngineState, Load, OpKind, Options, Step, StepInfo, StopRule};
 use workload::Presence;
 
 use crate::account::growth;
@@ -354,7 +354,8 @@ impl<W: Write + Send> Worker<'_, W> {
         // The clients of a warm-up are at work.
         let mut before = at.engine.state().unwrap_or_default();
         before.readings.extend(self.heap.cheap_readings());
-        self.say(&Message::MeasuringBegins { before: Box::new(before) })?;
+        let (before, is_patient) = (Box::new(before), at.kinds.contains(&OpKind::Define));
+        self.say(&Message::MeasuringBegins { before, is_patient })?;
         self.wait_for_go()
     }
 
