@@ -111,7 +111,10 @@ pub(crate) fn version(program: &Path, user: &User, environment: &[(String, Strin
     words.extend([program.as_os_str().to_owned(), "--version".into()]);
     let Ok(output) = command(&words).output() else { return String::new() };
     let said = String::from_utf8_lossy(&output.stdout);
-    said.lines().next().unwrap_or_default().trim().to_owned()
+    let line = said.lines().next().unwrap_or_default().trim();
+    // Some name themselves by the path they were called by.
+    let dir = program.parent().map(|dir| format!("{}/", dir.display())).unwrap_or_default();
+    line.strip_prefix(&dir).unwrap_or(line).to_owned()
 }
 
 /// Returns the words before a command that put variables into its environment alone: libraries of

@@ -19,6 +19,7 @@ use crate::server_group::{Accounts, ServerGroup};
 pub(crate) struct ServerSampler {
     accounts: Accounts,
     absence: Option<String>,
+    cpu: Cpu,
     switches: Switches,
 }
 
@@ -26,7 +27,8 @@ impl ServerSampler {
     /// Returns the sampler of a server's group.
     pub(crate) fn new(group: &ServerGroup) -> Self {
         let absence = group.absence().map(str::to_owned);
-        Self { accounts: group.accounts(), absence, switches: Switches::default() }
+        let (cpu, switches) = (Cpu::default(), Switches::default());
+        Self { accounts: group.accounts(), absence, cpu, switches }
     }
 }
 
@@ -47,10 +49,12 @@ impl Sampler for ServerSampler {
 
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
-        if let Some(cpu) = &self.accounts.cpu {
-            let (user, kernel) = cpu_us(cpu)?;
-            put(&mut readings, "server_cpu_user_us", user);
-            put(&mut readings, "server_cpu_kernel_us", kernel);
+        if let Some(dir) = &self.accounts.cpu
+            && let Some((all_us, user, kernel)) = cpu_us(dir)?
+        {
+            self.cpu.look(all_us, user, kernel);
+            put(&mut readings, "server_cpu_user_us", Some(self.cpu.user_us));
+            put(&mut readings, "server_cpu_kernel_us", Some(self.cpu.kernel_us));
         }
         if let Some((version, dir, device)) = &self.accounts.io {
             let io = match version {
@@ -81,23 +85,45 @@ impl Sampler for ServerSampler {
 /// Readings of IO, in the order they are found.
 const IO: [&str; 4] = ["server_reads", "server_writes", "server_read_bytes", "server_write_bytes"];
 
-/// Returns user and kernel CPU of a group, us.
+/// A group's CPU so far: an exact sum, parted as ticks tell.
+#[derive(Default)]
+struct Cpu {
+    user_us: u64,
+    kernel_us: u64,
+}
+
+impl Cpu {
+    /// Takes the sum, and what ticks say of user and kernel in any unit.
+    ///
+    /// In version 1 the parts are counted in ticks, and fall short of the sum by a sixth where
+    /// work comes in short bursts: the sum is what counts. Neither part ever falls.
+    fn look(&mut self, all_us: u64, user: u64, kernel: u64) {
+        let grown = all_us.saturating_sub(self.user_us + self.kernel_us);
+        let share = u128::from(all_us) * u128::from(user) / u128::from(user + kernel).max(1);
+        let wanted = u64::try_from(share).unwrap_or(u64::MAX);
+        let more = wanted.clamp(self.user_us, self.user_us + grown) - self.user_us;
+        self.user_us += more;
+        self.kernel_us += grown - more;
+    }
+}
+
+/// Returns the CPU of a group, us, and how ticks part it in user and kernel, in any unit.
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/cpuacct.rst (ns) and cgroup-v2.rst (us).
-pub(crate) fn cpu_us(cpu: &CpuDir) -> Result<(Option<u64>, Option<u64>), SampleError> {
-    let number = |name: &str| -> Result<Option<u64>, SampleError> {
-        let text = read_if_there(&cpu.dir.join(name))?;
-        Ok(text.and_then(|text| text.trim().parse().ok()))
-    };
+fn cpu_us(cpu: &CpuDir) -> Result<Option<(u64, u64, u64)>, SampleError> {
+    let read = |name: &str| read_if_there(&cpu.dir.join(name));
     Ok(match cpu.version {
         Version::V1 => {
-            let (user, kernel) = (number("cpuacct.usage_user")?, number("cpuacct.usage_sys")?);
-            (user.map(|ns| ns / 1000), kernel.map(|ns| ns / 1000))
+            let (all, parts) = (read("cpuacct.usage")?, read("cpuacct.stat")?);
+            let all_ns: Option<u64> = all.and_then(|text| text.trim().parse().ok());
+            all_ns.zip(parts).and_then(|(ns, text)| {
+                Some((ns / 1000, value_of(&text, "user")?, value_of(&text, "system")?))
+            })
         }
-        Version::V2 => {
-            let text = read_if_there(&cpu.dir.join("cpu.stat"))?.unwrap_or_default();
-            (value_of(&text, "user_usec"), value_of(&text, "system_usec"))
-        }
+        Version::V2 => read("cpu.stat")?.and_then(|text| {
+            let (user, kernel) = (value_of(&text, "user_usec")?, value_of(&text, "system_usec")?);
+            Some((value_of(&text, "usage_usec")?, user, kernel))
+        }),
     })
 }
 
@@ -106,7 +132,7 @@ pub(crate) fn cpu_us(cpu: &CpuDir) -> Result<(Option<u64>, Option<u64>), SampleE
 /// Version 1 has it in ticks beside the exact figure: what is taken from ticks must be ticks.
 pub(crate) fn user_cpu_like_host_us(cpu: &CpuDir) -> Result<Option<u64>, SampleError> {
     if cpu.version == Version::V2 {
-        return Ok(cpu_us(cpu)?.0);
+        return Ok(cpu_us(cpu)?.map(|(_, user, _)| user));
     }
     let text = read_if_there(&cpu.dir.join("cpuacct.stat"))?.unwrap_or_default();
     let ticks_per_s = rustix::param::clock_ticks_per_second().max(1);
@@ -217,6 +243,22 @@ mod tests {
         fs::write(dir.path().join("blkio.throttle.io_serviced"), counts).unwrap();
         fs::write(dir.path().join("blkio.throttle.io_service_bytes"), "Total 0\n").unwrap();
         assert_eq!(io_v1(dir.path(), "254:0").unwrap(), some([3, 4, 0, 0]));
+    }
+
+    #[test]
+    fn the_parts_of_the_cpu_sum_up_and_never_fall() {
+        let mut cpu = Cpu::default();
+        for (all, user, kernel, parted) in [
+            (100, 3, 1, (75, 25)),
+            (110, 3, 3, (75, 35)),
+            (110, 0, 9, (75, 35)),
+            (10, 1, 1, (75, 35)),
+        ] {
+            cpu.look(all, user, kernel);
+            assert_eq!((cpu.user_us, cpu.kernel_us), parted);
+        }
+        cpu.look(210, 0, 0);
+        assert_eq!(cpu.user_us + cpu.kernel_us, 210);
     }
 
     #[test]
