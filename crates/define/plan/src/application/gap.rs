@@ -102,6 +102,27 @@ fn placeholder(words: &str) -> Wrong {
     Wrong::new(words, format!("`{words}` is a server's placeholder: write a value, such as :name"))
 }
 
+/// Returns a text in which white space outside of quotes is one blank, and comments to the end of
+/// a line are left out: what a file is laid out with is no work for a server.
+pub(super) fn collapsed(text: &str) -> String {
+    let mut collapsed = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match quoted(rest) {
+            Ok(Some(length)) => length,
+            Ok(None) | Err(_) => first.len_utf8(),
+        };
+        let (piece, behind) = rest.split_at(length);
+        if !first.is_whitespace() && !piece.starts_with("--") {
+            collapsed.push_str(piece);
+        } else if !collapsed.ends_with(' ') {
+            collapsed.push(' ');
+        }
+        rest = behind;
+    }
+    collapsed
+}
+
 /// Returns the length of the quoted text or comment that a text begins with.
 fn quoted(rest: &str) -> Result<Option<usize>, Wrong> {
     const CLOSED: [(&str, &str); 6] =
@@ -166,6 +187,12 @@ mod tests {
         }
         assert_eq!(said("SELECT 1 -- :a\n, :b"), "SELECT 1 -- :a\n, <b>");
         assert_eq!(said("SELECT :a::int"), "SELECT <a>::int");
+    }
+
+    #[test]
+    fn layout_is_left_out_and_quoted_text_is_not() {
+        let text = "\n  SELECT  '  a\n b' -- why\n\t, /*+ hint  */ b ";
+        assert_eq!(collapsed(text), " SELECT '  a\n b' , /*+ hint  */ b ");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use model::sql::{Part, Said, Statement};
 use toml::Spanned;
 
 use super::file::{SaidTable, SqlEntry, StatementEntry, Statements};
-use super::gap::{Gap, Wrong, gaps};
+use super::gap::{Gap, Wrong, collapsed, gaps};
 use super::names::Names;
 use crate::error::PlanError;
 use crate::spec::WordOr;
@@ -146,7 +146,7 @@ impl Names<'_> {
         let mut parts = Vec::new();
         for gap in gaps(sentence.sql).map_err(refuse)? {
             match gap {
-                Gap::Text(text) => parts.push(Part::Text(text.to_owned())),
+                Gap::Text(text) => parts.push(Part::Text(collapsed(text))),
                 Gap::Brace("table") => parts.push(Part::Table),
                 Gap::Brace("rows") => match filling.row {
                     Some(row) => parts.push(Part::Rows(row.to_vec())),

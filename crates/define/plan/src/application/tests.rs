@@ -1,19 +1,379 @@
+use miette::Diagnostic as _;
+use model::sql::{Doing, Draw, Part, Procedure, Statement, Table};
+use model::{Application, Dialect};
+
 use super::read::{Loaded, read};
 use crate::error::{PlanError, Source};
+use crate::named::Named;
 use crate::sample::{Knowledge, SHIPPED};
+
+/// An application that is right, as a start for wrong ones.
+const SMALL: &str = r#"
+name = "small"
+about = "one table of accounts"
+source = "nobody"
+row_bytes = 20
+order = ["fill", "pay"]
+
+[parameters]
+batch = 2
+
+[values]
+account = { integer = [1, "loaded"], distribution = "zipf:0.5" }
+amount = { real = 100, plus = "account", scale = 0.5 }
+note = { payload = [3, 9], random = 0.5 }
+when = { moment = 10, once = true }
+few = { draw = "id", count = 3 }
+code = { pattern = "A-##" }
+
+[[table]]
+name = "account"
+copies = 2
+id = "id"
+create.postgres = "CREATE TABLE {table} (id SERIAL, a INT, b REAL, c TEXT, d TIMESTAMP)"
+create.mysql = ["CREATE TABLE {table} (id SERIAL, a INT, b REAL, c TEXT, d DATETIME)"]
+
+[procedure.open]
+kind = "insert"
+rows = "batch"
+row = "(:account, :amount, :note, :when)"
+sql = "INSERT INTO {table} (a, b, c, d) VALUES {rows}"
+
+[procedure.look]
+kind = "multi_get"
+returns = 3
+sql = "SELECT a::int, ':no' FROM {table} WHERE id IN (:few) LIMIT {batch * 10}"
+
+[procedure.move]
+kind = "transaction"
+transaction = true
+sql = [{ times = 2, sql = "UPDATE {table} SET c = :code WHERE a = :account" }, "SELECT 1"]
+
+[[step]]
+name = "fill"
+about = "opens accounts"
+role = "load"
+clients = ["open"]
+rows = "100%"
+unit = "row"
+
+[[step]]
+name = "pay"
+about = "moves money"
+role = "read-write"
+clients = { look = 3, move = 1 }
+background = { procedures = ["open"], rows_per_s = 10 }
+needs = ["fill"]
+"#;
 
 fn loaded(name: &str, text: &str, rows: u64) -> Result<Loaded, PlanError> {
     let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
-    let empty = Source::default();
-    read(&source, (&empty, &[]), rows, &Knowledge::default())
+    let nothing = Named::default();
+    read(&source, (&Source::default(), &nothing.0), rows, &Knowledge::default())
+}
+
+/// Returns a statement with its gaps in angle brackets; rows are written out once, and of a list
+/// of ten or a hundred places the first and the last.
+fn told(statement: &Statement) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => text.clone(),
+        Part::Table => "<table>".to_owned(),
+        Part::Argument(position) => format!("<{position}>"),
+        Part::RowArgument(position) => format!("<row {position}>"),
+        Part::Rows(row) => {
+            format!("<rows of {}>", told(&Statement { parts: row.clone() }))
+        }
+    };
+    let text: String = statement.parts.iter().map(part).collect();
+    let short = |text: String, last: usize| {
+        let list: Vec<_> = (0..=last).map(|place| format!("<{place}>")).collect();
+        text.replace(&list.join(", "), &format!("<0> to <{last}>"))
+    };
+    [99, 9].into_iter().fold(text, short)
+}
+
+fn draw(draw: &Draw) -> String {
+    match draw {
+        Draw::Integer { distribution, from, count } => format!("{distribution} {from} + {count}"),
+        Draw::Real { below, plus, scale } => format!("(0..{below} + {plus:?}) * {scale}"),
+        Draw::Payload { bytes_min, bytes_max, random } => {
+            format!("{bytes_min}..{bytes_max} bytes, {random} random")
+        }
+        Draw::Pattern(pattern) => format!("pattern of {}", pattern.len()),
+        Draw::Moment { calls_per_second } => format!("moment {calls_per_second}"),
+        Draw::Id => "id".to_owned(),
+        Draw::FirstId => "first id".to_owned(),
+        Draw::Number => "number".to_owned(),
+    }
+}
+
+/// Returns draws in a line; those alike that follow each other are counted.
+fn draws(draws: &[Draw]) -> String {
+    if let [first, .., last] = draws
+        && draws.len() > 50
+        && first != last
+    {
+        return format!("{}; {} more; {}", draw(first), draws.len() - 2, draw(last));
+    }
+    let chunks = draws.chunk_by(|one, next| one == next);
+    let one = |alike: &[Draw]| match alike {
+        [alone] => draw(alone),
+        [first, ..] => format!("{} x {}", alike.len(), draw(first)),
+        [] => String::new(),
+    };
+    chunks.map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn procedure(known: &Procedure, tables: &[Table]) -> Vec<String> {
+    let table = &tables[usize::from(known.table)].name;
+    let transaction = if known.is_transaction { ", a transaction" } else { "" };
+    let mut lines = vec![format!(
+        "{} {} of {table}, {} rows, returns {:?}{transaction}",
+        known.kind, known.name, known.rows, known.rows_expected
+    )];
+    if !known.arguments.is_empty() {
+        lines.push(format!("  once {}", draws(&known.arguments)));
+    }
+    if !known.row.is_empty() {
+        lines.push(format!("  row  {}", draws(&known.row)));
+    }
+    let said = |dialect| known.statements.by(dialect).iter().map(told).collect::<Vec<_>>();
+    let (postgres, mysql) = (said(Dialect::Postgres), said(Dialect::Mysql));
+    if postgres == mysql {
+        lines.extend(postgres.iter().map(|text| format!("  both {text}")));
+    } else {
+        lines.extend(postgres.iter().map(|text| format!("  post {text}")));
+        lines.extend(mysql.iter().map(|text| format!("  my   {text}")));
+    }
+    lines
+}
+
+/// Returns an application in lines: tables, procedures, steps with their calls by three clients.
+fn summary(application: &Application, rows: u64) -> String {
+    let mut lines = vec![format!("{}: {}", application.name, application.about)];
+    for table in &application.tables {
+        lines.push(format!("table {} {:?} id {:?}", table.name, table.copies, table.id));
+        lines.extend(table.create.postgres.iter().map(|one| format!("  post {}", told(one))));
+        lines.extend(table.create.mysql.iter().map(|one| format!("  my   {}", told(one))));
+    }
+    let procedures = application.procedures.iter();
+    lines.extend(procedures.flat_map(|known| procedure(known, &application.tables)));
+    let name = |position: &u16| application.procedures[usize::from(*position)].name.clone();
+    let doing = |doing: &Doing| match doing {
+        Doing::Mix(weights) => {
+            let one = |(position, weight): &(u16, u32)| format!("{} x{weight}", name(position));
+            weights.iter().map(one).collect::<Vec<_>>().join(" or ")
+        }
+        Doing::InTurn(list) => list.iter().map(name).collect::<Vec<_>>().join(" then "),
+        Doing::Once(list) => {
+            format!("once {}", list.iter().map(name).collect::<Vec<_>>().join(" then "))
+        }
+    };
+    for step in &application.steps {
+        let clients = step.clients.as_ref().map_or_else(|| "nothing".to_owned(), doing);
+        let background = step.background.as_ref().map_or(String::new(), |background| {
+            format!(" beside {} at {}/s", doing(&background.doing), background.rows_per_s)
+        });
+        let calls = application.calls(step, rows, 3);
+        let settles = if step.settles { ", settles" } else { "" };
+        lines.push(format!(
+            "step {} {:?} {:?}: {clients}{background}, calls {calls:?}{settles}",
+            step.name, step.role, step.unit
+        ));
+    }
+    lines.push(format!("order {}", application.order.join(" ")));
+    lines.join("\n")
 }
 
 #[test]
-fn shipped() {
+fn the_applications_that_come_with_the_program_are_these() {
     for (name, text) in SHIPPED {
-        match loaded(name, text, 10_000) {
-            Ok(loaded) => drop(loaded),
-            Err(error) => panic!("{:?}", miette::Report::new(error)),
-        }
+        let loaded = loaded(name, text, 30_000).expect("a right application");
+        assert_eq!(loaded.application.name, name);
+        assert!(loaded.published_by.is_some_and(|source| source.len() > 10));
+        insta::assert_snapshot!(name, summary(&loaded.application, 30_000));
     }
+}
+
+#[test]
+fn a_small_application_is_read_as_it_is_meant() {
+    let small = loaded("small", SMALL, 1000).expect("a right application");
+    insta::assert_snapshot!(summary(&small.application, 1000));
+    assert_eq!(small.needs["pay"], ["fill"]);
+}
+
+/// Returns what is said of the small application in which `old` is replaced by `new`: the line,
+/// the words pointed at, the message and the remedy.
+fn refused(old: &str, new: &str) -> String {
+    assert_eq!(SMALL.matches(old).count(), 1, "{old}");
+    let text = SMALL.replacen(old, new, 1);
+    let error = match loaded("small", &text, 1000) {
+        Ok(_) => panic!("{new} is not refused"),
+        Err(error) => error,
+    };
+    let label = error.labels().and_then(|mut labels| labels.next());
+    let place = label.map_or_else(
+        || "nowhere".to_owned(),
+        |label| {
+            let words = &text[label.offset()..label.offset() + label.len()];
+            let line = text[..label.offset()].matches('\n').count() + 1;
+            format!("line {line} `{}`", words.lines().next().unwrap_or(""))
+        },
+    );
+    let help = error.help().map_or(String::new(), |help| format!("\n    help: {help}"));
+    format!("{place}: {error}{help}")
+}
+
+/// What is wrong: words of the small application, and what stands in their place.
+const WRONG: &[(&str, &[(&str, &str)])] = &[
+    (
+        "names",
+        &[
+            ("row_bytes = 20", "row_byte = 20"),
+            ("copies = 2", "copys = 2"),
+            ("returns = 3", "return = 3"),
+            ("unit = \"row\"", "units = \"row\""),
+            ("rows_per_s = 10", "rows_s = 10"),
+            ("create.mysql", "create.mysq"),
+            ("payload =", "payloads ="),
+            ("(:few)", "(:fee)"),
+            ("row = \"(:account", "row = \"(:acount"),
+            ("{batch * 10}", "{batsh * 10}"),
+            ("rows = \"batch\"", "rows = \"batches\""),
+            ("clients = [\"open\"]", "clients = [\"opn\"]"),
+            ("{ look = 3, move = 1 }", "{ looks = 3, move = 1 }"),
+            ("order = [\"fill\", \"pay\"]", "order = [\"fill\", \"play\"]"),
+            ("needs = [\"fill\"]", "needs = [\"file\"]"),
+            ("kind = \"multi_get\"", "table = \"acount\"\nkind = \"multi_get\""),
+            ("kind = \"multi_get\"", "kind = \"multiget\""),
+            ("plus = \"account\"", "plus = \"acount\""),
+            ("role = \"read-write\"", "role = \"readwrite\""),
+            ("unit = \"row\"", "unit = \"rows\""),
+            ("draw = \"id\"", "draw = \"ids\""),
+            ("returns = 3", "extends = \"lock\""),
+            ("returns = 3", "extends = \"look\""),
+            ("name = \"account\"", "name = \"Account\""),
+            ("name = \"account\"", "name = \"account1\""),
+            ("[procedure.look]", "[procedure.\"lo ok\"]"),
+            ("[procedure.look]", "[procedure.once]"),
+            ("batch = 2", "table = 2"),
+            ("name = \"fill\"", "name = \"f ill\""),
+            ("name = \"pay\"", "name = \"fill\""),
+        ],
+    ),
+    (
+        "values",
+        &[
+            ("code = {", "spare = \"number\"\ncode = {"),
+            ("[1, \"loaded\"]", "[5, 4]"),
+            ("[1, \"loaded\"]", "[1]"),
+            ("[1, \"loaded\"]", "[1, \"loaded / 0\"]"),
+            ("zipf:0.5", "zipff:0.5"),
+            ("real = 100", "real = -1"),
+            ("plus = \"account\"", "plus = \"code\""),
+            ("plus = \"account\"", "plus = \"note\""),
+            ("payload = [3, 9]", "payload = [9, 3]"),
+            ("random = 0.5", "random = 1.5"),
+            ("random = 0.5", "scale = 1.5"),
+            ("\"A-##\"", "\"A-1\""),
+            ("moment = 10", "moment = 0"),
+            ("moment = 10, once", "moment = 10, real = 2, once"),
+            ("moment = 10, once = true", "once = true"),
+            ("count = 3", "count = 0"),
+            ("count = 3", "count = 70000"),
+            ("count = 3", "apart = 3"),
+            ("id = \"id\"\n", "\n"),
+            ("batch = 2", "batch = \"two\""),
+        ],
+    ),
+    (
+        "sql",
+        &[
+            ("':no'", "':no"),
+            ("LIMIT {batch * 10}", "LIMIT {batch * 10"),
+            ("LIMIT {batch * 10}", "LIMIT ?"),
+            ("LIMIT {batch * 10}", "LIMIT $1"),
+            ("LIMIT {batch * 10}", "; SELECT 2"),
+            ("\"SELECT 1\"", "\" \""),
+            ("VALUES {rows}", "VALUES (1)"),
+            ("row = \"(:account, :amount, :note, :when)\"", ""),
+            ("rows = \"batch\"", ""),
+            ("rows = \"batch\"", "rows = 0"),
+            ("rows = \"batch\"", "rows = 40000"),
+            (":note, :when)", ":few, :when)"),
+            ("\"SELECT 1\"", "\"SELECT :account\""),
+            ("\"SELECT 1\"", "\"SELECT {rows}\""),
+            ("times = 2", "times = 0"),
+            ("times = 2", "times = 5000"),
+            ("id SERIAL, a INT, b REAL, c TEXT, d DATETIME)", "{rows}"),
+            ("id SERIAL, a INT, b REAL, c TEXT, d DATETIME)", ":note"),
+            (
+                "sql = \"SELECT a::int, ':no' FROM {table} WHERE id IN (:few) LIMIT {batch * 10}\"",
+                "",
+            ),
+            (
+                "sql = \"SELECT a::int, ':no' FROM {table} WHERE id IN (:few) LIMIT {batch * 10}\"",
+                "sql = []",
+            ),
+            (
+                "sql = \"SELECT a::int, ':no' FROM {table} WHERE id IN (:few) LIMIT {batch * 10}\"",
+                "sql = {}",
+            ),
+            ("returns = 3", "returns = -3"),
+            ("kind = \"multi_get\"\n", "\n"),
+        ],
+    ),
+    (
+        "steps",
+        &[
+            ("{ look = 3, move = 1 }", "{ look = 0, move = 1 }"),
+            ("{ look = 3, move = 1 }", "{}"),
+            ("clients = [\"open\"]", "clients = []"),
+            ("clients = [\"open\"]", "clients = { once = [\"open\"] }"),
+            ("clients = [\"open\"]", "clients = \"open\""),
+            ("clients = [\"open\"]", "clients = [\"look\"]"),
+            ("rows = \"100%\"\n", "\n"),
+            ("rows = \"100%\"", "rows = \"100% of batsh\""),
+            ("rows = \"100%\"", "rows = \"100% off\""),
+            ("rows = \"100%\"", "rows = \"100% +\""),
+            ("rows = \"100%\"", "rows = \"200%\""),
+            ("rows = \"100%\"", "rows = 0"),
+            ("role = \"load\"", "role = \"write\""),
+            ("role = \"load\"", "role = \"maintain\""),
+            ("role = \"read-write\"", "role = \"read\""),
+            ("clients = { look = 3, move = 1 }\n", "\n"),
+            ("procedures = [\"open\"]", "procedures = [\"look\"]"),
+            ("procedures = [\"open\"]", "procedures = { once = [\"open\"] }"),
+            ("rows_per_s = 10", "rows_per_s = 0"),
+            ("needs = [\"fill\"]", "unit = \"all rows\""),
+            ("unit = \"row\"", "needs = [\"pay\"]"),
+            ("order = [\"fill\", \"pay\"]", "order = []"),
+            ("copies = 2", "copies = 0"),
+            ("copies = 2", "copies = 5000"),
+            ("copies = 2", "copies = \"per table\""),
+        ],
+    ),
+];
+
+#[test]
+fn whatever_is_wrong_is_found_with_its_place_and_a_remedy() {
+    for (what, wrong) in WRONG {
+        let said = wrong.iter().map(|(old, new)| {
+            let new_line = new.replace('\n', " | ");
+            format!("{old} -> {new_line}\n    {}", refused(old, new))
+        });
+        let said: Vec<_> = said.collect();
+        insta::assert_snapshot!(format!("refused_{what}"), said.join("\n"));
+    }
+}
+
+#[test]
+fn a_procedure_of_two_tables_says_which_it_works_on() {
+    let two = SMALL.replacen(
+        "[[table]]",
+        "[[table]]\nname = \"other\"\ncreate = \"CREATE ...\"\n\n[[table]]",
+        1,
+    );
+    let error = loaded("small", &two, 1000).unwrap_err();
+    assert_eq!(error.to_string(), "which table does open work on?");
 }
