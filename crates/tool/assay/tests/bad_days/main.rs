@@ -11,3 +11,4 @@ mod results_must_be_writable;
 mod run_survives_engine_faults;
 mod run_survives_sigkill;
 mod sandbox;
+mod servers_leave_nothing;

@@ -1,0 +1,163 @@
+//! A server that Assay starts is measured, and is gone afterwards, whatever happened.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Output};
+use std::time::Duration;
+
+use assert_cmd::assert::OutputAssertExt;
+use model::{RunEnd, RunRecord};
+use rustix::process::Signal;
+
+use crate::sandbox::{Sandbox, said, say, send, sentence, wait_until};
+
+/// The server that is measured.
+const BUILD: &str = "postgres@15.10";
+/// Longest time that anything here may take.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Makes a sandbox that reads from a Postgres for `duration`; says why when there is none here.
+fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {
+    if let Err(reason) = supply::testing::server(BUILD) {
+        say(&format!("skipped: {reason}"));
+        return None;
+    }
+    let benchmark = format!(
+        "steps = [\"fillseq\", \"readrandom\"]\nrows = \"2k\"\nduration = \"{duration}\"\n\
+         warmup = \"0s\""
+    );
+    Some(Sandbox::with_options(&benchmark, &[("pg", BUILD, options.to_owned())]))
+}
+
+/// Returns the processes of servers in the sandbox: they work in their data directory.
+fn processes(sandbox: &Sandbox) -> Vec<u32> {
+    let Ok(data) = fs::canonicalize(sandbox.path("data")) else { return Vec::new() };
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let is_inside = |path: PathBuf| {
+        fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data) && cwd != data)
+    };
+    let inside = all.filter(|entry| is_inside(entry.path()));
+    inside.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Returns the first process of the server: the one that has started the others.
+fn server(sandbox: &Sandbox) -> u32 {
+    let all = processes(sandbox);
+    let parent = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse::<u32>().ok()
+    };
+    let first = all.iter().find(|pid| parent(pid).is_some_and(|parent| !all.contains(&parent)));
+    *first.expect("a server runs")
+}
+
+/// Returns the private directories in the places that servers of the sandbox have.
+fn private(sandbox: &Sandbox) -> Vec<PathBuf> {
+    let data = fs::canonicalize(sandbox.path("data")).unwrap_or_default();
+    let data = data.to_string_lossy().into_owned();
+    let all = fs::read_dir("/tmp").unwrap().flatten().map(|entry| entry.path());
+    let is_its = |path: &PathBuf| {
+        fs::read_to_string(path.join("note.json")).is_ok_and(|note| note.contains(&data))
+    };
+    all.filter(is_its).collect()
+}
+
+/// Checks that no process and no directory of a server is left.
+fn is_clean(sandbox: &Sandbox) {
+    assert_eq!(processes(sandbox), Vec::<u32>::new());
+    assert_eq!(private(sandbox), Vec::<PathBuf>::new());
+    assert_eq!(sandbox.data_left(), Vec::<String>::new());
+}
+
+/// Starts the experiment and waits until it measures.
+fn measuring(sandbox: &Sandbox) -> Child {
+    let child = sandbox.run(&[]).spawn().unwrap();
+    let log = || {
+        let dir = sandbox.experiment()?;
+        let steps = dir.runs(&dir.manifest().ok()?).ok()?.first()?.steps.len();
+        (steps == 1).then_some(())
+    };
+    assert!(wait_until(LONG, || log().is_some()), "the first step does not end");
+    child
+}
+
+fn record(sandbox: &Sandbox) -> RunRecord {
+    sandbox.records().into_values().next().expect("a run was begun")
+}
+
+#[test]
+fn a_server_is_measured_and_its_files_are_kept() {
+    let Some(sandbox) = sandbox("300ms", "work_mem = \"5MB\"") else { return };
+    let output = sandbox.run(&["--placement", "same-cpu"]).output().unwrap();
+    output.clone().assert().success();
+    let run = record(&sandbox);
+    assert_eq!(run.end, RunEnd::Complete, "{}", said(&output));
+    assert_eq!(run.effective_options.get("work_mem"), Some("5MB"));
+    let facts = &run.identity.as_ref().unwrap().facts;
+    assert!(facts["server_program"].ends_with("bin/postgres"), "{facts:?}");
+    assert!(facts["placement"].starts_with("same-cpu: "), "{facts:?}");
+    let counters = &run.steps[1].counters;
+    match facts.get("server_not_counted") {
+        Some(why) => say(&format!("skipped: CPU of the server: {why}")),
+        None => assert!(counters["server_cpu_user_us"] > 0.0, "{counters:?}"),
+    }
+    assert!(run.steps[1].gauges_end["log_bytes"] > 0.0);
+    let dir = sandbox.experiment().unwrap();
+    let kept = dir.path().join("runs").join(&run.cell.id).join("engine");
+    for name in ["server.log", "postgresql.conf"] {
+        assert!(kept.join(name).is_file(), "{name}");
+    }
+    is_clean(&sandbox);
+}
+
+#[test]
+fn a_server_that_is_killed_is_a_recorded_crash() {
+    let Some(sandbox) = sandbox("60s", "") else { return };
+    let child = measuring(&sandbox);
+    send(server(&sandbox), Signal::KILL);
+    let output: Output = child.wait_with_output().unwrap();
+    assert!(!output.status.success());
+    let RunEnd::Crashed { step, reason } = record(&sandbox).end else {
+        panic!("{:?}\n{}", record(&sandbox).end, said(&output));
+    };
+    assert_eq!(step, "readrandom");
+    assert!(reason.starts_with("the server died: signal 9 (KILL); its last words: "), "{reason}");
+    is_clean(&sandbox);
+}
+
+#[test]
+fn a_refused_option_is_told_before_anything_is_run() {
+    let Some(sandbox) = sandbox("300ms", "shared_bufers = \"64MB\"") else { return };
+    let output = sandbox.run(&[]).output().unwrap();
+    assert!(!output.status.success());
+    let told = sentence(&output);
+    assert!(told.contains("shared_bufers") && told.contains("nothing was run"), "{told}");
+    assert!(sandbox.experiment().is_none());
+    is_clean(&sandbox);
+}
+
+#[test]
+fn an_interrupted_run_stops_its_server() {
+    let Some(sandbox) = sandbox("60s", "") else { return };
+    let child = measuring(&sandbox);
+    send(child.id(), Signal::INT);
+    child.wait_with_output().unwrap();
+    let end = record(&sandbox).end;
+    assert!(matches!(end, RunEnd::Interrupted { .. }), "{end:?}");
+    is_clean(&sandbox);
+}
+
+/// Goal: a server does not outlive an Assay that is killed, and the next one removes the rest.
+/// Method: the next one measures another engine, in the same data directory.
+#[test]
+fn what_a_killed_assay_left_is_removed_by_the_next() {
+    let Some(sandbox) = sandbox("60s", "") else { return };
+    let child = measuring(&sandbox);
+    send(child.id(), Signal::KILL);
+    child.wait_with_output().unwrap();
+    assert!(wait_until(LONG, || processes(&sandbox).is_empty()), "the server follows");
+    assert!(!private(&sandbox).is_empty(), "nobody has cleaned up yet");
+    let quick = ["run", "fillseq", "--engine", "null", "--rows", "1k", "--disk-floor", "1MiB"];
+    sandbox.assay(&quick).assert().success();
+    is_clean(&sandbox);
+}
