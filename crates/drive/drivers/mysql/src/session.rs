@@ -57,14 +57,15 @@ impl<'e> MysqlSession<'e> {
             return failure.into();
         }
         self.is_lost = true;
+        let lost = EngineError::from(failure);
         if self.reconnects >= RECONNECTS_MAX {
             return EngineError::Fatal(format!(
-                "{failure}; it was made again {RECONNECTS_MAX} times before: see the server's log"
+                "{lost}; it was made again {RECONNECTS_MAX} times before: see the server's log"
             ));
         }
         match self.connect() {
-            Ok(()) => failure.into(),
-            Err(error) => EngineError::Fatal(format!("{failure}; then: {error}")),
+            Ok(()) => lost,
+            Err(error) => EngineError::Fatal(format!("{lost}; then: {error}")),
         }
     }
 

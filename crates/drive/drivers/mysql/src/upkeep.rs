@@ -12,7 +12,8 @@ use crate::tables::Store;
 /// are left out.
 ///
 /// Source: MySQL's reference manual, "Configuring Buffer Pool Flushing" and "Purge Configuration".
-const HASTE: [(&str, &str); 4] = [
+const HASTE: [(&str, &str); 5] = [
+    ("innodb_io_capacity", "@@GLOBAL.innodb_io_capacity_max"),
     ("innodb_max_dirty_pages_pct_lwm", "0"),
     ("innodb_max_dirty_pages_pct", "0"),
     ("innodb_idle_flush_pct", "100"),

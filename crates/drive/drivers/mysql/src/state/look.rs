@@ -20,19 +20,29 @@ const DIRTY_BYTES_AT_REST: f64 = (4 << 20) as f64;
 /// Begin of the names of counters of `innodb_metrics`.
 const METRIC: &str = "metric:";
 
+/// What `MyRocks` tells of its trees, column families added up. `CompactedFiles` are those that
+/// are being compacted now.
+///
+/// Source: MariaDB's documentation, "Information Schema ROCKSDB_COMPACTION_STATS Table".
+const SHAPE: &str = "SELECT stat_type, SUM(value) FROM information_schema.rocksdb_cfstats GROUP BY \
+                     stat_type UNION ALL SELECT stat_type, value FROM \
+                     information_schema.rocksdb_dbstats UNION ALL SELECT CONCAT(level, ' ', type), \
+                     SUM(value) FROM information_schema.rocksdb_compaction_stats WHERE type IN \
+                     ('NumFiles', 'SizeBytes', 'CompactedFiles') GROUP BY level, type";
+/// Levels of a tree at most.
+const LEVELS_MAX: u32 = 64;
+
 type Counters = BTreeMap<String, f64>;
 
-/// Looks at the server's counters: two questions, four for `MyRocks`.
+/// Looks at the server's counters: two questions, three for `MyRocks`.
 pub(crate) fn look(connection: &mut Connection, store: Store) -> Result<EngineState, Failure> {
     let mut counters = status(connection)?;
     counters.extend(metrics(connection)?);
     let mut state = EngineState::default();
     if store == Store::Myrocks {
         state.readings = named(MYROCKS, &counters);
-        let running = running_compactions(connection)?;
-        state.levels = levels(connection);
-        state.readings.insert("engine_background_jobs".to_owned(), running);
-        state.is_idle = Some(running == 0.0);
+        let shape = shape(connection)?;
+        add_of_myrocks(&shape, &mut state);
     } else {
         state.readings = named(INNODB, &counters);
         add_of_innodb(&counters, &mut state.readings);
@@ -125,30 +135,38 @@ fn is_innodb_idle(counters: &Counters) -> Option<bool> {
     Some(*history <= HISTORY_AT_REST && *dirty <= most)
 }
 
-/// Returns how many compactions and flushes of `MyRocks` run or wait.
-fn running_compactions(connection: &mut Connection) -> Result<f64, Failure> {
-    let sql = "SELECT COALESCE(SUM(value), 0) FROM information_schema.rocksdb_cfstats WHERE \
-               stat_type IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', \
-               'NUM_RUNNING_COMPACTIONS', 'NUM_RUNNING_FLUSHES')";
-    match connection.first(sql) {
-        Ok(told) => Ok(told.and_then(|told| told.parse().ok()).unwrap_or(0.0)),
-        Err(Failure::Refused(_)) => Ok(0.0),
-        Err(failure) => Err(failure),
-    }
+/// Returns what `MyRocks` tells of its trees: gauges by name, and by level and name.
+fn shape(connection: &mut Connection) -> Result<Counters, Failure> {
+    let rows = match connection.rows(SHAPE) {
+        Err(Failure::Refused(_)) => return Ok(Counters::new()),
+        rows => rows?,
+    };
+    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
+        [name, value] => Some((name.clone(), value.parse().ok()?)),
+        _ => None,
+    });
+    Ok(pairs.collect())
 }
 
-/// Returns the levels of all column families together; `None` when the server does not tell.
-fn levels(connection: &mut Connection) -> Option<Vec<LevelShape>> {
-    let sql = "SELECT level, COUNT(DISTINCT sst_name), SUM(data_size) FROM \
-               information_schema.rocksdb_sst_props GROUP BY level ORDER BY level";
-    let rows = connection.rows(sql).ok()?;
-    let level = |row: &Vec<String>| match row.as_slice() {
-        [level, files, bytes] => Some(LevelShape {
-            level: level.parse().ok()?,
-            files: files.parse().ok()?,
-            bytes: bytes.parse().ok()?,
-        }),
-        _ => None,
+/// Adds what `MyRocks` tells of its trees.
+fn add_of_myrocks(shape: &Counters, state: &mut EngineState) {
+    let get = |name: &str| shape.get(name).copied();
+    let mut put = |name: &str, value: Option<f64>| {
+        state.readings.extend(value.map(|value| (name.to_owned(), value)));
     };
-    rows.iter().map(level).collect()
+    put("engine_cache_bytes", get("DB_BLOCK_CACHE_USAGE"));
+    // A level without files is not told.
+    let l0_files = get("L0 NumFiles").or_else(|| get("Sum NumFiles").map(|_| 0.0));
+    put("engine_l0_files", l0_files);
+    let work = ["COMPACTION_PENDING", "MEM_TABLE_FLUSH_PENDING", "NUM_IMMUTABLE_MEM_TABLE"];
+    let waiting: f64 = work.into_iter().filter_map(get).sum();
+    state.is_idle = get("Sum CompactedFiles").map(|files| files + waiting == 0.0);
+    put("engine_disk_bytes", get("Sum SizeBytes"));
+    let levels = (0..LEVELS_MAX).filter_map(|level| {
+        let (files, bytes) =
+            (get(&format!("L{level} NumFiles"))?, get(&format!("L{level} SizeBytes"))?);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+        Some(LevelShape { level, files: files as u64, bytes: bytes as u64 })
+    });
+    state.levels = Some(levels.collect::<Vec<_>>()).filter(|levels| !levels.is_empty());
 }

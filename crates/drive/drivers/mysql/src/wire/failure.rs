@@ -76,10 +76,13 @@ impl From<Failure> for EngineError {
     #[cold]
     fn from(failure: Failure) -> Self {
         let text = failure.to_string();
-        if failure.is_loss() {
-            return Self::Timeout(text);
+        let is_loss = failure.is_loss();
+        let Failure::Refused(refusal) = failure else {
+            return if is_loss { Self::Timeout(text) } else { Self::Fatal(text) };
+        };
+        if is_loss {
+            return Self::Timeout(format!("connection lost: {text}"));
         }
-        let Failure::Refused(refusal) = failure else { return Self::Fatal(text) };
         match refusal.number {
             // Deadlock; snapshot conflict; a row that another client has put in between.
             1213 | 1020 | 1062 => Self::Conflict(text),

@@ -48,6 +48,8 @@ const PACKETS_MAX: usize = 16;
 
 const NATIVE: &[u8] = b"mysql_native_password";
 const SHA2: &[u8] = b"caching_sha2_password";
+/// Servers also name it to users they do not have, so that nobody learns who there is.
+const SHA256: &[u8] = b"sha256_password";
 /// The socket's owner is asked of the kernel: nothing is to be said.
 const SOCKET: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
 
@@ -159,10 +161,10 @@ fn answer(out: &mut Vec<u8>, entry: &Entry<'_>, agreed: u32, collation: u8) {
     out.extend_from_slice(&[0; 23]);
     out.extend_from_slice(entry.endpoint.user.as_bytes());
     out.push(0);
-    let (plugin, said) = match entry.said() {
-        Ok(said) => (entry.plugin.as_slice(), said),
+    let (plugin, said) = match (entry.plugin.as_slice(), entry.said()) {
+        (plugin @ (NATIVE | SHA2 | b""), Ok(said)) => (plugin, said),
         // The server then names the way it wants of this user.
-        Err(_unknown) => (NATIVE, Vec::new()),
+        _ => (NATIVE, Vec::new()),
     };
     out.push(u8::try_from(said.len()).expect("a digest is short"));
     out.extend_from_slice(&said);
@@ -181,11 +183,19 @@ impl Entry<'_> {
         self.endpoint.password.as_ref().map_or(&[], |password| password.0.as_bytes())
     }
 
+    /// Returns the password as it is said where nobody listens.
+    fn open(&self) -> Vec<u8> {
+        [self.password(), &[0]].concat()
+    }
+
     /// Returns what the way to log in wants to hear first.
     fn said(&self) -> Result<Vec<u8>, Failure> {
         match self.plugin.as_slice() {
             NATIVE | b"" => Ok(native(self.password(), &self.nonce)),
             SHA2 => Ok(sha2(self.password(), &self.nonce)),
+            SHA256 if self.is_secure || self.password().is_empty() => Ok(self.open()),
+            // Asks for the server's key.
+            SHA256 => Ok(vec![1]),
             other if SOCKET.contains(&other) => Ok(Vec::new()),
             other => Err(Failure::Login(format!(
                 "the user `{}` logs in by `{}`, which is not spoken here: give it \
@@ -214,6 +224,9 @@ impl Entry<'_> {
                     Some(self.said()?)
                 }
                 Some((1, more)) if self.plugin == SHA2 => self.sha2_more(more)?,
+                Some((1, pem)) if self.plugin == SHA256 => {
+                    Some(sealed(self.password(), &self.nonce, pem)?)
+                }
                 _ => return Err(garbled("a step of the login")),
             };
             if let Some(said) = said {
@@ -229,7 +242,7 @@ impl Entry<'_> {
         match more {
             // It was there.
             [3] => Ok(None),
-            [4] if self.is_secure => Ok(Some([self.password(), &[0]].concat())),
+            [4] if self.is_secure => Ok(Some(self.open())),
             [4] => Ok(Some(vec![2])),
             pem => sealed(self.password(), &self.nonce, pem).map(Some),
         }

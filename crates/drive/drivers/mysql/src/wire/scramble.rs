@@ -136,7 +136,10 @@ mod tests {
     Lm8iYanXUdgeVl3f/Luy3ykjvEAv4pAbNH3VlQlCWSp1Q/8ratiW403OOMmNz35s\n\
     mB6v/i5cu4ub86zcMwIDAQAB\n\
     -----END PUBLIC KEY-----\n";
-    const PRIVATE: &str = "416c5302a4017761";
+    const PRIVATE: &str = "7ff1d4d29b82e55df9fb8432db055347e13fa9518bc756f68a556e199eb508bff3c940fb007391ae\
+        1520e009937e71e42d97ae5f3c8b603fc0d26420d20a2846d1b993d523c6a9ff67f5ac5d1256a2a1\
+        b1dd05402ba5758d27f79a0081d1fc6f9e0712133520e1026449f668eaeb20978c2ad02fc86155d8\
+        416c5302a4017761";
 
     #[test]
     fn digests_are_those_of_the_protocol() {

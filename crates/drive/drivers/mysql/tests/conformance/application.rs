@@ -1,0 +1,125 @@
+//! A small application: a table of sales, and what is done with it.
+
+use model::OpKind;
+use model::sql::{Application, Copies, Part, Procedure, Said, Statement, Table};
+
+/// Positions and kinds of the procedures.
+pub(crate) const INSERT: (u16, OpKind) = (0, OpKind::Insert);
+pub(crate) const DELETE: (u16, OpKind) = (1, OpKind::Delete);
+pub(crate) const IN_LIST: (u16, OpKind) = (2, OpKind::Scan);
+pub(crate) const MOVE: (u16, OpKind) = (3, OpKind::Transaction);
+pub(crate) const BROKEN: (u16, OpKind) = (4, OpKind::Transaction);
+pub(crate) const DEFINE: (u16, OpKind) = (5, OpKind::Define);
+pub(crate) const ALL: (u16, OpKind) = (6, OpKind::Scan);
+pub(crate) const KILL: (u16, OpKind) = (7, OpKind::Get);
+pub(crate) const HOLD: (u16, OpKind) = (8, OpKind::Transaction);
+/// One after the other, another column of every row.
+pub(crate) const COLUMNS: [(u16, OpKind); 4] =
+    [(9, OpKind::Scan), (10, OpKind::Scan), (11, OpKind::Scan), (12, OpKind::Scan)];
+
+/// Rows of one insert.
+pub(crate) const ROWS: u32 = 3;
+
+/// Reads a statement: `{}` is the table, `?` the next argument, `[...]` is repeated for each row.
+pub(crate) fn statement(text: &str) -> Statement {
+    let (mut argument, mut parts) = (0, Vec::new());
+    let mut words = text;
+    while let Some(at) = words.find(['{', '?', '[']) {
+        parts.push(Part::Text(words[..at].to_owned()));
+        words = match &words[at..=at] {
+            "{" => {
+                parts.push(Part::Table);
+                &words[at + 2..]
+            }
+            "?" => {
+                parts.push(Part::Argument(argument));
+                argument += 1;
+                &words[at + 1..]
+            }
+            _ => {
+                let (row, rest) = words[at + 1..].split_once(']').expect("a row ends");
+                parts.push(Part::Rows(of_row(row)));
+                rest
+            }
+        };
+    }
+    parts.push(Part::Text(words.to_owned()));
+    Statement { parts }
+}
+
+fn of_row(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for (number, words) in (0u16..).zip(text.split('?')) {
+        if number > 0 {
+            parts.push(Part::RowArgument(number - 1));
+        }
+        parts.push(Part::Text(words.to_owned()));
+    }
+    parts
+}
+
+fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
+    let said: Vec<_> = statements.iter().map(|text| statement(text)).collect();
+    Procedure {
+        name: "p".to_owned(),
+        kind,
+        table: 0,
+        is_transaction: kind == OpKind::Transaction,
+        statements: Said { postgres: Vec::new(), mysql: said },
+        arguments: Vec::new(),
+        row: Vec::new(),
+        rows: 0,
+        rows_expected: None,
+    }
+}
+
+/// Returns the application.
+pub(crate) fn sales() -> Application {
+    let mut insert = procedure(
+        OpKind::Insert,
+        &["INSERT INTO {} (at, customer, price, data) VALUES [(?, ?, ?, ?)]"],
+    );
+    // Only the number of values matters to a driver.
+    insert.row = vec![model::sql::Draw::Id; 4];
+    insert.rows = ROWS;
+    let take = "UPDATE {} SET customer = customer - 1 WHERE id = ?";
+    let give = "UPDATE {} SET customer = customer + 1 WHERE id = 2";
+    let table = Table {
+        name: "sale".to_owned(),
+        copies: Copies::PerClient,
+        create: Said {
+            postgres: Vec::new(),
+            mysql: vec![statement(
+                "CREATE TABLE {} (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, at DATETIME NOT \
+                 NULL, customer INT NOT NULL, price DOUBLE NOT NULL, data VARCHAR(200) NOT NULL)",
+            )],
+        },
+        id: Some("id".to_owned()),
+    };
+    Application {
+        name: "sales".to_owned(),
+        about: "a table of sales".to_owned(),
+        row_bytes: 50,
+        tables: vec![table],
+        procedures: vec![
+            insert,
+            procedure(DELETE.1, &["DELETE FROM {} WHERE id >= ? ORDER BY id LIMIT 2"]),
+            procedure(
+                IN_LIST.1,
+                &["SELECT id, at, customer, price, data FROM {} WHERE id IN (?, ?, ?) ORDER BY id"],
+            ),
+            procedure(MOVE.1, &[take, give]),
+            procedure(BROKEN.1, &[take, "UPDATE {} SET no_such_column = 1"]),
+            procedure(DEFINE.1, &["ALTER TABLE {} ADD INDEX by_customer (customer, price)"]),
+            procedure(ALL.1, &["SELECT customer, id FROM {} ORDER BY id"]),
+            procedure(KILL.1, &["KILL CONNECTION_ID()"]),
+            procedure(HOLD.1, &[take, "DO SLEEP(2)"]),
+            procedure(OpKind::Scan, &["SELECT at FROM {} ORDER BY id"]),
+            procedure(OpKind::Scan, &["SELECT price, at FROM {} ORDER BY id"]),
+            procedure(OpKind::Scan, &["SELECT data, price FROM {} ORDER BY id"]),
+            procedure(OpKind::Scan, &["SELECT -customer, NULL FROM {} ORDER BY id"]),
+        ],
+        steps: Vec::new(),
+        order: Vec::new(),
+    }
+}

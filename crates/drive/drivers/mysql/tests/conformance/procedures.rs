@@ -1,0 +1,116 @@
+//! Procedures of a small application.
+
+use std::thread;
+
+use engine::{Engine, EngineError, Session};
+use model::sql::Argument;
+use model::{Bounds, Outcome};
+
+use crate::application::{
+    ALL, BROKEN, COLUMNS, DEFINE, DELETE, HOLD, IN_LIST, INSERT, MOVE, ROWS, sales,
+};
+use crate::opened::{Place, call};
+
+/// Text of the rows: what must be quoted is in it.
+const DATA: &[u8] = b"it's \\ 'quoted' \"so\"\0 and ends";
+
+/// Inserts as many rows as an insert has, the first for customer `customer`.
+pub(crate) fn insert(session: &mut dyn Session, customer: i64) -> Result<u64, EngineError> {
+    let end = u32::try_from(DATA.len()).expect("it is short");
+    let arguments: Vec<_> = (0..i64::from(ROWS))
+        .flat_map(|row| {
+            [
+                Argument::Moment(1_700_000_000 + row),
+                Argument::Integer(customer + row),
+                Argument::Real(0.25 * f64::from(i32::try_from(row).expect("it is small"))),
+                Argument::Text { start: 0, end },
+            ]
+        })
+        .collect();
+    call(session, INSERT, &arguments, DATA).map(|(_, rows, _)| rows)
+}
+
+fn customers(session: &mut dyn Session) -> Vec<String> {
+    let (_, _, kept) = call(session, ALL, &[], &[]).expect("the rows are read");
+    kept.into_iter().map(|(key, _)| key).collect()
+}
+
+/// Goal: the protocol changes nothing but the way.
+/// Method: the same calls over both; rows are compared by their first fields, column by column.
+pub(crate) fn prepared_and_text_give_the_same_rows(place: &Place) {
+    let seen = ["prepared", "text"].map(|protocol| {
+        let (mut spec, _dir) = place.fresh(Some(sales()));
+        spec.options.set("assay.protocol", protocol);
+        let engine = place.driver.open(&spec).expect("the server is good");
+        let mut session = engine.session().expect("there is room");
+        calls(&mut *session, &*engine)
+    });
+    assert_eq!(seen[0], seen[1]);
+    let [ids, at, price, data, minus] = &seen[0][..] else { panic!("{seen:?}") };
+    assert_eq!(ids[..], ["1", "4", "6"].map(str::to_owned));
+    assert_eq!(at[0], "2023-11-14 22:13:20");
+    assert_eq!(price[..], ["0", "0", "0.25", "0.5"].map(str::to_owned));
+    assert_eq!(data[0].as_bytes(), DATA);
+    assert_eq!(minus[..], ["-7", "-70", "-71", "-72"].map(str::to_owned));
+}
+
+/// Makes every kind of call and returns the first fields of the rows of each read.
+fn calls(session: &mut dyn Session, engine: &dyn Engine) -> Vec<Vec<String>> {
+    assert_eq!(insert(session, 7), Ok(3));
+    assert_eq!(insert(session, 70), Ok(3));
+    let deleted = call(session, DELETE, &[Argument::Integer(2)], &[]).expect("rows are deleted");
+    assert_eq!((deleted.0, deleted.1), (Outcome::Done, 2));
+    let none = call(session, DELETE, &[Argument::Integer(200)], &[]).expect("no row is deleted");
+    assert_eq!((none.0, none.1), (Outcome::Done, 0), "deleting what is absent succeeds");
+    assert_eq!(engine.bounds(0, 0), Ok(Some(Bounds { first: 1, next: 7 })));
+    assert_eq!(engine.bounds(0, 1), Ok(Some(Bounds::default())), "the other client's is empty");
+    assert_eq!(engine.count_rows(0, 0), Ok(Some(4)));
+    assert_eq!(engine.bounds(1, 0), Ok(None));
+    call(session, DEFINE, &[], &[]).expect("the index is built");
+
+    let integers = |ids: [i64; 3]| ids.map(Argument::Integer);
+    let absent = call(session, IN_LIST, &integers([2, 3, 9]), &[]).expect("nothing is found");
+    assert_eq!((absent.0, absent.1), (Outcome::NotFound, 0));
+    let list = call(session, IN_LIST, &integers([6, 4, 1]), &[]).expect("rows are read");
+    assert_eq!((list.0, list.1), (Outcome::Done, 3));
+    let mut seen = vec![list.2];
+    for column in COLUMNS {
+        seen.push(call(session, column, &[], &[]).expect("rows are read").2);
+    }
+    let keys = |kept: Vec<(String, Vec<u8>)>| kept.into_iter().map(|(key, _)| key).collect();
+    seen.into_iter().map(keys).collect()
+}
+
+pub(crate) fn a_transaction_that_fails_leaves_nothing(place: &Place) {
+    let (engine, _dir) = place.open(sales());
+    let mut session = engine.session().expect("there is room");
+    insert(&mut *session, 10).expect("rows are inserted");
+    let first = [Argument::Integer(1)];
+    let (outcome, rows, _) = call(&mut *session, MOVE, &first, &[]).expect("it is done");
+    assert_eq!((outcome, rows), (Outcome::Done, 2));
+    assert_eq!(customers(&mut *session), ["9", "12", "12"]);
+    let error = call(&mut *session, BROKEN, &first, &[]).expect_err("there is no such column");
+    assert!(matches!(&error, EngineError::Fatal(text) if text.contains("1054")), "{error:?}");
+    assert_eq!(customers(&mut *session), ["9", "12", "12"]);
+}
+
+/// Goal: a lock that is not had is a time-out, a cycle of waits a conflict or a time-out.
+/// Method: one client holds a row for two seconds, the other asks for it until it waits.
+pub(crate) fn conflicts_and_time_outs_are_told_apart(place: &Place) {
+    const TRIES: usize = 1000;
+    let (engine, _dir) = place.open(sales());
+    insert(&mut *engine.session().expect("there is room"), 10).expect("rows are inserted");
+    thread::scope(|scope| {
+        let first = [Argument::Integer(1)];
+        let holder = scope.spawn(|| {
+            let mut session = engine.session().expect("there is room");
+            call(&mut *session, HOLD, &[Argument::Integer(1)], &[]).map(drop)
+        });
+        let mut session = engine.session().expect("there is room");
+        let told = (0..TRIES).find_map(|_| call(&mut *session, MOVE, &first, &[]).err());
+        let told = told.expect("the row is held for longer than a lock is waited for");
+        assert!(matches!(&told, EngineError::Timeout(text) if text.contains("1205")), "{told:?}");
+        assert_eq!(holder.join().expect("no panic"), Ok(()));
+        call(&mut *session, MOVE, &first, &[]).expect("the row is free again");
+    });
+}
