@@ -13,7 +13,10 @@ pub enum Direction {
 }
 
 /// One request; it borrows its keys and values from the generator that made it.
+// With a tag of its own: hidden in the kind of a call, as the compiler would have it, it costs ten
+// instructions per operation of the client's loop (141 instead of 131, by callgrind).
 #[derive(Debug, Clone, Copy)]
+#[repr(u8)]
 pub enum Op<'a> {
     /// Read one key.
     Get {
