@@ -1,5 +1,7 @@
 //! Postgres against the oracle: each directory of the battery is a server of its own.
 
+#![expect(clippy::print_stdout, reason = "a test says why it is skipped")]
+
 #[path = "live/program.rs"]
 mod program;
 

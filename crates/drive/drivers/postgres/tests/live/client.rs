@@ -1,78 +1,10 @@
-//! Procedures made of text, and the calling of them.
+//! Calling procedures, and logging in like somebody who does not own the server.
 
-use std::sync::Arc;
+use engine::{Asked, EngineError, OpenSpec, Rows, Session};
+use model::{Argument, Call, Endpoint, Op, OpKind, Outcome};
 
-use engine::{Asked, EngineError, Rows, Session};
-use model::sql::{Copies, Draw, Part, Procedure, Said, Statement, Table};
-use model::{Application, Argument, Call, Op, OpKind, Outcome};
-
-/// Reads a statement: `{table}` is the table, `{0}` an argument, `{rows:...:}` the rows, in which
-/// `{r0}` is a value of the row.
-pub(crate) fn statement(text: &str) -> Statement {
-    Statement { parts: parts(text) }
-}
-
-fn parts(text: &str) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some((words, after)) = rest.split_once('{') {
-        parts.push(Part::Text(words.to_owned()));
-        let end = if after.starts_with("rows:") { ":}" } else { "}" };
-        let (name, after) = after.split_once(end).expect("braces are closed");
-        parts.push(match name {
-            "table" => Part::Table,
-            _ => match (name.strip_prefix("rows:"), name.strip_prefix('r')) {
-                (Some(row), _) => Part::Rows(self::parts(row)),
-                (None, Some(number)) => Part::RowArgument(number.parse().expect("a number")),
-                (None, None) => Part::Argument(name.parse().expect("a number")),
-            },
-        });
-        rest = after;
-    }
-    parts.push(Part::Text(rest.to_owned()));
-    parts
-}
-
-/// Returns a procedure that draws `arguments` values once and `row` values for each of `rows`.
-pub(crate) fn procedure(
-    kind: OpKind,
-    statements: &[&str],
-    (arguments, row, rows): (usize, usize, u32),
-) -> Procedure {
-    let postgres = statements.iter().map(|text| statement(text)).collect();
-    Procedure {
-        name: statements.join("; "),
-        kind,
-        table: 0,
-        is_transaction: kind == OpKind::Transaction,
-        statements: Said { postgres, mysql: Vec::new() },
-        arguments: vec![Draw::Number; arguments],
-        row: vec![Draw::Number; row],
-        rows,
-        rows_expected: None,
-    }
-}
-
-/// Returns an application of one table for each of two clients, created by that statement.
-pub(crate) fn application(create: &str, procedures: Vec<Procedure>) -> Asked {
-    let create = Said { postgres: vec![statement(create)], mysql: Vec::new() };
-    let table = Table {
-        name: "item".to_owned(),
-        copies: Copies::PerClient,
-        create,
-        id: Some("id".to_owned()),
-    };
-    let application = Application {
-        name: "small".to_owned(),
-        about: "a test".to_owned(),
-        row_bytes: 100,
-        tables: vec![table],
-        procedures,
-        steps: Vec::new(),
-        order: Vec::new(),
-    };
-    Asked { application: Arc::new(application), clients: 2 }
-}
+use crate::saying::{application, procedure};
+use crate::started::{Started, open};
 
 /// Returns an application whose procedures are statements without values.
 pub(crate) fn statements(statements: &[&str]) -> Asked {
@@ -96,4 +28,14 @@ pub(crate) fn call(
 /// Calls a procedure without values.
 pub(crate) fn just_call(session: &mut dyn Session, procedure: u16) -> Result<Outcome, EngineError> {
     call(session, (procedure, 0), (&[], b""), &mut Rows::new())
+}
+
+/// Returns how to log in as to a server that others have started.
+pub(crate) fn foreign(server: &Started, user: &str) -> Endpoint {
+    Endpoint { user: user.to_owned(), is_foreign: true, ..server.endpoint() }
+}
+
+/// Returns the error of opening `spec`.
+pub(crate) fn refused(spec: &OpenSpec) -> EngineError {
+    open(spec).err().expect("it is refused")
 }

@@ -5,9 +5,9 @@ use std::fs;
 use engine::EngineError;
 use model::{Endpoint, Password};
 
-use crate::client::{just_call, statements};
+use crate::client::{just_call, refused, statements};
 use crate::program::programs;
-use crate::started::{Started, open, refused, spec};
+use crate::started::{Started, open, spec};
 
 const ROLES: [&str; 7] = [
     "SET password_encryption = 'scram-sha-256'",
@@ -33,7 +33,7 @@ fn each_kind_of_login_works_and_refusals_are_told() {
     let Some(program) = programs().pop() else { return };
     let server = Started::new(&program, &[]);
     let dir = tempfile::tempdir().unwrap();
-    fs::write(server.data().join("pg_hba.conf"), RULES).unwrap();
+    fs::write(server.running.site().data.join("pg_hba.conf"), RULES).unwrap();
     let application = Some(statements(&ROLES));
     let engine = open(&spec(dir.path(), server.endpoint(), application)).unwrap();
     let mut session = engine.session().unwrap();

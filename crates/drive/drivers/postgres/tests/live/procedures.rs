@@ -4,8 +4,9 @@ use engine::{Engine, EngineError, Rows, Session};
 use model::sql::Procedure;
 use model::{Argument, Bounds, OpKind, Outcome};
 
-use crate::client::{application, call, just_call, procedure};
+use crate::client::{call, just_call};
 use crate::program::programs;
+use crate::saying::{application, procedure};
 use crate::started::{Started, open, spec};
 
 const CREATE: &str = "CREATE TABLE {table} (id BIGSERIAL PRIMARY KEY, at TIMESTAMP NOT NULL, \

@@ -1,6 +1,6 @@
 //! A server that the tests of a file share.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use driver_postgres::{KIND, PostgresDriver};
 use engine::{Asked, Driver, Engine, EngineError, OpenSpec};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 /// A running server and its directory; killed when dropped.
 pub(crate) struct Started {
-    running: Running,
+    pub(crate) running: Running,
     _dir: TempDir,
 }
 
@@ -40,16 +40,6 @@ impl Started {
         self.running.endpoint().clone()
     }
 
-    /// Returns how to log in as to a server that others have started.
-    pub(crate) fn foreign(&self, user: &str) -> Endpoint {
-        Endpoint { user: user.to_owned(), is_foreign: true, ..self.endpoint() }
-    }
-
-    /// Returns the server's data directory.
-    pub(crate) fn data(&self) -> PathBuf {
-        self.running.site().data.clone()
-    }
-
     /// Stops it.
     pub(crate) fn stop(mut self) {
         self.running.stop(STOP_WITHIN).expect("the server stops");
@@ -74,9 +64,4 @@ pub(crate) fn spec(dir: &Path, endpoint: Endpoint, application: Option<Asked>) -
 /// Opens `spec`.
 pub(crate) fn open(spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
     PostgresDriver.open(spec)
-}
-
-/// Returns the error of opening `spec`.
-pub(crate) fn refused(spec: &OpenSpec) -> EngineError {
-    open(spec).err().expect("it is refused")
 }

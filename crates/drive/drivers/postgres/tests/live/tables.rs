@@ -5,9 +5,9 @@ use std::path::Path;
 use engine::{EngineError, OpenSpec, Rows};
 use model::{Bytes, Durability, Endpoint, Op, Outcome};
 
-use crate::client::{just_call, statements};
+use crate::client::{foreign, just_call, refused, statements};
 use crate::program::programs;
-use crate::started::{Started, open, refused, spec};
+use crate::started::{Started, open, spec};
 
 const GET: Op<'_> = Op::Get { key: b"key" };
 const PUT: Op<'_> = Op::Put { key: b"key", value: b"value" };
@@ -26,7 +26,7 @@ fn leftovers_are_dropped_and_strangers_left_alone() {
     let Some(program) = programs().pop() else { return };
     let server = Started::new(&program, &[]);
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let at = |dir: &Path| spec(dir, server.foreign("postgres"), None);
+    let at = |dir: &Path| spec(dir, foreign(&server, "postgres"), None);
     assert_eq!(once(&at(first.path()), &PUT), Ok(Outcome::Done));
     assert_eq!(once(&at(first.path()), &GET), Ok(Outcome::Done), "the same data set");
     assert_eq!(once(&at(second.path()), &GET), Ok(Outcome::NotFound), "a new data set");
@@ -56,7 +56,7 @@ fn leftovers_are_dropped_and_strangers_left_alone() {
     let error = refused(&at(first.path())).to_string();
     assert!(error.contains("has a table `assay_kv` that Assay did not make"), "{error}");
 
-    let other = Endpoint { database: "other".to_owned(), ..server.foreign("weak") };
+    let other = Endpoint { database: "other".to_owned(), ..foreign(&server, "weak") };
     let other = spec(second.path(), other, None);
     // Before release 15 everybody may make tables in the schema `public` of a new database.
     if let Err(error) = open(&other) {

@@ -1,7 +1,7 @@
 //! What the server tells of itself, in every release that is found.
 
 use engine::{Engine, Maintenance, Rows};
-use model::{Op, Outcome};
+use model::{EngineState, Op, Outcome};
 
 use crate::program::programs;
 use crate::started::{Started, open, spec};
@@ -34,41 +34,48 @@ fn every_release_tells_its_state_and_is_maintained() {
         let options = engine.effective_options().unwrap();
         assert_eq!(options.get("shared_buffers"), Some("128MB"));
         assert_eq!(options.get("assay.protocol"), Some("prepared"));
-
-        let before = engine.state().unwrap();
-        work(&*engine);
-        assert_eq!(engine.maintain(Maintenance::Flush), Ok(true));
-        // Sessions hand in their counters when they end, which the server may do a moment later.
-        let handed_in = |name: &str, least: f64| {
-            let grown = (0..10_000).any(|_| {
-                let state = engine.state().unwrap();
-                state.readings[name] - before.readings[name] >= least
-            });
-            assert!(grown, "{name} of {}", program.display());
-        };
-        handed_in("engine_heap_fetches", f64::from(2 * ROWS));
-        handed_in("engine_garbage_rows", 1.0);
-        handed_in("engine_commits", f64::from(4 * ROWS));
-        handed_in("engine_cache_hits", f64::from(2 * ROWS));
-        handed_in("engine_wal_write_bytes", 1e6);
-        handed_in("engine_page_write_bytes", 1e6);
-        handed_in("engine_checkpoints", 1.0);
-        let state = engine.state().unwrap();
-        assert!(state.readings["engine_disk_bytes"] > 1e6, "{state:?}");
-        assert_eq!(state.readings.contains_key("engine_fsyncs"), major >= 14, "{state:?}");
-        assert!(state.own_counters["tup_inserted"] >= f64::from(ROWS), "{state:?}");
-
-        assert_eq!(engine.maintain(Maintenance::Clean), Ok(true));
-        let is_clean =
-            (0..10_000).any(|_| engine.state().unwrap().readings["engine_garbage_rows"] < 0.5);
-        assert!(is_clean, "{}", program.display());
-        assert_eq!(engine.maintain(Maintenance::CompactAll), Ok(true));
-        assert_eq!(engine.maintain(Maintenance::CompactLevel0), Ok(false));
-        let is_idle = (0..10_000).any(|_| engine.state().unwrap().is_idle == Some(true));
-        assert!(is_idle, "{}", program.display());
+        counters_grow(&*engine, major);
+        maintenance_is_done(&*engine);
         let text = engine.statistics_text().unwrap();
         assert!(text.contains("# pg_stat_database\n{\"datid\""), "{text}");
         engine.close().unwrap();
         server.stop();
     }
+}
+
+/// Asks for the state until it is as wanted: sessions hand in their counters when they end, which
+/// the server may do a moment later.
+fn wait_for(engine: &dyn Engine, what: &str, is_so: impl Fn(&EngineState) -> bool) {
+    let version = engine.identity().version;
+    let is_seen = (0..10_000).any(|_| is_so(&engine.state().unwrap()));
+    assert!(is_seen, "{what} of {version}: {:?}", engine.state());
+}
+
+fn counters_grow(engine: &dyn Engine, major: u32) {
+    let before = engine.state().unwrap();
+    work(engine);
+    assert_eq!(engine.maintain(Maintenance::Flush), Ok(true));
+    for (name, least) in [
+        ("engine_heap_fetches", f64::from(2 * ROWS)),
+        ("engine_garbage_rows", 1.0),
+        ("engine_commits", f64::from(4 * ROWS)),
+        ("engine_cache_hits", f64::from(2 * ROWS)),
+        ("engine_wal_write_bytes", 1e6),
+        ("engine_page_write_bytes", 1e6),
+        ("engine_checkpoints", 1.0),
+    ] {
+        wait_for(engine, name, |now| now.readings[name] - before.readings[name] >= least);
+    }
+    let state = engine.state().unwrap();
+    assert!(state.readings["engine_disk_bytes"] > 1e6, "{state:?}");
+    assert_eq!(state.readings.contains_key("engine_fsyncs"), major >= 14, "{state:?}");
+    assert!(state.own_counters["tup_inserted"] >= f64::from(ROWS), "{state:?}");
+}
+
+fn maintenance_is_done(engine: &dyn Engine) {
+    assert_eq!(engine.maintain(Maintenance::Clean), Ok(true));
+    wait_for(engine, "garbage", |now| now.readings["engine_garbage_rows"] < 0.5);
+    assert_eq!(engine.maintain(Maintenance::CompactAll), Ok(true));
+    assert_eq!(engine.maintain(Maintenance::CompactLevel0), Ok(false));
+    wait_for(engine, "rest", |now| now.is_idle == Some(true));
 }

@@ -1,0 +1,84 @@
+//! The promise that a session allocates nothing once it is warm, on a counting allocator.
+
+#![expect(clippy::print_stdout, reason = "a test says why it is skipped")]
+
+#[path = "live/program.rs"]
+mod program;
+#[path = "live/saying.rs"]
+mod saying;
+#[path = "live/started.rs"]
+mod started;
+
+use std::alloc::System;
+
+use engine::{Rows, Session};
+use model::{Argument, Call, Direction, Op, OpKind};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Returns the allocations of `operations` repeated, after as many to warm up.
+fn allocations(session: &mut dyn Session, operations: &[Op<'_>]) -> usize {
+    let mut rows = Rows::new();
+    let mut repeat = || {
+        for op in operations.iter().cycle().take(100) {
+            rows.clear(false);
+            session.execute(op, &mut rows).expect("it is done");
+        }
+    };
+    repeat();
+    let region = Region::new(ALLOCATOR);
+    repeat();
+    region.change().allocations
+}
+
+/// Goal: no operation allocates once warm, prepared or as text.
+#[test]
+fn a_warm_session_allocates_nothing() {
+    let Some(program) = program::programs().pop() else { return };
+    let server = started::Started::new(&program, &[]);
+    let key_value = [
+        Op::Put { key: b"a", value: b"1" },
+        Op::Put { key: b"b", value: &[7; 5000] },
+        Op::Get { key: b"b" },
+        Op::Get { key: b"absent" },
+        Op::Scan { start: b"a", limit: 10, direction: Direction::Forward },
+        Op::Scan { start: b"z", limit: 1000, direction: Direction::Reverse },
+        Op::MultiGet { keys: &[b"b", b"absent", b"a"] },
+        Op::Delete { key: b"a" },
+    ];
+    let arguments = [Argument::Real(0.5), Argument::Text { start: 0, end: 4 }];
+    let transaction = Op::Call(Call {
+        procedure: 0,
+        kind: OpKind::Transaction,
+        table: 0,
+        arguments: &arguments,
+        bytes: b"word",
+    });
+    let statements =
+        ["INSERT INTO {table} (price, note) VALUES ({0}, {1})", "SELECT count(*) FROM {table}"];
+    let create = "CREATE TABLE {table} (id BIGSERIAL, price REAL, note TEXT)";
+    for protocol in ["prepared", "text"] {
+        for (application, operations) in [
+            (None, &key_value[..]),
+            (
+                Some(saying::application(
+                    create,
+                    vec![saying::procedure(OpKind::Transaction, &statements, (2, 0, 0))],
+                )),
+                &[transaction],
+            ),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut spec = started::spec(dir.path(), server.endpoint(), application);
+            spec.options.set("assay.protocol", protocol);
+            let engine = started::open(&spec).unwrap();
+            let mut session = engine.session().unwrap();
+            assert_eq!(allocations(&mut *session, operations), 0, "{protocol}");
+            drop(session);
+            engine.close().unwrap();
+        }
+    }
+    server.stop();
+}
