@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use serde::Serialize;
 use tempfile::TempDir;
 
 use crate::task::{ROWS, Task, Work};
@@ -13,7 +14,6 @@ use crate::{OURS, peer};
 pub(crate) struct Setting {
     /// The library that the installed `db_bench` loads, and our driver too.
     pub(crate) library: PathBuf,
-    myself: PathBuf,
     scratch: TempDir,
 }
 
@@ -42,9 +42,8 @@ impl Setting {
             let reason = "it was linked statically, so no driver can use the same one";
             return Ok(Err(format!("{} loads no librocksdb: {reason}", peer::PROGRAM)));
         };
-        let myself = std::env::current_exe().map_err(|error| error.to_string())?;
         let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
-        Ok(Ok(Self { library, myself, scratch }))
+        Ok(Ok(Self { library, scratch }))
     }
 
     /// Returns the directory that one side has for one work; the sides' data is equal, not shared,
@@ -82,16 +81,16 @@ impl Setting {
     ) -> Result<Vec<String>, String> {
         let dir = self.ready(side, work)?;
         let task = self.task(work.step, operations, &dir);
-        Ok(match side {
-            Side::Peer => peer::words(work, &task),
-            Side::Ours => self.own_words(&task),
-        })
+        match side {
+            Side::Peer => Ok(peer::words(work, &task)),
+            Side::Ours => own_words(OURS, &task),
+        }
     }
 
     /// Makes the data of the reads: every row once, compacted. Ours, because `db_bench` reads any
     /// rows with keys of its layout, and our client checks values.
     fn fill(&self, dir: &Path) -> Result<(), String> {
-        run(&self.own_words(&self.task("fillseq", ROWS, dir)))?;
+        run(&own_words(OURS, &self.task("fillseq", ROWS, dir))?)?;
         Ok(())
     }
 
@@ -103,11 +102,17 @@ impl Setting {
             library: self.library.clone(),
         }
     }
+}
 
-    fn own_words(&self, task: &Task) -> Vec<String> {
-        let task = serde_json::to_string(task).expect("a task is always valid JSON");
-        vec![self.myself.display().to_string(), OURS.to_owned(), task]
-    }
+/// Returns the words that start this program as our side of a comparison: its option, and what
+/// to do.
+///
+/// # Errors
+/// When this program's file is not known.
+pub(crate) fn own_words(option: &str, task: &impl Serialize) -> Result<Vec<String>, String> {
+    let myself = std::env::current_exe().map_err(|error| error.to_string())?;
+    let task = serde_json::to_string(task).map_err(|error| error.to_string())?;
+    Ok(vec![myself.display().to_string(), option.to_owned(), task])
 }
 
 /// Runs a program to its end and returns what it printed.
@@ -127,10 +132,16 @@ pub(crate) fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 
+/// Returns where a program of the path lies; `None` when there is none.
+pub(crate) fn path_of(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(program)).find(|path| path.is_file())
+}
+
 /// Returns the RocksDB library that a program loads.
 fn library_of(program: &str) -> Result<Option<PathBuf>, String> {
-    let path = run(&["sh".to_owned(), "-c".to_owned(), format!("command -v {program}")])?;
-    let list = run(&["ldd".to_owned(), path.trim().to_owned()])?;
+    let path = path_of(program).ok_or_else(|| format!("{program} is not on the path"))?;
+    let list = run(&["ldd".to_owned(), path.display().to_string()])?;
     let line = list.lines().find(|line| line.contains("librocksdb"));
     Ok(line.and_then(|line| line.split_whitespace().nth(2)).map(PathBuf::from))
 }

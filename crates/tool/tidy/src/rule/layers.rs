@@ -50,7 +50,7 @@ pub const LAYERS: &[Layer] = &[
     layer("lint", &["model", "stats", "analysis"]),
     layer("report", &["model", "stats", "analysis", "lint"]),
     layer("assay", &[EVERYTHING]),
-    layer("bench-peers", &["model", "engine", DRIVER, "workload", "load"]),
+    layer("bench-peers", &["model", "engine", "server", "supply", DRIVER, "workload", "load"]),
     layer("tidy", &["model"]),
 ];
 

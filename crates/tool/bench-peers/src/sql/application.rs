@@ -1,0 +1,81 @@
+//! What our driver is asked, as the application of a run.
+
+use model::sql::{Copies, Doing, Draw, Part, Procedure, Said, Statement, Table, Traffic};
+use model::{Application, OpUnit, StepRole};
+
+use super::work::Work;
+
+/// One statement with what is drawn for it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ask {
+    /// Its words and gaps.
+    pub(super) words: Vec<Word>,
+    /// What is drawn for the gaps.
+    pub(super) values: Vec<Draw>,
+}
+
+/// A piece of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    /// Words.
+    Text(&'static str),
+    /// A value: its position among those drawn.
+    Value(u16),
+}
+
+/// The step that executes it.
+pub(super) const STEP: &str = "statement";
+
+/// Returns a draw of `count` integers from `from` on, each as likely as another.
+pub(super) fn integer(from: i64, count: u64) -> Draw {
+    Draw::Integer { distribution: "uniform".to_owned(), from, count }
+}
+
+/// Returns an application of one statement.
+///
+/// Its own table stays empty: the peer has made the one that is named in the statement.
+pub(super) fn application(work: &Work, ask: Ask) -> Application {
+    let parts = ask.words.into_iter().map(|word| match word {
+        Word::Text(text) => Part::Text(text.to_owned()),
+        Word::Value(position) => Part::Argument(position),
+    });
+    let statements = vec![Statement { parts: parts.collect() }];
+    let procedure = Procedure {
+        name: STEP.to_owned(),
+        kind: work.kind,
+        table: 0,
+        is_transaction: false,
+        statements: Said { postgres: statements.clone(), mysql: statements },
+        arguments: ask.values,
+        row: Vec::new(),
+        rows: u32::from(work.kind.is_write()),
+        rows_expected: (!work.kind.is_write()).then_some(1.0),
+    };
+    let create = [Part::Text("CREATE TABLE ".to_owned()), Part::Table];
+    let columns = Part::Text(" (id integer PRIMARY KEY)".to_owned());
+    let create = vec![Statement { parts: create.into_iter().chain([columns]).collect() }];
+    let step = Traffic {
+        name: STEP.to_owned(),
+        about: "one statement again and again".to_owned(),
+        role: if work.kind.is_write() { StepRole::Write } else { StepRole::Read },
+        clients: Some(Doing::InTurn(vec![0])),
+        background: None,
+        rows: None,
+        unit: OpUnit::Operation,
+        settles: false,
+    };
+    Application {
+        name: "bench-peers".to_owned(),
+        about: "the statement of a peer".to_owned(),
+        row_bytes: 100,
+        tables: vec![Table {
+            name: "bench_peers".to_owned(),
+            copies: Copies::Fixed(1),
+            create: Said { postgres: create.clone(), mysql: create },
+            id: None,
+        }],
+        procedures: vec![procedure],
+        steps: vec![step],
+        order: vec![STEP.to_owned()],
+    }
+}

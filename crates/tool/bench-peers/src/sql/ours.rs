@@ -1,0 +1,96 @@
+//! Our client of an SQL server: the loop, the generators and the driver of a run, without its
+//! supervisor.
+
+use std::sync::Arc;
+
+use engine::{Asked, Engine, OpenSpec};
+use load::{GroupRun, SteadyClock, StepRun, StopFlag, run_step};
+use model::{DataShape, Endpoint, Nanos, Step, StopRule};
+use serde::{Deserialize, Serialize};
+use workload::{Group, Presence, Request, Tables, generators};
+
+use super::application::{STEP, application};
+use super::duel::{DUELS, Done};
+use super::host::settings;
+use super::work::{Statement, WORKS, Work};
+
+/// Longest interval there is: valgrind slows a program down some fifty times, so cuts once a
+/// second would weigh fifty times what they do in a run.
+const INTERVAL: Nanos = Nanos::from_secs(60);
+
+/// One process's job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Job {
+    /// The peer whose duel it is.
+    pub(crate) peer: String,
+    /// What is executed.
+    pub(crate) statement: Statement,
+    /// How often.
+    pub(crate) statements: u64,
+    /// Where the server is; servers of duels ask for no password.
+    pub(crate) endpoint: Endpoint,
+}
+
+/// Executes a job.
+///
+/// # Errors
+/// When the server, an answer or the number of statements is not what it should be.
+pub(crate) fn execute(job: &Job) -> Result<Done, String> {
+    let duel = DUELS.into_iter().find(|duel| duel.peer == job.peer);
+    let duel = duel.ok_or_else(|| format!("no duel with `{}`", job.peer))?;
+    let work = WORKS.iter().find(|work| work.statement == job.statement).ok_or("no such work")?;
+    let application = Arc::new(application(work, (duel.ask)(job.statement)));
+    let asked = Asked { application, clients: 1 };
+    let spec = OpenSpec {
+        endpoint: Some(job.endpoint.clone()),
+        application: Some(asked.clone()),
+        ..OpenSpec::embedded(std::env::temp_dir(), settings(), shape())
+    };
+    let engine = (duel.driver)().open(&spec).map_err(|error| error.to_string())?;
+    let done = drive(engine.as_ref(), &asked, (work, job.statements))?;
+    engine.close().map_err(|error| error.to_string())?;
+    Ok(done)
+}
+
+/// Runs the step.
+#[expect(clippy::cast_precision_loss, reason = "statements and nanoseconds are below 2^53")]
+fn drive(engine: &dyn Engine, asked: &Asked, (work, count): (&Work, u64)) -> Result<Done, String> {
+    let step = Step::new(STEP, StopRule::Operations(count));
+    let data = shape();
+    let bounds = |table, number| engine.bounds(table, number);
+    let tables = Tables::ask(asked, 0, bounds).map_err(|error| error.to_string())?;
+    let request = Request {
+        step: &step,
+        data: &data,
+        seed: 1,
+        presence: Presence::All,
+        group: Group::Clients,
+        tables: Some(&tables),
+    };
+    let generators = generators(&request).map_err(|error| error.to_string())?;
+    let mut run = StepRun {
+        engine,
+        clients: GroupRun { generators, load: step.load.clone(), kinds: [work.kind].into() },
+        writers: GroupRun::empty(),
+        stop: step.stop,
+        warmup: step.warmup,
+        interval: INTERVAL,
+        is_checking: true,
+        arrival_seed: 1,
+        stop_flag: StopFlag::default(),
+    };
+    let clock = SteadyClock::calibrate();
+    let totals = run_step(&clock, &mut run, &mut |_| {}).map_err(|error| error.to_string())?;
+    let counts = || totals.clients.values().map(|tally| tally.counts);
+    let statements: u64 = counts().map(|counts| counts.done).sum();
+    let rows: u64 = counts().map(|counts| counts.rows).sum();
+    if rows != statements {
+        return Err(format!("{rows} rows in {statements} statements"));
+    }
+    Ok(Done { statements, per_s: statements as f64 * 1e9 / totals.duration.0 as f64 })
+}
+
+/// Returns the shape of keys and values, of which there are none.
+const fn shape() -> DataShape {
+    DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 }
+}

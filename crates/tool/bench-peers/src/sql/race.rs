@@ -1,0 +1,188 @@
+//! Both clients in turn against one server.
+
+use std::path::Path;
+
+use super::cost;
+use super::duel::{Done, Duel};
+use super::host::Host;
+use super::ours::Job;
+use super::work::{FEW, Work};
+use crate::OURS_SQL;
+use crate::interval::{Median, median};
+use crate::setting::{Side, own_words, run};
+use crate::throughput::PAIRS;
+
+/// One statement, which both clients execute on one server.
+#[derive(Clone, Copy)]
+pub(super) struct Match<'a> {
+    /// The two clients.
+    pub(super) duel: &'a Duel,
+    /// The statement.
+    pub(super) work: &'a Work,
+    /// The peer's program.
+    pub(super) peer: &'a Path,
+    /// The server.
+    pub(super) host: &'a Host,
+    /// A place for files.
+    pub(super) scratch: &'a Path,
+}
+
+impl Match<'_> {
+    /// Returns the words that make one side execute so many statements.
+    pub(super) fn words(&self, side: Side, statements: u64) -> Result<Vec<String>, String> {
+        let (endpoint, statement) = (self.host.endpoint(), self.work.statement);
+        match side {
+            Side::Peer => {
+                let mut words = vec![self.peer.display().to_string()];
+                let executed = (statement, statements);
+                words.extend((self.duel.words)(endpoint, executed, self.scratch)?);
+                Ok(words)
+            }
+            Side::Ours => {
+                let job = Job {
+                    peer: self.duel.peer.to_owned(),
+                    statement,
+                    statements,
+                    endpoint: endpoint.clone(),
+                };
+                own_words(OURS_SQL, &job)
+            }
+        }
+    }
+
+    /// Lets one side execute so many statements.
+    fn once(&self, side: Side, statements: u64) -> Result<Once, String> {
+        let words = self.words(side, statements)?;
+        let (client, server) = (cost::of_children_us(), self.host.cpu_us()?);
+        let printed = run(&words)?;
+        let client = cost::of_children_us() - client;
+        let server = self.host.cpu_us()? - server;
+        let done: Done = match side {
+            Side::Peer => (self.duel.parse)(&printed)?,
+            Side::Ours => serde_json::from_str(&printed).map_err(|error| error.to_string())?,
+        };
+        if done.statements != statements {
+            let name = self.name(side);
+            return Err(format!("{name} executed {} statements of {statements}", done.statements));
+        }
+        Ok(Once { client, server, per_s: done.per_s })
+    }
+
+    fn name(&self, side: Side) -> &'static str {
+        match side {
+            Side::Peer => self.duel.peer,
+            Side::Ours => "our client",
+        }
+    }
+
+    /// Measures one side once: a short process, and a long one.
+    #[expect(clippy::cast_precision_loss, reason = "statements are below 2^53")]
+    fn sample(&self, side: Side) -> Result<Sample, String> {
+        let few = self.once(side, FEW)?;
+        let many = self.once(side, self.work.many)?;
+        let statements = (self.work.many - FEW) as f64;
+        let client_us = (many.client - few.client) / statements;
+        Ok(Sample {
+            client_us,
+            server_us: (many.server - few.server) / statements,
+            per_s: many.per_s,
+            start_ms: (few.client - client_us * FEW as f64) / 1e3,
+        })
+    }
+}
+
+/// What one process did and cost.
+#[derive(Debug, Clone, Copy)]
+struct Once {
+    /// CPU of the client, us.
+    client: f64,
+    /// CPU of the server meanwhile, us.
+    server: f64,
+    /// Statements per second.
+    per_s: f64,
+}
+
+/// One side, measured once.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    /// CPU of the client, us per statement.
+    client_us: f64,
+    /// CPU of the server, us per statement.
+    server_us: f64,
+    /// Statements per second.
+    per_s: f64,
+    /// CPU of the client's start and end, ms.
+    start_ms: f64,
+}
+
+/// One figure of both sides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Figure {
+    /// The peer's.
+    pub(super) peer: Median,
+    /// Ours.
+    pub(super) ours: Median,
+    /// Ours divided by the peer's, pair by pair.
+    pub(super) ratio: Median,
+}
+
+/// What the pairs came to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Race {
+    /// CPU of the client, us per statement.
+    pub(super) client_us: Figure,
+    /// CPU of the server, us per statement.
+    pub(super) server_us: Figure,
+    /// Statements per second.
+    pub(super) per_s: Figure,
+    /// CPU of the client's start and end, ms.
+    pub(super) start_ms: Figure,
+}
+
+/// Measures both sides in pairs; they take turns in the order ABBA, so a drift meets both alike.
+///
+/// # Errors
+/// When a client fails, or did not execute what it was asked to.
+pub(super) fn race(contest: &Match<'_>) -> Result<Race, String> {
+    let (mut peer, mut ours) = (Vec::new(), Vec::new());
+    for pair in 0..PAIRS {
+        let sides = if pair % 2 == 0 { [Side::Peer, Side::Ours] } else { [Side::Ours, Side::Peer] };
+        for side in sides {
+            let sample = contest.sample(side)?;
+            match side {
+                Side::Peer => peer.push(sample),
+                Side::Ours => ours.push(sample),
+            }
+        }
+    }
+    let figure = |of: fn(&Sample) -> f64| figure(&peer, &ours, of);
+    Ok(Race {
+        client_us: figure(|sample| sample.client_us),
+        server_us: figure(|sample| sample.server_us),
+        per_s: figure(|sample| sample.per_s),
+        start_ms: figure(|sample| sample.start_ms),
+    })
+}
+
+fn figure(peer: &[Sample], ours: &[Sample], of: fn(&Sample) -> f64) -> Figure {
+    let values = |samples: &[Sample]| -> Vec<f64> { samples.iter().map(of).collect() };
+    let (peer, ours) = (values(peer), values(ours));
+    let ratios = ours.iter().zip(&peer).map(|(ours, peer)| ours / peer).collect();
+    Figure { peer: median(peer), ours: median(ours), ratio: median(ratios) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_taken_pair_by_pair() {
+        let sample = |us| Sample { client_us: us, server_us: 0.0, per_s: 0.0, start_ms: 0.0 };
+        // The machine is twice as slow in every second pair: no ratio shows it.
+        let peer = [4.0, 8.0, 4.0, 8.0, 4.0, 8.0].map(sample);
+        let ours = [3.0, 6.0, 3.0, 6.0, 3.0, 6.0].map(sample);
+        let found = figure(&peer, &ours, |sample| sample.client_us);
+        assert_eq!((found.ratio.low, found.ratio.value, found.ratio.high), (0.75, 0.75, 0.75));
+        assert_eq!((found.peer.value, found.ours.value), (6.0, 4.5));
+    }
+}
