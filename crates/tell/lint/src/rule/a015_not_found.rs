@@ -1,7 +1,8 @@
 //! A015: reads that find nothing.
 
 use model::record::Severity;
-use model::{RunRecord, StepRecord};
+use model::sql::Doing;
+use model::{Experiment, RunRecord, StepRecord};
 
 use super::{Rule, Seen};
 use crate::context::{ComparisonContext, RunContext};
@@ -14,7 +15,8 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Blocking,
     trigger: "more than half of a step's reads found nothing (a doubt above 0.1 %), or the share \
               differs between variants by more than one point; `readmissing` is meant to find \
-              nothing, and rows may be missing after `deleterandom`",
+              nothing, rows may be missing after `deleterandom`, and of an application only those steps \
+              count whose statements are to return rows",
     why: "Not finding a row is other work than reading it: filters answer it without touching data.",
     remedy: "load with `fillseq` or `filluniquerandom`, so that every row is there",
     source: "seed 001, \"Benchmark(et)ing RocksDB vs SplinterDB\" (reloaded to make sure all keys \
@@ -43,7 +45,24 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
         let seen = format!("{} of the operations found nothing", percent(share));
         Some(Seen::new(seen).step(&step.step.name).graded(severity).sized("share", share))
     };
-    expected(context.run).filter_map(tell).collect()
+    let is_to_find = |step: &&StepRecord| is_to_find(context.experiment, &step.step.name);
+    expected(context.run).filter(is_to_find).filter_map(tell).collect()
+}
+
+/// Returns whether a step's statements are to return rows: those of an application say so.
+fn is_to_find(experiment: &Experiment, step: &str) -> bool {
+    let Some(application) = &experiment.application else { return true };
+    let Some(traffic) = application.step(step) else { return true };
+    let positions: Vec<u16> = match &traffic.clients {
+        None => return true,
+        Some(Doing::Mix(weights)) => weights.iter().map(|(position, _)| *position).collect(),
+        Some(Doing::InTurn(list) | Doing::Once(list)) => list.clone(),
+    };
+    let finds = |position: &u16| {
+        let procedure = application.procedures.get(usize::from(*position));
+        procedure.and_then(|known| known.rows_expected).is_some_and(|rows| rows >= 1.0)
+    };
+    positions.iter().all(finds)
 }
 
 /// Returns the steps whose reads are to find every row.
@@ -76,6 +95,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
         };
         arms.iter().find(is_base).and_then(share)
     };
+    let is_to_find = |arm: &&Arm<'_>| is_to_find(context.experiment, &arm.step.name);
     let tell = |arm: &Arm<'_>| {
         let (own, base) = (share(arm)?, base(arm)?);
         ((own - base).abs() > APART).then(|| {
@@ -88,15 +108,16 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
             seen.sized("apart", (own - base).abs())
         })
     };
-    arms.iter().filter_map(tell).collect()
+    arms.iter().filter(is_to_find).filter_map(tell).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use model::OpKind;
+    use model::sql::{Procedure, Said};
 
     use super::*;
-    use crate::testing::{experiment, in_runs, runs};
+    use crate::testing::{application, experiment, in_runs, runs};
 
     fn with(name: &str, of_a: u64, of_b: u64) -> Vec<(Severity, String)> {
         let mut runs = runs(&["a", "b"]);
@@ -116,6 +137,35 @@ mod tests {
                     variant (6 runs)";
         assert_eq!(with("readrandom", 6_000, 6_000), [(Severity::Doubt, seen.to_owned())]);
         assert_eq!(with("readrandom", 400_000, 400_000)[0].0, Severity::Blocking);
+    }
+
+    #[test]
+    fn statements_that_may_return_nothing_are_no_reads_that_fail() {
+        let mut runs = runs(&["a"]);
+        for run in &mut runs {
+            let counts = &mut run.steps[0].clients.get_mut(&OpKind::Get).unwrap().counts;
+            counts.not_found = counts.done;
+        }
+        let name = runs[0].steps[0].step.name.clone();
+        let told = |returns: Option<f64>| {
+            let mut asked = experiment(&["a"]);
+            let mut application = application(&name, 1.0);
+            application.steps[0].clients = Some(Doing::InTurn(vec![0]));
+            application.procedures = vec![Procedure {
+                name: "look".to_owned(),
+                kind: OpKind::Get,
+                table: 0,
+                is_transaction: false,
+                statements: Said::default(),
+                arguments: Vec::new(),
+                row: Vec::new(),
+                rows: 0,
+                rows_expected: returns,
+            }];
+            asked.application = Some(application);
+            in_runs(&RULE, &asked, &runs).len()
+        };
+        assert_eq!([told(Some(10.0)), told(Some(0.0)), told(None)], [1, 0, 0]);
     }
 
     #[test]
