@@ -7,12 +7,15 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock and its arguments")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
+use std::convert::Infallible;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Instant;
 
-use engine::Rows;
-use model::{Bytes, DataShape, Op, Step, StopRule};
-use workload::{Generator, Group, Presence, Request, generators};
+use engine::{Asked, Rows};
+use model::sql::{Copies, Doing, Draw, Procedure, Said, Table, Traffic};
+use model::{Application, Bounds, Bytes, DataShape, Op, OpKind, OpUnit, Step, StepRole, StopRule};
+use workload::{Generator, Group, Presence, Request, Tables, generators};
 
 /// Name, step and key distribution of every case.
 const CASES: &[(&str, &str, &str)] = &[
@@ -31,6 +34,8 @@ const ROWS: u64 = 1 << 30;
 /// Operations per timed turn, and turns: the least time is printed.
 const OPERATIONS: u64 = 5_000_000;
 const TURNS: u32 = 5;
+/// Calls of an application per timed turn.
+const CALLS: u64 = 50_000;
 
 fn generator(step: &str, distribution: &str) -> Box<dyn Generator> {
     let data = DataShape { rows: ROWS, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
@@ -41,6 +46,58 @@ fn generator(step: &str, distribution: &str) -> Box<dyn Generator> {
     };
     let (presence, group) = (Presence::All, Group::Clients);
     let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
+    generators(&request).expect("the case is right").remove(0)
+}
+
+/// Returns calls like the Insert Benchmark's: 100 rows of one moment, four integers and a payload,
+/// or ten ids.
+fn calls(is_insert: bool) -> Box<dyn Generator> {
+    let integer = |count| Draw::Integer { distribution: "uniform".to_owned(), from: 0, count };
+    let mut row: Vec<_> = [1_000, 100_000, 10_000, 500].map(integer).into();
+    row.push(Draw::Payload { bytes_min: 10, bytes_max: 20, random: 0.375 });
+    let moment = Draw::Moment { calls_per_second: 20 };
+    let (arguments, row, rows, kind) = match is_insert {
+        true => (vec![moment], row, 100, OpKind::Insert),
+        false => (vec![Draw::Id; 10], Vec::new(), 0, OpKind::MultiGet),
+    };
+    let (name, about) = ("calls".to_owned(), String::new());
+    let table = Table {
+        name: "pi".to_owned(),
+        copies: Copies::PerClient,
+        create: Said::default(),
+        id: Some("id".to_owned()),
+    };
+    let procedure = Procedure {
+        name: name.clone(),
+        kind,
+        table: 0,
+        is_transaction: false,
+        statements: Said::default(),
+        arguments,
+        row,
+        rows,
+        rows_expected: None,
+    };
+    let traffic = Traffic {
+        name: name.clone(),
+        about: about.clone(),
+        role: StepRole::Load,
+        clients: Some(Doing::InTurn(vec![0])),
+        background: None,
+        rows: None,
+        unit: OpUnit::Row,
+        settles: false,
+    };
+    let (tables, procedures, steps) = (vec![table], vec![procedure], vec![traffic]);
+    let (row_bytes, order) = (45, Vec::new());
+    let application = Application { name, about, row_bytes, tables, procedures, steps, order };
+    let asked = Asked { application: Arc::new(application), clients: 1 };
+    let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 1 << 30 }));
+    let tables = Tables::ask(&asked, 0, bounds).expect("nobody is asked");
+    let data = DataShape { rows: ROWS, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 };
+    let step = Step::new("calls", StopRule::Operations(ROWS));
+    let (presence, group, tables) = (Presence::All, Group::Clients, Some(&tables));
+    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables };
     generators(&request).expect("the case is right").remove(0)
 }
 
@@ -89,6 +146,15 @@ fn main() {
             best_ns = best_ns.min(begun.elapsed().as_nanos());
         }
         println!("{name:<20} {:6.1} ns/operation", best_ns as f64 / OPERATIONS as f64);
+    }
+    for (name, is_insert) in [("call.insert100", true), ("call.points10", false)] {
+        let (mut generator, mut best_ns) = (calls(is_insert), u128::MAX);
+        for _ in 0..TURNS {
+            let begun = Instant::now();
+            drive(generator.as_mut(), CALLS);
+            best_ns = best_ns.min(begun.elapsed().as_nanos());
+        }
+        println!("{name:<20} {:6.1} ns/call", best_ns as f64 / CALLS as f64);
     }
     println!("{:<20} {:6.1} ns/check, 1 operation in 64", "readrandom", check_ns());
 }
