@@ -25,6 +25,18 @@ static PROFILES: &[(&str, &str)] = &[
     profile!("rocksdb-vs-splinterdb"),
     profile!("rocksdb-vs-splinterdb-universal"),
     profile!("rocksdb-dbbench"),
+    profile!("innodb-binlog"),
+    profile!("innodb-c32r128"),
+    profile!("innodb-c8r16"),
+    profile!("innodb-mariadb-unbuffered"),
+    profile!("innodb-mariadb"),
+    profile!("innodb-no-log-writers"),
+    profile!("innodb"),
+    profile!("myrocks-mariadb"),
+    profile!("postgres-c32r128"),
+    profile!("postgres-c8r16"),
+    profile!("postgres-io"),
+    profile!("postgres"),
 ];
 
 /// Shortens the table below.
