@@ -114,7 +114,7 @@ pub(super) fn binary_as_text(row: &[u8], columns: usize, kind: Kind, out: &mut V
 
 /// Writes a date, or a date and a time of day.
 ///
-/// Source: MySQL's protocol documentation, "Binary Protocol Value", `ProtocolBinary::MYSQL_TYPE_DATETIME`.
+/// Source: MySQL's protocol documentation, "Binary Protocol Value", `MYSQL_TYPE_DATETIME`.
 fn write_moment(field: &[u8], is_date: bool, out: &mut Vec<u8>) -> std::io::Result<()> {
     let (_, parts) = field.split_first().unwrap_or((&0, &[]));
     let bytes = usize::from(field.first().copied().unwrap_or(0)).min(parts.len());

@@ -24,8 +24,13 @@ use opened::Place;
 use started::Build;
 
 /// Runs the battery on a server of that build.
-fn conforms(build: &str, driver: Box<dyn Driver>, server: &[(&str, &str)], protocol: &str) {
-    let Some(build) = Build::get(build) else { return };
+fn conforms(
+    build: Option<Build>,
+    driver: Box<dyn Driver>,
+    server: &[(&str, &str)],
+    protocol: &str,
+) {
+    let Some(build) = build else { return };
     let server = build.start(server).expect("the server starts");
     let driver = Databases::new(&server, driver);
     let settings = Settings { durability: Durability::None, ..Settings::default() };
@@ -35,18 +40,23 @@ fn conforms(build: &str, driver: Box<dyn Driver>, server: &[(&str, &str)], proto
 
 #[test]
 fn mysql_conforms() {
-    conforms("mysql@8.0.31", driver_mysql::driver(), &[], "prepared");
+    conforms(Build::get("mysql@8.0.31"), driver_mysql::driver(), &[], "prepared");
+}
+
+#[test]
+fn old_mysql_conforms() {
+    conforms(Build::cached("mysql@5.6.24"), driver_mysql::driver(), &[], "prepared");
 }
 
 #[test]
 fn mariadb_conforms_with_statements_as_text() {
-    conforms("mariadb@10.11", driver_mysql::mariadb(), &[], "text");
+    conforms(Build::get("mariadb@10.11"), driver_mysql::mariadb(), &[], "text");
 }
 
 #[test]
 fn myrocks_conforms() {
     let options = [("default-storage-engine", "ROCKSDB")];
-    conforms("mariadb@10.11", driver_mysql::mariadb(), &options, "prepared");
+    conforms(Build::get("mariadb@10.11"), driver_mysql::mariadb(), &options, "prepared");
 }
 
 #[test]

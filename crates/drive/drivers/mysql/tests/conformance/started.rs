@@ -40,6 +40,18 @@ impl Build {
         }
     }
 
+    /// Returns the build when the cache has it already, or prints that it has not.
+    #[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+    pub(crate) fn cached(name: &str) -> Option<Self> {
+        let home = std::env::home_dir().unwrap_or_default();
+        let note = home.join(".cache/assay/engines").join(name.replace('@', "/"));
+        if note.join("artifact.json").is_file() {
+            return Self::get(name);
+        }
+        println!("skipped: {name} is not in the cache: assay engine get {name}");
+        None
+    }
+
     /// Starts it with these options, its data in a directory of its own.
     ///
     /// What a set-up yields is kept with the tests' programs: it takes MySQL some seconds.
