@@ -33,6 +33,8 @@ mod resolve;
 mod sample;
 mod secret;
 mod server;
+#[cfg(test)]
+mod server_tests;
 mod spec;
 mod step_load;
 mod steps;

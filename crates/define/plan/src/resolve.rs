@@ -196,6 +196,15 @@ impl Words<'_> {
         if let Some(info) = known.iter().find(|info| info.name == name) {
             return Ok(info.clone());
         }
+        if let Some(loaded) = self.application
+            && self.catalog.steps().iter().any(|info| info.name == name)
+        {
+            let application = &loaded.application.name;
+            let why = format!("{name} asks for keys and values, and {application} has tables");
+            return Err(PlanError::new(why)
+                .at(self.source, place, "here")
+                .remedy("leave out this step, or `workload`"));
+        }
         let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
         let error =
             PlanError::new(format!("unknown step `{name}`")).at(self.source, place, "no such step");

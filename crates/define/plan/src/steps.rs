@@ -43,8 +43,11 @@ impl Words<'_> {
             steps.push(step);
         }
         if steps.is_empty() {
-            return Err(PlanError::new("the benchmark has no steps")
-                .remedy("for instance steps = [\"fillseq\", \"readrandom\"]"));
+            let remedy = match self.application {
+                None => "for instance steps = [\"fillseq\", \"readrandom\"]",
+                Some(_) => "leave out `steps` for those of the application, in its order",
+            };
+            return Err(PlanError::new("the benchmark has no steps").remedy(remedy));
         }
         self.check_tables(&entries, &steps, factor)?;
         self.check_reach(benchmark, (&entries, &steps), factor)?;

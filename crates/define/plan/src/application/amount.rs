@@ -15,6 +15,9 @@ const LOADED: &str = "loaded";
 /// Longest sum: a limit of sense, which also bounds the depth of parentheses.
 const LENGTH_MAX: usize = 200;
 
+/// Parameters that an experiment sets: names and values as written.
+pub(crate) type Set = [(Spanned<String>, Spanned<Text>)];
+
 /// What a name is worth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
@@ -37,7 +40,7 @@ impl Worth {
     /// `set` are the experiment's own words, in the experiment's file.
     pub(crate) fn of(
         written: (&Source, &Named<Text>),
-        set: (&Source, &[(Spanned<String>, Spanned<Text>)]),
+        set: (&Source, &Set),
         loaded: u64,
     ) -> Result<Self, PlanError> {
         let ((file, known), (experiment, set)) = (written, set);

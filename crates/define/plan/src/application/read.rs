@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use model::Application;
-use toml::Spanned;
 
-use super::amount::Worth;
+use super::amount::{Set, Worth};
 use super::file::parse;
 use super::names::Names;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
-use crate::spec::Text;
 
 /// An application as one experiment asks it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,9 +21,6 @@ pub(crate) struct Loaded {
     /// What names are worth.
     pub(crate) worth: Worth,
 }
-
-/// Parameters that an experiment sets: names and values as written.
-pub(crate) type Set = [(Spanned<String>, Spanned<Text>)];
 
 /// Reads and checks an application's file, for an experiment that loads `loaded` rows.
 ///

@@ -42,14 +42,11 @@ pub(super) struct Value<'a> {
 impl Value<'_> {
     /// Returns how its `nth` one is drawn.
     pub(super) fn nth(&self, nth: u16) -> Draw {
-        match &self.draw {
-            Draw::Integer { distribution, from, count } => Draw::Integer {
-                distribution: distribution.clone(),
-                from: from.saturating_add(self.apart.saturating_mul(i64::from(nth))),
-                count: *count,
-            },
-            other => other.clone(),
+        let mut draw = self.draw.clone();
+        if let Draw::Integer { from, .. } = &mut draw {
+            *from = from.saturating_add(self.apart.saturating_mul(i64::from(nth)));
         }
+        draw
     }
 }
 
