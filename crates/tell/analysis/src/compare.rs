@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::record::RunEnd;
-use model::{Experiment, RunRecord, Variant};
+use model::{Experiment, Placement, RunRecord, Variant};
 use stats::{Design, Effect, Spread, judge, median};
 
 use crate::arms::{Arm, Arms, Block, Counted, Key, numbers};
@@ -50,7 +50,7 @@ pub fn compare(
         unit: experiment.steps.get(key.index as usize).map(|step| step.unit).unwrap_or_default(),
         clients: key.clients,
         is_rate_given: arms.is_rate_given,
-        primary: primary(arms),
+        primary: primary(arms, experiment.placement),
         cells: question.cells(arms),
     };
     let whole = |(clients, arms): (&u32, &Arms<'_>)| RunsComparison {
@@ -101,12 +101,19 @@ pub(crate) const PAIRED_FROM: u32 = 5;
 /// Returns the metric that answers for a step: the rate found, kept or reached; where the rate is
 /// given without a limit, how long operations took; where there are none, how long settling took.
 ///
-/// Source: the project's reference, analysis, section 1.6.
-pub(crate) fn primary(arms: &Arms<'_>) -> Option<&'static str> {
-    let candidates: &[&'static str] = if arms.is_rate_given {
-        &["goodput_ops_per_s", "response_ns_p99"]
-    } else {
-        &["sustainable_ops_per_s", "throughput_ops_per_s", "settle_s"]
+/// Where client and server were put on one CPU, throughput is that of both and nobody's answer:
+/// then it is the server's CPU per operation.
+///
+/// Source: the project's reference, analysis, section 1.6, and servers, section 0, rule 2.
+pub(crate) fn primary(arms: &Arms<'_>, placement: Placement) -> Option<&'static str> {
+    let candidates: &[&'static str] = match (arms.is_rate_given, placement) {
+        (true, _) => &["goodput_ops_per_s", "response_ns_p99"],
+        (false, Placement::SameCpu) => {
+            &["sustainable_ops_per_s", "server_cpu_us_per_op", "throughput_ops_per_s", "settle_s"]
+        }
+        (false, Placement::Free | Placement::Split) => {
+            &["sustainable_ops_per_s", "throughput_ops_per_s", "settle_s"]
+        }
     };
     let is_known =
         |metric: &&&str| arms.of_variant.values().any(|arm| arm.metrics.contains_key(**metric));
@@ -275,7 +282,7 @@ mod tests {
     use stats::{Method, Verdict};
 
     use super::*;
-    use crate::sample::{application, experiment, run, step, summary};
+    use crate::sample::{application, experiment, readings, run, step, summary};
 
     const NONE: Ledger = Ledger { experiments: Vec::new() };
     const METRIC: &str = "throughput_ops_per_s";
@@ -540,5 +547,20 @@ mod tests {
         };
         assert_eq!(with(380), (false, true, true));
         assert_eq!(with(379), (true, false, true));
+    }
+
+    #[test]
+    fn on_one_cpu_a_step_is_about_the_server_s_cpu() {
+        let mut runs = three("base", [1_000, 1_040, 980]);
+        for run in &mut runs {
+            run.steps[0].counters =
+                readings(&[("server_cpu_user_us", 9e5), ("server_cpu_kernel_us", 1e5)]);
+        }
+        let primary = |placement| {
+            let asked = Experiment { placement, ..experiment(&["base"], 3) };
+            compare(&runs, &asked, "base", &NONE).unwrap().steps[0].primary
+        };
+        assert_eq!(primary(Placement::SameCpu), Some("server_cpu_us_per_op"));
+        assert_eq!(primary(Placement::Split), Some(METRIC));
     }
 }

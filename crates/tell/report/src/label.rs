@@ -1,7 +1,7 @@
 //! Short texts that several outputs share: headings, legends, names of rows.
 
 use analysis::{Comparison, IncompleteRun, Measured, StepComparison};
-use model::{Better, Label};
+use model::{Better, Label, OpUnit};
 
 use crate::input::Compared;
 use crate::table::Cell;
@@ -9,6 +9,8 @@ use crate::{figure, method, trust};
 
 /// The metric that answers most questions.
 pub(crate) const THROUGHPUT: &str = "throughput_ops_per_s";
+/// What answers where client and server share one CPU.
+pub(crate) const SERVER_CPU: &str = "server_cpu_us_per_op";
 /// What arrived, where the experiment gives the rate.
 pub(crate) const OFFERED: &str = "offered_ops_per_s";
 /// What kept the limit.
@@ -79,6 +81,25 @@ pub(crate) fn step_heading(comparison: &Comparison, step: &StepComparison) -> St
         heading.push_str(&level_suffix(step.clients));
     }
     heading
+}
+
+/// Returns what a step's throughput is told in.
+pub(crate) const fn rate_unit(step: &StepComparison) -> &'static str {
+    if counts_rows(step) { "rows/s" } else { "ops/s" }
+}
+
+/// Returns what answers for a closed loop: its metric, and what that is told in.
+pub(crate) fn answer(step: &StepComparison) -> (&'static str, &'static str) {
+    match step.primary {
+        Some(SERVER_CPU) if counts_rows(step) => (SERVER_CPU, "server CPU/row"),
+        Some(SERVER_CPU) => (SERVER_CPU, "server CPU/op"),
+        _ => (THROUGHPUT, rate_unit(step)),
+    }
+}
+
+/// Returns whether a step's costs and rates are those of rows.
+pub(crate) const fn counts_rows(step: &StepComparison) -> bool {
+    matches!(step.unit, OpUnit::Row | OpUnit::Rows(_))
 }
 
 /// Returns what tells one level of clients from another in a heading.

@@ -6,7 +6,7 @@ use stats::{Effect, Verdict, Why};
 
 use crate::figure::declared;
 use crate::input::Compared;
-use crate::label::THROUGHPUT;
+use crate::label::{SERVER_CPU, THROUGHPUT};
 
 /// Returns commands, the most useful first; each can be pasted into a shell.
 #[must_use]
@@ -54,7 +54,8 @@ fn explain(compared: &Compared<'_>) -> Option<String> {
     let is_apart =
         |effect: &Effect| matches!(compared.verdict(effect), Some(Verdict::Above | Verdict::Below));
     let size = |effect: &Effect| effect.ratio.ln().abs();
-    let is_throughput = |step: &StepComparison| step.primary == Some(THROUGHPUT);
+    let is_throughput =
+        |step: &StepComparison| matches!(step.primary, Some(THROUGHPUT | SERVER_CPU));
     let found =
         own_questions(compared).filter(|(step, _, effect)| is_throughput(step) && is_apart(effect));
     let (step, variant, _) = found.max_by(|one, other| size(one.2).total_cmp(&size(other.2)))?;

@@ -12,6 +12,8 @@ pub(crate) enum Tone {
     Plain,
     Better,
     Worse,
+    /// Set aside: it stands in brackets too.
+    Grey,
 }
 
 /// One cell.
@@ -24,6 +26,11 @@ pub(crate) struct Cell {
 impl Cell {
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), tone: Tone::Plain }
+    }
+
+    /// Returns it in brackets and greyed.
+    pub(crate) fn set_aside(self) -> Self {
+        Self { text: format!("({})", self.text.trim_end()), tone: Tone::Grey }
     }
 }
 
@@ -126,7 +133,8 @@ impl Table {
                 match row[column].tone {
                     Tone::Better if has_colour => cell.fg(Color::Cyan),
                     Tone::Worse if has_colour => cell.fg(Color::Yellow),
-                    Tone::Plain | Tone::Better | Tone::Worse => cell,
+                    Tone::Grey if has_colour => cell.fg(Color::DarkGrey),
+                    Tone::Plain | Tone::Better | Tone::Worse | Tone::Grey => cell,
                 }
             };
             table.add_row(columns.iter().map(cell));

@@ -132,7 +132,8 @@ struct History<'a> {
 
 impl History<'_> {
     fn of(&self, place: &Place<'_>, arms: Option<&Arms<'_>>, variant: &str) -> StepNoise {
-        let metric = arms.and_then(primary).unwrap_or_else(|| expected_primary(place.step));
+        let known = arms.and_then(|arms| primary(arms, self.experiment.placement));
+        let metric = known.unwrap_or_else(|| expected_primary(place.step));
         let seen = self.seen(place);
         let from_pilot = arms.and_then(|arms| self.pilot(metric, arms, variant));
         let (known, origin) = match (from_pilot, self.earlier(metric, place)) {

@@ -39,7 +39,8 @@ pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
     let counted = Counted::of(runs, &experiment.data, experiment.application.as_ref());
     let mut all = Vec::new();
     for (key, arms) in &counted.steps {
-        let Some(metric) = primary(arms).filter(|metric| *metric != SETTLING) else { continue };
+        let metric = primary(arms, experiment.placement).filter(|metric| *metric != SETTLING);
+        let Some(metric) = metric else { continue };
         let others = experiment.variants.iter().filter(|one| one.name != experiment.base);
         all.extend(others.filter_map(|variant| {
             let found = pair(arms, metric, &[&experiment.base, &variant.name]);

@@ -1,6 +1,6 @@
 //! What an explanation consists of: the nouns that outputs are made from.
 
-use model::{Better, metric};
+use model::{Better, OpUnit, metric};
 use serde::Serialize;
 use stats::{Effect, Verdict};
 
@@ -40,6 +40,8 @@ pub struct Explanation {
     pub step: String,
     /// Its position in the run, 0-based.
     pub index: u32,
+    /// What counts as one operation.
+    pub unit: OpUnit,
     /// Level of the clients factor.
     pub level: u32,
     /// Clients of the step itself.

@@ -57,6 +57,9 @@ const MOVABLE: &[(&str, f64)] = &[
     ("rss_peak_bytes", 16.0 * 1024.0 * 1024.0),
 ];
 
+/// What tells of the worker alone, and nothing where a server does the work.
+const OF_WORKERS: [&str; 3] = ["cpu_us_per_op", "background_cpu_us_per_op", "kernel_cpu_us_per_op"];
+
 /// Returns what moved between the base and `variant`: what goes along with `throughput` first,
 /// then the largest ratio.
 pub(super) fn moved(
@@ -67,8 +70,12 @@ pub(super) fn moved(
 ) -> Vec<Moved> {
     let cell = |name: &str| step.cells.iter().find(|cell| cell.variant == name);
     let (Some(base), Some(variant)) = (cell(base), cell(variant)) else { return Vec::new() };
+    // Where a server's CPU is known it is told by itself, and the client's is the canary.
+    let has_server = base.metric("server_cpu_us_per_op").is_some();
+    let is_told = |name: &str| !(has_server && OF_WORKERS.contains(&name));
     let one = |(name, least): &(&'static str, f64)| one(name, *least, base, variant, throughput);
-    let mut all: Vec<Moved> = MOVABLE.iter().filter_map(one).collect();
+    let movable = MOVABLE.iter().filter(|(name, _)| is_told(name));
+    let mut all: Vec<Moved> = movable.filter_map(one).collect();
     all.sort_by(|a, b| {
         let size = |moved: &Moved| moved.effect.ratio.ln().abs();
         b.is_along.cmp(&a.is_along).then(size(b).total_cmp(&size(a)))

@@ -72,6 +72,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     Some(Explanation {
         step: step.name.clone(),
         index: step.index,
+        unit: first.step.unit,
         level: step.clients,
         clients: clients(first),
         base: base.to_owned(),

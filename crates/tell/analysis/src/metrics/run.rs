@@ -7,6 +7,7 @@ use model::{DataShape, Readings, RunRecord, StepRecord};
 use super::derived::{Derived, get};
 use super::io;
 use super::operations::bytes_put;
+use super::server::is_of_server;
 
 /// Returns the metrics that only a whole run can tell, from its steps' totals.
 ///
@@ -22,7 +23,10 @@ pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     io::set_write_amplification(&totals(&run.steps), put, &mut metrics);
     let at_end = run.steps.last().and_then(|step| io::space_amplification(step, data));
     metrics.set("space_amplification", at_end);
-    let peaks = run.steps.iter().filter_map(|step| get(&step.gauges_max, "rss_bytes"));
+    // The memory of a client is not that of the server it asks.
+    let is_served = run.steps.iter().any(is_of_server);
+    let own = run.steps.iter().filter(|_| !is_served);
+    let peaks = own.filter_map(|step| get(&step.gauges_max, "rss_bytes"));
     metrics.set("rss_peak_bytes", peaks.reduce(f64::max));
     let settled = run.steps.iter().filter_map(|step| step.settle.as_ref());
     let settle_s = settled.map(|settle| settle.took_ns.as_secs_f64()).reduce(|a, b| a + b);

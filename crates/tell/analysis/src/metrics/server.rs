@@ -55,7 +55,8 @@ pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
     let (commits, syncs) = (counter("engine_commits"), counter("engine_fsyncs"));
     metrics.set("commits_per_fsync", syncs.and_then(|syncs| ratio(commits, Some(syncs))));
     let rows = step.clients.values().map(|summary| summary.counts.rows).sum();
-    metrics.set("rows_per_op", ratio(Some(float(rows)), Some(float(requests(step)))));
+    let rows = Some(float(rows)).filter(|_| !matches!(step.step.unit, OpUnit::Rows(_)));
+    metrics.set("rows_per_op", ratio(rows, Some(float(requests(step)))));
     metrics.set("writer_rows_per_s", writer_rows_per_s(step));
     for gauge in ["engine_garbage_rows", "engine_dirty_bytes"] {
         metrics.set(gauge, get(&step.gauges_max, gauge));

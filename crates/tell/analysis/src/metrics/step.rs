@@ -31,7 +31,9 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     // The engine's timer and ours may differ by a hair; a share above one means nothing.
     metrics.set("stall_share", stalled.map(|share| share.min(1.0)));
     metrics.set("settle_s", step.settle.as_ref().map(|settle| settle.took_ns.as_secs_f64()));
-    metrics.set("rss_peak_bytes", get(&step.gauges_max, "rss_bytes"));
+    // The memory of a client is not that of the server it asks.
+    let resident = get(&step.gauges_max, "rss_bytes").filter(|_| !server::is_of_server(step));
+    metrics.set("rss_peak_bytes", resident);
     metrics.set("writer_bytes_per_s", step.writer_bytes_per_s);
     metrics.readings
 }

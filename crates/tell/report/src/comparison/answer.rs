@@ -1,7 +1,7 @@
 //! The answer on one screen: what `run` prints at its end.
 
 use super::text::{fill, trouble};
-use super::{open, search, sweep};
+use super::{BRACKETS, has_brackets, open, search, sweep};
 use crate::comparison::tables::runs_table;
 use crate::format::Style;
 use crate::input::Compared;
@@ -39,6 +39,7 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
         legend.push(sign_legend(compared));
         legend.extend(unseen(compared));
     }
+    legend.extend(has_brackets(compared).then(|| BRACKETS.to_owned()));
     legend.extend(control(compared).into_iter().chain(cut(compared)));
     legend.extend([meta.durability.clone(), runs_legend(compared)]);
     parts.insert(0, words(&headline(compared)));

@@ -1,9 +1,10 @@
 //! The comparison as comma-separated values: one line per step, variant and metric.
 
 use analysis::{CellComparison, Comparison};
-use model::metric;
+use model::{Unit, metric};
 use stats::{Effect, Interval, Spread};
 
+use super::buckets::{bucket_name, histograms};
 use crate::figure::unit_name;
 use crate::input::Compared;
 use crate::published;
@@ -11,17 +12,17 @@ use crate::trust::waived;
 
 /// The columns, in order, each with what it holds; what is not known is an empty field.
 pub const CSV_COLUMNS: &[(&str, &str)] = &[
-    ("scope", "step, run for whole runs, or published for what others found"),
+    ("scope", "step, run for whole runs, histogram, or published for what others found"),
     ("clients", "level of the clients factor"),
     ("step_index", "position of the step, from 0"),
     ("step", "the step's name"),
     ("variant", "the variant's name"),
     ("role", "base, control, or empty"),
-    ("metric", "the metric's name"),
+    ("metric", "the metric's name; of a histogram, operations and bucket"),
     ("unit", "unit of median, min and max"),
     ("runs_planned", "runs per cell that the experiment asks for"),
     ("n", "runs behind this line"),
-    ("median", "median of the runs"),
+    ("median", "median of the runs; of a histogram, the share of all runs' operations"),
     ("min", "smallest run"),
     ("max", "largest run"),
     ("ratio", "ratio of geometric means, variant to base"),
@@ -85,6 +86,16 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
         let scope = format!("run,{},,", runs.clients);
         lines.extend(runs.cells.iter().flat_map(|cell| write(&scope, cell)));
     }
+    for one in histograms(compared) {
+        let scope = format!("histogram,{},{},{}", one.clients, one.step_index, field(one.step));
+        for (bucket, share) in one.shares().into_iter().enumerate() {
+            let name = format!("{} {}", one.operations, bucket_name(bucket));
+            let role = role(comparison, one.variant);
+            let row = Row { scope: &scope, variant: one.variant, role, metric: &name };
+            let line = row.share(compared, one.runs, share);
+            lines.push(format!("{line},{label}{none}"));
+        }
+    }
     for (finding, more) in published::lines(compared) {
         let place = finding.here.map(|here| format!("{},{}", here.clients, here.step_index));
         let place = place.unwrap_or_else(|| ",".to_owned());
@@ -130,6 +141,24 @@ impl Row<'_> {
         fields.extend(
             effect.map_or_else(|| vec![String::new(); OF_RATIO], |it| of_ratio(compared, it)),
         );
+        fields.join(",")
+    }
+}
+
+impl Row<'_> {
+    /// Returns the fields of a share of the operations of all runs.
+    fn share(&self, compared: &Compared<'_>, runs: usize, share: f64) -> String {
+        let mut fields = vec![
+            self.scope.to_owned(),
+            field(self.variant),
+            self.role.to_owned(),
+            field(self.metric),
+            unit_name(Unit::Share).to_owned(),
+            compared.comparison.repetitions.to_string(),
+            runs.to_string(),
+            share.to_string(),
+        ];
+        fields.extend(vec![String::new(); 2 + OF_RATIO]);
         fields.join(",")
     }
 }

@@ -7,6 +7,7 @@ use lint::Found;
 use model::{Label, Waiver};
 use serde::Serialize;
 
+use super::buckets::{Histogram, histograms};
 use crate::input::Compared;
 use crate::meta::Meta;
 use crate::published::{Publication, told};
@@ -22,6 +23,8 @@ struct Document<'a> {
     published: Vec<Publication<'a>>,
     rate_curves: &'a [RateCurve],
     scalability: &'a [Scaling],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    histograms: Vec<Histogram<'a>>,
 }
 
 /// Returns label, findings, the comparison and its curves, as one JSON object.
@@ -35,6 +38,7 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
         published: told(compared),
         rate_curves: &compared.curves,
         scalability: &compared.scalings,
+        histograms: histograms(compared),
     };
     let text = serde_json::to_string_pretty(&document);
     text.expect("its maps have text keys and its numbers are finite") + "\n"

@@ -1,6 +1,8 @@
 //! The comparison as Markdown tables, to be pasted.
 
+use super::part::Part;
 use super::tables::{absolute, costs, relative};
+use super::{BRACKETS, bucket_tables, cpu, has_brackets};
 use crate::input::Compared;
 use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
 use crate::published;
@@ -20,12 +22,14 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
     let said: Vec<String> = said.map(|sentence| format!("- {sentence}")).collect();
     parts.extend((!said.is_empty()).then(|| said.join("\n")));
     let has_several = comparison.variants.len() > 1;
+    parts.extend(cpu::part(compared).into_iter().flat_map(part));
     if !plain_steps(comparison).is_empty() {
         parts.push(
             "## Operations per second\n\nMedian of n runs [min..max], a range and no interval."
                 .to_owned(),
         );
         parts.push(absolute(comparison).markdown());
+        parts.extend(has_brackets(compared).then(|| BRACKETS.to_owned()));
         if has_several {
             parts.push(format!(
                 "## Relative to {}\n\nRatio of geometric means [95 % interval].",
@@ -34,14 +38,7 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
             parts.push(relative(compared).markdown());
         }
     }
-    for one in super::parts(compared) {
-        parts.push(format!("## {}", one.title));
-        parts.extend(one.sentences);
-        parts.extend(one.tables.iter().map(Table::markdown));
-        parts.extend(
-            one.remarks.iter().map(|line| format!("- {line}")).reduce(|a, b| a + "\n" + &b),
-        );
-    }
+    parts.extend(super::parts(compared).into_iter().flat_map(part));
     if has_several {
         parts.push(sign_legend(compared).replace("   ", " \u{b7} "));
     }
@@ -55,10 +52,21 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
         let steps = measured_steps(comparison);
         let tables = steps.iter().filter_map(|step| costs(compared, step));
         parts.extend(tables.map(|table| table.markdown()));
+        parts.extend(bucket_tables(compared).into_iter().flat_map(part));
     }
     parts.extend(published::markdown(compared));
     parts.extend(trouble(compared));
     parts.join("\n\n") + "\n"
+}
+
+/// Returns a part: its title, sentences, tables and remarks.
+fn part(one: Part) -> Vec<String> {
+    let mut parts = vec![format!("## {}", one.title)];
+    parts.extend(one.sentences);
+    parts.extend(one.tables.iter().map(Table::markdown));
+    let remarks = one.remarks.iter().map(|line| format!("- {line}"));
+    parts.extend(remarks.reduce(|a, b| a + "\n" + &b));
+    parts
 }
 
 /// Returns incomplete runs and doubts as lists; nothing when there are none.

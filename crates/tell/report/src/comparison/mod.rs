@@ -7,7 +7,10 @@
 //! [`render_comparison`].
 
 mod answer;
+mod buckets;
+mod cpu;
 mod csv;
+mod insert;
 mod json;
 mod markdown;
 mod metric;
@@ -20,8 +23,10 @@ mod tables;
 mod text;
 
 pub use answer::render_answer;
+pub(crate) use buckets::part as bucket_tables;
 pub use csv::CSV_COLUMNS;
 pub(crate) use csv::{field, snake};
+pub(crate) use insert::{BRACKETS, MISSED, has_brackets, is_missed};
 pub use metric::render_metric;
 pub(crate) use part::{Part, parts};
 pub use render::render_comparison;

@@ -3,7 +3,7 @@
 use crate::input::Compared;
 use crate::table::Table;
 
-use super::{open, search, sweep};
+use super::{insert, open, search, sweep};
 
 /// What every format shows in its own way.
 pub(crate) struct Part {
@@ -15,10 +15,11 @@ pub(crate) struct Part {
     pub(crate) remarks: Vec<String>,
 }
 
-/// Returns what is told of open loops, searches and sweeps, in this order.
+/// Returns what is told of open loops, searches, sweeps and background writers, in this order.
 pub(crate) fn parts(compared: &Compared<'_>) -> Vec<Part> {
     let mut parts = open::parts(compared);
     parts.extend(search::parts(compared));
     parts.extend(sweep::parts(compared));
+    parts.extend(insert::parts(compared));
     parts
 }

@@ -4,28 +4,49 @@ use analysis::{CellComparison, Comparison, Measured, StepComparison};
 use model::{Metric, metric};
 use stats::Verdict;
 
+use super::insert::{MISSED, is_missed};
 use crate::figure;
 use crate::input::Compared;
 use crate::label::{
-    GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading, measured_steps,
-    plain_steps, step_heading, variant_label, versus_cell,
+    GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, answer, counts_rows, is_sweep, level_suffix,
+    loading, measured_steps, plain_steps, step_heading, variant_label, versus_cell,
 };
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Table, Tone};
 
 /// What one operation costs: metric and heading.
 pub(crate) const COSTS: &[(&str, &str)] = &[
     ("cpu_us_per_op", "CPU/op"),
+    ("server_cpu_us_per_op", "server"),
     ("client_cpu_us_per_op", "client"),
     ("background_cpu_us_per_op", "background"),
     ("kernel_cpu_us_per_op", "kernel"),
+    ("server_context_switches_per_op", "server\nctx/op"),
     ("context_switches_per_op", "ctx/op"),
+    ("server_reads_per_op", "server\nreads/op"),
+    ("server_read_kib_per_op", "server\nread/op"),
+    ("server_writes_per_op", "server\nwrites/op"),
+    ("server_write_kib_per_op", "server\nwritten/op"),
     ("device_read_kib_per_op", "read/op"),
     ("device_write_kib_per_op", "written/op"),
+    ("heap_fetches_per_op", "base rows\nfetched/op"),
+    ("commits_per_fsync", "commits\n/sync"),
     ("write_amplification", "write amp"),
     ("read_amplification", "blocks/read"),
     ("space_amplification", "space amp"),
     ("rss_peak_bytes", "rss"),
     ("rss_per_cache", "rss/cache"),
+];
+
+/// What tells of the worker and the device alone, and little where a server does the work: its own
+/// figures are free of everybody else's.
+const BESIDE_SERVERS: &[&str] = &[
+    "background_cpu_us_per_op",
+    "kernel_cpu_us_per_op",
+    "context_switches_per_op",
+    "device_read_kib_per_op",
+    "device_write_kib_per_op",
+    "rss_peak_bytes",
+    "rss_per_cache",
 ];
 
 /// What only whole runs tell: metric and heading.
@@ -37,12 +58,16 @@ pub(crate) const OF_RUNS: &[(&str, &str)] = &[
 /// Returns medians and ranges of throughput: a row per variant, a column per measured step.
 pub(crate) fn absolute(comparison: &Comparison) -> Table {
     let steps = plain_steps(comparison);
-    let headings = steps.iter().map(|step| step_heading(comparison, step));
+    let heading = |step: &&StepComparison| {
+        let rows = if counts_rows(step) { "\nrows/s" } else { "" };
+        format!("{}{rows}", step_heading(comparison, step))
+    };
+    let headings = steps.iter().map(heading);
     let mut table = Table::new(["".to_owned(), "n".to_owned()].into_iter().chain(headings));
     for (index, variant) in comparison.variants.iter().enumerate() {
         let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
         row.push(Cell::plain(runs_counted(&steps, index)));
-        row.extend(steps.iter().map(|step| spread_cell(THROUGHPUT, &step.cells[index])));
+        row.extend(steps.iter().map(|step| rate_cell(&step.cells[index])));
         table.push(row);
     }
     table
@@ -50,8 +75,16 @@ pub(crate) fn absolute(comparison: &Comparison) -> Table {
 
 /// Returns throughput relative to the base, with intervals; the base has no row.
 pub(crate) fn relative(compared: &Compared<'_>) -> Table {
+    relative_in(compared, &plain_steps(compared.comparison), THROUGHPUT)
+}
+
+/// Returns a metric of these steps relative to the base, likewise.
+pub(super) fn relative_in(
+    compared: &Compared<'_>,
+    steps: &[&StepComparison],
+    metric: &str,
+) -> Table {
     let comparison = compared.comparison;
-    let steps = plain_steps(comparison);
     let headings = steps.iter().map(|step| step_heading(comparison, step));
     let mut table = Table::new(std::iter::once(String::new()).chain(headings));
     for (index, variant) in comparison.variants.iter().enumerate() {
@@ -59,7 +92,10 @@ pub(crate) fn relative(compared: &Compared<'_>) -> Table {
             continue;
         }
         let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
-        let ratio = |step: &&StepComparison| ratio_cell(compared, THROUGHPUT, &step.cells[index]);
+        let ratio = |step: &&StepComparison| match &step.cells[index] {
+            cell if is_missed(step, &comparison.base, cell) => missed_cell(),
+            cell => ratio_cell(compared, metric, cell),
+        };
         row.extend(steps.iter().map(ratio));
         table.push(row);
     }
@@ -69,9 +105,13 @@ pub(crate) fn relative(compared: &Compared<'_>) -> Table {
 /// Returns the medians of what an operation of `step` costs; `None` when no cost is known.
 pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
     let comparison = compared.comparison;
-    let is_known =
-        |(name, _): &&(&str, &str)| step.cells.iter().any(|cell| cell.metric(name).is_some());
-    let known: Vec<&(&str, &str)> = COSTS.iter().filter(is_known).collect();
+    let has = |name: &str| step.cells.iter().any(|cell| cell.metric(name).is_some());
+    let is_all_served = step
+        .cells
+        .iter()
+        .all(|cell| cell.metrics.is_empty() || cell.metric("server_cpu_us_per_op").is_some());
+    let is_told = |name: &str| has(name) && !(is_all_served && BESIDE_SERVERS.contains(&name));
+    let known: Vec<&(&str, &str)> = COSTS.iter().filter(|(name, _)| is_told(name)).collect();
     if known.is_empty() {
         return None;
     }
@@ -112,8 +152,13 @@ pub(crate) fn runs_table(compared: &Compared<'_>) -> Table {
         let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
         for column in &columns {
             let measured = column.step.cells[index].metric(column.metric);
-            row.push(median_cell(column.metric, measured));
-            row.push(versus_cell(compared, find(column.metric).better, measured));
+            let shown = median_cell(column.metric, measured);
+            let cell = &column.step.cells[index];
+            row.push(if cell.has_missed_rate() { shown.set_aside() } else { shown });
+            row.push(match is_missed(column.step, &comparison.base, cell) {
+                true => missed_cell(),
+                false => versus_cell(compared, find(column.metric).better, measured),
+            });
         }
         for runs in &comparison.runs {
             let cell = &runs.cells[index];
@@ -138,7 +183,10 @@ fn columns<'a>(comparison: &Comparison, step: &'a StepComparison) -> Vec<Column<
         |metric, what: &str| Column { step, metric, heading: format!("{heading}\n{what}") };
     match loading(step) {
         Loading::Closed if is_sweep(comparison) => Vec::new(),
-        Loading::Closed => vec![column(THROUGHPUT, "ops/s")],
+        Loading::Closed => {
+            let (metric, what) = answer(step);
+            vec![column(metric, what)]
+        }
         Loading::Searched => vec![column(SUSTAINABLE, "highest rate")],
         Loading::Given => {
             let told = [column(GOODPUT, "goodput/s"), column("response_ns_p999", "p99.9")];
@@ -152,6 +200,16 @@ fn columns<'a>(comparison: &Comparison, step: &'a StepComparison) -> Vec<Column<
 /// Returns the metric of that name.
 pub(super) fn find(name: &str) -> &'static Metric {
     metric::find(name).expect("names in this file are names of the model's table")
+}
+
+fn missed_cell() -> Cell {
+    Cell { text: MISSED.to_owned(), tone: Tone::Grey }
+}
+
+/// Returns a throughput with its range; in brackets where the background writers missed their rate.
+fn rate_cell(cell: &CellComparison) -> Cell {
+    let shown = spread_cell(THROUGHPUT, cell);
+    if cell.has_missed_rate() { shown.set_aside() } else { shown }
 }
 
 /// Returns how many runs stand behind a row: `3`, or `2-3` when the steps differ.

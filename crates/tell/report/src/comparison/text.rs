@@ -1,6 +1,8 @@
 //! The comparison as text for a terminal.
 
+use super::part::Part;
 use super::tables::{absolute, costs, relative};
+use super::{BRACKETS, bucket_tables, cpu, has_brackets};
 use crate::format::Style;
 use crate::input::Compared;
 use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
@@ -25,22 +27,22 @@ pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
     let said: Vec<String> = said.map(|sentence| words(&sentence)).collect();
     parts.extend((!said.is_empty()).then(|| said.join("\n")));
     let spoken = parts.len();
+    parts.extend(cpu::part(compared).map(|one| part(&one, style)));
     if !plain_steps(comparison).is_empty() {
         let title =
             words("Operations per second: median of n runs [min..max], a range and no interval");
         parts.push(format!("{title}\n{}", table(&absolute(comparison))));
+        if has_brackets(compared)
+            && let Some(last) = parts.last_mut()
+        {
+            last.push_str(&format!("\n{}", words(BRACKETS)));
+        }
         if has_several {
             let title = format!("Relative to {base}: ratio of geometric means [95 % interval]");
             parts.push(format!("{}\n{}", words(&title), table(&relative(compared))));
         }
     }
-    for one in super::parts(compared) {
-        let mut lines = vec![words(&one.title)];
-        lines.extend(one.sentences.iter().map(|line| words(line)));
-        lines.push(one.tables.iter().map(table).collect::<Vec<_>>().join("\n\n"));
-        lines.extend(one.remarks.iter().map(|line| words(line)));
-        parts.push(lines.join("\n"));
-    }
+    parts.extend(super::parts(compared).iter().map(|one| part(one, style)));
     if has_several
         && parts.len() > spoken
         && let Some(last) = parts.last_mut()
@@ -56,10 +58,22 @@ pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
         parts.push(words(&title));
         let steps = measured_steps(comparison);
         parts.extend(steps.iter().filter_map(|step| costs(compared, step)).map(|one| table(&one)));
+        parts.extend(bucket_tables(compared).map(|one| part(&one, style)));
     }
     parts.extend(render_published(compared, style));
     parts.extend(trouble(compared, width));
     parts.join("\n\n") + "\n"
+}
+
+/// Returns a part: its title, sentences, tables and remarks.
+fn part(one: &Part, style: Style) -> String {
+    let words = |text: &String| fill(text, style.width);
+    let table = |table: &Table| table.text(style.width, style.has_colour);
+    let mut lines = vec![words(&one.title)];
+    lines.extend(one.sentences.iter().map(words));
+    lines.push(one.tables.iter().map(table).collect::<Vec<_>>().join("\n\n"));
+    lines.extend(one.remarks.iter().map(words));
+    lines.join("\n")
 }
 
 /// Returns the label, experiment and question, machine and durability.

@@ -22,6 +22,9 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
     }
     let scale = Scale::of(&account.total);
     let (what, whole) = match explanation.subject {
+        Subject::TimePerOperation if !explanation.unit.is_operation() => {
+            ("per row", "time per row")
+        }
         Subject::TimePerOperation => ("per operation", "time per operation"),
         Subject::ResponseTime => ("on average", "response time"),
     };

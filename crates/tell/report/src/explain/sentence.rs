@@ -41,7 +41,11 @@ pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> St
         (Some(effect), Subject::TimePerOperation) if !is_bogus => {
             let comparison = compared.comparison;
             let single = Single {
-                claim: &Claim::THROUGHPUT,
+                claim: if explanation.unit.is_operation() {
+                    &Claim::THROUGHPUT
+                } else {
+                    &Claim::ROWS
+                },
                 name: variant,
                 base,
                 effect,

@@ -2,14 +2,14 @@
 
 use analysis::{CellComparison, Comparison, Measured, StepComparison};
 use maud::{Markup, html};
-use model::{Unit, metric};
+use model::metric;
 
 use super::table::table;
-use crate::comparison::{OF_RUNS, Part, parts};
+use crate::comparison::{BRACKETS, MISSED, OF_RUNS, Part, has_brackets, is_missed, parts};
 use crate::figure::{self, MISSING};
 use crate::input::Compared;
 use crate::label::{
-    INVALID, THROUGHPUT, measured_steps, plain_steps, runs_legend, sign_legend, step_heading,
+    INVALID, answer, measured_steps, plain_steps, runs_legend, sign_legend, step_heading,
     variant_label,
 };
 use crate::sentence::{control, cut, hidden, told as sentences_of};
@@ -44,7 +44,8 @@ pub(super) fn section(compared: &Compared<'_>) -> Markup {
 
 /// Returns what figures and ratios are, and what intervals rest on.
 fn legend(compared: &Compared<'_>) -> String {
-    let runs = runs_legend(compared);
+    let brackets = if has_brackets(compared) { format!("{BRACKETS} ") } else { String::new() };
+    let runs = format!("{brackets}{}", runs_legend(compared));
     if compared.comparison.variants.len() < 2 || plain_steps(compared.comparison).is_empty() {
         return runs;
     }
@@ -119,16 +120,14 @@ fn band_table(compared: &Compared<'_>, band: &Band<'_>) -> Markup {
                 }
                 tr {
                     th {}
-                    @for _ in steps { th.first { "ops/s" } th { "vs base" } }
+                    @for step in steps { th.first { (answer(step).1) } th { "vs base" } }
                 }
             }
             tbody {
                 @for (index, variant) in comparison.variants.iter().enumerate() {
                     tr.base[variant.name == comparison.base] {
                         th scope="row" { (variant_label(comparison, &variant.name)) }
-                        @for step in steps {
-                            (pair(compared, step.cells[index].metric(THROUGHPUT)))
-                        }
+                        @for step in steps { (pair(compared, step, &step.cells[index])) }
                         @for (name, _, cells) in of_runs {
                             td.first { (median(name, cells[index].metric(name))) }
                         }
@@ -140,21 +139,24 @@ fn band_table(compared: &Compared<'_>, band: &Band<'_>) -> Markup {
 }
 
 /// Returns median with its range below, and ratio with its interval below.
-fn pair(compared: &Compared<'_>, measured: Option<&Measured>) -> Markup {
-    let Some(measured) = measured else {
+fn pair(compared: &Compared<'_>, step: &StepComparison, cell: &CellComparison) -> Markup {
+    let (name, _) = answer(step);
+    let Some((measured, metric)) = cell.metric(name).zip(metric::find(name)) else {
         return html! { td.first { (MISSING) } td {} };
     };
+    let is_aside = cell.has_missed_rate();
+    let bracketed = |text: String| if is_aside { format!("({text})") } else { text };
     let spread = &measured.spread;
-    let unit = Unit::OpsPerSecond;
+    let unit = metric.unit;
     let range = (spread.n > 1).then(|| figure::range(unit, spread));
     html! {
-        td.first {
-            (figure::figure(unit, spread.median))
+        td.first.none[is_aside] {
+            (bracketed(figure::figure(unit, spread.median)))
             small { @if let Some(range) = range { (range) } @else { "n=1" } }
         }
         @if let Some(versus) = &measured.versus_base {
-            @let class = match compared.tone(model::Better::Higher, versus) {
-                Tone::Better => "better", Tone::Worse => "worse", Tone::Plain => "",
+            @let class = match compared.tone(metric.better, versus) {
+                Tone::Better => "better", Tone::Worse => "worse", Tone::Plain | Tone::Grey => "",
             };
             td class=(class) {
                 (compared.versus(versus))
@@ -162,6 +164,8 @@ fn pair(compared: &Compared<'_>, measured: Option<&Measured>) -> Markup {
                     small { (figure::interval(&interval)) }
                 }
             }
+        } @else if is_missed(step, &compared.comparison.base, cell) {
+            td.none { (MISSED) }
         } @else {
             td {}
         }

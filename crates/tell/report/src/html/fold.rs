@@ -9,7 +9,7 @@ use stats::Effect;
 
 use super::options;
 use super::table::table;
-use crate::comparison::{absolute, relative};
+use crate::comparison::{absolute, bucket_tables, relative};
 use crate::figure;
 use crate::input::Compared;
 use crate::input::ReportInput;
@@ -29,6 +29,13 @@ pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Marku
                     }
                     (table(&absolute(comparison)))
                     (table(&relative(compared)))
+                }
+            }
+            @if let Some(buckets) = bucket_tables(compared) {
+                details {
+                    summary { (buckets.title) }
+                    @for one in &buckets.tables { (table(one)) }
+                    @for remark in &buckets.remarks { p.legend { (remark) } }
                 }
             }
             @for run in input.runs {

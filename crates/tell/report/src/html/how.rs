@@ -49,6 +49,12 @@ fn settings(manifest: &Manifest, meta: &Meta) -> Vec<Fact> {
     facts.push(("rows", rows(&experiment.data)));
     let cap = experiment.memory_bytes.map(|cap| cap.to_string());
     facts.push(("memory cap of the worker", cap.unwrap_or_else(|| "none".to_owned())));
+    if let Some(application) = &experiment.application {
+        facts.push(("application", format!("{}: {}", application.name, application.about)));
+    }
+    if experiment.application.is_some() || !experiment.placement.is_free() {
+        facts.push(("CPUs of client and server", experiment.placement.to_string()));
+    }
     let levels: Vec<String> = experiment.clients.iter().map(u32::to_string).collect();
     facts.push(("clients", levels.join(", ")));
     facts.push(("seed", experiment.seed.to_string()));

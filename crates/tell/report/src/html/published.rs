@@ -66,7 +66,7 @@ fn row(compared: &Compared<'_>, finding: &Finding<'_>, has_pair: bool) -> Markup
     let class = match finding.tone(compared) {
         Tone::Better => "verdict-of better",
         Tone::Worse => "verdict-of worse",
-        Tone::Plain => "verdict-of",
+        Tone::Plain | Tone::Grey => "verdict-of",
     };
     html! {
         tr {

@@ -28,6 +28,7 @@ fn figure(cell: &Cell, is_word: bool) -> Markup {
     let class = match cell.tone {
         Tone::Better => Some("better"),
         Tone::Worse => Some("worse"),
+        Tone::Grey => Some("none"),
         Tone::Plain => is_word.then_some("text"),
     };
     html! { td class=[class] { (cell.text) } }

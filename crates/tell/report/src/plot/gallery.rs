@@ -1,7 +1,7 @@
 //! The pictures of a report, in the order of the page.
 
-use analysis::RunsComparison;
-use model::metric;
+use analysis::{RunsComparison, StepComparison};
+use model::{OpUnit, metric};
 
 use super::bars::{Column, bars};
 use super::cpu::cpu;
@@ -14,7 +14,7 @@ use super::subject::Subject;
 use super::timeline::timeline;
 use super::times::times;
 use super::verdicts::verdicts;
-use crate::label::{Loading, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading};
+use crate::label::{Loading, SERVER_CPU, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading};
 
 /// What only whole runs tell, in the order of the picture: metric and heading.
 const OF_RUNS: [(&str, &str); 6] = [
@@ -44,7 +44,8 @@ pub(crate) struct Gallery {
 /// Draws every picture that has something to show.
 pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     let caption = "Bars from zero: medians; whiskers: smallest and largest run; dotted: the base's \
-                   median. Operations per second. One colour per engine.";
+                   median. Operations per second, or rows where a step writes rows. One colour per \
+                   engine.";
     let comparison = subject.input.comparison;
     let plain = subject.only(|step| loading(step) == Loading::Closed && !is_sweep(comparison));
     let throughput = of_steps(&plain, THROUGHPUT, Words::new("throughput", "Throughput", caption));
@@ -56,9 +57,15 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
         SUSTAINABLE,
         Words::new("highest", "Highest sustainable rate", highest),
     );
-    let closed = subject.only(|step| !subject.compared.has_track(step));
+    // A step that works on a known number of rows is done as a whole, not second by second.
+    let is_course = |step: &StepComparison| !matches!(step.unit, OpUnit::Rows(_));
+    let closed = subject.only(|step| !subject.compared.has_track(step) && is_course(step));
+    // Where the server's CPU is the question, its picture is part of the answer.
+    let is_about_cpu = subject.steps.iter().any(|step| step.primary == Some(SERVER_CPU));
+    let (first, last) = if is_about_cpu { (cpu(subject), None) } else { (None, cpu(subject)) };
     let answer = [
         verdicts(subject),
+        first,
         highest,
         scales(subject),
         rates(subject),
@@ -67,26 +74,40 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
         times(subject).map(Picture::foldable),
         timeline(subject).map(Picture::foldable),
     ];
-    let written = "To the device the data lies on, whoever wrote; median, range and base's median \
-                   as above.";
-    let written = of_steps(
-        subject,
-        "device_write_kib_per_op",
-        Words::new("written", "Bytes written to the device per operation", written),
-    );
-    let switches =
-        "Of all threads of the worker process; median, range and base's median as above.";
-    let switches = of_steps(
-        subject,
-        "context_switches_per_op",
-        Words::new("switches", "Context switches per operation", switches),
-    );
-    let mut costs = vec![cpu(subject), written, switches];
+    let written = written(subject);
+    let mut costs = vec![last, written, switches(subject)];
     costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
     let mut answer: Vec<Picture> = answer.into_iter().flatten().collect();
     let more = answer.split_off(ANSWERS.min(answer.len()));
     let costs = costs.into_iter().flatten().map(Picture::foldable).collect();
     Gallery { answer, published: published(subject), more, costs }
+}
+
+/// Draws bytes written: by the server where there is one, else to the device.
+fn written(subject: &Subject<'_>) -> Option<Picture> {
+    const SERVER: &str = "server_write_kib_per_op";
+    if subject.knows(SERVER) {
+        let caption = "By the server's control group alone; median, range and base's median as \
+                       above.";
+        let words = Words::new("written", "Bytes the server wrote per operation", caption);
+        return of_steps(subject, SERVER, words);
+    }
+    let caption = "To the device the data lies on, whoever wrote; median, range and base's median \
+                   as above.";
+    let words = Words::new("written", "Bytes written to the device per operation", caption);
+    of_steps(subject, "device_write_kib_per_op", words)
+}
+
+/// Draws context switches: of the server where there is one, else of the worker.
+fn switches(subject: &Subject<'_>) -> Option<Picture> {
+    const SERVER: &str = "server_context_switches_per_op";
+    let title = "Context switches per operation";
+    if subject.knows(SERVER) {
+        let caption = "Of the server's processes; median, range and base's median as above.";
+        return of_steps(subject, SERVER, Words::new("switches", title, caption));
+    }
+    let caption = "Of all threads of the worker process; median, range and base's median as above.";
+    of_steps(subject, "context_switches_per_op", Words::new("switches", title, caption))
 }
 
 /// Draws one metric in every step; `None` when no step knows it.

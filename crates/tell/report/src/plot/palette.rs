@@ -8,8 +8,8 @@ use model::Experiment;
 pub(crate) const INK: &str = "#222";
 /// What went wrong.
 pub(crate) const ALARM: &str = "#D55E00";
-/// CPU of client threads, of the engine's own threads, of the rest.
-pub(crate) const CPU: [&str; 3] = ["#56B4E9", "#E69F00", "#bbb"];
+/// CPU of a server, of client threads, of the engine's own threads, of the rest.
+pub(crate) const CPU: [&str; 4] = ["#0072B2", "#56B4E9", "#E69F00", "#bbb"];
 
 /// One colour per engine. Yellow is left out (too faint on white), vermilion is the alarm.
 ///

@@ -1,38 +1,56 @@
 //! The one-line summary of a step, in the seeds' column order and with the seeds' formulas.
 //!
 //! Source: M. Callaghan, insert benchmark reports, summary line. Deviations: exact counters over
-//! the measured span take the place of averaged samples, and rates are those of all clients
-//! where the original shows client 1.
+//! the measured span take the place of averaged samples, rates are those of all clients where the
+//! original shows client 1, and of a server run the figures are those of the server's control
+//! group (and of the client, where the original counts it in), free of everybody else's.
 
 use analysis::metrics::rows_put;
-use analysis::primary_operations;
-use model::{Manifest, OpKind, RunRecord, StepRecord};
+use analysis::{is_of_server, primary_operations};
+use model::record::OpSummary;
+use model::{Manifest, OpKind, OpUnit, RunRecord, StepRecord};
 
 use crate::figure::MISSING;
 
 /// The columns with their meanings, in order.
 pub const COLUMNS: &[(&str, &str)] = &[
-    ("ips", "rows put per second, by clients and background writer"),
-    ("qps", "queries (get, multi_get, scan) per second"),
-    ("rps", "device reads per second"),
-    ("rmbps", "MiB read from the device per second"),
-    ("wps", "device writes per second"),
-    ("wmbps", "MiB written to the device per second"),
-    ("rpq", "device reads per operation"),
-    ("rkbpq", "KiB read from the device per operation"),
-    ("wpi", "device writes per row put"),
-    ("wkbpi", "KiB written to the device per row put"),
-    ("csps", "context switches per second, whole host"),
+    ("ips", "rows put per second, by clients and background writers; of an index build, indexed"),
+    ("qps", "queries and transactions per second"),
+    ("rps", "reads per second, of the device or of the server"),
+    ("rmbps", "MiB read per second"),
+    ("wps", "writes per second, of the device or of the server"),
+    ("wmbps", "MiB written per second"),
+    ("rpq", "reads per operation"),
+    ("rkbpq", "KiB read per operation"),
+    ("wpi", "writes per row put"),
+    ("wkbpi", "KiB written per row put"),
+    ("csps", "context switches per second, of the host or of server and client"),
     ("cpups", "CPU used, in % of all CPUs of the host, client included"),
-    ("cspq", "context switches per operation, whole host"),
-    ("cpupq", "CPU microseconds per operation, whole host, client included"),
-    ("dbgb", "GiB of the data directory at the end, logs included"),
-    ("rss", "largest resident memory of the worker, GiB"),
+    ("cspq", "context switches per operation"),
+    ("cpupq", "CPU microseconds per operation, client included"),
+    ("dbgb1", "GiB of the database's files at the end, as the engine counts them, logs left out"),
+    ("dbgb2", "GiB of the data directory at the end, logs included"),
+    ("rss", "largest resident memory of the worker, or memory of the server, GiB"),
     ("maxop", "longest time of an operation, seconds"),
     ("p50", "THROUGHPUT, not a time: operations done in the median second"),
     ("p99", "THROUGHPUT, not a time: operations done in the worst second but one in a hundred"),
     ("tag", "rows.build.variant.clients"),
 ];
+
+/// Returns whose figures the columns of storage, memory and CPU are, in a sentence.
+pub(super) fn whose(steps: &[&StepRecord]) -> &'static str {
+    let of_group = |step: &&&StepRecord| step.counters.contains_key("server_cpu_user_us");
+    if steps.iter().any(|step| of_group(&step)) {
+        "Reads, writes and memory are those of the server's control group; CPU and context switches \
+         those of server and client together. Of the host's other work nothing is in them."
+    } else if steps.iter().any(|step| is_of_server(step)) {
+        "The server is not one that Assay started: what it reads, writes, keeps and costs is not \
+         known."
+    } else {
+        "Reads and writes are those of the device, CPU and context switches those of the host: \
+         whoever caused them."
+    }
+}
 
 /// Returns the step's summary: one value per column of [`COLUMNS`], `NA` where not known.
 ///
@@ -60,26 +78,29 @@ impl Line<'_> {
     fn value(&self, column: &str) -> String {
         const MIB: f64 = 1_048_576.0;
         const GIB: f64 = 1_073_741_824.0;
-        let (ops, rows) = (self.operations(), float(rows_put(self.step)));
+        let (ops, rows) = (float(primary_operations(self.step)), self.rows());
         let seconds = self.step.duration_ns.as_secs_f64();
-        let per = |name: &str, divisor: f64| ratio(self.counter(name), divisor);
+        let per = |what: Counted, divisor: f64| ratio(self.counted(what), divisor);
+        let end = |name: &str| self.step.gauges_end.get(name).copied();
+        use Counted::{Cpu, ReadBytes, Reads, Switches, WriteBytes, Writes};
         match column {
             "ips" => whole(ratio(Some(rows), seconds)),
             "qps" => whole(ratio(Some(self.queries()), seconds)),
-            "rps" => whole(per("device_reads", seconds)),
-            "rmbps" => decimals(1, per("device_read_bytes", seconds * MIB)),
-            "wps" => whole(per("device_writes", seconds)),
-            "wmbps" => decimals(1, per("device_write_bytes", seconds * MIB)),
-            "rpq" => decimals(3, per("device_reads", ops)),
-            "rkbpq" => decimals(3, per("device_read_bytes", ops * 1024.0)),
-            "wpi" => decimals(3, per("device_writes", rows)),
-            "wkbpi" => decimals(3, per("device_write_bytes", rows * 1024.0)),
-            "csps" => whole(per("host_context_switches", seconds)),
+            "rps" => whole(per(Reads, seconds)),
+            "rmbps" => decimals(1, per(ReadBytes, seconds * MIB)),
+            "wps" => whole(per(Writes, seconds)),
+            "wmbps" => decimals(1, per(WriteBytes, seconds * MIB)),
+            "rpq" => decimals(3, per(Reads, ops)),
+            "rkbpq" => decimals(3, per(ReadBytes, ops * 1024.0)),
+            "wpi" => decimals(3, per(Writes, rows)),
+            "wkbpi" => decimals(3, per(WriteBytes, rows * 1024.0)),
+            "csps" => whole(per(Switches, seconds)),
             "cpups" => decimals(1, self.cpu_percent(seconds)),
-            "cspq" => decimals(3, per("host_context_switches", ops)),
-            "cpupq" => decimals(1, per("host_cpu_busy_us", ops)),
-            "dbgb" => decimals(1, self.step.gauges_end.get("data_dir_bytes").map(|it| it / GIB)),
-            "rss" => decimals(2, self.step.gauges_max.get("rss_bytes").map(|it| it / GIB)),
+            "cspq" => decimals(3, per(Switches, ops)),
+            "cpupq" => decimals(1, per(Cpu, ops)),
+            "dbgb1" => gib(self.database_bytes()),
+            "dbgb2" => gib(end("data_dir_bytes")),
+            "rss" => decimals(2, self.memory_bytes().map(|it| it / GIB)),
             "maxop" => decimals(3, self.longest_s()),
             "p50" => whole(self.of_seconds(self.step.seconds.p50_ops)),
             "p99" => whole(self.of_seconds(self.step.seconds.p1_ops)),
@@ -92,23 +113,54 @@ impl Line<'_> {
         self.step.counters.get(name).copied()
     }
 
-    fn operations(&self) -> f64 {
-        float(primary_operations(self.step))
+    /// Returns a counter of the server and, where the original counts it in, of the client; of the
+    /// device and the host where there is no server; nothing of a server that is not ours.
+    fn counted(&self, what: Counted) -> Option<f64> {
+        let all = |names: &[&str]| names.iter().map(|name| self.counter(name)).sum::<Option<f64>>();
+        let (server, host) = what.names();
+        let of_host = || all(&[host]).filter(|_| !is_of_server(self.step));
+        all(server).or_else(of_host)
+    }
+
+    /// Returns the rows that the step put, or indexed.
+    fn rows(&self) -> f64 {
+        match self.step.step.unit {
+            OpUnit::Rows(_) => float(primary_operations(self.step)),
+            OpUnit::Operation | OpUnit::Row => float(rows_put(self.step)),
+        }
+    }
+
+    /// Returns the bytes of the database's files at the end of the step.
+    fn database_bytes(&self) -> Option<f64> {
+        let end = |name: &str| self.step.gauges_end.get(name).copied();
+        let less_logs = || Some(end("data_dir_bytes")? - end("log_bytes")?);
+        end("engine_disk_bytes").or_else(less_logs)
+    }
+
+    fn memory_bytes(&self) -> Option<f64> {
+        let most = |name: &str| self.step.gauges_max.get(name).copied();
+        let own = || most("rss_bytes").filter(|_| !is_of_server(self.step));
+        most("server_memory_bytes").or_else(own)
     }
 
     fn queries(&self) -> f64 {
-        let is_query = |kind: &OpKind| !kind.is_write();
+        let is_query = |kind: &OpKind| !kind.is_write() && *kind != OpKind::Define;
         let clients = self.step.clients.iter().filter(|(kind, _)| is_query(kind));
         float(clients.map(|(_, summary)| summary.counts.done).sum())
     }
 
     fn cpu_percent(&self, seconds: f64) -> Option<f64> {
         let capacity_us = seconds * 1e6 * f64::from(self.manifest.host.cpus);
-        ratio(self.counter("host_cpu_busy_us"), capacity_us).map(|share| 100.0 * share)
+        ratio(self.counted(Counted::Cpu), capacity_us).map(|share| 100.0 * share)
     }
 
+    /// Returns the longest response time: of an insert where the clients insert, else of any.
     fn longest_s(&self) -> Option<f64> {
-        let timed = self.step.clients.values().filter(|summary| summary.response.count > 0);
+        let clients = &self.step.clients;
+        let only = clients.get(&OpKind::Insert).map(std::slice::from_ref);
+        let all: Vec<&OpSummary> =
+            only.map_or_else(|| clients.values().collect(), |only| only.iter().collect());
+        let timed = all.into_iter().filter(|summary| summary.response.count > 0);
         timed.map(|summary| float(summary.response.max_ns) / 1e9).reduce(f64::max)
     }
 
@@ -122,6 +174,54 @@ impl Line<'_> {
         let cell = &self.run.cell;
         format!("{rows}.{}.{}.c{}", self.run.variant.build, cell.variant, cell.clients)
     }
+}
+
+/// What is counted of a server, and of the whole host where there is none.
+#[derive(Debug, Clone, Copy)]
+enum Counted {
+    Reads,
+    ReadBytes,
+    Writes,
+    WriteBytes,
+    Switches,
+    Cpu,
+}
+
+impl Counted {
+    /// Returns the counters of the server (and of the client, where it is counted in), and that of
+    /// the device or the host.
+    const fn names(self) -> (&'static [&'static str], &'static str) {
+        match self {
+            Self::Reads => (&["server_reads"], "device_reads"),
+            Self::ReadBytes => (&["server_read_bytes"], "device_read_bytes"),
+            Self::Writes => (&["server_writes"], "device_writes"),
+            Self::WriteBytes => (&["server_write_bytes"], "device_write_bytes"),
+            Self::Switches => (
+                &[
+                    "server_context_switches",
+                    "context_switches_voluntary",
+                    "context_switches_involuntary",
+                ],
+                "host_context_switches",
+            ),
+            Self::Cpu => (
+                &[
+                    "server_cpu_user_us",
+                    "server_cpu_kernel_us",
+                    "process_cpu_user_us",
+                    "process_cpu_kernel_us",
+                ],
+                "host_cpu_busy_us",
+            ),
+        }
+    }
+}
+
+/// Returns GiB with the one decimal of the original, or with three where that shows nothing.
+fn gib(bytes: Option<f64>) -> String {
+    const GIB: f64 = 1_073_741_824.0;
+    let gib = bytes.map(|bytes| bytes / GIB);
+    decimals(if gib.is_some_and(|gib| gib < 0.095) { 3 } else { 1 }, gib)
 }
 
 fn whole(value: Option<f64>) -> String {

@@ -5,6 +5,7 @@
 //! To add a column to the one-line summary, add it to [`line::COLUMNS`] with its meaning.
 
 mod course;
+mod kinds;
 mod line;
 mod open;
 mod search;

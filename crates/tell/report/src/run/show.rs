@@ -6,7 +6,8 @@ use model::metric::Readings;
 use model::{Manifest, RunRecord, StepRecord, metric};
 
 use super::course::courses;
-use super::line::{COLUMNS, one_line};
+use super::kinds::kinds;
+use super::line::{COLUMNS, one_line, whose};
 use super::open::open_loop;
 use super::search::searched;
 use crate::comparison::fill;
@@ -20,11 +21,13 @@ use crate::trust::finding_lines;
 /// The columns for people: metric and heading.
 const SHOWN: &[(&str, &str)] = &[
     ("throughput_ops_per_s", "ops/s"),
+    ("rows_per_op", "rows\n/request"),
     ("service_ns_p50", "service\np50"),
     ("service_ns_p99", "service\np99"),
     ("service_ns_p999", "service\np99.9"),
     ("service_ns_max", "service\nmax"),
     ("cpu_us_per_op", "CPU\n/op"),
+    ("server_cpu_us_per_op", "server\n/op"),
     ("client_cpu_us_per_op", "client\n/op"),
     ("background_cpu_us_per_op", "backgr.\n/op"),
     ("kernel_cpu_us_per_op", "kernel\n/op"),
@@ -49,12 +52,14 @@ pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String 
     let measured: Vec<&StepRecord> =
         run.steps.iter().filter(|step| !step.clients.is_empty()).collect();
     if !measured.is_empty() {
-        parts.push(lines(manifest, run, &measured).text(style.width, style.has_colour));
+        let lines = lines(manifest, run, &measured).text(style.width, style.has_colour);
+        parts.push(format!("{lines}\n{}", fill(whose(&measured), style.width)));
     }
     let of_steps: Vec<Readings> =
         run.steps.iter().map(|step| step_metrics(step, &manifest.plan.experiment.data)).collect();
     parts.push(times_and_costs(run, &of_steps).text(style.width, style.has_colour));
     parts.extend(measured.iter().any(|step| step.arrivals.is_none()).then(|| CLOSED.to_owned()));
+    parts.extend(kinds(&measured, style));
     parts.extend(courses(run, style));
     parts.extend(memory(run, &manifest.plan.experiment.data, style));
     parts.extend(run.calibration.as_ref().map(|it| fill(&calibration(it), style.width)));

@@ -2,7 +2,7 @@
 
 use analysis::StepComparison;
 
-use crate::label::{GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, loading};
+use crate::label::{GOODPUT, Loading, SERVER_CPU, SUSTAINABLE, THROUGHPUT, counts_rows, loading};
 
 /// What a sentence is about.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +35,34 @@ impl Claim {
         most: "the most",
         least: "the fewest",
         missing: "No run of {} finished it.",
+    };
+
+    /// The same where rows are counted.
+    pub(crate) const ROWS: Self = Self {
+        more: "more rows per second",
+        less: "fewer rows per second",
+        noun: "rows per second",
+        ..Self::THROUGHPUT
+    };
+
+    /// What a server costs, where client and server share one CPU.
+    pub(crate) const SERVER_CPU: Self = Self {
+        metric: SERVER_CPU,
+        verb: "used",
+        more: "more server CPU per operation",
+        less: "less server CPU per operation",
+        noun: "server CPU per operation",
+        most: "the most",
+        least: "the least",
+        missing: "No run of {} finished it.",
+    };
+
+    /// The same where rows are counted.
+    pub(crate) const SERVER_CPU_OF_ROWS: Self = Self {
+        more: "more server CPU per row",
+        less: "less server CPU per row",
+        noun: "server CPU per row",
+        ..Self::SERVER_CPU
     };
 
     /// The highest rate that kept a limit.
@@ -96,6 +124,11 @@ impl Claim {
             |claim: &&Self| step.cells.iter().any(|cell| cell.metric(claim.metric).is_some());
         let first = |claims: &[Self]| claims.iter().find(is_known).copied();
         let claims = match loading(step) {
+            Loading::Closed if step.primary == Some(SERVER_CPU) => {
+                let of_rows = counts_rows(step).then_some(Self::SERVER_CPU_OF_ROWS);
+                [of_rows.or(Some(Self::SERVER_CPU)), None]
+            }
+            Loading::Closed if counts_rows(step) => [first(&[Self::ROWS]), None],
             Loading::Closed => [first(&[Self::THROUGHPUT, Self::SETTLING]), None],
             Loading::Searched => [first(&[Self::SUSTAINABLE]), None],
             Loading::Given => {

@@ -8,6 +8,7 @@ use super::design::{Case, design};
 use super::step::{list, single};
 use crate::figure::declared;
 use crate::input::Compared;
+use crate::label::counts_rows;
 use crate::trust;
 
 /// Returns a sentence for each variant of a step: where it did more, where fewer, where neither.
@@ -20,7 +21,8 @@ pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<
 
 fn of_variant(compared: &Compared<'_>, steps: &[&StepComparison], name: &str) -> Option<String> {
     let comparison = compared.comparison;
-    let claim = Claim::THROUGHPUT;
+    let is_rows = steps.first().is_some_and(|step| counts_rows(step));
+    let claim = if is_rows { Claim::ROWS } else { Claim::THROUGHPUT };
     let mut known: Vec<(u32, Case<'_>)> = Vec::new();
     for step in steps {
         let cell = step.cells.iter().find(|cell| cell.variant == name);
@@ -37,14 +39,14 @@ fn of_variant(compared: &Compared<'_>, steps: &[&StepComparison], name: &str) ->
     let is_wide = |effect: &Effect| effect.why == Some(Why::Wide);
     type Is<'a> = &'a dyn Fn(&Effect) -> bool;
     let groups: [(String, Is<'_>); 6] = [
-        ("fewer operations per second".to_owned(), &|it| is(it, Verdict::Below)),
+        (claim.less.to_owned(), &|it| is(it, Verdict::Below)),
         ("no detectable difference".to_owned(), &|it| is(it, Verdict::Inconclusive) && is_wide(it)),
         ("inconclusive".to_owned(), &|it| is(it, Verdict::Inconclusive) && !is_wide(it)),
         (format!("no difference beyond {margin}"), &|it| is(it, Verdict::Equivalent)),
         (format!("a real difference by its estimate within {margin}"), &|it| {
             is(it, Verdict::SmallButReal)
         }),
-        ("more operations per second".to_owned(), &|it| is(it, Verdict::Above)),
+        (claim.more.to_owned(), &|it| is(it, Verdict::Above)),
     ];
     let told = groups.iter().filter_map(|(words, is_of)| {
         let own = known.iter().filter(|(_, case)| is_of(case.effect));

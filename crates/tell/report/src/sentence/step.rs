@@ -10,7 +10,7 @@ use super::several::several;
 use super::single::{Single, amount_alone};
 use crate::figure;
 use crate::input::Compared;
-use crate::label::{Loading, is_sweep, loading, step_heading};
+use crate::label::{Loading, SERVER_CPU, is_sweep, loading, step_heading};
 use crate::trust;
 
 /// Returns the sentences about every step that has a table of its own or settles; open loops,
@@ -59,7 +59,8 @@ pub(crate) fn step_sentence(
         .map(|single| Case { effect: single.effect, runs: single.runs })
         .collect();
     sentences.extend(design(&cases, comparison.noise.get(claim.metric)));
-    sentences.extend(others().filter_map(|cell| without_ratio(cell, claim)));
+    let why = |cell: &CellComparison| no_ratio(of_base, cell);
+    sentences.extend(others().filter_map(|cell| without_ratio(cell, claim, &why(cell))));
     sentences.extend(unknown(others(), claim));
     Some(sentences.join(" "))
 }
@@ -91,7 +92,11 @@ pub(crate) fn single<'a>(
 fn alone(claim: &Claim, name: &str, measured: &Measured) -> String {
     let Claim { verb, noun, metric, .. } = claim;
     // "took 2 s to settle", and not "2 s time to settle".
-    let noun = noun.strip_prefix("time ").unwrap_or(noun);
+    let noun = match noun.strip_prefix("time ") {
+        Some(rest) => rest.to_owned(),
+        None if *metric == SERVER_CPU => format!("of {noun}"),
+        None => (*noun).to_owned(),
+    };
     let spread = &measured.spread;
     let unit = metric::find(metric).map_or(model::Unit::Count, |metric| metric.unit);
     let median = figure::figure(unit, spread.median);
@@ -116,10 +121,18 @@ fn unjudged(compared: &Compared<'_>, singles: &[Single<'_>]) -> String {
     }
 }
 
-/// Returns the figure of a variant that has one and no quotient with the base: one of them is 0.
-fn without_ratio(cell: &CellComparison, claim: &Claim) -> Option<String> {
+/// Returns the figure of a variant that has one and no quotient with the base.
+fn without_ratio(cell: &CellComparison, claim: &Claim, why: &str) -> Option<String> {
     let measured = cell.metric(claim.metric).filter(|one| one.versus_base.is_none())?;
-    Some(format!("{}: there is no ratio.", alone(claim, &cell.variant, measured)))
+    Some(format!("{}: there is no ratio{why}.", alone(claim, &cell.variant, measured)))
+}
+
+/// Returns why there is no quotient: background writers that missed their rate, or one is 0.
+fn no_ratio(base: &CellComparison, cell: &CellComparison) -> String {
+    let missed = [cell, base].into_iter().find(|one| one.has_missed_rate());
+    missed.map_or_else(String::new, |one| {
+        format!(", the background writers of {} missed their rate", one.variant)
+    })
 }
 
 /// Returns which variants have no figure.

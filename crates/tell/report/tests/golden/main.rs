@@ -4,6 +4,7 @@
 
 mod explain;
 mod fixture;
+mod ibench;
 mod memory;
 mod page;
 mod published;

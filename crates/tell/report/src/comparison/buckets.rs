@@ -1,0 +1,186 @@
+//! Service times in ten buckets, as insert benchmark reports have them.
+//!
+//! Source: M. Callaghan, insert benchmark reports, response-time histograms: there the time of
+//! `execute` alone, which is a service time here.
+
+use model::buckets::{BUCKET_BOUNDS, BUCKETS};
+use model::record::OpSummary;
+use model::{Nanos, OpKind, StepRecord};
+use serde::Serialize;
+
+use super::part::Part;
+use crate::figure::figure;
+use crate::input::Compared;
+use crate::label::{measured_steps, step_heading, variant_label};
+use crate::table::{Cell, Table};
+
+/// Kinds of operation that are told together.
+const GROUPS: [(&str, &[OpKind]); 4] = [
+    ("inserts", &[OpKind::Insert, OpKind::Put]),
+    ("deletes", &[OpKind::Delete]),
+    ("queries", &[OpKind::Get, OpKind::Scan, OpKind::MultiGet]),
+    ("transactions", &[OpKind::Transaction]),
+];
+
+/// Operations of one group in one step of one variant, all of its runs together.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Histogram<'a> {
+    /// Position of the step in the run, 0-based.
+    pub(super) step_index: u32,
+    /// The step's name.
+    pub(super) step: &'a str,
+    /// Level of the clients factor.
+    pub(super) clients: u32,
+    /// The variant's name.
+    pub(super) variant: &'a str,
+    /// What is told together: `inserts`, `deletes`, `queries`, `transactions`.
+    pub(super) operations: &'static str,
+    /// Runs behind it.
+    pub(super) runs: usize,
+    /// Operations in each bucket.
+    pub(super) counts: [u64; BUCKETS],
+    /// The longest service time.
+    pub(super) max_ns: Nanos,
+    #[serde(skip)]
+    heading: String,
+}
+
+impl Histogram<'_> {
+    /// Returns the shares of the buckets; none when nothing was done.
+    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+    pub(super) fn shares(&self) -> [f64; BUCKETS] {
+        let all = self.counts.iter().sum::<u64>().max(1) as f64;
+        self.counts.map(|count| count as f64 / all)
+    }
+}
+
+/// Returns the histograms of every step that servers executed, by group, step and variant.
+pub(super) fn histograms<'a>(compared: &Compared<'a>) -> Vec<Histogram<'a>> {
+    let mut all = Vec::new();
+    for (operations, kinds) in GROUPS {
+        for step in measured_steps(compared.comparison) {
+            for cell in &step.cells {
+                let mut records = compared.records(step, &cell.variant);
+                records.retain(|record| analysis::is_of_server(record));
+                let counts = counts(&records, kinds);
+                if counts.iter().all(|count| *count == 0) {
+                    continue;
+                }
+                all.push(Histogram {
+                    step_index: step.index,
+                    step: &step.name,
+                    clients: step.clients,
+                    variant: &cell.variant,
+                    operations,
+                    runs: records.len(),
+                    counts,
+                    max_ns: longest(&records, kinds),
+                    heading: step_heading(compared.comparison, step),
+                });
+            }
+        }
+    }
+    all
+}
+
+fn counts(records: &[&StepRecord], kinds: &[OpKind]) -> [u64; BUCKETS] {
+    let mut sum = [0; BUCKETS];
+    let own = records.iter().flat_map(|record| &record.buckets);
+    for (_, counts) in own.filter(|(kind, _)| kinds.contains(kind)) {
+        for (sum, count) in sum.iter_mut().zip(counts) {
+            *sum += count;
+        }
+    }
+    sum
+}
+
+fn longest(records: &[&StepRecord], kinds: &[OpKind]) -> Nanos {
+    let all = records.iter().flat_map(|record| record.clients.iter().chain(&record.writers));
+    let own = all.filter(|(kind, _)| kinds.contains(kind));
+    Nanos(own.map(|(_, OpSummary { service, .. })| service.max_ns).max().unwrap_or(0))
+}
+
+/// Returns the name of a bucket: `<=256us`, `>16s`.
+pub(super) fn bucket_name(bucket: usize) -> String {
+    BUCKET_BOUNDS
+        .get(bucket)
+        .map_or_else(|| ">16s".to_owned(), |bound| format!("<={}", short(*bound)))
+}
+
+/// Returns a bound without decimals: `256us`, `4ms`, `16s`.
+fn short(bound: Nanos) -> String {
+    match bound.0 {
+        ns if ns < 1_000_000 => format!("{}us", ns / 1_000),
+        ns if ns < 1_000_000_000 => format!("{}ms", ns / 1_000_000),
+        ns => format!("{}s", ns / 1_000_000_000),
+    }
+}
+
+/// Returns a table for each group of operations, as one part; `None` without servers.
+pub(crate) fn part(compared: &Compared<'_>) -> Option<Part> {
+    let all = histograms(compared);
+    let mut tables = Vec::new();
+    for (operations, _) in GROUPS {
+        let own: Vec<&Histogram<'_>> =
+            all.iter().filter(|one| one.operations == operations).collect();
+        if !own.is_empty() {
+            tables.push(table(compared, operations, &own));
+        }
+    }
+    (!tables.is_empty()).then(|| Part {
+        title: "Service times in the ten buckets of insert benchmark reports".to_owned(),
+        sentences: Vec::new(),
+        tables,
+        remarks: vec![
+            "Percent of the operations in each bucket, all runs together, clients and background \
+             writers; waiting before an operation is not in them, as there. Percentiles are in the \
+             tables of each run."
+                .to_owned(),
+        ],
+    })
+}
+
+fn table(compared: &Compared<'_>, operations: &str, all: &[&Histogram<'_>]) -> Table {
+    let buckets = (0..BUCKETS).map(bucket_name);
+    let header = [operations.to_owned(), "variant".to_owned()].into_iter().chain(buckets);
+    let mut table = Table::new(header.chain(["max".to_owned()]));
+    table.align_left(&[1]);
+    for one in all {
+        let mut row = vec![
+            Cell::plain(&one.heading),
+            Cell::plain(variant_label(compared.comparison, one.variant)),
+        ];
+        let shares = one.counts.iter().zip(one.shares());
+        row.extend(shares.map(|(count, share)| Cell::plain(told(*count, share))));
+        #[expect(clippy::cast_precision_loss, reason = "an operation is no longer than 73 min")]
+        row.push(Cell::plain(figure(model::Unit::Nanos, one.max_ns.0 as f64)));
+        table.push(row);
+    }
+    table
+}
+
+/// Returns a share as the reports have it: three decimals, nothing for none, `nonzero` for less.
+fn told(count: u64, share: f64) -> String {
+    match (count, format!("{:.3}", 100.0 * share)) {
+        (0, _) => String::new(),
+        (_, text) if text == "0.000" => "nonzero".to_owned(),
+        (_, text) => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_named_by_their_bounds_and_small_shares_are_not_nothing() {
+        let names: Vec<String> = (0..BUCKETS).map(bucket_name).collect();
+        let expected = [
+            "<=256us", "<=1ms", "<=4ms", "<=16ms", "<=64ms", "<=256ms", "<=1s", "<=4s", "<=16s",
+            ">16s",
+        ];
+        assert_eq!(names, expected);
+        assert_eq!((told(0, 0.0).as_str(), told(1, 1e-7).as_str()), ("", "nonzero"));
+        assert_eq!(told(3, 0.5), "50.000");
+    }
+}

@@ -1,0 +1,172 @@
+//! Background writers beside queries, and relative throughput as insert benchmark reports have it.
+//!
+//! Source: M. Callaghan, insert benchmark reports: the table of insert rates with its target row and
+//! the 95 % rule; relative tables that flag < 0.95 and > 1.05.
+
+use analysis::{CellComparison, StepComparison};
+use model::{Label, Unit};
+
+use super::part::Part;
+use super::tables::median_cell;
+use crate::figure::{MISSING, digits, figure, percent};
+use crate::input::Compared;
+use crate::label::{THROUGHPUT, counts_rows, plain_steps, step_heading, variant_label};
+use crate::table::{Cell, Table, Tone};
+
+/// The rate that background writers reached.
+const REACHED: &str = "writer_rows_per_s";
+/// The same as a share of what was asked.
+const SHARE: &str = "writer_rate_share";
+/// Ratios of medians beyond which a relative table marks a cell.
+const MARKED: std::ops::RangeInclusive<f64> = 0.95..=1.05;
+
+/// Said wherever figures stand in brackets.
+pub(crate) const BRACKETS: &str = "In brackets: queries beside background writers that reached \
+    less than 95 % of their rate had less beside them, and compare with nobody's.";
+
+/// Returns the rates that were reached, then throughput as insert benchmark reports have it;
+/// nothing for experiments without rows to count.
+pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
+    [rates(compared), relative(compared)].into_iter().flatten().collect()
+}
+
+/// What stands in place of a ratio to what ran beside less.
+pub(crate) const MISSED: &str = "(missed)";
+
+/// Returns whether a cell has no ratio because background writers missed their rate.
+pub(crate) fn is_missed(step: &StepComparison, base: &str, cell: &CellComparison) -> bool {
+    let of_base = step.cells.iter().filter(|one| one.variant == base);
+    cell.variant != base && of_base.chain([cell]).any(CellComparison::has_missed_rate)
+}
+
+/// Returns whether a figure of the comparison stands in brackets.
+pub(crate) fn has_brackets(compared: &Compared<'_>) -> bool {
+    let mut cells = compared.comparison.steps.iter().flat_map(|step| &step.cells);
+    cells.any(CellComparison::has_missed_rate)
+}
+
+/// Returns what the background writers of each step were asked for and what they reached.
+fn rates(compared: &Compared<'_>) -> Option<Part> {
+    let comparison = compared.comparison;
+    let is_known = |step: &&StepComparison| asked(step).is_some();
+    let steps: Vec<&StepComparison> = comparison.steps.iter().filter(is_known).collect();
+    if steps.is_empty() {
+        return None;
+    }
+    let headings = steps.iter().map(|step| step_heading(comparison, step));
+    let mut table = Table::new(std::iter::once(String::new()).chain(headings));
+    let target = steps.iter().map(|step| asked(step).map_or(MISSING.to_owned(), whole));
+    let asked_row = std::iter::once("asked".to_owned()).chain(target);
+    table.push(asked_row.map(Cell::plain).collect());
+    for (index, variant) in comparison.variants.iter().enumerate() {
+        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
+        row.extend(steps.iter().map(|step| reached(&step.cells[index])));
+        table.push(row);
+    }
+    let missed = steps.iter().flat_map(|step| missed(compared, step));
+    Some(Part {
+        title: "Rows per second of the background writers".to_owned(),
+        sentences: missed.collect(),
+        tables: vec![table],
+        remarks: vec![
+            "Medians over the runs, all clients' writers together; deletes beside inserts are not \
+             added. A rate is kept from 95 % of what was asked on."
+                .to_owned(),
+        ],
+    })
+}
+
+/// Returns what was asked of the background writers of a step, rows per second.
+fn asked(step: &StepComparison) -> Option<f64> {
+    let of_cell = |cell: &CellComparison| {
+        let median = |name: &str| Some(cell.metric(name)?.spread.median);
+        median(SHARE).filter(|share| *share > 0.0).zip(median(REACHED))
+    };
+    step.cells.iter().find_map(of_cell).map(|(share, reached)| reached / share)
+}
+
+fn reached(cell: &CellComparison) -> Cell {
+    let Some(measured) = cell.metric(REACHED) else { return Cell::plain(MISSING) };
+    let text = whole(measured.spread.median);
+    match cell.has_missed_rate() {
+        true => Cell { text: format!("{text} missed"), tone: Tone::Worse },
+        false => Cell::plain(format!("{text} kept  ")),
+    }
+}
+
+/// Returns a rate in whole rows per second, as it was asked.
+fn whole(rate: f64) -> String {
+    if rate < 10_000.0 { format!("{rate:.0}") } else { figure(Unit::OpsPerSecond, rate) }
+}
+
+/// Tells of each variant whose background writers missed their rate in a step.
+fn missed(compared: &Compared<'_>, step: &StepComparison) -> Vec<String> {
+    let heading = step_heading(compared.comparison, step);
+    let late = step.cells.iter().filter(|cell| cell.has_missed_rate());
+    let tell = |cell: &CellComparison| {
+        let share = cell.metric(SHARE)?.spread.median;
+        Some(format!(
+            "{heading}: the background writers of {} reached {} of the {} rows/s asked of them: its \
+             queries compare with nobody's.",
+            cell.variant,
+            percent(share),
+            whole(asked(step)?)
+        ))
+    };
+    late.filter_map(tell).collect()
+}
+
+/// Returns medians relative to those of the base, in two decimals and one line per variant.
+fn relative(compared: &Compared<'_>) -> Option<Part> {
+    let comparison = compared.comparison;
+    let steps = plain_steps(comparison);
+    let is_of_rows = steps.iter().any(|step| counts_rows(step) || asked(step).is_some());
+    if !is_of_rows || comparison.variants.len() < 2 {
+        return None;
+    }
+    let base = comparison.variants.iter().position(|it| it.name == comparison.base)?;
+    let headings = steps.iter().map(|step| step_heading(comparison, step));
+    let mut table = Table::new(std::iter::once(String::new()).chain(headings));
+    for (index, variant) in comparison.variants.iter().enumerate() {
+        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
+        let ratio =
+            |step: &&StepComparison| ratio(compared, (&step.cells[base], &step.cells[index]));
+        row.extend(steps.iter().map(ratio));
+        table.push(row);
+    }
+    let marks = "Ratios of medians, however noisy: < below 0.95, > above 1.05. Whether a difference \
+                 is more than noise, intervals and signs tell.";
+    Some(Part {
+        title: format!(
+            "Throughput relative to {} as insert benchmark reports have it",
+            comparison.base
+        ),
+        sentences: Vec::new(),
+        tables: vec![table],
+        remarks: vec![marks.to_owned()],
+    })
+}
+
+fn ratio(compared: &Compared<'_>, (base, own): (&CellComparison, &CellComparison)) -> Cell {
+    let median = |cell: &CellComparison| Some(cell.metric(THROUGHPUT)?.spread.median);
+    let Some((base_rate, rate)) = median(base).zip(median(own)) else {
+        return median_cell(THROUGHPUT, None);
+    };
+    let value = rate / base_rate;
+    if !value.is_finite() {
+        return Cell::plain(MISSING);
+    }
+    let text = if value < 10.0 { format!("{value:.2}") } else { digits(value) };
+    let (sign, tone) = match value {
+        value if value < *MARKED.start() => ("<", Tone::Worse),
+        value if value > *MARKED.end() => (">", Tone::Better),
+        _ => (" ", Tone::Plain),
+    };
+    if base.has_missed_rate() || own.has_missed_rate() {
+        Cell::plain(text).set_aside()
+    } else if compared.label == Label::Bogus {
+        Cell::plain(text)
+    } else {
+        Cell { text: format!("{text} {sign}"), tone }
+    }
+}

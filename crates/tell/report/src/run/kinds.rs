@@ -1,0 +1,58 @@
+//! Response times by kind of operation, of clients and of background writers.
+
+use model::record::{OpSummary, Percentiles};
+use model::{Nanos, OpKind, StepRecord, Unit};
+
+use analysis::metrics::Percentile;
+
+use crate::figure::{MISSING, count, figure};
+use crate::format::Style;
+use crate::table::{Cell, Table};
+
+/// Percentiles that are shown.
+const SHOWN: [Percentile; 3] = [Percentile::P50, Percentile::P99, Percentile::P999];
+
+/// Returns a row for each kind of operation of each step; `None` where every step has one kind and
+/// no writers: its times are in the table before.
+pub(super) fn kinds(steps: &[&StepRecord], style: Style) -> Option<String> {
+    let has_several = |step: &&&StepRecord| step.clients.len() > 1 || !step.writers.is_empty();
+    let of_server = |step: &&&StepRecord| analysis::is_of_server(step);
+    if !steps.iter().any(|step| has_several(&step) && of_server(&step)) {
+        return None;
+    }
+    let percentiles = SHOWN.iter().map(|one| format!("response\n{}", one.name()));
+    let header = ["step", "who", "kind", "done", "failed", "rows"].map(str::to_owned);
+    let longest = ["response\nmax", "service\np99"].map(str::to_owned);
+    let mut table = Table::new(header.into_iter().chain(percentiles).chain(longest));
+    table.align_left(&[1, 2]);
+    for step in steps {
+        let all = [("clients", &step.clients), ("writers", &step.writers)];
+        for (who, (kind, summary)) in
+            all.into_iter().flat_map(|(who, of)| of.iter().map(move |one| (who, one)))
+        {
+            table.push(row(&step.step.name, who, *kind, summary));
+        }
+    }
+    let table = table.text(style.width, style.has_colour);
+    Some(format!("By kind of operation; writers are those in the background\n{table}"))
+}
+
+fn row(step: &str, who: &str, kind: OpKind, summary: &OpSummary) -> Vec<Cell> {
+    let counts = &summary.counts;
+    let mut row = vec![step.to_owned(), who.to_owned(), kind.to_string()];
+    row.extend([counts.done, counts.failed, counts.rows].map(count));
+    row.extend(SHOWN.iter().map(|one| shown(*one, &summary.response)));
+    row.push(span((summary.response.count > 0).then_some(Nanos(summary.response.max_ns))));
+    row.push(shown(Percentile::P99, &summary.service));
+    row.into_iter().map(Cell::plain).collect()
+}
+
+/// Returns a percentile when enough operations stand behind it.
+fn shown(percentile: Percentile, times: &Percentiles) -> String {
+    span(percentile.shown(times))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a time is no longer than 73 min")]
+fn span(time: Option<Nanos>) -> String {
+    time.map_or_else(|| MISSING.to_owned(), |time| figure(Unit::Nanos, time.0 as f64))
+}
