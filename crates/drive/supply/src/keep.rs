@@ -34,7 +34,7 @@ impl Store {
         progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {
         if let Some(server) = self.server(&entry.build.engine) {
-            return self.keep_server(entry, made, &server, progress);
+            return self.keep_server(entry, made, &server);
         }
         let ready = entry.prepare()?;
         let library = ready.join(library_name(&entry.build.engine));

@@ -63,7 +63,6 @@ impl Store {
         entry: &Entry,
         made: Fetched,
         server: &ServerProgram,
-        progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {
         let Fetched { origin, facts, copied: at } = made;
         let tree = entry.place(true);
@@ -71,7 +70,7 @@ impl Store {
         if at.is_none() {
             open_to_all(root)?;
         }
-        let found = self.examine(server, root, progress)?;
+        let found = self.examine(server, root)?;
         let files = if at.is_none() { Some(survey(root)?) } else { None };
         let ready = entry.work("ready")?;
         if at.is_none() {
@@ -89,7 +88,7 @@ impl Store {
         progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {
         let root = self.installation(own.library, server)?;
-        let found = self.examine(server, &root, progress)?;
+        let found = self.examine(server, &root)?;
         let version = match own.version {
             Some(version) => version.to_owned(),
             None => format!("user-{}", &found.sha256[..NAME_DIGITS]),
@@ -122,12 +121,7 @@ impl Store {
     }
 
     /// Finds the server's program below `root` and has it say what it is.
-    fn examine(
-        &self,
-        server: &ServerProgram,
-        root: &Path,
-        progress: Progress<'_>,
-    ) -> Result<Found, SupplyError> {
+    fn examine(&self, server: &ServerProgram, root: &Path) -> Result<Found, SupplyError> {
         let Some(program) = server.find(root) else {
             let others = &self.engines.servers;
             let other = others.iter().find(|other| has_program(other, root));
@@ -141,7 +135,6 @@ impl Store {
             });
         };
         let path = root.join(&program);
-        progress(&format!("asking {} for its version", program.display()));
         let said = version_of(&path, root)?;
         let Some(version) = said.lines().find(|line| server.is_said_by(line)) else {
             let first = said.lines().next().unwrap_or("nothing");

@@ -23,8 +23,8 @@ use crate::ui::Ui;
   assay engine list                            engines, cached builds and known releases
   assay engine get rocksdb@9.10.0              the official artifact, through Maven
   assay engine get rocksdb@system              the distribution's library
-  assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
   assay engine get postgres@15.10              a server, its program amid its files
+  assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
   assay engine add postgres@mine /usr/lib/postgresql/15
   assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
   assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
@@ -244,6 +244,8 @@ fn ways(store: &Store, info: &EngineInfo) -> String {
         let any = BuildRef { engine: info.name.to_owned(), version: None };
         let word = |example| if example == "system" { example } else { "get" };
         ways.extend(store.examples(&any).into_iter().map(word));
+        // Two sources may each have releases.
+        ways.dedup();
         if supply::compilable().any(|(engine, _)| engine == info.name) {
             ways.push("build");
         }
@@ -293,7 +295,10 @@ fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
     let driver = registry::driver(&build.engine, library.as_ref()).told()?;
     let identity = driver.identity();
     let origin = library.as_ref().map_or(&identity.origin, |library| &library.origin);
-    ui.answer(format_args!("{} {} ({origin})", identity.engine, identity.version));
+    // A server tells its version once it runs: until then it is the name it was got by.
+    let known = Some(&identity.version).filter(|version| !version.is_empty());
+    let version = known.or(build.version.as_ref()).map_or("", String::as_str);
+    ui.answer(format_args!("{} {version} ({origin})", identity.engine));
     let made = library.map(|library| library.facts).unwrap_or_default();
     for (name, value) in identity.facts.iter().chain(&made) {
         ui.answer(format_args!("  {name}: {value}"));

@@ -323,7 +323,7 @@ fn engine_has_verbs_of_its_own() {
     Commands:
       list    List engines, cached builds and known releases
       get     Obtain a build and keep it in the cache
-      add     Keep a library of your own in the cache
+      add     Keep a library of your own, or remember where a server of your own is installed
       build   Compile a release with a compiler and flags of your choice
       remove  Remove a build from the cache
       show    Show what a build can do
@@ -342,22 +342,25 @@ fn engine_has_verbs_of_its_own() {
       assay engine list                            engines, cached builds and known releases
       assay engine get rocksdb@9.10.0              the official artifact, through Maven
       assay engine get rocksdb@system              the distribution's library
+      assay engine get postgres@15.10              a server, its program amid its files
       assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
+      assay engine add postgres@mine /usr/lib/postgresql/15
       assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
       assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
       assay engine show rocksdb@9.10.0             what this build can do
     ");
     assert_snapshot!(help(&["engine", "add"]), @"
-    Keep a library of your own in the cache
+    Keep a library of your own, or remember where a server of your own is installed
 
-    Usage: assay engine add [OPTIONS] <ENGINE> <LIBRARY>
+    Usage: assay engine add [OPTIONS] <ENGINE> <PATH>
 
     Arguments:
-      <ENGINE>   Engine the library is of
-      <LIBRARY>  The library
+      <ENGINE>  Engine it is of, such as rocksdb; or a name for the build, such as postgres@mine
+      <PATH>    The library; of a server, the directory it is installed in, which is not copied
 
     Options:
-          --version <NAME>  Name to give the build; may begin with its version
+          --version <NAME>  Name to give the build, if not given with the engine; may begin with its
+                            version
           --headers <DIR>   Where its headers are, if not near the library; for engines driven through a
                             shim
       -h, --help            Print help
