@@ -16,6 +16,7 @@ pub mod launch;
 mod living;
 pub mod place;
 pub mod running;
+mod shared;
 mod site;
 pub mod testing;
 pub mod user;

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::error::ServerError;
 use crate::living::{Living, below, boot_id, end_all, in_group, working_in};
+use crate::shared;
 use crate::user::User;
 
 /// Where the private directories lie: a unix socket's path has room for 107 bytes, and whoever
@@ -33,6 +34,10 @@ pub(crate) struct Note {
     pub(crate) dir: PathBuf,
     /// Directories of its control groups, made for it.
     pub(crate) groups: Vec<PathBuf>,
+    /// Number of the user it runs as.
+    uid: u32,
+    /// Named shared memory that it was seen to use.
+    shared: Vec<PathBuf>,
 }
 
 /// A server's private directory; removed when dropped.
@@ -54,6 +59,8 @@ impl Place {
             server: None,
             dir: dir.to_owned(),
             groups: groups.to_vec(),
+            uid: user.uid(),
+            shared: Vec::new(),
         };
         let place = Self { dir: made, note };
         place.write()?;
@@ -74,6 +81,16 @@ impl Place {
     pub(crate) fn note_server(&mut self, server: Living) -> Result<(), ServerError> {
         self.note.server = Some(server);
         self.write()
+    }
+
+    /// Writes down the shared memory that the server uses now.
+    pub(crate) fn note_shared(&mut self) -> Result<(), ServerError> {
+        let now = shared::mapped_by(&self.note.processes());
+        let count = self.note.shared.len();
+        let is_new = |path: &PathBuf| !self.note.shared.contains(path);
+        let more: Vec<PathBuf> = now.into_iter().filter(is_new).collect();
+        self.note.shared.extend(more);
+        if self.note.shared.len() == count { Ok(()) } else { self.write() }
     }
 
     fn write(&self) -> Result<(), ServerError> {
@@ -98,6 +115,20 @@ impl Note {
         found
     }
 
+    /// Ends the processes and removes the shared memory that they leave behind.
+    pub(crate) fn end(&self) {
+        let processes = self.processes();
+        let mut shared = shared::mapped_by(&processes);
+        shared.extend(self.shared.iter().cloned());
+        end_all(&processes);
+        // They may have started others meanwhile.
+        end_all(&self.processes());
+        shared::remove_named(&shared, self.uid);
+        if let Some(server) = &self.server {
+            shared::remove_segments(server, self.uid);
+        }
+    }
+
     /// Returns whether the one who started the server is gone.
     fn is_orphaned(&self) -> bool {
         self.boot != boot_id() || !self.parent.is_alive()
@@ -120,7 +151,7 @@ fn clean_up_in(root: &Path) -> usize {
         let dir = entry.path();
         let Some(note) = own_note(&dir).filter(Note::is_orphaned) else { continue };
         if note.boot == boot_id() {
-            end_all(&note.processes());
+            note.end();
         }
         // What cannot be removed now is tried again by the next Assay, as the note stays.
         let is_removed = is_removed(&note.dir);
@@ -172,6 +203,8 @@ mod tests {
             server: Living::of(child.id()),
             dir: data,
             groups: Vec::new(),
+            uid: 1,
+            shared: Vec::new(),
         };
         change(&mut note);
         fs::write(dir.join(NOTE), serde_json::to_vec(&note).unwrap()).unwrap();

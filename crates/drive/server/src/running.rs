@@ -26,6 +26,9 @@ pub const READY_WITHIN: Duration = Duration::from_secs(120);
 /// Longest time a server may take to stop: it writes what its cache holds.
 pub const STOP_WITHIN: Duration = Duration::from_secs(120);
 
+/// Looks at a living server between two at the shared memory it uses.
+const LOOKS_BETWEEN: u32 = 20;
+
 /// Name of a server's log in its directory.
 pub const LOG: &str = "server.log";
 
@@ -87,6 +90,8 @@ pub struct Running {
     child: Child,
     /// Its end, once taken note of.
     ended: Option<Death>,
+    /// How often it was looked at.
+    looks: u32,
     place: Place,
 }
 
@@ -139,12 +144,14 @@ impl Running {
             files,
             child,
             ended: None,
+            looks: 0,
             place,
         };
         if let Some(server) = Living::of(running.child.id()) {
             running.place.note_server(server)?;
         }
         running.wait_until_ready(start.ready_within, is_over)?;
+        running.place.note_shared()?;
         Ok(running)
     }
 
@@ -206,6 +213,11 @@ impl Running {
         {
             self.note_end(Some(status));
         }
+        self.looks = self.looks.wrapping_add(1);
+        if self.ended.is_none() && self.looks.is_multiple_of(LOOKS_BETWEEN) {
+            // What cannot be noted is left behind should the server be killed, nothing worse.
+            drop(self.place.note_shared());
+        }
         self.ended.as_ref()
     }
 
@@ -246,18 +258,21 @@ impl Running {
 
     /// Ends every process of it, whatever they are doing.
     pub fn kill(&mut self) {
-        // Those of a server that is gone are found by their control group and directory.
-        let mut processes = self.place.note.processes();
         if self.ended.is_none() {
-            processes.extend(Living::of(self.child.id()));
-        }
-        end_all(&processes);
-        if self.ended.is_none() {
+            let first: Vec<Living> = Living::of(self.child.id()).into_iter().collect();
+            // The note lacks it when it ends before it was written down.
+            let is_noted = self.place.note.server.is_some();
+            if is_noted {
+                self.place.note.end()
+            } else {
+                end_all(&first)
+            }
             let status = self.child.wait().ok();
             self.note_end(status);
         }
-        // Its processes may have started others meanwhile.
-        end_all(&self.place.note.processes());
+        // Those of a server that is gone are found by their control group and directory, and its
+        // segments can be told once its number is nobody's.
+        self.place.note.end();
     }
 
     fn ask_to_stop(&self, signal: Signal, waits: u64) -> bool {

@@ -63,6 +63,11 @@ impl User {
         self.key
     }
 
+    /// Returns the user's number.
+    pub(crate) const fn uid(&self) -> u32 {
+        self.uid
+    }
+
     /// Gives a file or directory to the user.
     pub(crate) fn own(&self, path: &Path) -> io::Result<()> {
         if self.is_self { Ok(()) } else { chown(path, Some(self.uid), Some(self.gid)) }

@@ -72,7 +72,7 @@ fn program() -> Option<PathBuf> {
 }
 
 #[test]
-fn a_real_server_starts_below_a_closed_directory_and_stops() {
+fn a_real_server_starts_below_a_closed_directory_and_leaves_nothing() {
     let Some(program) = program() else {
         println!("skipped: no Postgres here: apt-get install postgresql");
         return;
@@ -96,4 +96,22 @@ fn a_real_server_starts_below_a_closed_directory_and_stops() {
     running.stop(Duration::from_secs(60)).unwrap();
     let log = std::fs::read_to_string(&running.site().log).unwrap();
     assert!(log.contains("database system is shut down"), "{log}");
+
+    let mut running = Running::start(&start, &|| false).unwrap();
+    let pid = running.pid();
+    let named: Vec<_> = named_memory(pid);
+    assert!(!named.is_empty(), "this Postgres keeps its shared memory elsewhere");
+    running.kill();
+    assert!(named.iter().all(|path| !path.exists()), "{named:?}");
+    let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    let creator = |line: &str| line.split_ascii_whitespace().nth(4) == Some(&pid.to_string());
+    assert!(!segments.lines().any(creator), "{segments}");
+}
+
+/// Returns the named shared memory of a process.
+fn named_memory(pid: u32) -> Vec<PathBuf> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let starts =
+        maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find("/dev/shm/")?..])));
+    starts.collect()
 }

@@ -1,0 +1,100 @@
+//! Shared memory that outlives the processes that were killed in it.
+//!
+//! Postgres keeps some in named files and in System V segments, which only a clean end removes.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::living::Living;
+
+/// Where named shared memory lies. Source: shm_overview(7).
+const DIR: &str = "/dev/shm";
+
+/// Returns the named shared memory that processes have mapped.
+pub(crate) fn mapped_by(processes: &[Living]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for process in processes {
+        let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
+        found.extend(named_in(&maps));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Returns the named shared memory in the text of `/proc/PID/maps`, what was removed left out.
+fn named_in(maps: &str) -> impl Iterator<Item = PathBuf> {
+    maps.lines().filter_map(|line| {
+        let start = line.find(DIR)?;
+        let path = Path::new(&line[start..]);
+        (path.parent() == Some(Path::new(DIR)) && !line.ends_with(" (deleted)"))
+            .then(|| path.to_owned())
+    })
+}
+
+/// Removes named shared memory that belongs to the user `uid`.
+pub(crate) fn remove_named(paths: &[PathBuf], uid: u32) {
+    for path in paths {
+        let is_its = path.parent() == Some(Path::new(DIR))
+            && fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == uid && meta.is_file());
+        if is_its {
+            fs::remove_file(path).ok();
+        }
+    }
+}
+
+/// Removes the System V segments that a process, now gone, has made and nobody uses.
+pub(crate) fn remove_segments(creator: &Living, uid: u32) {
+    if Living::of(creator.pid).is_some() {
+        // Its id may be another's by now.
+        return;
+    }
+    let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    for id in segments(&table, creator.pid, uid) {
+        let mut command = Command::new("ipcrm");
+        command.args(["-m", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+        // A segment of a few bytes that stays is no harm that could be mended here.
+        drop(command.status());
+    }
+}
+
+/// Returns the unused segments of a creator and owner in the text of `/proc/sysvipc/shm`.
+///
+/// Source: proc(5), `/proc/sysvipc`; Linux, `sysvipc_shm_proc_show` in ipc/shm.c.
+fn segments(table: &str, creator: u32, uid: u32) -> Vec<u64> {
+    let segment = |line: &str| {
+        let fields: Vec<u64> =
+            line.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
+        let [_, id, _, _, made_by, _, used_by, owner, ..] = fields[..] else { return None };
+        (made_by == u64::from(creator) && used_by == 0 && owner == u64::from(uid)).then_some(id)
+    };
+    // The key may be negative, as it is shown.
+    table.lines().filter_map(|line| segment(line.trim_start().trim_start_matches('-'))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn named_memory_is_found_among_mapped_files() {
+        let maps = "7f0-7f1 rw-s 00000000 00:1a 17 /dev/shm/PostgreSQL.17\n\
+                    7f1-7f2 rw-s 00000000 00:1a 18 /dev/shm/PostgreSQL.18 (deleted)\n\
+                    7f2-7f3 rw-s 00000000 00:01 19 /dev/zero (deleted)\n";
+        let found: Vec<_> = named_in(maps).collect();
+        assert_eq!(found, [Path::new("/dev/shm/PostgreSQL.17")]);
+    }
+
+    #[test]
+    fn segments_are_told_by_maker_owner_and_use() {
+        let table = "key shmid perms size cpid lpid nattch uid gid\n\
+                     10205097 131073 600 56 31832 31840 0 65534 65534\n\
+                     -10205098 131074 600 56 31832 31840 0 65534 65534\n\
+                     10205099 131075 600 56 31832 31840 6 65534 65534\n\
+                     10205100 131076 600 56 31832 31840 0 1000 1000\n";
+        assert_eq!(segments(table, 31_832, 65_534), [131_073, 131_074]);
+        assert_eq!(segments(table, 1, 65_534), [] as [u64; 0]);
+    }
+}
