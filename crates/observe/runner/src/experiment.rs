@@ -236,7 +236,7 @@ fn samplers(
         cgroup: memory.own_group(),
         is_log: Some(is_log),
         server: host.targets(),
-        has_foreign_server: host.is_hidden_here(),
+        foreign: host.foreign(),
     })
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use engine::EngineError;
 use model::{Address, Endpoint, Experiment, RunEnd, Variant};
-use sampler::{IsLog, ServerGroup, ServerTargets};
+use sampler::{Foreign, IsLog, ServerGroup, ServerTargets};
 use server::{Death, Kind, Quarters, READY_WITHIN, Running, ServerError, Start};
 
 use crate::data::RunData;
@@ -130,11 +130,12 @@ impl Host {
         }
     }
 
-    /// Returns whether an engine works here that cannot be told from other processes.
-    pub(crate) fn is_hidden_here(&self) -> bool {
+    /// Returns where a server works that Assay did not start.
+    pub(crate) fn foreign(&self) -> Foreign {
         match self {
-            Self::Worker | Self::Own(_) => false,
-            Self::Foreign(endpoint) => is_here(&endpoint.address),
+            Self::Worker | Self::Own(_) => Foreign::Nowhere,
+            Self::Foreign(endpoint) if is_here(&endpoint.address) => Foreign::Here,
+            Self::Foreign(_) => Foreign::Elsewhere,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use load::{Clock, SteadyClock};
-use model::{Cell, Experiment, Identity, Nanos, RunEnd, Variant};
+use model::{Cell, Experiment, Identity, Nanos, Options, RunEnd, Variant};
 use server::ServerError;
 
 use crate::demand::check_demand;
@@ -68,6 +68,26 @@ fn check_variant(
     experiment: &Experiment,
     variant: &Variant,
 ) -> Result<Identity, RunnerError> {
+    let mut checked = open_once(bench, experiment, variant);
+    if let Err(RunnerError::Refused { option: Some(_), known, .. }) = &mut checked
+        && known.is_empty()
+        && bench.servers.contains_key(&variant.name)
+    {
+        // A server knows more options than anybody has listed.
+        let plain = Variant { options: Options::new(), ..variant.clone() };
+        let names = |options: Options| options.iter().map(|(name, _)| name.to_owned()).collect();
+        *known =
+            open_once(bench, experiment, &plain).map(|(_, all)| names(all)).unwrap_or_default();
+    }
+    checked.map(|(identity, _)| identity)
+}
+
+/// Opens a variant's engine in a scratch directory; returns what it is, and its configuration.
+fn open_once(
+    bench: &Workbench<'_>,
+    experiment: &Experiment,
+    variant: &Variant,
+) -> Result<(Identity, Options), RunnerError> {
     let cell = Cell {
         id: format!("check-{}", std::process::id()),
         variant: variant.name.clone(),
@@ -77,6 +97,7 @@ fn check_variant(
     };
     let data = bench.data.fresh(&cell.id)?;
     let mut order = order(bench, experiment, &cell, &data, Vec::new())?;
+    order.variant = variant.clone();
     let cpus = Cpus::of(experiment)?;
     let hosting = Hosting { bench, experiment, variant, data: &data, cpus: &cpus };
     let mut host = Host::open(&hosting).map_err(|error| no_host(error, variant))?;
@@ -87,7 +108,7 @@ fn check_variant(
     let _memory = MemoryWatch::begin(limit, &process)?;
     process.tell(&Command::Run(Box::new(order)));
     let mut heard = listen(process, || bench.interrupt.level() > 0);
-    if let Some(Ok(identity)) = &mut heard {
+    if let Some(Ok((identity, _))) = &mut heard {
         identity.facts.extend(facts(&host, &cpus, experiment));
     } else if let (Some(heard), Some(RunEnd::Crashed { reason, .. })) =
         (&mut heard, host.death("open"))
@@ -123,14 +144,19 @@ fn no_host(error: NoHost, variant: &Variant) -> RunnerError {
 /// Listens to one preflight; an engine that dies or hangs in it is refused like one that says no.
 ///
 /// Returns `None` when `is_over` says so: the user has thought better of it.
-fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Identity, Refusal>> {
+fn listen(
+    mut process: Process,
+    is_over: impl Fn() -> bool,
+) -> Option<Result<(Identity, Options), Refusal>> {
     let clock = SteadyClock::kernel();
     let deadline = clock.now().after(OPEN_MAX);
     let (mut opened, mut other_allocator) = (None, None);
     loop {
         match process.hear(WATCH_EVERY) {
             Heard::Message(message) => match *message {
-                Message::Opened { identity, .. } => opened = Some(identity),
+                Message::Opened { identity, effective_options, .. } => {
+                    opened = Some((identity, effective_options));
+                }
                 Message::Refused { option, reason, known } => {
                     return Some(Err(Refusal::Engine(option, reason, known)));
                 }
@@ -178,7 +204,7 @@ fn listen(mut process: Process, is_over: impl Fn() -> bool) -> Option<Result<Ide
         }));
     }
     let refused = match (opened, bad_end(status, &said)) {
-        (Some(identity), None) => return Some(Ok(identity)),
+        (Some(opened), None) => return Some(Ok(opened)),
         (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
         (None, None) => "the worker ended without a word".to_owned(),
     };

@@ -28,7 +28,7 @@ pub use cap::MemoryCap;
 pub use control_group::CgroupDir;
 pub use error::SampleError;
 pub use host_facts::host_facts;
-pub use sampler::{IsLog, RunTargets, Sampler, ServerTargets, for_run};
+pub use sampler::{Foreign, IsLog, RunTargets, Sampler, ServerTargets, for_run};
 pub use server_group::ServerGroup;
 pub use source::dirty_bytes;
 pub use thread_limits::{ThreadLimit, tightest_thread_limit};

@@ -54,9 +54,20 @@ pub struct RunTargets<'a> {
     pub is_log: Option<IsLog>,
     /// The server that Assay has started for the run.
     pub server: Option<ServerTargets<'a>>,
-    /// Whether a server that Assay did not start works for the run on this machine: then nobody
-    /// can tell it from other processes.
-    pub has_foreign_server: bool,
+    /// The server that Assay did not start.
+    pub foreign: Foreign,
+}
+
+/// Where a server works for the run that Assay did not start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Foreign {
+    /// There is none.
+    #[default]
+    Nowhere,
+    /// On this machine: nobody can tell it from other processes, nor where its data are.
+    Here,
+    /// On another machine: this one tells nothing of it.
+    Elsewhere,
 }
 
 /// What is looked at of a server.
@@ -74,14 +85,17 @@ pub fn for_run(targets: &RunTargets<'_>) -> Vec<Box<dyn Sampler>> {
     let mut samplers: Vec<Box<dyn Sampler>> = vec![
         Box::new(ProcessIoSampler::new(targets.pid)),
         Box::new(ProcessMemorySampler::new(targets.pid)),
-        Box::new(DeviceSampler::new(&targets.data_dir)),
         Box::new(HostSampler),
         Box::new(SwapSampler),
-        Box::new(DataDirSampler::new(&targets.data_dir, targets.is_log.clone())),
         Box::new(DiskFreeSampler::new(&targets.data_dir)),
         Box::new(CgroupSampler::new(targets.pid, targets.cgroup.clone())),
     ];
-    if !targets.has_foreign_server {
+    if targets.foreign == Foreign::Nowhere {
+        samplers.push(Box::new(DeviceSampler::new(&targets.data_dir)));
+        let data = DataDirSampler::new(&targets.data_dir, targets.is_log.clone());
+        samplers.push(Box::new(data));
+    }
+    if targets.foreign != Foreign::Here {
         samplers.push(Box::new(OthersSampler::new(targets.pid, targets.server.as_ref())));
     }
     if let Some(server) = &targets.server {
@@ -105,7 +119,7 @@ mod tests {
             cgroup: CgroupDir::of_process(std::process::id()),
             is_log: Some(Arc::new(|path| path.extension().is_some_and(|end| end == "log"))),
             server: Some(ServerTargets { pid: std::process::id(), group: &group }),
-            has_foreign_server: false,
+            foreign: Foreign::Nowhere,
         };
         let mut all = Readings::new();
         for mut sampler in for_run(&targets) {
