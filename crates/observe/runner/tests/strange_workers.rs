@@ -132,6 +132,15 @@ fn a_worker_that_hangs_after_its_failure_is_ended_and_remembered_for_the_failure
     assert_eq!(end, RunEnd::Failed { step, reason: "out of paper".to_owned() });
 }
 
+/// Goal: tables that do not hold what they must are the engine's failure, of the step before.
+#[test]
+fn a_worker_that_misses_rows_has_failed_in_the_step_that_it_counts_after() {
+    let violated = r#"{"say":"violated","reason":"table `pi1` holds 9 rows"}"#;
+    let end = end_of(&[OPENED, STEP_BEGINS, violated], "exit 0");
+    let step = "filluniquerandom".to_owned();
+    assert_eq!(end, RunEnd::Failed { step, reason: "table `pi1` holds 9 rows".to_owned() });
+}
+
 #[test]
 fn what_a_worker_has_started_ends_with_it() {
     let end = end_of(&[OPENED], "sleep 100; echo never");
