@@ -238,7 +238,7 @@ pub static METRICS: &[Metric] = &[
     metric("device_writes_per_op", Count, Derived, Lower, "device write requests per operation"),
     metric("device_write_kib_per_op", Kibibytes, Derived, Lower, "KiB written to the device per operation"),
     metric("fsyncs_per_op", Count, Derived, Lower, "syncs per operation"),
-    metric("rows_per_op", Ratio, Derived, Neither, "rows returned or written per operation"),
+    metric("rows_per_op", Ratio, Derived, Neither, "rows returned or written per request"),
     metric("server_cpu_us_per_op", Micros, Derived, Lower, "CPU of the server per operation"),
     metric("server_reads_per_op", Count, Derived, Lower, "read requests of the server per operation"),
     metric("server_read_kib_per_op", Kibibytes, Derived, Lower, "KiB the server had read per operation"),

@@ -24,9 +24,9 @@ use crate::published::hold;
 /// time: what was measured is not thrown away. Such a run is listed in
 /// [`Comparison::incomplete`], and is left out where only whole runs can tell. A run that is
 /// invalid is listed in [`Comparison::invalid`], and nothing of it counts. A metric that the
-/// experiment gives ([`is_given`]) has no ratio to the base; nor has anything of a step beside whose
-/// queries either side's background writers missed their rate. `ledger` must not hold the runs
-/// themselves: they would count twice.
+/// experiment gives ([`is_given`]) has no ratio to the base; nor has anything of a step beside
+/// whose queries either side's background writers missed their rate. `ledger` must not hold the
+/// runs themselves: they would count twice.
 ///
 /// # Errors
 /// When there are no runs, the base or a run's variant is not in the experiment, or the records

@@ -1,7 +1,7 @@
 //! Background writers beside queries, and relative throughput as insert benchmark reports have it.
 //!
-//! Source: M. Callaghan, insert benchmark reports: the table of insert rates with its target row and
-//! the 95 % rule; relative tables that flag < 0.95 and > 1.05.
+//! Source: M. Callaghan, insert benchmark reports: the table of insert rates with its target row
+//! and the 95 % rule; relative tables that flag < 0.95 and > 1.05.
 
 use analysis::{CellComparison, StepComparison};
 use model::{Label, Unit};
