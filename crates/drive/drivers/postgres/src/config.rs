@@ -11,6 +11,10 @@ pub(crate) const OURS: &str = "assay.";
 /// Our own option: how statements are sent.
 pub(crate) const PROTOCOL: &str = "assay.protocol";
 
+/// What makes literals and columns read as they are written here, whatever the server's owner
+/// has set.
+const AS_TEXT: [(&str, &str); 2] = [("bytea_output", "hex"), ("standard_conforming_strings", "on")];
+
 /// How statements are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
@@ -64,6 +68,9 @@ impl Config {
         if server.get("synchronous_commit").is_none() {
             let commit = synchronous_commit(spec.settings.durability);
             session.push(("synchronous_commit".to_owned(), commit.to_owned()));
+        }
+        if protocol == Protocol::Text {
+            session.extend(AS_TEXT.map(|(name, value)| (name.to_owned(), value.to_owned())));
         }
         if spec.endpoint.as_ref().is_some_and(|endpoint| endpoint.is_foreign) {
             let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
@@ -155,9 +162,10 @@ mod tests {
     fn options_go_to_the_session_of_a_foreign_server_only() {
         let options = [("work_mem", "1MB"), (PROTOCOL, "text")];
         let own = resolve(&spec(false, Durability::None, &options)).unwrap();
-        assert_eq!(own.session, [("synchronous_commit".to_owned(), "off".to_owned())]);
+        assert_eq!(own.session[0], ("synchronous_commit".to_owned(), "off".to_owned()));
+        assert!(own.session.iter().all(|(name, _)| name != "work_mem"));
         assert_eq!((own.protocol, own.server.iter().count()), (Protocol::Text, 1));
-        let foreign = resolve(&spec(true, Durability::Os, &options)).unwrap();
+        let foreign = resolve(&spec(true, Durability::Os, &options[..1])).unwrap();
         let names: Vec<_> =
             foreign.session.iter().map(|(name, value)| (&**name, &**value)).collect();
         assert_eq!(names, [("synchronous_commit", "on"), ("work_mem", "1MB")]);

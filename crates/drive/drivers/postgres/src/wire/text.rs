@@ -52,7 +52,7 @@ pub(crate) fn bytea(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Writes text as a literal; its quotes are doubled.
 ///
-/// That is all it takes while `standard_conforming_strings` is on, as it is by default.
+/// That is all it takes while `standard_conforming_strings` is on.
 #[inline]
 pub(crate) fn quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'\'');
