@@ -337,6 +337,6 @@ mod tests {
         let ends = ends(&heard);
         let [finding] = &ends[1].findings[..] else { panic!("{:?}", ends[1].findings) };
         assert_eq!((finding.code.as_str(), finding.severity), ("A053", Severity::Doubt));
-        assert!(finding.seen.contains("`points` returned 3.00 rows a call"), "{finding:?}");
+        assert!(finding.seen.contains("`points` returned 3.00 a call"), "{finding:?}");
     }
 }

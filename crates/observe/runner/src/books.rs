@@ -17,8 +17,8 @@ use crate::counted::{Calls, Tallies};
 /// Counting reads a table from end to end, and what it leaves in a cache the next step would
 /// find there. Tables beyond it are counted when the run's last step has ended.
 const COUNTED_BETWEEN_MAX: u64 = 1_000_000;
-/// Share by which a procedure may return fewer rows than it says.
-const FEWER_SHARE: f64 = 0.01;
+/// Share by which the rows that a procedure returns may differ from those it says.
+const OTHER_SHARE: f64 = 0.01;
 /// Standard deviations of chance that are no finding.
 const CHANCE: f64 = 3.0;
 /// Words of a statement that may change how many rows there are.
@@ -157,13 +157,13 @@ impl Books {
         table.map_or_else(String::new, |table| format!("{}{}", table.name, copy + 1))
     }
 
-    /// Returns the doubts about a step whose calls returned fewer rows than they should.
+    /// Returns the doubts about a step whose calls returned other numbers of rows than they should.
     pub(crate) fn doubts(&self, tallies: &Tallies) -> Vec<Finding> {
         let procedures = self.asked.application.procedures.iter().enumerate();
         let one = |(at, procedure): (usize, &Procedure)| {
             let mut calls = Calls::default();
             tallies.of(at).iter().for_each(|of_copy| calls.merge(of_copy));
-            fewer(procedure, &calls)
+            other_rows(procedure, &calls)
         };
         procedures.filter_map(one).collect()
     }
@@ -222,9 +222,9 @@ fn effect(procedure: &Procedure) -> Effect {
     }
 }
 
-/// Tells of a procedure whose calls returned fewer rows than it says.
+/// Tells of a procedure whose calls returned another number of rows than it says.
 #[expect(clippy::cast_precision_loss, reason = "counts of a step stay far below 2^53")]
-fn fewer(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
+fn other_rows(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
     let expected = procedure.rows_expected.filter(|rows| *rows > 0.0)?;
     if calls.done == 0 {
         return None;
@@ -232,21 +232,23 @@ fn fewer(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
     let mean = calls.rows as f64 / calls.done as f64;
     // Rows that come by chance come as often as a Poisson process has them.
     let chance = CHANCE * (expected / calls.done as f64).sqrt();
-    if expected - mean <= chance.max(FEWER_SHARE * expected) {
+    if (mean - expected).abs() <= chance.max(OTHER_SHARE * expected) {
         return None;
     }
+    let (than, remedy) = if mean < expected {
+        ("fewer", "some of what it asks for is not there: load more rows, or see who deleted them")
+    } else {
+        ("more", "mend `returns` in the application, or the values that are drawn for it")
+    };
     let name = &procedure.name;
     Some(Finding {
         code: "A053".to_owned(),
         severity: Severity::Doubt,
         seen: format!(
-            "fewer rows per query than asked: `{name}` returned {mean:.2} rows a call on average, \
-             and should return {expected}"
+            "{than} rows per query than asked: `{name}` returned {mean:.2} a call on average, and \
+             should return {expected}"
         ),
-        remedy:
-            "some of what it asks for is not there: load more rows, or mend the range that its \
-                 values are drawn from"
-                .to_owned(),
+        remedy: remedy.to_owned(),
     })
 }
 
@@ -352,7 +354,7 @@ mod tests {
             !doubts.is_empty()
         };
         assert!(!is_doubted(0, 0) && !is_doubted(100_000, 396_500));
-        assert!(is_doubted(100_000, 395_000));
+        assert!(is_doubted(100_000, 395_000) && is_doubted(100_000, 405_000));
         assert!(!is_doubted(10, 25) && is_doubted(10, 20));
     }
 }
