@@ -34,6 +34,8 @@ use task::Task;
 const OURS: &str = "--ours";
 /// Makes it our side of the comparison of SQL clients: what follows is a job in JSON.
 const OURS_SQL: &str = "--ours-sql";
+/// Makes it a process that answers and does nothing else.
+const ECHO: &str = "--echo";
 /// Asks for the comparison of lag alone.
 const LAG: &str = "--lag";
 /// Asks for the comparison of SQL clients alone.
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         [LAG] => lag::compare(),
         [SQL] => sql::compare(),
         [OURS, task] => ours_only(task),
+        [ECHO] => sql::echo(),
         [OURS_SQL, job] => our_sql_only(job),
         _ => Err("usage: bench-peers [--lag | --sql]".to_owned()),
     };

@@ -18,7 +18,16 @@ const LOOK: Nanos = Nanos::from_millis(2);
 /// Threads and children of theirs are included, to the microsecond: ticks of `/proc` are too
 /// coarse for a process that lives for a second.
 pub(super) fn of_children_us() -> f64 {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the kernel knows one's children");
+    of_us(UsageWho::RUSAGE_CHILDREN)
+}
+
+/// Returns the CPU of this process, user and system, us.
+pub(super) fn own_us() -> f64 {
+    of_us(UsageWho::RUSAGE_SELF)
+}
+
+fn of_us(who: UsageWho) -> f64 {
+    let usage = getrusage(who).expect("the kernel knows a process and its children");
     let us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     #[expect(clippy::cast_precision_loss, reason = "a century of CPU is below 2^53 us")]
     let us = us as f64;

@@ -3,7 +3,8 @@
 //! What is compared is the client: CPU per statement of the whole process, start-up taken away by
 //! the slope between two numbers of statements. The server's CPU per statement and the throughput
 //! are shown beside it, because a client that asks less of its server would look better than it
-//! is. Client and server share one CPU, as the project's reference, servers, section 0, demands.
+//! is; and beside both what an exchange without work takes, which no client that waits for each
+//! answer can go below. Client and server share one CPU, as the project's reference, servers, section 0, demands.
 //!
 //! Each duel is skipped, with the reason, where its peer or its server cannot be had. To add a
 //! peer: a file with its [`duel::Duel`], and its line in [`duel::DUELS`]. To add a statement:
@@ -13,6 +14,7 @@ mod application;
 mod compare;
 mod cost;
 mod duel;
+mod floor;
 mod host;
 mod ours;
 mod pgbench;
@@ -22,4 +24,5 @@ mod tables;
 mod work;
 
 pub(crate) use compare::compare;
+pub(crate) use floor::echo;
 pub(crate) use ours::{Job, execute};

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::cost;
 use super::duel::{Done, Duel};
 use super::host::Host;
 use super::ours::Job;
 use super::work::{FEW, Work};
+use super::{cost, floor};
 use crate::OURS_SQL;
 use crate::interval::{Median, median};
 use crate::setting::{Side, own_words, run};
@@ -137,6 +137,8 @@ pub(super) struct Race {
     pub(super) per_s: Figure,
     /// CPU of the client's start and end, ms.
     pub(super) start_ms: Figure,
+    /// CPU of an exchange without work in the place of our client, us.
+    pub(super) exchange_us: Figure,
 }
 
 /// Measures both sides in pairs; they take turns in the order ABBA, so a drift meets both alike.
@@ -144,7 +146,7 @@ pub(super) struct Race {
 /// # Errors
 /// When a client fails, or did not execute what it was asked to.
 pub(super) fn race(contest: &Match<'_>) -> Result<Race, String> {
-    let (mut peer, mut ours) = (Vec::new(), Vec::new());
+    let (mut peer, mut ours, mut exchanges) = (Vec::new(), Vec::new(), Vec::new());
     for pair in 0..PAIRS {
         let sides = if pair % 2 == 0 { [Side::Peer, Side::Ours] } else { [Side::Ours, Side::Peer] };
         for side in sides {
@@ -154,19 +156,20 @@ pub(super) fn race(contest: &Match<'_>) -> Result<Race, String> {
                 Side::Ours => ours.push(sample),
             }
         }
+        exchanges.push(floor::exchange_us()?);
     }
-    let figure = |of: fn(&Sample) -> f64| figure(&peer, &ours, of);
+    let of_all = |samples: &[Sample], of: fn(&Sample) -> f64| samples.iter().map(of).collect();
+    let figure = |of: fn(&Sample) -> f64| figure(of_all(&peer, of), of_all(&ours, of));
     Ok(Race {
         client_us: figure(|sample| sample.client_us),
         server_us: figure(|sample| sample.server_us),
         per_s: figure(|sample| sample.per_s),
         start_ms: figure(|sample| sample.start_ms),
+        exchange_us: self::figure(of_all(&peer, |sample| sample.client_us), exchanges),
     })
 }
 
-fn figure(peer: &[Sample], ours: &[Sample], of: fn(&Sample) -> f64) -> Figure {
-    let values = |samples: &[Sample]| -> Vec<f64> { samples.iter().map(of).collect() };
-    let (peer, ours) = (values(peer), values(ours));
+fn figure(peer: Vec<f64>, ours: Vec<f64>) -> Figure {
     let ratios = ours.iter().zip(&peer).map(|(ours, peer)| ours / peer).collect();
     Figure { peer: median(peer), ours: median(ours), ratio: median(ratios) }
 }
@@ -177,11 +180,10 @@ mod tests {
 
     #[test]
     fn ratios_are_taken_pair_by_pair() {
-        let sample = |us| Sample { client_us: us, server_us: 0.0, per_s: 0.0, start_ms: 0.0 };
         // The machine is twice as slow in every second pair: no ratio shows it.
-        let peer = [4.0, 8.0, 4.0, 8.0, 4.0, 8.0].map(sample);
-        let ours = [3.0, 6.0, 3.0, 6.0, 3.0, 6.0].map(sample);
-        let found = figure(&peer, &ours, |sample| sample.client_us);
+        let peer = vec![4.0, 8.0, 4.0, 8.0, 4.0, 8.0];
+        let ours = vec![3.0, 6.0, 3.0, 6.0, 3.0, 6.0];
+        let found = figure(peer, ours);
         assert_eq!((found.ratio.low, found.ratio.value, found.ratio.high), (0.75, 0.75, 0.75));
         assert_eq!((found.peer.value, found.ours.value), (6.0, 4.5));
     }

@@ -27,6 +27,7 @@ pub(super) fn race_rows(duel: &Duel, work: &Work, race: &Race) -> String {
     let target = work.has_target.then_some(duel.target);
     let rows = [
         ("client CPU, us", &race.client_us, 2, target),
+        ("client CPU, us: an exchange without work in our place", &race.exchange_us, 2, None),
         ("server CPU, us", &race.server_us, 2, None),
         ("statements/s", &race.per_s, 0, None),
         ("start and end, client CPU, ms", &race.start_ms, 0, None),
@@ -75,8 +76,9 @@ fn verdict(ratio: &Median, most: f64) -> String {
 pub(super) fn notes() -> &'static str {
     "\nRead with it:\n\
      - Throughput on one CPU is that of client and server together; it is no claim about either.\n\
-     - About 2 to 2.5 us of each client's CPU are the system calls that send and receive, and the \
-     wake-up:\n  a client that waits for each answer cannot do without.\n\
+     - An exchange without work is a send, a sleep and a receive, with a process on the same CPU \
+     that only\n  answers: no client that waits for each answer takes less, so its ratio is the least \
+     there can be.\n\
      - Ours takes two stamps per statement, records to 0.1 %, and counts the rows and bytes that \
      came back.\n  pgbench takes two stamps; sysbench keeps a histogram under a lock, and runs Lua.\n\
      - Instructions are counted by callgrind, in user space only, on all threads of the peer and \
