@@ -84,17 +84,21 @@ pub(crate) fn check_foreign(
     if variables.get("log_bin").is_some_and(|value| value == "ON") && class == Durability::Sync {
         wanted.push(("sync_binlog".to_owned(), class));
     }
+    if is_rocksdb && class == Durability::Os {
+        wanted.push(("rocksdb_manual_wal_flush".to_owned(), class));
+    }
     for (name, class) in wanted {
         let Some(found) = variables.get(&name) else { continue };
         let is_kept = match class {
             Durability::None => true,
-            Durability::Os => found != "0",
+            // Of the last one, `ON` keeps the log in the process.
+            Durability::Os => found != "0" && found != "ON",
             Durability::Sync => found == "1",
         };
         if !is_kept {
             return Err(EngineError::Unsupported(format!(
-                "durability `{class}`: the server of the dsn runs with {name}={found}: SET GLOBAL \
-                 {name}=1, or ask for a weaker class"
+                "durability `{class}`: the server of the dsn runs with {name}={found}: set it \
+                 there, or ask for a weaker class"
             )));
         }
     }
@@ -187,5 +191,14 @@ mod tests {
         variables.insert("log_bin".to_owned(), "ON".to_owned());
         variables.insert("sync_binlog".to_owned(), "0".to_owned());
         assert!(check(&[], Durability::Sync, &variables).unwrap_err().contains("sync_binlog=0"));
+        for (name, value) in [
+            ("default_storage_engine", "ROCKSDB"),
+            ("rocksdb_flush_log_at_trx_commit", "2"),
+            ("rocksdb_manual_wal_flush", "ON"),
+        ] {
+            variables.insert(name.to_owned(), value.to_owned());
+        }
+        let os = check(&[], Durability::Os, &variables).unwrap_err();
+        assert!(os.contains("rocksdb_manual_wal_flush=ON"), "{os}");
     }
 }

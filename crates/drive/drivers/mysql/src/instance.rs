@@ -18,22 +18,17 @@ use crate::{state, tables, upkeep};
 const LOCK: &str = "CONCAT('assay ', DATABASE())";
 /// How long that lock is waited for, s: a client that has just left still holds it.
 const LOCK_WAIT_S: u32 = 5;
-/// Variables that name the place or moment of a server and not what it does.
-const OF_THE_PLACE: [&str; 14] = [
+/// Variables that name the place or moment of a server and not what it does, beside those whose
+/// value lies in its directories.
+const OF_THE_PLACE: [&str; 8] = [
     "basedir",
     "character_sets_dir",
     "datadir",
-    "general_log_file",
     "gtid_binlog_pos",
     "hostname",
     "lc_messages_dir",
-    "pid_file",
     "plugin_dir",
-    "secure_file_priv",
     "server_uuid",
-    "slow_query_log_file",
-    "socket",
-    "tmpdir",
 ];
 /// What a statement must have room for beside the value: words, key and quotes.
 const STATEMENT_BYTES: u64 = 4096;
@@ -118,7 +113,9 @@ impl MysqlEngine {
 }
 
 impl Engine for MysqlEngine {
+    /// What was hurried between steps is not hurried while clients are at work.
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        upkeep::restore(self)?;
         Ok(Box::new(MysqlSession::new(self)?))
     }
 
@@ -150,7 +147,13 @@ impl Engine for MysqlEngine {
     /// Variables that name a place, such as the data directory, are left out.
     fn effective_options(&self) -> Result<Options, EngineError> {
         let mut variables = self.ask(variables)?;
-        variables.retain(|name, _| !OF_THE_PLACE.contains(&name.as_str()));
+        let data = variables.get("datadir").map(|dir| dir.trim_end_matches('/').to_owned());
+        let place = data.as_deref().and_then(|dir| dir.rsplit_once('/')).map(|(dir, _)| dir);
+        let place = place.filter(|dir| !dir.is_empty()).map(str::to_owned);
+        variables.retain(|name, value| {
+            let is_there = place.as_ref().is_some_and(|place| value.contains(place.as_str()));
+            !is_there && !OF_THE_PLACE.contains(&name.as_str())
+        });
         let protocol = if self.config.is_text { "text" } else { "prepared" };
         variables.insert("assay.protocol".to_owned(), protocol.to_owned());
         Ok(variables.into_iter().collect())

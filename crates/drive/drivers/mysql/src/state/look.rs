@@ -9,9 +9,8 @@ use super::names::{INNODB, Line, METRICS, MYROCKS, OWN};
 use crate::tables::Store;
 use crate::wire::{Connection, Failure};
 
-/// Rows of deleted and replaced versions that `InnoDB` leaves unpurged at rest: lists of a few
-/// transactions stay until the next one.
-pub(crate) const HISTORY_AT_REST: f64 = 100.0;
+/// Transactions whose old row versions `InnoDB` leaves at rest: a few stay until the next one.
+const HISTORY_AT_REST: f64 = 100.0;
 /// Share of the cache that may be dirty at rest.
 const DIRTY_SHARE_AT_REST: f64 = 0.01;
 /// Dirty bytes that are rest whatever the cache: `InnoDB` writes pages of its own books all the
@@ -113,12 +112,11 @@ fn add_of_innodb(counters: &Counters, readings: &mut Readings) {
     put("engine_cache_hits", hits.map(|(requests, reads)| (requests - reads).max(0.0)));
     let written = get("innodb_pages_written").zip(get("innodb_page_size"));
     put("engine_page_write_bytes", written.map(|(pages, bytes)| pages * bytes));
-    // Told by servers alone whose optimizer counts them, which are MariaDB's and Percona's.
+    // Told by Percona's server; Oracle's and MariaDB 10.11 count no such reads.
     put("engine_heap_fetches", get("innodb_secondary_index_triggered_cluster_reads"));
 }
 
-/// Adds transactions committed: `InnoDB` counts its own where it is asked to, and else the server
-/// counts statements and transactions that told an engine to commit.
+/// Adds commits: those of single statements too, and of those that only read.
 fn add_commits(counters: &Counters, readings: &mut Readings) {
     readings
         .extend(counters.get("handler_commit").map(|value| ("engine_commits".to_owned(), *value)));

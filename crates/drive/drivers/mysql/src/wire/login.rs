@@ -193,8 +193,8 @@ impl Entry<'_> {
         match self.plugin.as_slice() {
             NATIVE | b"" => Ok(native(self.password(), &self.nonce)),
             SHA2 => Ok(sha2(self.password(), &self.nonce)),
-            SHA256 if self.is_secure || self.password().is_empty() => Ok(self.open()),
-            // Asks for the server's key.
+            SHA256 if self.password().is_empty() => Ok(self.open()),
+            // Asks for the server's key: to this way a unix socket does not count as secure.
             SHA256 => Ok(vec![1]),
             other if SOCKET.contains(&other) => Ok(Vec::new()),
             other => Err(Failure::Login(format!(
