@@ -70,7 +70,11 @@ impl Store {
         if at.is_none() {
             open_to_all(root)?;
         }
-        let found = self.examine(server, root)?;
+        let found = self.examine(server, root).map_err(|error| {
+            // What was fetched lies where nobody will find it: it is named by its build.
+            let build = Some(&entry.build).filter(|_| at.is_none());
+            of_build(error, build, root)
+        })?;
         let files = if at.is_none() { Some(survey(root)?) } else { None };
         let ready = entry.work("ready")?;
         if at.is_none() {
@@ -158,6 +162,16 @@ impl Store {
         let other = self.engines.servers.iter().find(|other| other.is_said_by(said));
         other.map_or_else(String::new, |other| format!("; is it {}@NAME?", other.engine))
     }
+}
+
+/// Returns an error that names a program by its build instead of its path.
+fn of_build(error: SupplyError, build: Option<&BuildRef>, root: &Path) -> SupplyError {
+    if let (SupplyError::DoesNotRun { program, reason }, Some(build)) = (&error, build) {
+        let program = program.strip_prefix(root).unwrap_or(program);
+        let program = format!("{} of {build}", program.display()).into();
+        return SupplyError::DoesNotRun { program, reason: reason.clone() };
+    }
+    error
 }
 
 impl TreeNote {

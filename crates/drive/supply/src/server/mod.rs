@@ -13,4 +13,4 @@ mod trial;
 pub use known::{MARIADB, MYSQL, POSTGRES};
 pub use program::ServerProgram;
 pub(crate) use tree::{TREE_DIR, TreeNote};
-pub(crate) use trial::{missing_libraries, package_of};
+pub(crate) use trial::{library_dirs, missing_libraries, package_of};

@@ -54,7 +54,7 @@ pub(crate) fn package_of(library: &str) -> Option<&'static str> {
 /// Returns the directories of a tree in which libraries lie as distributions lay them.
 ///
 /// A server that is not installed finds them there only when the loader is told.
-fn library_dirs(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn library_dirs(root: &Path) -> Vec<PathBuf> {
     let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
     let dirs = ["usr/lib", "lib"].map(|dir| root.join(dir).join(&triplet));
     dirs.into_iter().filter(|dir| dir.is_dir()).collect()

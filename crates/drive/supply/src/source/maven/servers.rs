@@ -15,7 +15,7 @@ use super::client::{Client, Request};
 use crate::error::SupplyError;
 use crate::release::nearest;
 use crate::source::unpack::{Packing, as_packed, unpack};
-use crate::source::{Fetched, Progress, Source, add_call};
+use crate::source::{Fetched, Progress, Source, add_call, completed};
 
 /// The engine whose releases have one artifact each.
 const POSTGRES: &str = "postgres";
@@ -101,7 +101,7 @@ impl Source for MavenServers {
         };
         let member = unpack_member(build, &jar, &artifact, place)?;
         progress(&format!("unpacked {member}"));
-        Ok(Fetched::of(format!("Maven artifact {artifact}")))
+        completed(build, place, Fetched::of(format!("Maven artifact {artifact}")), progress)
     }
 }
 

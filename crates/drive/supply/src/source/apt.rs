@@ -1,0 +1,229 @@
+//! Debian's packages, unpacked but not installed.
+//!
+//! Nothing of the system changes. Where the system's lists of packages are missing or out of date,
+//! lists of our own are fetched into a scratch directory, for which no privilege is needed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use model::BuildRef;
+
+use super::maven::without_addresses;
+use super::{Fetched, Progress, add_call};
+use crate::error::SupplyError;
+use crate::server::{library_dirs, missing_libraries, package_of};
+
+/// Libraries bring libraries; no chain of theirs is longer.
+const ROUNDS_MAX: usize = 4;
+
+/// apt, working in a directory of ours.
+pub(super) struct Apt<'a> {
+    build: &'a BuildRef,
+    work: PathBuf,
+    has_own_lists: bool,
+}
+
+impl<'a> Apt<'a> {
+    /// Returns apt working in a new directory.
+    pub(super) fn new(build: &'a BuildRef, work: PathBuf) -> Result<Self, SupplyError> {
+        fs::create_dir_all(&work).map_err(SupplyError::io("create", &work))?;
+        Ok(Self { build, work, has_own_lists: false })
+    }
+
+    /// Does what needs lists of packages, and once more with fresh ones when those here do not do.
+    pub(super) fn with_lists<T>(
+        &mut self,
+        progress: Progress<'_>,
+        mut ask: impl FnMut(&Self) -> Result<T, SupplyError>,
+    ) -> Result<T, SupplyError> {
+        match ask(self) {
+            Err(SupplyError::ClientFailed { .. } | SupplyError::NoPackage { .. }) => {
+                progress("not in this system's lists of packages: fetching fresh ones (10 MB)");
+                self.update()?;
+                ask(self)
+            }
+            other => other,
+        }
+    }
+
+    /// Fetches lists of packages of our own.
+    fn update(&mut self) -> Result<(), SupplyError> {
+        self.has_own_lists = true;
+        for dir in ["lists", "cache"].map(|name| self.work.join(name)) {
+            fs::create_dir_all(&dir).map_err(SupplyError::io("create", &dir))?;
+        }
+        // Else it ends well when it reached nothing.
+        self.succeed("apt-get", &["update", "-qq", "-oAPT::Update::Error-Mode=any"])
+    }
+
+    /// Downloads packages into the work directory.
+    pub(super) fn download(&self, packages: &[String]) -> Result<(), SupplyError> {
+        let mut arguments = vec!["download", "-qq"];
+        arguments.extend(packages.iter().map(String::as_str));
+        self.succeed("apt-get", &arguments)
+    }
+
+    /// Unpacks every package in the work directory, and throws it away.
+    pub(super) fn unpack(&self, into: &Path) -> Result<(), SupplyError> {
+        for entry in fs::read_dir(&self.work).map_err(SupplyError::io("list", &self.work))? {
+            let package = entry.map_err(SupplyError::io("list", &self.work))?.path();
+            if package.extension().is_some_and(|extension| extension == "deb") {
+                let arguments = [Path::new("-x"), &package, into].map(Path::to_string_lossy);
+                let arguments: Vec<&str> = arguments.iter().map(|it| &**it).collect();
+                self.succeed("dpkg-deb", &arguments)?;
+                fs::remove_file(&package).map_err(SupplyError::io("remove", &package))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the libraries that packages bring into the directory `into`.
+    fn bring(&self, packages: &[String], into: &Path) -> Result<(), SupplyError> {
+        self.download(packages)?;
+        let unpacked = self.work.join("unpacked");
+        self.unpack(&unpacked)?;
+        fs::create_dir_all(into).map_err(SupplyError::io("create", into))?;
+        let from = library_dirs(&unpacked);
+        from.iter().try_for_each(|dir| move_files(dir, into))
+    }
+
+    /// Runs a command that must succeed.
+    fn succeed(&self, command: &'static str, arguments: &[&str]) -> Result<(), SupplyError> {
+        let output = self.run(command, arguments)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(SupplyError::ClientFailed {
+            build: self.build.to_string(),
+            command,
+            summary: summary(&String::from_utf8_lossy(&output.stderr)),
+        })
+    }
+
+    /// Runs a command of Debian's in the work directory.
+    pub(super) fn run(
+        &self,
+        command: &'static str,
+        arguments: &[&str],
+    ) -> Result<Output, SupplyError> {
+        let mut it = Command::new(command);
+        it.current_dir(&self.work).env("LC_ALL", "C").stdin(Stdio::null());
+        if command != "dpkg-deb" {
+            // It may write where we write, so it need not become another user to download.
+            it.arg("-oAPT::Sandbox::User=root");
+        }
+        if self.has_own_lists && command != "dpkg-deb" {
+            let at = |name: &str| self.work.join(name).display().to_string();
+            it.arg(format!("-oDir::State::Lists={}", at("lists")));
+            it.arg(format!("-oDir::Cache={}", at("cache")));
+        }
+        it.args(arguments).output().map_err(|error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                return SupplyError::NoClient {
+                    command,
+                    build: self.build.to_string(),
+                    package: if command == "dpkg-deb" { "dpkg" } else { "apt" },
+                    add: add_call(self.build),
+                };
+            }
+            SupplyError::io("run", Path::new(command))(error)
+        })
+    }
+}
+
+/// Returns what was fetched once the libraries that its program lacks here are brought.
+///
+/// A machine without apt, or without network, is told later what is missing: the program is tried
+/// before it is kept.
+pub(crate) fn completed(
+    build: &BuildRef,
+    tree: &Path,
+    mut fetched: Fetched,
+    progress: Progress<'_>,
+) -> Result<Fetched, SupplyError> {
+    let programs = ["bin/mysqld", "bin/postgres"];
+    let Some(program) = programs.into_iter().find(|program| tree.join(program).is_file()) else {
+        return Ok(fetched);
+    };
+    let mut apt = Apt::new(build, tree.with_extension("libraries"))?;
+    match bring_lacking(&mut apt, tree, &[program], progress) {
+        Ok(brought) if brought.is_empty() => {}
+        Ok(brought) => {
+            fetched.facts.insert("packages".to_owned(), brought.join(" "));
+        }
+        Err(error) => progress(&format!("they could not be had: {error}")),
+    }
+    Ok(fetched)
+}
+
+/// Brings the libraries that files of a tree lack on this machine; returns their packages.
+///
+/// They are put where a server is told to look for them: into `lib/` beside the directory of its
+/// program, and there into the directory of this machine's architecture.
+///
+/// # Errors
+/// When apt is there and fails; without it nothing is brought.
+pub(super) fn bring_lacking(
+    apt: &mut Apt<'_>,
+    tree: &Path,
+    files: &[&str],
+    progress: Progress<'_>,
+) -> Result<Vec<String>, SupplyError> {
+    let program = tree.join(files.first().copied().unwrap_or_default());
+    let base = program.ancestors().nth(2).unwrap_or(tree);
+    let into = base.join("lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let mut brought = Vec::new();
+    for _round in 0..ROUNDS_MAX {
+        let lacking = lacking(tree, files, &brought);
+        if lacking.is_empty() {
+            break;
+        }
+        progress(&format!("asking apt for what it lacks here: {}", lacking.join(", ")));
+        match apt.with_lists(progress, |apt| apt.bring(&lacking, &into)) {
+            Err(SupplyError::NoClient { .. }) => break,
+            other => other?,
+        }
+        brought.extend(lacking);
+    }
+    Ok(brought)
+}
+
+/// Returns the packages that would bring what the files in the tree lack here, but those had.
+fn lacking(tree: &Path, files: &[&str], had: &[String]) -> Vec<String> {
+    let missing = files.iter().flat_map(|file| missing_libraries(&tree.join(file), tree));
+    let packages = missing.filter_map(|library| package_of(&library)).map(str::to_owned);
+    let packages: BTreeSet<_> = packages.filter(|package| !had.contains(package)).collect();
+    packages.into_iter().collect()
+}
+
+/// Moves what lies in a directory into another.
+fn move_files(from: &Path, to: &Path) -> Result<(), SupplyError> {
+    for entry in fs::read_dir(from).map_err(SupplyError::io("list", from))? {
+        let path = entry.map_err(SupplyError::io("list", from))?.path();
+        let place = to.join(path.file_name().unwrap_or_default());
+        fs::rename(&path, place).map_err(SupplyError::io("move", &path))?;
+    }
+    Ok(())
+}
+
+/// Returns the first error of apt's, without addresses.
+fn summary(text: &str) -> String {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines().find_map(|line| line.strip_prefix("E: ")).or_else(|| lines().next());
+    without_addresses(first.unwrap_or("nothing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_apt_refuses_is_told_without_addresses() {
+        let text = "W: something\nE: Failed to fetch http://deb.example/x.deb  404  Not Found\n";
+        assert_eq!(summary(text), "Failed to fetch (address)  404  Not Found");
+        assert_eq!(summary(""), "nothing");
+    }
+}
