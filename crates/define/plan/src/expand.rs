@@ -119,6 +119,10 @@ mod tests {
 
     const DISK: Bytes = Bytes(1 << 40);
 
+    fn plan_of(asked: Experiment, disk: Bytes) -> Result<Plan, PlanError> {
+        expand(asked, &Knowledge::default(), disk)
+    }
+
     /// Returns an experiment of that many variants and levels.
     fn asked(variants: usize, levels: u32, repetitions: u32, seed: u64) -> Experiment {
         let mut asked = experiment("10k", "10k");
@@ -135,7 +139,7 @@ mod tests {
         fn every_block_has_every_cell_once_and_one_seed(
             (variants, levels, repetitions) in (1_usize..6, 1_u32..4, 1_u32..5), seed: u64
         ) {
-            let plan = expand(asked(variants, levels, repetitions, seed), &Knowledge::default(), DISK).unwrap();
+            let plan = plan_of(asked(variants, levels, repetitions, seed), DISK).unwrap();
             let per_block = variants * levels as usize;
             prop_assert_eq!(plan.cells.len(), per_block * repetitions as usize);
             let mut seeds = BTreeMap::new();
@@ -154,9 +158,9 @@ mod tests {
         fn a_plan_for_more_repetitions_begins_with_the_plan_for_fewer(
             (variants, levels) in (1_usize..6, 1_u32..4), seed: u64
         ) {
-            let all = expand(asked(variants, levels, 7, seed), &Knowledge::default(), DISK).unwrap().cells;
+            let all = plan_of(asked(variants, levels, 7, seed), DISK).unwrap().cells;
             for few in 1..7 {
-                let few = expand(asked(variants, levels, few, seed), &Knowledge::default(), DISK).unwrap().cells;
+                let few = plan_of(asked(variants, levels, few, seed), DISK).unwrap().cells;
                 prop_assert_eq!(&all[..few.len()], &few[..]);
             }
         }
@@ -165,7 +169,7 @@ mod tests {
         fn linear_drift_falls_on_all_variants_of_a_level_alike(
             (variants, levels) in (1_usize..6, 1_u32..4), seed: u64
         ) {
-            let cells = expand(asked(variants, levels, 6, seed), &Knowledge::default(), DISK).unwrap().cells;
+            let cells = plan_of(asked(variants, levels, 6, seed), DISK).unwrap().cells;
             let mut slots = BTreeMap::<u32, BTreeMap<&str, usize>>::new();
             for (slot, cell) in cells.iter().enumerate() {
                 *slots.entry(cell.clients).or_default().entry(&cell.variant).or_default() += slot;
@@ -178,7 +182,7 @@ mod tests {
 
         #[test]
         fn the_order_follows_from_the_seed_alone(seed: u64) {
-            let plan = |seed| expand(asked(5, 2, 3, seed), &Knowledge::default(), DISK).unwrap().cells;
+            let plan = |seed| plan_of(asked(5, 2, 3, seed), DISK).unwrap().cells;
             prop_assert_eq!(plan(seed), plan(seed));
             prop_assert_ne!(plan(seed), plan(seed ^ 1));
         }
@@ -188,7 +192,7 @@ mod tests {
     fn first_place_falls_to_every_variant_alike() {
         let mut firsts = BTreeMap::<String, u32>::new();
         for seed in 0..1000 {
-            let plan = expand(asked(4, 1, 1, seed), &Knowledge::default(), DISK).unwrap();
+            let plan = plan_of(asked(4, 1, 1, seed), DISK).unwrap();
             *firsts.entry(plan.cells[0].variant.clone()).or_default() += 1;
         }
         // 250 expected, standard deviation 13.7: five of them.
@@ -198,26 +202,21 @@ mod tests {
     #[test]
     fn what_cannot_fit_the_disk_is_refused_with_the_figures() {
         let live = asked(1, 1, 1, 1).data.live_bytes().0;
-        assert!(
-            expand(asked(1, 1, 1, 1), &Knowledge::default(), Bytes(DISK_FLOOR_BYTES.0 + 3 * live))
-                .is_ok()
-        );
+        assert!(plan_of(asked(1, 1, 1, 1), Bytes(DISK_FLOOR_BYTES.0 + 3 * live)).is_ok());
         let short = Bytes(DISK_FLOOR_BYTES.0 + 3 * live - 1);
-        let refused =
-            expand(asked(1, 1, 1, 1), &Knowledge::default(), short).unwrap_err().to_string();
+        let refused = plan_of(asked(1, 1, 1, 1), short).unwrap_err().to_string();
         assert!(refused.starts_with("one run may take 12.0 MiB of disk"), "{refused}");
     }
 
     #[test]
     fn more_runs_than_anybody_waits_for_are_refused() {
-        let refused =
-            expand(asked(5, 2, 10_001, 1), &Knowledge::default(), DISK).unwrap_err().to_string();
+        let refused = plan_of(asked(5, 2, 10_001, 1), DISK).unwrap_err().to_string();
         assert_eq!(refused, "more than 100000 runs");
     }
 
     #[test]
     fn time_is_estimated_from_rows_durations_and_warm_up() {
-        let plan = expand(asked(1, 1, 2, 1), &Knowledge::default(), DISK).unwrap();
+        let plan = plan_of(asked(1, 1, 2, 1), DISK).unwrap();
         // Twice: 11,000 rows at the assumed rate, a minute, 5 s of warm-up and the overhead.
         let expected = 2.0 * (11_000.0 / 150_000.0 + 60.0 + 5.0 + 0.7);
         assert!((plan.estimated_ns.as_secs_f64() - expected).abs() < 1e-6);
@@ -228,7 +227,7 @@ mod tests {
         let seconds = |load: &str, factors: &str| {
             let words = format!("10k\"\nwarmup = \"5s\"\nload = {load}\n[factors]\n{factors}");
             let asked = experiment("10k\"", &words);
-            expand(asked, &Knowledge::default(), DISK).unwrap().estimated_ns.as_secs_f64()
+            plan_of(asked, DISK).unwrap().estimated_ns.as_secs_f64()
         };
         let fixed = 11_000.0 / 150_000.0 + 0.7;
         let near = |found: f64, expected: f64| (found - fixed - expected).abs() < 1e-6;

@@ -11,6 +11,7 @@ mod amount;
 mod file;
 mod gap;
 mod info;
+mod layout;
 mod names;
 mod procedure;
 mod read;
