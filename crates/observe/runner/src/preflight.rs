@@ -115,7 +115,8 @@ fn open_once(
     {
         *heard = Err(Refusal::Engine(None, reason, Vec::new()));
     }
-    host.close(false);
+    // Nobody needs what it would write.
+    host.close(true);
     let variant = variant.name.clone();
     heard.ok_or(RunnerError::Interrupted)?.map_err(|refusal| match refusal {
         Refusal::Engine(option, reason, known) => {

@@ -189,12 +189,21 @@ impl Making {
                 Some(dir)
             }
             Err(error) => {
-                let reason = format!("cannot make a control group: {error}");
-                self.failure.get_or_insert(reason);
+                self.failure.get_or_insert_with(|| lack(&error));
                 None
             }
         }
     }
+}
+
+/// Returns in words why a group cannot be made, and the remedy.
+fn lack(error: &SampleError) -> String {
+    let SampleError::NoRights { path, source } = error else { return error.to_string() };
+    format!(
+        "no control group for the server: cannot write {} ({source}): run as root, or under \
+         systemd as `systemd-run --user --scope -p Delegate=yes assay run ...`",
+        path.display()
+    )
 }
 
 /// Has version 1 count the requests of a group to a device.

@@ -6,8 +6,9 @@ use std::process::{Child, Output};
 use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
-use model::{RunEnd, RunRecord};
+use model::{Endpoint, Options, RunEnd, RunRecord, Settings};
 use rustix::process::Signal;
+use server::{Quarters, Running, Start};
 
 use crate::sandbox::{Sandbox, said, say, send, sentence, wait_until};
 
@@ -32,7 +33,7 @@ fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {
 /// Returns the processes of servers in the sandbox: they work in their data directory.
 fn processes(sandbox: &Sandbox) -> Vec<u32> {
     let Ok(data) = fs::canonicalize(sandbox.path("data")) else { return Vec::new() };
-    let all = fs::read_dir("/proc").unwrap().flatten();
+    let all = fs::read_dir("/proc").expect("/proc is mounted").flatten();
     let is_inside = |path: PathBuf| {
         fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data) && cwd != data)
     };
@@ -55,7 +56,7 @@ fn server(sandbox: &Sandbox) -> u32 {
 fn private(sandbox: &Sandbox) -> Vec<PathBuf> {
     let data = fs::canonicalize(sandbox.path("data")).unwrap_or_default();
     let data = data.to_string_lossy().into_owned();
-    let all = fs::read_dir("/tmp").unwrap().flatten().map(|entry| entry.path());
+    let all = fs::read_dir("/tmp").expect("there is a /tmp").flatten().map(|entry| entry.path());
     let is_its = |path: &PathBuf| {
         fs::read_to_string(path.join("note.json")).is_ok_and(|note| note.contains(&data))
     };
@@ -71,7 +72,7 @@ fn is_clean(sandbox: &Sandbox) {
 
 /// Starts the experiment and waits until it measures.
 fn measuring(sandbox: &Sandbox) -> Child {
-    let child = sandbox.run(&[]).spawn().unwrap();
+    let child = sandbox.run(&[]).spawn().expect("it runs");
     let log = || {
         let dir = sandbox.experiment()?;
         let steps = dir.runs(&dir.manifest().ok()?).ok()?.first()?.steps.len();
@@ -123,6 +124,53 @@ fn a_server_that_is_killed_is_a_recorded_crash() {
     assert_eq!(step, "readrandom");
     assert!(reason.starts_with("the server died: signal 9 (KILL); its last words: "), "{reason}");
     is_clean(&sandbox);
+}
+
+/// Goal: a server that runs already is measured and left as it was; its costs are not told.
+/// Method: it is started here, its password, which it does not ask for, is to be found nowhere.
+#[test]
+fn a_foreign_server_is_used_and_left_alone() {
+    let Some(sandbox) = sandbox("300ms", "") else { return };
+    let program = supply::testing::server(BUILD).expect("it was there").library;
+    let place = tempfile::tempdir().unwrap();
+    let start = Start {
+        kind: &driver_postgres::KIND,
+        program: &program,
+        fingerprint: "",
+        dir: place.path(),
+        settings: &Settings::default(),
+        options: &Options::new(),
+        user: None,
+        quarters: Quarters::default(),
+        templates: None,
+        ready_within: LONG,
+    };
+    let mut foreign = Running::start(&start, &|| false).unwrap();
+    let Endpoint { address, user, database, .. } = foreign.endpoint();
+    let dsn = format!("postgres://{user}:${{PASSWORD_OF_PG}}@/{database}?socket={address}");
+    let file = sandbox.path("experiment.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let with_dsn = format!("engine = \"postgres\"\ndsn = \"{dsn}\"");
+    fs::write(&file, text.replace(&format!("engine = \"{BUILD}\""), &with_dsn)).unwrap();
+
+    let output = sandbox.run(&[]).output().unwrap();
+    assert!(sentence(&output).contains("PASSWORD_OF_PG"), "{}", said(&output));
+    let output = sandbox.run(&[]).env("PASSWORD_OF_PG", "hush-hush").output().unwrap();
+    output.clone().assert().success();
+    let run = record(&sandbox);
+    let facts = &run.identity.as_ref().unwrap().facts;
+    assert!(facts["server"].starts_with("foreign, not started by Assay: "), "{facts:?}");
+    let names = run.steps[1].counters.keys().chain(run.steps[1].gauges_end.keys());
+    let told: Vec<_> =
+        names.filter(|name| name.starts_with("server_") || *name == "data_dir_bytes").collect();
+    assert!(told.is_empty(), "{told:?}");
+    assert!(foreign.death().is_none(), "it is not ours to end");
+    let grep = std::process::Command::new("grep")
+        .args(["-r", "hush-hush"])
+        .arg(sandbox.path("results"))
+        .output()
+        .unwrap();
+    assert!(!grep.status.success() && !said(&output).contains("hush-hush"), "{grep:?}");
 }
 
 #[test]
