@@ -82,9 +82,12 @@ fn is_running(state: &EngineState) -> bool {
     state.readings.get("engine_background_jobs").is_some_and(|jobs| *jobs > 0.0)
 }
 
-/// Returns the engine's debt to the bit, so that any change is seen.
-fn debt(state: &EngineState) -> Option<u64> {
-    state.readings.get("engine_debt_bytes").map(|bytes| bytes.to_bits())
+/// Readings of work that is deferred: compaction's, the page cleaners', vacuum's or purge's.
+const DEBTS: [&str; 3] = ["engine_debt_bytes", "engine_dirty_bytes", "engine_garbage_rows"];
+
+/// Returns the engine's debts to the bit, so that any change is seen.
+fn debt(state: &EngineState) -> [Option<u64>; 3] {
+    DEBTS.map(|name| state.readings.get(name).map(|amount| amount.to_bits()))
 }
 
 #[cfg(test)]
