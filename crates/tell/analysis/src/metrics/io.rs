@@ -23,7 +23,8 @@ pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
 ///   separate counters; "cumulative compaction" of RocksDB's text statistics already contains
 ///   flush, and adding both is the error of benchmark.sh.
 /// - with WAL: the same plus the log.
-/// - process and device: what the kernel saw, log and file system included.
+/// - process and device: what the kernel saw, log and file system included; the process is the one
+///   that keeps the data, be it a server.
 ///
 /// A step that puts nothing has none. An engine that tells only one of flush and compaction has
 /// neither of the first two.
@@ -40,8 +41,17 @@ pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &m
     metrics.set("write_amplification", ratio(known, put));
     let with_wal = sum(&[known, counter("engine_wal_write_bytes")]);
     metrics.set("write_amplification_with_wal", ratio(with_wal, put));
-    metrics.set("write_amplification_process", ratio(counter("process_write_bytes"), put));
+    metrics.set("write_amplification_process", ratio(keeper_bytes(counters), put));
     metrics.set("write_amplification_device", ratio(counter("device_write_bytes"), put));
+}
+
+/// Returns the bytes written by whoever keeps the data; nothing of a server that is not ours.
+fn keeper_bytes(counters: &Readings) -> Option<f64> {
+    let is_served = ["server_cpu_user_us", "engine_commits", "client_reconnects"]
+        .iter()
+        .any(|name| counters.contains_key(*name));
+    let own = || get(counters, "process_write_bytes").filter(|_| !is_served);
+    get(counters, "server_write_bytes").or_else(own)
 }
 
 /// Returns blocks or pages looked for per point read or range read.

@@ -65,7 +65,10 @@ fn is_queried(step: &StepRecord, experiment: &Experiment) -> bool {
 /// Tells of changed pages in the cache of a server.
 fn dirty(step: &StepRecord, data: &DataShape) -> Option<Seen> {
     let dirty = reading(&step.before.readings, "engine_dirty_bytes")?;
-    let share = share_of(dirty, step, data)?;
+    let end = |name: &str| reading(&step.gauges_end, name);
+    let files = || Some(end("data_dir_bytes")? - end("log_bytes")?).filter(|bytes| *bytes > 0.0);
+    let known = reading(&step.before.readings, "engine_disk_bytes").or_else(files);
+    let share = known.map_or_else(|| share_of(dirty, step, data), |kept| Some(dirty / kept))?;
     (share > SHARE).then(|| {
         let seen = format!(
             "began with {} of changed pages not yet written, {} of the data",

@@ -97,6 +97,9 @@ fn unlike(base: &RunRecord, run: &RunRecord) -> Option<Seen> {
 }
 
 /// Returns the names in either of two sets of options whose values differ, with these.
+///
+/// Two paths are no difference: every run keeps its files, and its server's socket, in a place of
+/// its own.
 fn differences<'a>(
     one: &'a Options,
     other: &'a Options,
@@ -104,7 +107,8 @@ fn differences<'a>(
     let ours = one.iter().map(|(name, value)| (name, Some(value), other.get(name)));
     let theirs = other.iter().filter(|(name, _)| one.get(name).is_none());
     let all = ours.chain(theirs.map(|(name, value)| (name, None, Some(value))));
-    all.filter(|(_, ours, theirs)| ours != theirs).collect()
+    let is_path = |value: &Option<&str>| value.is_some_and(|value| value.starts_with('/'));
+    all.filter(|(_, ours, theirs)| ours != theirs && !(is_path(ours) && is_path(theirs))).collect()
 }
 
 /// Returns the first of these in words; `None` when there are none.
@@ -187,5 +191,15 @@ mod tests {
         let seen = "b: runs have different options in force: `max_background_jobs` 1 against 2 (2 \
                     runs)";
         assert_eq!(told[0], (Severity::Blocking, seen.to_owned()));
+    }
+
+    #[test]
+    fn where_a_run_keeps_its_files_is_no_drift() {
+        let mut runs = runs(&["a"]);
+        for (number, run) in runs.iter_mut().enumerate() {
+            let socket = format!("/tmp/assay-{number}/s/mysql.sock");
+            run.effective_options.set("socket", &socket);
+        }
+        assert_eq!(in_runs(&RULE, &experiment(&["a"]), &runs), []);
     }
 }
