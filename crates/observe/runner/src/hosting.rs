@@ -162,11 +162,12 @@ impl Host {
             Self::Own(own) => {
                 let mut facts = own.running.facts();
                 facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
-                facts.extend(
-                    own.group
-                        .absence()
-                        .map(|why| ("server_not_counted".to_owned(), why.to_owned())),
-                );
+                let told = [
+                    ("server_not_counted", own.group.absence()),
+                    ("server_writes_counted", own.group.writes_counted()),
+                ];
+                let told = told.into_iter();
+                facts.extend(told.filter_map(|(name, it)| Some((name.to_owned(), it?.to_owned()))));
                 facts
             }
         }

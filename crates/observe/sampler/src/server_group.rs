@@ -100,6 +100,19 @@ impl ServerGroup {
         self.absence.as_deref()
     }
 
+    /// Returns which writes are counted; `None` when all are.
+    ///
+    /// Version 1 charges nobody with what the kernel writes back by itself.
+    /// Source: Linux, Documentation/admin-guide/cgroup-v1/blkio-controller.rst.
+    #[must_use]
+    pub fn writes_counted(&self) -> Option<&'static str> {
+        let is_v1 = self.accounts.io.as_ref().is_some_and(|(version, ..)| *version == Version::V1);
+        is_v1.then_some(
+            "direct and synced ones only, not what the kernel writes back: control groups of \
+             version 1",
+        )
+    }
+
     pub(crate) fn accounts(&self) -> Accounts {
         self.accounts.clone()
     }
@@ -228,6 +241,8 @@ mod tests {
         }
         let dirs = group.dirs().to_vec();
         assert!(dirs.iter().all(|dir| dir.join("cgroup.procs").exists()), "{dirs:?}");
+        let is_v1 = group.accounts().io.is_some_and(|(version, ..)| version == Version::V1);
+        assert_eq!(group.writes_counted().is_some(), is_v1);
         drop(group);
         assert!(!dirs.iter().any(|dir| dir.exists()));
     }

@@ -142,9 +142,8 @@ pub(crate) fn user_cpu_like_host_us(cpu: &CpuDir) -> Result<Option<u64>, SampleE
 /// Values in the order of [`IO`].
 type Io = [Option<u64>; 4];
 
-/// Returns requests and bytes of a device in version 1.
+/// Returns requests and bytes of a device in version 1; see [`ServerGroup::writes_counted`].
 ///
-/// What the kernel writes back later is nobody's there; direct writes and those of a sync count.
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/blkio-controller.rst.
 fn io_v1(dir: &Path, device: &str) -> Result<Option<Io>, SampleError> {
     let read = |name: &str| read_if_there(&dir.join(name));
