@@ -287,7 +287,13 @@ impl Checker<'_> {
                 Some(word) if word != name.get_ref() => {
                     error.remedy(format!("did you mean `{word}`?"))
                 }
-                _ => error.remedy(format!("profiles: {}", names.join(", "))),
+                _ => match &profile::of_engine(catalog, &build.engine)[..] {
+                    [] => error.remedy(format!("{} has no profile: leave it out", build.engine)),
+                    own => {
+                        let own = own.join(", ");
+                        error.remedy(format!("profiles of {}: {own}", build.engine))
+                    }
+                },
             }
         })
     }

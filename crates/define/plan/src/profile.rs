@@ -38,6 +38,16 @@ pub fn profile_options(catalog: &dyn Catalog) -> KnownOptions {
     known
 }
 
+/// Returns the names of the profiles that are made for an engine.
+pub(crate) fn of_engine(catalog: &dyn Catalog, engine: &str) -> Vec<String> {
+    let is_own = |name: &String| {
+        let text = catalog.profile(name);
+        let file = text.and_then(|text| toml::from_str::<ProfileFile>(&text).ok());
+        file.is_some_and(|file| file.engine == engine)
+    };
+    catalog.profile_names().into_iter().filter(is_own).collect()
+}
+
 /// Longest chain of profiles that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;
 

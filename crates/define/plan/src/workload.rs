@@ -94,7 +94,7 @@ impl Words<'_> {
             ));
         };
         let rows = self.positive(rows, "the number of rows", at)?;
-        let set = (self.source, &benchmark.parameters.0[..]);
+        let set = (self.source, &benchmark.parameters.0);
         let loaded = application::read(file, set, rows, self.catalog)?;
         self.no_words_of_keys(benchmark, &loaded)?;
         Ok(Some(loaded))

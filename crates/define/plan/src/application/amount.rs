@@ -16,7 +16,7 @@ const LOADED: &str = "loaded";
 const LENGTH_MAX: usize = 200;
 
 /// Parameters that an experiment sets: names and values as written.
-pub(crate) type Set = [(Spanned<String>, Spanned<Text>)];
+pub(crate) type Set = Vec<(Spanned<String>, Spanned<Text>)>;
 
 /// What a name is worth.
 #[derive(Debug, Clone, PartialEq, Eq)]

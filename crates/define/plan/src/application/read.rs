@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use model::Application;
+use toml::Spanned;
 
 use super::amount::{Set, Worth};
 use super::file::parse;
 use super::names::Names;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
+use crate::spec::Text;
 
 /// An application as one experiment asks it.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +22,8 @@ pub(crate) struct Loaded {
     pub(crate) needs: BTreeMap<String, Vec<String>>,
     /// What names are worth.
     pub(crate) worth: Worth,
+    /// The parameters, and their defaults as written.
+    pub(crate) defaults: Vec<(String, String)>,
 }
 
 /// Reads and checks an application's file, for an experiment that loads `loaded` rows.
@@ -49,5 +53,8 @@ pub(crate) fn read(
         steps,
         order,
     };
-    Ok(Loaded { application, published_by: file.source.clone(), needs, worth })
+    let default =
+        |(name, text): (Spanned<String>, Spanned<Text>)| (name.into_inner(), text.into_inner().0);
+    let defaults = file.parameters.0.into_iter().map(default).collect();
+    Ok(Loaded { application, published_by: file.source, needs, worth, defaults })
 }

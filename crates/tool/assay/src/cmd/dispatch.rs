@@ -7,7 +7,7 @@ use miette::Result;
 
 use super::{
     compare, completions, engine, explain, history, lint, list, micro, plan, prove, report, run,
-    show, worker,
+    show, worker, workload,
 };
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -35,6 +35,8 @@ pub(crate) enum Verb {
     Report(report::Args),
     /// Time checksums and compression of single blocks, by themselves
     Micro(micro::Args),
+    /// List what may be asked, or show what an application asks of SQL servers
+    Workload(workload::Args),
     /// List, get, add, build, remove or show engine builds
     Engine(engine::Args),
     /// Print the completions of a shell
@@ -60,6 +62,7 @@ pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result
         Verb::History(args) => history::run(&args, environment, ui),
         Verb::Report(args) => report::run(&args, environment, ui),
         Verb::Micro(args) => micro::run(&args, environment, ui),
+        Verb::Workload(args) => workload::run(&args, ui),
         Verb::Engine(args) => engine::run(&args, environment, ui),
         Verb::Completions(args) => completions::run(&args),
         Verb::Worker => worker::run(environment, ui),

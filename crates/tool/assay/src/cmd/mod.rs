@@ -24,5 +24,6 @@ mod spend;
 mod steady;
 mod until;
 mod worker;
+mod workload;
 
 pub(crate) use dispatch::{Verb, dispatch};

@@ -16,6 +16,7 @@ const VERBS: &[&str] = &[
     "history",
     "report",
     "micro",
+    "workload",
     "engine",
     "completions",
 ];
@@ -48,6 +49,7 @@ fn the_program_lists_its_verbs_in_the_order_of_the_work() {
       history      Tell what changed over many experiments, or in a file from elsewhere
       report       Write the HTML report of an experiment, or a Markdown post with pictures
       micro        Time checksums and compression of single blocks, by themselves
+      workload     List what may be asked, or show what an application asks of SQL servers
       engine       List, get, add, build, remove or show engine builds
       completions  Print the completions of a shell
       help         Print this message or the help of the given subcommand(s)
@@ -125,37 +127,40 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
       -h, --help                 Print help
 
     In place of the file's words:
-          --rows <COUNT>          Rows of the key space, such as 200k or 4M
-          --key-bytes <BYTES>     Bytes of a key
-          --value-bytes <BYTES>   Bytes of a value
-          --duration <SPAN>       Length of the steps that end by duration, such as 10s
-          --warmup <SPAN>         Unmeasured time before them
-          --clients <LEVELS>      Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4
-                                  times the CPUs; `adaptive` to find the number that serves most
-          --rate <RATE>           Offered rate of an open loop, such as 50k/s, in steps that end by
-                                  duration
-          --arrivals <NAME>       Arrivals within the rate: poisson or constant
-          --pacing <NAME>         How a free client waits for an arrival: auto, spin or hybrid
-          --sla <LIMIT>           Response-time limit, such as 'p99.9 < 2ms': with --rate it is held
-                                  against that rate, alone it finds the highest rate that keeps it
-          --repetitions <N>       Repetitions of every cell
-          --distribution <NAME>   Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
-          --writer-rate <SIZE/s>  Rate limit of the background writer, such as 2MiB/s
-          --durability <CLASS>    Durability class: none, os or sync
-          --cache-size <SIZE>     Size of the engine's own cache, such as 1GiB
-          --memory <SIZE>         Memory cap of the worker, such as 2GiB
-          --compression <NAME>    Block compression: none, lz4 or zstd
-          --allocator <NAME>      Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc
-          --direct-io             Bypass the page cache
-          --workload <NAME>       Workload preset that derives sizes from the machine: byrx, byos, iobuf
-                                  or iodir
-          --seed <N>              Seed of everything random
-          --base <VARIANT>        Base case of the relative tables
-          --margin <PERCENT>      Smallest difference that matters, such as 2%
-          --control               Run the base once more under another name: a difference found there is
-                                  noise
-          --waive <CODE=REASON>   Set a rule aside, such as 'A001=durability is the question'; repeat
-                                  for more
+          --rows <COUNT>            Rows of the key space, such as 200k or 4M
+          --key-bytes <BYTES>       Bytes of a key
+          --value-bytes <BYTES>     Bytes of a value
+          --duration <SPAN>         Length of the steps that end by duration, such as 10s
+          --warmup <SPAN>           Unmeasured time before them
+          --clients <LEVELS>        Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4
+                                    times the CPUs; `adaptive` to find the number that serves most
+          --rate <RATE>             Offered rate of an open loop, such as 50k/s, in steps that end by
+                                    duration
+          --arrivals <NAME>         Arrivals within the rate: poisson or constant
+          --pacing <NAME>           How a free client waits for an arrival: auto, spin or hybrid
+          --sla <LIMIT>             Response-time limit, such as 'p99.9 < 2ms': with --rate it is held
+                                    against that rate, alone it finds the highest rate that keeps it
+          --repetitions <N>         Repetitions of every cell
+          --distribution <NAME>     Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
+          --writer-rate <SIZE/s>    Rate limit of the background writer, such as 2MiB/s
+          --durability <CLASS>      Durability class: none, os or sync
+          --cache-size <SIZE>       Size of the engine's own cache, such as 1GiB
+          --memory <SIZE>           Memory cap of the worker, such as 2GiB
+          --compression <NAME>      Block compression: none, lz4 or zstd
+          --allocator <NAME>        Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc
+          --direct-io               Bypass the page cache
+          --workload <NAME>         Workload preset that derives sizes from the machine (byrx, byos,
+                                    iobuf or iodir), or what SQL servers are asked: ibench-2023,
+                                    ibench-current, sysbench, or a file of your own
+          --parameter <NAME=VALUE>  Parameter of that application, such as tables=8; repeat for more
+          --placement <NAME>        CPUs of the client and its server: free, same-cpu or split
+          --seed <N>                Seed of everything random
+          --base <VARIANT>          Base case of the relative tables
+          --margin <PERCENT>        Smallest difference that matters, such as 2%
+          --control                 Run the base once more under another name: a difference found there
+                                    is noise
+          --waive <CODE=REASON>     Set a rule aside, such as 'A001=durability is the question'; repeat
+                                    for more
     ");
 }
 

@@ -24,6 +24,7 @@ mod published_findings_are_held_against_ours;
 mod servers_are_got_and_added;
 mod terminal_absent_means_plain_lines;
 mod the_design_s_example_is_understood;
+mod what_ships_is_right;
 mod what_would_be_bogus_is_refused;
 mod wrong_amounts_are_refused;
 mod wrong_command_lines_are_refused;

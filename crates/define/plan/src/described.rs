@@ -1,0 +1,71 @@
+//! Applications for people who look which there are, before any experiment asks them.
+
+use std::path::Path;
+
+use model::Application;
+
+use crate::application;
+use crate::catalog::Catalog;
+use crate::error::{PlanError, Source};
+use crate::nearest::nearest;
+
+/// Rows that an application is read for when nobody loads any.
+const ROWS: u64 = 1_000_000;
+
+/// An application, and what is not asked of servers but told to people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Described {
+    /// The application, as for a million rows.
+    pub application: Application,
+    /// Who published it.
+    pub published_by: Option<String>,
+    /// Names of its parameters, and their defaults as written.
+    pub parameters: Vec<(String, String)>,
+    /// Its file.
+    pub text: String,
+}
+
+/// Returns the application of that name, or of the user's own file.
+///
+/// # Errors
+/// When there is none, or what is wrong in its file.
+pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanError> {
+    let (name, text) = if name.ends_with(".toml") {
+        let text = catalog
+            .application_file(Path::new(name))
+            .map_err(|why| PlanError::new(format!("cannot read the application {name}: {why}")))?;
+        (name.to_owned(), text)
+    } else if let Some(text) = catalog.application(name) {
+        (format!("{name}.toml"), text)
+    } else {
+        let names = catalog.application_names();
+        let error = PlanError::new(format!("no application is named `{name}`"));
+        return Err(match nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => error.remedy(format!("did you mean `{near}`?")),
+            None => error.remedy(format!("applications: {}", names.join(", "))),
+        });
+    };
+    let source = Source { name, text };
+    let loaded = application::read(&source, (&Source::default(), &Vec::new()), ROWS, catalog)?;
+    let Source { text, .. } = source;
+    let application::Loaded { application, published_by, defaults, .. } = loaded;
+    Ok(Described { application, published_by, parameters: defaults, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Knowledge;
+
+    #[test]
+    fn an_application_is_described_by_name_and_a_slip_finds_it() {
+        let known = Knowledge::default();
+        let sysbench = describe("sysbench", &known).unwrap();
+        assert_eq!(sysbench.parameters[0], ("tables".to_owned(), "1".to_owned()));
+        assert!(sysbench.published_by.is_some() && sysbench.application.steps.len() > 20);
+        let slip = describe("sysbenhc", &known).unwrap_err();
+        assert_eq!(slip.to_string(), "no application is named `sysbenhc`");
+        let lost = describe("lost.toml", &known).unwrap_err();
+        assert_eq!(lost.to_string(), "cannot read the application lost.toml: no such file");
+    }
+}
