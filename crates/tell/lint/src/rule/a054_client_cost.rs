@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{RunRecord, StepRecord};
+use model::{Placement, RunRecord, StepRecord};
 
 use super::{Rule, Seen};
 use crate::context::ComparisonContext;
@@ -24,6 +24,9 @@ pub(crate) static RULE: Rule = Rule {
     ..Rule::SILENT
 };
 
+/// What is left to do where both are on one CPU.
+const ON_ONE_CPU: &str = "both are on one CPU: quiet the host, whose other work takes turns with \
+                          them, and run again";
 /// Ratio to the lowest from which it is told. Source: the reference, servers, section 0.
 const JUMPED: f64 = 1.35;
 /// Difference below which nothing is told: what counters of CPU time cannot resolve, us.
@@ -50,7 +53,10 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
                  us of {}",
                 least_of.cell.id
             );
-            let seen = Seen::new(seen).step(&step.step.name);
+            let mut seen = Seen::new(seen).step(&step.step.name);
+            if context.experiment.placement == Placement::SameCpu {
+                seen = seen.remedied(ON_ONE_CPU);
+            }
             seen.variant(&run.cell.variant).run(&run.id).sized("", ratio)
         })
     };
