@@ -156,6 +156,9 @@ fn add_of_myrocks(shape: &Counters, state: &mut EngineState) {
     // A level without files is not told.
     let l0_files = get("L0 NumFiles").or_else(|| get("Sum NumFiles").map(|_| 0.0));
     put("engine_l0_files", l0_files);
+    // How many jobs they belong to is not told: at least one.
+    let jobs = get("Sum CompactedFiles").map(|files| if files > 0.0 { 1.0 } else { 0.0 });
+    put("engine_background_jobs", jobs);
     let work = ["COMPACTION_PENDING", "MEM_TABLE_FLUSH_PENDING", "NUM_IMMUTABLE_MEM_TABLE"];
     let waiting: f64 = work.into_iter().filter_map(get).sum();
     state.is_idle = get("Sum CompactedFiles").map(|files| files + waiting == 0.0);
