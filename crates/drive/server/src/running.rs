@@ -47,7 +47,8 @@ pub struct Start<'a> {
     /// What tells the program from others of its path: its hash.
     pub fingerprint: &'a str,
     /// Directory of its data, log and temporary files; with an earlier server's data in it, the
-    /// server goes on with them.
+    /// server goes on with them. Made for it: should this process be killed, the next Assay
+    /// removes it.
     pub dir: &'a Path,
     /// Settings that mean the same for every engine.
     pub settings: &'a Settings,

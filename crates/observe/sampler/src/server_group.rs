@@ -248,6 +248,20 @@ mod tests {
     }
 
     #[test]
+    fn the_memory_of_a_group_is_capped() {
+        let dir = tempfile::tempdir().unwrap();
+        let group = match ServerGroup::create(Some(Bytes(32 << 20)), dir.path()) {
+            Ok(group) => group,
+            Err(error) => return println!("skipped: {error}"),
+        };
+        let memory = group.memory().unwrap().memory;
+        assert!(group.dirs().contains(&memory), "{memory:?}");
+        let limits = ["memory.limit_in_bytes", "memory.max"].map(|name| memory.join(name));
+        let limit = limits.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap();
+        assert_eq!(limit.trim(), (32 << 20).to_string());
+    }
+
+    #[test]
     fn in_version_2_one_directory_is_all() {
         let root = tempfile::tempdir().unwrap();
         let own = root.path().join("session");

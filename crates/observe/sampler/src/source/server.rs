@@ -229,6 +229,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn both_versions_tell_the_cpu_in_one_unit() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        let told = |version| cpu_us(&CpuDir { version, dir: dir.path().to_owned() }).unwrap();
+        assert_eq!((told(Version::V1), told(Version::V2)), (None, None));
+        write("cpuacct.usage", "249708006\n");
+        write("cpuacct.stat", "user 15\nsystem 9\n");
+        write("cpu.stat", "usage_usec 250\nuser_usec 150\nsystem_usec 100\n");
+        assert_eq!(told(Version::V1), Some((249_708, 15, 9)));
+        assert_eq!(told(Version::V2), Some((250, 150, 100)));
+    }
+
+    #[test]
     fn requests_are_those_of_the_data_s_device() {
         let v2 = "8:0 rbytes=5 wbytes=6 rios=7 wios=8 dbytes=0 dios=0\n\
                   8:01 rbytes=9 wbytes=9 rios=9 wios=9\n";
