@@ -3,8 +3,9 @@
 //! What is compared is the client: CPU per statement of the whole process, start-up taken away by
 //! the slope between two numbers of statements. The server's CPU per statement and the throughput
 //! are shown beside it, because a client that asks less of its server would look better than it
-//! is; and beside both what an exchange without work takes, which no client that waits for each
-//! answer can go below. Client and server share one CPU, as the project's reference, servers, section 0, demands.
+//! is; and what an exchange without work takes, because no client that waits for each answer can
+//! go below that. Client and server share one CPU, as the project's reference, servers, section
+//! 0, demands.
 //!
 //! Each duel is skipped, with the reason, where its peer or its server cannot be had. To add a
 //! peer: a file with its [`duel::Duel`], and its line in [`duel::DUELS`]. To add a statement:

@@ -79,8 +79,8 @@ pub(super) fn notes() -> &'static str {
      - An exchange without work is a send, a sleep and a receive, with a process on the same CPU \
      that only\n  answers: no client that waits for each answer takes less, so its ratio is the least \
      there can be.\n\
-     - Ours takes two stamps per statement, records to 0.1 %, and counts the rows and bytes that \
-     came back.\n  pgbench takes two stamps; sysbench keeps a histogram under a lock, and runs Lua.\n\
+     - Ours takes two stamps per statement, records to 0.1 %, counts the rows and bytes that came \
+     back, and\n  must find every row.\n\
      - Instructions are counted by callgrind, in user space only, on all threads of the peer and \
      on all of ours\n  but the first, which starts and ends the others.\n"
 }
