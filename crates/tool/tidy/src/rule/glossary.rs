@@ -32,7 +32,7 @@ pub const TERMS: &[&str] = &[
 /// Columns of the one-line summary, in their order.
 pub const COLUMNS: &[&str] = &[
     "ips", "qps", "rps", "rmbps", "wps", "wmbps", "rpq", "rkbpq", "wpi", "wkbpi", "csps", "cpups",
-    "cspq", "cpupq", "dbgb", "rss", "maxop", "p50", "p99", "tag",
+    "cspq", "cpupq", "dbgb1", "dbgb2", "rss", "maxop", "p50", "p99", "tag",
 ];
 
 /// Returns a violation for everything that is not defined, is defined twice, or differs.
