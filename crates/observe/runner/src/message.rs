@@ -27,6 +27,15 @@ pub struct Library {
     pub facts: BTreeMap<String, String>,
 }
 
+impl Library {
+    /// Adds origin, hash and making of the build to what it says of itself.
+    pub fn complete(&self, identity: &mut Identity) {
+        identity.sha256 = Some(self.sha256.clone());
+        identity.origin.clone_from(&self.origin);
+        identity.facts.extend(self.facts.clone());
+    }
+}
+
 /// One run's order: everything a worker needs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Order {

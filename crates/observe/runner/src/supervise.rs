@@ -114,6 +114,9 @@ impl<'a> Supervisor<'a> {
             Message::Opened { mut identity, effective_options, keep } => {
                 self.alive();
                 identity.facts.extend(self.facts.clone());
+                if let Some(library) = self.bench.libraries.get(&self.record.variant.name) {
+                    library.complete(&mut identity);
+                }
                 self.record.identity = Some(identity);
                 self.record.effective_options = effective_options;
                 self.kept_files = keep;

@@ -3,8 +3,10 @@
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
 use model::honesty::ProbeRecord;
-use model::record::{OpSummaries, Percentiles};
-use model::{IntervalRecord, Limit, Manifest, Nanos, RunRecord, Step, StepRecord, StopRule, Unit};
+use model::record::Percentiles;
+use model::{
+    IntervalRecord, Limit, Manifest, Nanos, OpUnit, RunRecord, Step, StepRecord, StopRule, Unit,
+};
 use report::figure::figure;
 use runner::{ProbeBegins, Progress};
 
@@ -121,7 +123,7 @@ impl Screen {
     }
 
     fn second(&mut self, step: &Step, probe: Option<ProbeBegins>, interval: &IntervalRecord) {
-        self.done += done_of(&interval.clients);
+        self.done += step.unit.done(&interval.clients);
         let at = interval.start_ns.after(interval.length_ns);
         let all = match (probe, step.stop) {
             (Some(probe), _) => Some(probe.length),
@@ -134,7 +136,7 @@ impl Screen {
             (None, StopRule::Operations(all)) => self.done as f64 / all.max(1) as f64,
             (None, StopRule::Duration(_)) => 0.0,
         };
-        self.live(step, share, &second_text(probe, interval));
+        self.live(step, share, &second_text(step.unit, probe, interval));
     }
 
     fn live(&self, step: &Step, share: f64, text: &str) {
@@ -184,14 +186,10 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is a constant that is tested")
 }
 
-/// Returns operations per second, `41.2 k/s`.
-fn rate(ops_per_s: f64) -> String {
-    format!("{}/s", figure(Unit::Count, ops_per_s))
-}
-
-/// Returns the operations done, all kinds together.
-fn done_of(summaries: &OpSummaries) -> u64 {
-    summaries.values().map(|summary| summary.counts.done).sum()
+/// Returns operations per second, `41.2 k/s`, or rows, `41.2 k rows/s`.
+fn rate(per_s: f64, unit: OpUnit) -> String {
+    let what = if unit.is_operation() { "" } else { " rows" };
+    format!("{}{what}/s", figure(Unit::Count, per_s))
 }
 
 /// Returns operations per second over a span.
@@ -201,16 +199,18 @@ fn per_second(done: u64, span: Nanos) -> f64 {
 }
 
 /// Returns one interval in a line.
-fn second_text(probe: Option<ProbeBegins>, interval: &IntervalRecord) -> String {
+fn second_text(unit: OpUnit, probe: Option<ProbeBegins>, interval: &IntervalRecord) -> String {
     let mut parts = Vec::new();
     if let Some(probe) = probe {
         parts.push(tried(probe.number, probe.purpose.phrase(), probe.clients));
     }
     if let Some(offered) = interval.readings.get("offered_ops") {
         let seconds = interval.length_ns.as_secs_f64().max(1e-9);
-        parts.push(format!("offered {}", rate(offered / seconds)));
+        parts.push(format!("offered {}", rate(offered / seconds, OpUnit::Operation)));
     }
-    parts.push(rate(per_second(done_of(&interval.clients), interval.length_ns)));
+    // An interval tells nothing of a known number of rows: its calls are shown.
+    let unit = if matches!(unit, OpUnit::Rows(_)) { OpUnit::Operation } else { unit };
+    parts.push(rate(per_second(unit.done(&interval.clients), interval.length_ns), unit));
     let p99 = interval.clients.values().map(|summary| summary.response.p99_ns).max();
     if let Some(p99) = p99.filter(|p99| *p99 > 0) {
         parts.push(format!("p99 {}", Nanos(p99)));
@@ -237,7 +237,7 @@ fn probe_line(run: &str, step: &Step, probe: &ProbeRecord) -> String {
         "{run}  {}  {}: {}, {name} {}, {}",
         step.name,
         tried(probe.number, probe.purpose.phrase(), probe.clients),
-        rate(asked),
+        rate(asked, OpUnit::Operation),
         Nanos(time),
         probe.outcome.phrase()
     )
@@ -269,11 +269,12 @@ fn step_line(run: &str, step: &StepRecord) -> String {
     let mut parts = vec![format!("{run}  {name}")];
     if let Some(arrivals) = &step.arrivals {
         let offered = per_second(arrivals.offered, step.duration_ns);
-        parts.push(format!("offered {}", rate(offered)));
+        parts.push(format!("offered {}", rate(offered, OpUnit::Operation)));
     }
-    let done = done_of(clients);
+    let unit = step.step.unit;
+    let done = unit.done(clients);
     if done > 0 {
-        parts.push(rate(per_second(done, span)));
+        parts.push(rate(per_second(done, span), unit));
         let slowest = clients.values().max_by_key(|summary| summary.response.p99_ns);
         if let Some(summary) = slowest {
             let times = &summary.response;
@@ -350,7 +351,7 @@ mod tests {
     #[test]
     fn a_second_tells_what_was_tried_offered_and_done() {
         let mut second = interval(151_000, 14_100);
-        assert_eq!(second_text(None, &second), "151 k/s  p99 14.1 us");
+        assert_eq!(second_text(OpUnit::Operation, None, &second), "151 k/s  p99 14.1 us");
         second.readings.insert("offered_ops".to_owned(), 152_000.0);
         let seen = "steal".to_owned();
         second.void = Some(Void { cause: VoidCause::Steal, seen });
@@ -362,7 +363,7 @@ mod tests {
             length: Nanos::from_secs(5),
         };
         assert_eq!(
-            second_text(Some(probe), &second),
+            second_text(OpUnit::Operation, Some(probe), &second),
             "probe 5 (bisect, 2 clients)  offered 152 k/s  151 k/s  p99 14.1 us  \
              void: another guest took the CPU"
         );

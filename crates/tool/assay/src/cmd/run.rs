@@ -249,9 +249,7 @@ fn with_hashes(
 ) -> BTreeMap<String, Identity> {
     for (variant, library) in libraries {
         if let Some(identity) = identities.get_mut(variant) {
-            identity.sha256 = Some(library.sha256.clone());
-            identity.origin.clone_from(&library.origin);
-            identity.facts.extend(library.facts.clone());
+            library.complete(identity);
         }
     }
     identities
