@@ -41,10 +41,12 @@ pub(crate) fn execute(job: &Job) -> Result<Done, String> {
     let work = WORKS.iter().find(|work| work.statement == job.statement).ok_or("no such work")?;
     let application = Arc::new(application(work, (duel.ask)(job.statement)));
     let asked = Asked { application, clients: 1 };
+    // Drivers note there which tables are theirs.
+    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let spec = OpenSpec {
         endpoint: Some(job.endpoint.clone()),
         application: Some(asked.clone()),
-        ..OpenSpec::embedded(std::env::temp_dir(), settings(), shape())
+        ..OpenSpec::embedded(dir.path().to_owned(), settings(), shape())
     };
     let engine = (duel.driver)().open(&spec).map_err(|error| error.to_string())?;
     let done = drive(engine.as_ref(), &asked, (work, job.statements))?;
