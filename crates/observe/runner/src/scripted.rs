@@ -11,13 +11,19 @@ pub(crate) type Look = (Option<bool>, f64, f64);
 /// An engine that answers looks: those given in turn, the last for ever; without any it fails.
 pub(crate) struct Scripted {
     looks: Mutex<Vec<Look>>,
+    debt: &'static str,
     done: Mutex<Vec<Maintenance>>,
 }
 
 impl Scripted {
     pub(crate) fn new(looks: &[Look]) -> Self {
+        Self::owing("engine_debt_bytes", looks)
+    }
+
+    /// Returns an engine whose debt goes by that name.
+    pub(crate) fn owing(debt: &'static str, looks: &[Look]) -> Self {
         let looks = looks.iter().rev().copied().collect();
-        Self { looks: Mutex::new(looks), done: Mutex::default() }
+        Self { looks: Mutex::new(looks), debt, done: Mutex::default() }
     }
 
     /// Returns the maintenance it was asked for.
@@ -52,7 +58,7 @@ impl Engine for Scripted {
         if looks.len() > 1 {
             looks.pop();
         }
-        let named = [("engine_background_jobs", jobs), ("engine_debt_bytes", debt)];
+        let named = [("engine_background_jobs", jobs), (self.debt, debt)];
         let readings: Readings =
             named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(EngineState { readings, is_idle, ..EngineState::default() })

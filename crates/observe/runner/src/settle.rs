@@ -156,6 +156,19 @@ mod tests {
     }
 
     #[test]
+    fn changed_pages_and_garbage_that_shrink_are_work_in_hand() {
+        for debt in DEBTS {
+            let looks: Vec<Look> = (0..200)
+                .map(|look| (Some(false), 0.0, f64::from(200 - look)))
+                .chain([IDLE])
+                .collect();
+            let engine = Scripted::owing(debt, &looks);
+            let record = engine.settle(&[Stage::WaitIdle], &mut |_| true).unwrap();
+            assert!(record.took_ns > Nanos::from_secs(9), "{debt}: {record:?}");
+        }
+    }
+
+    #[test]
     fn the_stages_are_executed_in_order_and_kept() {
         let engine = Scripted::new(&[BUSY, BUSY, IDLE]);
         let flush = Stage::Do(Maintenance::Flush);
