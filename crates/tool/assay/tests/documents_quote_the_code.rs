@@ -43,8 +43,10 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
     ("define/plan/src/preset.rs", &[
         ("(machine.cpus / 2).clamp(2, 12)", "half of the CPUs, at least 2 and at most 12"),
     ]),
-    ("define/plan/src/expand.rs", &[
+    ("define/plan/src/cost.rs", &[
         ("DISK_PER_LIVE: u64 = 3", "room for 3 times its rows"),
+    ]),
+    ("define/plan/src/expand.rs", &[
         ("DISK_FLOOR_BYTES: Bytes = Bytes(2 << 30)", "above a floor of 2 GiB"),
     ]),
     ("observe/runner/src/settle.rs", &[

@@ -22,6 +22,7 @@ mod plan_shows_the_order;
 mod plan_tells_what_machine_time_buys;
 mod published_findings_are_held_against_ours;
 mod servers_are_got_and_added;
+mod servers_run_the_insert_benchmark;
 mod terminal_absent_means_plain_lines;
 mod the_design_s_example_is_understood;
 mod what_ships_is_right;

@@ -146,8 +146,8 @@ fn a_metric_that_is_none_is_refused_with_those_like_it() {
     ");
     assert_snapshot!(of("write_stalls"), @"
     × no metric is named `write_stalls`
-    help: metrics like it: device_writes_per_op, device_write_kib_per_op, write_amplification,
-          write_amplification_with_wal, write_amplification_process, write_amplification_device
+    help: metrics like it: device_writes_per_op, device_write_kib_per_op, server_writes_per_op,
+          server_write_kib_per_op, writer_rows_per_s, writer_rate_share
     ");
     assert_snapshot!(of("speed"), @"
     × no metric is named `speed`

@@ -1,0 +1,106 @@
+//! The Insert Benchmark runs on Postgres, InnoDB and MyRocks, and their tables hold what they must.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::place::Place;
+
+/// Two clients, every kind of step there is, on tables of a toy's size.
+///
+/// After each step the tables are counted; a row too many or too few fails the run.
+const TOY: &str = r#"[experiment]
+name = "toy"
+question = "Do servers keep what they are given?"
+
+[benchmark]
+workload = "ibench-current"
+steps = ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"]
+rows = "10k"
+duration = "1s"
+warmup = "0s"
+cache = "64MiB"
+parameters = { inserts = "4k" }
+
+[factors]
+clients = [2]
+
+[[variant]]
+name = "postgres"
+engine = "postgres@15.10"
+profile = "postgres"
+
+[[variant]]
+name = "innodb"
+engine = "mysql@8.0.31"
+profile = "innodb"
+
+[[variant]]
+name = "myrocks"
+engine = "mariadb@10.11"
+profile = "myrocks-mariadb"
+"#;
+
+/// Returns why a server cannot be had here, if so; never where CI is to prove this.
+fn lacking() -> Option<String> {
+    let builds = ["postgres@15.10", "mysql@8.0.31", "mariadb@10.11"];
+    builds.into_iter().find_map(|build| supply::testing::server(build).err())
+}
+
+#[test]
+fn three_servers_run_it_and_lose_no_row() {
+    if let Some(reason) = lacking() {
+        println!("skipped: {reason}");
+        return;
+    }
+    let place = Place::new();
+    place.write("toy.toml", TOY);
+    let mut run = place.program(&["run", "toy.toml"]);
+    // The servers lie in the ordinary cache.
+    run.env_remove("XDG_CACHE_HOME");
+    let said = crate::place::Said::of(run.output().expect("the program starts"));
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let records = records(&place);
+    assert_eq!(records.len(), 3, "{}", said.err);
+    for (variant, record) in &records {
+        assert_eq!(record["end"]["how"], "complete", "{variant}: {}", record["end"]);
+        let steps = record["steps"].as_array().expect("a list of steps");
+        assert_eq!(steps.len(), 6, "{variant}");
+        let rows = |step: &Value, kind: &str| step["clients"][kind]["counts"]["rows"].as_u64();
+        // Each of two clients goes on to the end of its turn.
+        assert_eq!(rows(&steps[0], "insert"), Some(10_000), "{variant}");
+        assert_eq!(rows(&steps[2], "insert"), rows(&steps[2], "delete"), "{variant}");
+        for step in &steps[4..] {
+            let (inserted, deleted) = (written(step, "insert"), written(step, "delete"));
+            assert!(inserted > 0 && inserted.abs_diff(deleted) <= 200, "{variant}: {step}");
+        }
+        let ranges = &steps[4]["clients"]["scan"]["counts"];
+        let [done, rows] = ["done", "rows"].map(|name| ranges[name].as_u64().unwrap_or_default());
+        // Fewer only where a range begins among the last rows of its index.
+        assert!(
+            rows <= done * 10 && rows * 100 >= done * 990,
+            "{variant}: {rows} of {done} ranges"
+        );
+    }
+}
+
+/// Returns the rows that the background writers have inserted or deleted.
+fn written(step: &Value, kind: &str) -> u64 {
+    step["writers"][kind]["counts"]["rows"].as_u64().unwrap_or_default()
+}
+
+/// Returns the record of each run by the name of its variant.
+fn records(place: &Place) -> BTreeMap<String, Value> {
+    let experiments = fs::read_dir(place.path("results/toy")).expect("results").flatten();
+    let runs = experiments.flat_map(|entry| fs::read_dir(entry.path().join("runs")));
+    let files = runs.flat_map(|runs| runs.flatten().map(|run| run.path().join("record.json")));
+    let read = |path| fs::read_to_string(path).expect("a record");
+    let records = files.map(|path| serde_json::from_str(&read(path)).expect("valid JSON"));
+    records
+        .map(|record: Value| {
+            let variant = record["cell"]["variant"].as_str().expect("a name").to_owned();
+            (variant, record)
+        })
+        .collect()
+}
