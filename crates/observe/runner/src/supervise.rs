@@ -7,7 +7,7 @@ use archive::{HistogramPlace, RunWriter, Times};
 use load::{Clock, SteadyClock};
 use model::honesty::SearchRecord;
 use model::record::ClockRecord;
-use model::{Nanos, RunEnd, RunRecord};
+use model::{Identity, Nanos, Options, RunEnd, RunRecord};
 
 use crate::data::RunData;
 use crate::doubt::invalid;
@@ -111,16 +111,8 @@ impl<'a> Supervisor<'a> {
                 self.ledger.calibrate(&calibration);
                 self.record.calibration = Some(calibration);
             }
-            Message::Opened { mut identity, effective_options, keep } => {
-                self.alive();
-                identity.facts.extend(self.facts.clone());
-                if let Some(library) = self.bench.libraries.get(&self.record.variant.name) {
-                    library.complete(&mut identity);
-                }
-                self.record.identity = Some(identity);
-                self.record.effective_options = effective_options;
-                self.kept_files = keep;
-                self.writer.write_record(&self.record)?;
+            Message::Opened { identity, effective_options, keep } => {
+                self.opened(identity, effective_options, keep)?;
             }
             Message::Refused { option: Some(option), reason, .. } => {
                 self.failed("open".to_owned(), format!("option `{option}`: {reason}"));
@@ -176,6 +168,24 @@ impl<'a> Supervisor<'a> {
     /// Notes a failure; what came first is remembered.
     fn failed(&mut self, step: String, reason: String) {
         self.end.get_or_insert(RunEnd::Failed { step, reason });
+    }
+
+    /// Keeps what the engine is, completed by what is known of its build and of this host.
+    fn opened(
+        &mut self,
+        mut identity: Identity,
+        effective_options: Options,
+        keep: Vec<PathBuf>,
+    ) -> Result<(), archive::ArchiveError> {
+        self.alive();
+        identity.facts.extend(self.facts.clone());
+        if let Some(library) = self.bench.libraries.get(&self.record.variant.name) {
+            library.complete(&mut identity);
+        }
+        self.record.identity = Some(identity);
+        self.record.effective_options = effective_options;
+        self.kept_files = keep;
+        self.writer.write_record(&self.record)
     }
 
     /// Notes a clean end; a clock that cannot be believed makes the whole run worthless.
