@@ -54,8 +54,8 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
         ("IDLE_LOOKS: u32 = 3", "three looks in a row"),
         ("STUCK: Nanos = Nanos::from_secs(5)", "has not moved for 5 s"),
     ]),
-    ("tell/lint/src/rule/a031_writer_rate.rs", &[
-        ("SUSTAINED_SHARE: f64 = 0.95", "less than 95 % of its rate"),
+    ("tell/analysis/src/metrics/server.rs", &[
+        ("RATE_SUSTAINED: f64 = 0.95", "less than 95 % of its rate"),
     ]),
     ("observe/runner/src/innocence/judge.rs", &[
         ("LATE_SHARE: f64 = 0.01", "more than 1 % of the starts"),
