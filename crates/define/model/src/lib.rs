@@ -40,7 +40,7 @@ pub use disproof::Disproof;
 pub use experiment::{Cell, DataShape, Experiment, Plan, Settings, Variant};
 pub use host::Host;
 pub use label::{Label, Waiver};
-pub use load::{Arrivals, Limit, Load, OpenLoad, Pace, Pacing, Rate, RatePiece};
+pub use load::{Arrivals, Limit, Load, OpenLoad, PIPELINE_MAX, Pace, Pacing, Rate, RatePiece};
 pub use metric::{Better, Kind, Metric, Readings, Unit};
 pub use micro::{Implementation, Kernel, KernelTimes, MicroRecord};
 pub use operation::{Direction, EntryRef, Op, Outcome};

@@ -13,6 +13,9 @@ pub enum Load {
     /// Each client sends its next operation when the last one has ended.
     #[default]
     Closed,
+    /// Each client keeps up to that many operations in flight: it sends the next before the
+    /// last is answered, to a server that answers them in order. From 2 to [`PIPELINE_MAX`].
+    Pipelined(u32),
     /// Operations are due when a schedule says, whatever the engine does.
     Open(OpenLoad),
     /// Open loop: the highest rate that meets the step's limit and can be sustained is searched.
@@ -20,6 +23,11 @@ pub enum Load {
     /// Closed loop: clients are added until the step's limit is broken or throughput stops growing.
     FindClients,
 }
+
+/// Most operations that one client of a pipeline has in flight.
+///
+/// Beyond it a server's socket is full, and answers wait in it instead of the server.
+pub const PIPELINE_MAX: u32 = 1024;
 
 /// An open loop: one arrival process for all clients of the group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -119,6 +127,7 @@ impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("closed loop"),
+            Self::Pipelined(depth) => write!(f, "closed loop, {depth} in flight per client"),
             Self::Open(open) => write!(f, "open loop, {}, {}", open.rate, open.pace),
             Self::FindRate(pace) => write!(f, "highest rate, {pace}"),
             Self::FindClients => f.write_str("adaptive clients"),
@@ -447,6 +456,7 @@ mod tests {
         assert_eq!(Load::FindRate(pace).to_string(), "highest rate, constant, spin");
         assert_eq!(Load::FindClients.to_string(), "adaptive clients");
         assert_eq!(Load::Closed.to_string(), "closed loop");
+        assert_eq!(Load::Pipelined(16).to_string(), "closed loop, 16 in flight per client");
     }
 
     #[test]

@@ -87,14 +87,17 @@ impl Cost {
         let span = match (step.stop, &step.load) {
             (StopRule::Duration(span), _) => span.0,
             (StopRule::Operations(n), Load::Open(open)) => span_of(&open.rate, n).0,
-            (StopRule::Operations(n), Load::Closed | Load::FindRate(_) | Load::FindClients) => {
+            (
+                StopRule::Operations(n),
+                Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients,
+            ) => {
                 let (rows, rows_per_s) = self.rows(experiment, step, n);
                 rows.saturating_mul(1_000_000_000) / rows_per_s
             }
         };
         let probe = span.saturating_add(step.warmup.0);
         match step.load {
-            Load::Closed | Load::Open(_) => probe,
+            Load::Closed | Load::Pipelined(_) | Load::Open(_) => probe,
             Load::FindRate(_) => {
                 probe.saturating_mul(PROBES).saturating_add(span.saturating_mul(CONFIRMATION))
             }

@@ -23,6 +23,7 @@ mod layout;
 mod named;
 mod nearest;
 mod overrides;
+mod pipeline;
 mod preset;
 mod profile;
 mod published;

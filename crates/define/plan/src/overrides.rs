@@ -28,6 +28,8 @@ pub struct Overrides {
     pub pacing: Option<String>,
     /// Response-time limit.
     pub sla: Option<String>,
+    /// Operations that each client has in flight.
+    pub pipeline: Option<u32>,
     /// Repetitions of every cell.
     pub repetitions: Option<u32>,
     /// Key distribution.
@@ -118,8 +120,8 @@ pub(crate) fn apply(file: &mut File, overrides: &Overrides) {
 
 /// Replaces words of the benchmark's load; what the command line leaves open stays.
 fn apply_load(load: &mut Option<Spanned<LoadEntry>>, overrides: &Overrides) {
-    let Overrides { rate, arrivals, pacing, sla, .. } = overrides;
-    if [rate, arrivals, pacing, sla].into_iter().all(Option::is_none) {
+    let Overrides { rate, arrivals, pacing, sla, pipeline, .. } = overrides;
+    if [rate, arrivals, pacing, sla].into_iter().all(Option::is_none) && pipeline.is_none() {
         return;
     }
     let place = load.as_ref().map_or(0..0, Spanned::span);
@@ -133,6 +135,7 @@ fn apply_load(load: &mut Option<Spanned<LoadEntry>>, overrides: &Overrides) {
     replace(&mut table.sla, text(sla));
     replace(&mut table.arrivals, word(arrivals));
     replace(&mut table.pacing, word(pacing));
+    replace(&mut table.pipeline, pipeline.map(|depth| Spanned::new(0..0, depth)));
     *load = Some(Spanned::new(place, WordOr::Table(table)));
 }
 

@@ -141,6 +141,7 @@ pub(crate) struct LoadTable {
     pub(crate) arrivals: Option<Spanned<String>>,
     pub(crate) pacing: Option<Spanned<String>>,
     pub(crate) sla: Option<Spanned<Text>>,
+    pub(crate) pipeline: Option<Spanned<u32>>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -312,7 +313,7 @@ const TABLES: &[(&str, &str)] = &[
 ];
 
 /// Keys of a load, which people look for beside it.
-const OF_A_LOAD: [&str; 4] = ["rate", "arrivals", "pacing", "sla"];
+const OF_A_LOAD: [&str; 5] = ["rate", "arrivals", "pacing", "sla", "pipeline"];
 
 /// Reads an experiment file's text.
 ///

@@ -14,12 +14,13 @@ use crate::spec::{LoadEntry, LoadTable, Text, WordOr};
 use crate::window::{self, TooShort};
 
 /// What a load may be written as.
-const FORMS: &str = "write \"closed\", { rate = \"50k/s\" } for an open loop, or \
-                     { sla = \"p99.9 < 2ms\" } for the highest rate that keeps a limit";
+const FORMS: &str = "write \"closed\", { rate = \"50k/s\" } for an open loop, \
+                     { sla = \"p99.9 < 2ms\" } for the highest rate that keeps a limit, or \
+                     { pipeline = 16 } for a closed loop with 16 in flight";
 
 /// The same on the command line.
-const WORDS: &str = "give --rate 50k/s for an open loop, or --sla 'p99.9 < 2ms' for the highest \
-                     rate that keeps a limit";
+const WORDS: &str = "give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest \
+                     rate that keeps a limit, or --pipeline 16 for 16 in flight";
 
 /// The words of a load, checked one by one, with their places.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +30,8 @@ struct LoadWords {
     pace: Pace,
     /// Where arrivals or pacing are written, when they are.
     pace_place: Option<Range<usize>>,
+    /// Operations in flight of each client.
+    pipeline: Option<(u32, Range<usize>)>,
     /// Where the whole load is written.
     place: Range<usize>,
 }
@@ -47,7 +50,8 @@ impl LoadWords {
     fn deciding(&self) -> Range<usize> {
         let rate = self.rate.as_ref().map(|(_, place)| place);
         let limit = self.limit.as_ref().map(|(_, place)| place);
-        rate.or(limit).unwrap_or(&self.place).clone()
+        let depth = self.pipeline.as_ref().map(|(_, place)| place);
+        rate.or(limit).or(depth).unwrap_or(&self.place).clone()
     }
 }
 
@@ -71,6 +75,14 @@ impl Words<'_> {
         let refuse = |at: Range<usize>, why: &str| {
             PlanError::new(format!("step {}: {why}", step.name)).at(self.source, at, "here")
         };
+        if let Some((depth, _)) = words.pipeline {
+            let follows = is_adaptive && step.clients == 0 && is_timed(step);
+            let load = self.pipelined(step, depth, follows).map_err(|why| {
+                let remedy = "give the step a load of its own, such as load = \"closed\"";
+                refuse(place.clone(), &why).remedy(remedy)
+            })?;
+            return Ok(StepLoad { load, limit: None, place });
+        }
         if is_adaptive && step.clients == 0 && is_timed(step) {
             if let Some((_, at)) = words.rate {
                 return Err(refuse(at, "adaptive clients are a closed loop, which has no rate")
@@ -145,7 +157,10 @@ impl Words<'_> {
         let rate = table.rate.as_ref().map(|text| self.rate(text)).transpose()?;
         let limit = self.quantity(table.sla.as_ref(), Limit::parse)?;
         let pace_place = table.arrivals.as_ref().or(table.pacing.as_ref()).map(Spanned::span);
-        if rate.is_none() && limit.is_none() {
+        let pipeline = table.pipeline.as_ref().map(|depth| (*depth.get_ref(), depth.span()));
+        if let Some((depth, at)) = &pipeline {
+            self.check_depth(*depth, at.clone(), rate.is_some() || limit.is_some())?;
+        } else if rate.is_none() && limit.is_none() {
             let why = match pace_place {
                 Some(_) => "arrivals and pacing belong to a rate, and none is given",
                 None => "the load says neither a rate nor a limit",
@@ -159,6 +174,7 @@ impl Words<'_> {
             limit: limit.zip(table.sla.as_ref().map(Spanned::span)),
             pace: self.pace(table)?,
             pace_place,
+            pipeline,
             place,
         })
     }

@@ -36,7 +36,7 @@ impl Words<'_> {
             self.check_step(&step, data, (entry, own.is_some()))?;
             loads.push(match &step.load {
                 _ if !asked.place.is_empty() => asked.place,
-                Load::Closed => entry.span(),
+                Load::Closed | Load::Pipelined(_) => entry.span(),
                 Load::FindClients => factor.place.clone(),
                 Load::Open(_) | Load::FindRate(_) => 0..0,
             });

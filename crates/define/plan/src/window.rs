@@ -26,7 +26,9 @@ pub(crate) fn check(limit: &Limit, load: &Load, stop: StopRule) -> Result<(), To
     let needed = limit.operations_needed();
     let rate = match load {
         Load::Open(open) => open.rate.clone(),
-        Load::Closed | Load::FindRate(_) | Load::FindClients => Rate::constant(FASTEST_OPS_PER_S),
+        Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients => {
+            Rate::constant(FASTEST_OPS_PER_S)
+        }
     };
     let have = match stop {
         StopRule::Operations(operations) => operations,

@@ -23,6 +23,6 @@ pub mod traits;
 pub use error::EngineError;
 pub use rows::Rows;
 pub use traits::{
-    ANSWERS, Asked, Driver, Engine, Maintenance, OpenSpec, REVERSE_SCANS, Session, gives_answers,
-    scans_in_reverse,
+    ANSWERS, Asked, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline, REVERSE_SCANS,
+    Session, gives_answers, scans_in_reverse,
 };

@@ -71,6 +71,9 @@ pub fn scans_in_reverse(capabilities: &Capabilities) -> bool {
     !matches!(capabilities.features.get(REVERSE_SCANS), Some(Feature::No(_)))
 }
 
+/// Ability: a session takes operations ahead, see [`Pipeline`]; absent unless told.
+pub const PIPELINING: &str = "pipelining";
+
 /// Returns whether the build's answers can be checked.
 ///
 /// They can unless it denies [`ANSWERS`], as `null` does: checks are then switched off.
@@ -201,6 +204,39 @@ pub trait Session {
     /// # Errors
     /// When the operation was not done.
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError>;
+
+    /// Returns the same handle as one that takes operations ahead; `None` when each must be
+    /// answered before the next.
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        None
+    }
+}
+
+/// A session that takes operations before those taken earlier are answered, and answers in order.
+///
+/// Between the first operation taken and the last answer, [`Session::execute`] is not called.
+pub trait Pipeline: Session {
+    /// Takes one operation; it may be sent at once or with others, in [`Pipeline::complete`] at
+    /// the latest.
+    ///
+    /// Returns `false`, and has taken nothing, when the operation cannot be in flight with others
+    /// (one of several statements; one whose statement is not prepared yet): it is to be executed
+    /// when everything is answered. On the hot path: no clock, no allocation of ours.
+    ///
+    /// # Errors
+    /// When the operation cannot be sent; it is not in flight then.
+    fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError>;
+
+    /// Returns whether [`Pipeline::complete`] has something to read, and so will hardly wait.
+    fn has_answer(&self) -> bool;
+
+    /// Waits for the answer to the oldest operation in flight; its rows are counted in `rows`,
+    /// which is cleared by the caller, and never kept.
+    ///
+    /// # Errors
+    /// When that operation was not done. Those behind it are still in flight, and each of them
+    /// fails too when the connection is lost.
+    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError>;
 }
 
 /// Refuses every option, for an engine that has none.

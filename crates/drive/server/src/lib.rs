@@ -8,8 +8,12 @@
 //! unprivileged user; it dies with the process that started it; only processes that this crate
 //! has started are ever ended, and only directories that it has made are removed.
 //!
+//! What the clients of all servers need to send ahead is here too: [`Ahead`], [`write_and_take`].
+//!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
+mod ahead;
+mod duplex;
 pub mod error;
 pub mod kind;
 pub mod launch;
@@ -21,6 +25,8 @@ mod site;
 pub mod testing;
 pub mod user;
 
+pub use ahead::Ahead;
+pub use duplex::write_and_take;
 pub use error::ServerError;
 pub use kind::{Ask, Kind, Site, Stop, Task};
 pub use launch::Quarters;

@@ -231,6 +231,7 @@ mod tests {
             steps: steps.iter().map(step).collect(),
             data: DataShape { rows: 400, key_bytes: 8, value_bytes: 1, compressible_to: 1.0 },
             downwards: None,
+            ahead: None,
             library: None,
             endpoint: None,
             application: Some(application()),

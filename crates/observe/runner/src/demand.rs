@@ -23,7 +23,7 @@ pub(crate) fn calibration_of(steps: &[Step]) -> Option<CalibrationRequest> {
     let highest = highest.max_by(|a, b| peak(a).total_cmp(&peak(b)));
     let searched = steps.iter().find_map(|step| match &step.load {
         Load::FindRate(pace) => Some(*pace),
-        Load::Closed | Load::Open(_) | Load::FindClients => None,
+        Load::Closed | Load::Pipelined(_) | Load::Open(_) | Load::FindClients => None,
     });
     let pace = highest.map(|open| open.pace).or(searched).unwrap_or_else(Pace::default);
     let highest = highest.map(peak).or(searched.map(|_| SEARCHED_OPS_PER_S));
@@ -119,7 +119,7 @@ fn allow(clients: u32, limit: &ThreadLimit) -> Result<(), RunnerError> {
 fn open_loads(steps: &[Step]) -> impl Iterator<Item = (usize, &OpenLoad)> {
     steps.iter().enumerate().filter_map(|(at, step)| match &step.load {
         Load::Open(open) => Some((at, open)),
-        Load::Closed | Load::FindRate(_) | Load::FindClients => None,
+        Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients => None,
     })
 }
 

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use model::honesty::{Keeping, Outcome, VoidCause, Voided};
 use model::record::{Finding, Severity};
-use model::{Nanos, StepRecord};
+use model::{Nanos, Placement, StepRecord};
 
+use crate::evidence::Setting;
 use crate::keeping::too_many_voids;
 use crate::span::Part;
 
@@ -139,13 +140,18 @@ fn searched(step: &StepRecord) -> Option<Finding> {
 }
 
 /// Tells of more busy threads than CPUs, over the intervals that count.
-pub(crate) fn busy_threads(step: &StepRecord, part: &Part, cpus: u32) -> Option<Finding> {
+///
+/// Not where client and server share one CPU because it was asked for: they take turns there.
+pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) -> Option<Finding> {
     let length_us = part.valid_length().as_secs_f64() * 1e6;
-    if part.valid_length() < TOLD_FROM {
+    if part.valid_length() < TOLD_FROM || setting.placement == Placement::SameCpu {
         return None;
     }
+    let cpus = setting.cpus;
     let of = |name: &str| part.readings.get(name).copied();
-    let used = (of("process_cpu_user_us")? + of("process_cpu_kernel_us")?) / length_us;
+    let worker_us = of("process_cpu_user_us")? + of("process_cpu_kernel_us")?;
+    let server_us = ["server_cpu_user_us", "server_cpu_kernel_us"].into_iter().filter_map(of);
+    let used = (worker_us + server_us.sum::<f64>()) / length_us;
     let found = step.search.as_ref().and_then(|search| search.found);
     let clients = found.map_or(step.step.clients, |found| found.clients);
     let waiting = of("client_run_queue_us")? / length_us;
@@ -222,7 +228,11 @@ mod tests {
         let judgement = &Judgement::InTime;
         let (backlog, unit) = (Nanos(0), model::OpUnit::Operation);
         span.add(&Judged { record: &record, clients: &[], backlog, judgement, unit });
-        busy_threads(step, &span.part, 2)
+        let placement = Placement::Free;
+        let setting = Setting { clients: 1, cpus: 2, placement, limit: None, calibrated_lag: None };
+        let shared = Setting { placement: Placement::SameCpu, ..setting };
+        assert_eq!(busy_threads(step, &span.part, &shared), None, "as asked for");
+        busy_threads(step, &span.part, &setting)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What an interval's judgement rests on: the client's own accounts and the host's.
 
 use hdrhistogram::Histogram;
-use model::{Limit, Nanos, Readings};
+use model::{Limit, Nanos, Placement, Readings};
 
 use crate::tally::count_within;
 
@@ -19,6 +19,8 @@ pub(crate) struct Setting {
     pub(crate) clients: u32,
     /// CPUs of the host.
     pub(crate) cpus: u32,
+    /// Which of them client and server have.
+    pub(crate) placement: Placement,
     /// What the operations must keep, when it is said.
     pub(crate) limit: Option<Limit>,
     /// Start lag that 99 % of the starts stayed within when the client was calibrated.

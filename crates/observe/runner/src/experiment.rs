@@ -10,7 +10,8 @@ use load::SteadyClock;
 use model::honesty::ProbeRecord;
 use model::record::SCHEMA;
 use model::{
-    Bytes, Cell, Experiment, IntervalRecord, Manifest, Nanos, RunEnd, RunRecord, Step, StepRecord,
+    Bytes, Cell, Experiment, IntervalRecord, Load, Manifest, Nanos, RunEnd, RunRecord, Step,
+    StepRecord,
 };
 use sampler::IsLog;
 use server::ServerError;
@@ -211,8 +212,21 @@ fn run_cell(
     let samplers = samplers(&process, &memory, &data, &host);
     process.tell(&Command::Run(Box::new(order)));
     let facts = facts(&host, &cpus, experiment);
-    let start =
-        Start { bench, process, host, facts, data, memory, clock, writer, record, samplers, steps };
+    let placement = experiment.placement;
+    let start = Start {
+        bench,
+        process,
+        host,
+        facts,
+        placement,
+        data,
+        memory,
+        clock,
+        writer,
+        record,
+        samplers,
+        steps,
+    };
     Ok(Supervisor::new(start).run(progress)?)
 }
 
@@ -311,6 +325,11 @@ pub(crate) fn order(
             .steps
             .iter()
             .find(|step| workload::reads_downwards(&step.name))
+            .map(|step| step.name.clone()),
+        ahead: experiment
+            .steps
+            .iter()
+            .find(|step| matches!(step.load, Load::Pipelined(_)))
             .map(|step| step.name.clone()),
         library: bench.libraries.get(&variant.name).cloned(),
         dir: data.path.clone(),

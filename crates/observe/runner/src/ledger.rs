@@ -5,7 +5,7 @@
 use hdrhistogram::Histogram;
 use load::Clock;
 use model::honesty::{ArrivalsRecord, Calibration, SearchRecord};
-use model::{EngineState, IntervalRecord, Nanos, Readings, Step, StepRecord};
+use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord};
 
 use crate::account::growth;
 use crate::doubt::{busy_host, busy_threads, doubts, is_usable};
@@ -67,7 +67,8 @@ impl<'a> Ledger<'a> {
         let cpus = std::thread::available_parallelism();
         let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
         let (clients, limit) = (step.clients, step.limit);
-        let setting = Setting { clients, cpus, limit, calibrated_lag: None };
+        let placement = Placement::default();
+        let setting = Setting { clients, cpus, placement, limit, calibrated_lag: None };
         Self {
             clock,
             samplers,
@@ -82,6 +83,11 @@ impl<'a> Ledger<'a> {
             last: None,
             confirmed: None,
         }
+    }
+
+    /// Takes which CPUs client and server have.
+    pub(crate) const fn place(&mut self, placement: Placement) {
+        self.setting.placement = placement;
     }
 
     /// Takes what the client costs and can do on this host.
@@ -265,7 +271,7 @@ impl<'a> Ledger<'a> {
         record.findings = doubts(&record);
         record.findings.extend(kept_anyway.as_ref().map(busy_host));
         record.findings.extend(seen_by_worker);
-        record.findings.extend(busy_threads(&record, part, self.setting.cpus));
+        record.findings.extend(busy_threads(&record, part, &self.setting));
         Ok(record)
     }
 

@@ -45,6 +45,8 @@ pub(crate) struct Order {
     pub(crate) data: DataShape,
     /// The first of the experiment's steps that reads ranges downwards.
     pub(crate) downwards: Option<String>,
+    /// The first of the experiment's steps whose clients send ahead.
+    pub(crate) ahead: Option<String>,
     pub(crate) library: Option<Library>,
     /// Where the server listens, password included; `None` for an engine in the worker.
     #[serde(default)]

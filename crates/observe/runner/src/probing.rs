@@ -72,7 +72,7 @@ impl<W: Write + Send> Worker<'_, W> {
                 })))
             }
             (Load::FindRate(_), None) => Err("a search for a rate needs a limit".to_owned()),
-            (Load::FindClients | Load::Closed | Load::Open(_), limit) => {
+            (Load::FindClients | Load::Closed | Load::Pipelined(_) | Load::Open(_), limit) => {
                 let max_clients = step.clients;
                 Ok(Box::new(ClientSearch::new(ClientSpec { limit, max_clients, probe, warmup })))
             }
@@ -142,7 +142,9 @@ fn trial_of(at: &At<'_>, probe: &Probe) -> Trial {
         ProbeLoad::Rate { ops_per_s } => {
             let pace = match &at.step.load {
                 Load::FindRate(pace) => *pace,
-                Load::Open(_) | Load::Closed | Load::FindClients => Pace::default(),
+                Load::Open(_) | Load::Closed | Load::Pipelined(_) | Load::FindClients => {
+                    Pace::default()
+                }
             };
             (Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace }), at.step.clients)
         }

@@ -7,7 +7,7 @@ use archive::{HistogramPlace, RunWriter, Times};
 use load::{Clock, SteadyClock};
 use model::honesty::SearchRecord;
 use model::record::ClockRecord;
-use model::{Identity, Nanos, Options, RunEnd, RunRecord};
+use model::{Identity, Nanos, Options, Placement, RunEnd, RunRecord};
 
 use crate::data::RunData;
 use crate::doubt::invalid;
@@ -48,6 +48,7 @@ pub(crate) struct Start<'a> {
     pub(crate) process: Process,
     pub(crate) host: Host,
     pub(crate) facts: BTreeMap<String, String>,
+    pub(crate) placement: Placement,
     pub(crate) data: RunData,
     pub(crate) memory: MemoryWatch,
     pub(crate) clock: &'a SteadyClock,
@@ -60,6 +61,8 @@ pub(crate) struct Start<'a> {
 impl<'a> Supervisor<'a> {
     pub(crate) fn new(start: Start<'a>) -> Self {
         let first = start.steps.first().expect("a plan's cells have steps").clone();
+        let mut ledger = Ledger::open(start.clock, start.samplers, first);
+        ledger.place(start.placement);
         Self {
             bench: start.bench,
             process: start.process,
@@ -70,7 +73,7 @@ impl<'a> Supervisor<'a> {
             clock: start.clock,
             writer: start.writer,
             record: start.record,
-            ledger: Ledger::open(start.clock, start.samplers, first),
+            ledger,
             steps: start.steps,
             watch: Watch::begin(start.clock.now()),
             kept_files: Vec::new(),

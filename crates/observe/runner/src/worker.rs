@@ -120,6 +120,15 @@ fn upwards(driver: &dyn Driver, step: &str) -> Option<String> {
     Some(format!("step `{step}`: {engine}: {why}; leave the step or this variant out"))
 }
 
+/// Returns why a step whose clients send ahead cannot be run.
+fn one_by_one(driver: &dyn Driver, step: &str) -> Option<String> {
+    let why = driver.capabilities().why_not(engine::PIPELINING).map(str::to_owned);
+    let engine = driver.identity().engine;
+    why.map(|why| {
+        format!("step `{step}` has a pipeline, and {engine} takes none: {why}; leave it out")
+    })
+}
+
 /// Returns what is told of an engine's error; `known` are the options it has.
 fn refusal(error: EngineError, known: impl FnOnce() -> Vec<String>) -> Message {
     if let EngineError::Option { option, reason } = error {
@@ -260,6 +269,9 @@ impl<W: Write + Send> Worker<'_, W> {
             return self.refuse(refusal);
         }
         if let Some(reason) = order.downwards.as_deref().and_then(|it| upwards(&*driver, it)) {
+            return self.refuse(refusal(EngineError::Unsupported(reason), Vec::new));
+        }
+        if let Some(reason) = order.ahead.as_deref().and_then(|it| one_by_one(&*driver, it)) {
             return self.refuse(refusal(EngineError::Unsupported(reason), Vec::new));
         }
         let opened = driver.open(&spec).and_then(|engine| {

@@ -136,7 +136,7 @@ struct Threads {
 
 fn seen_in(run: &RunRecord, step: &StepRecord) -> Option<(Origin, Vec<(u32, Seen)>)> {
     match (&step.step.load, &step.search) {
-        (Load::Closed, _) => {
+        (Load::Closed | Load::Pipelined(_), _) => {
             let one = of_step(run, step)?;
             Some((Origin::Factor, vec![(step.step.clients, one)]))
         }

@@ -5,6 +5,7 @@ use model::sql::{Argument, Call, Dialect, Piece, Procedure};
 use model::{OpKind, Outcome};
 
 use crate::command::{Bit, Command};
+use crate::flight::{Flight, Shape};
 use crate::key_value::{Trouble, outcome};
 use crate::tables;
 use crate::wire::{Column, Connection, Failure, Value, first_as_text};
@@ -80,6 +81,26 @@ impl Calls {
         Ok(if written.is_write { Outcome::Done } else { outcome(rows) })
     }
 
+    /// Keeps a call to be sent with others; `None` when it is not one statement, prepared.
+    #[inline]
+    pub(crate) fn submit(
+        &mut self,
+        connection: &mut Connection,
+        call: &Call<'_>,
+    ) -> Result<Option<Flight>, Trouble> {
+        let place = self.place(call)?;
+        let Some(Written { commands, is_transaction: false, is_write }) = &mut self.written[place]
+        else {
+            return Ok(None);
+        };
+        let [command] = &mut commands[..] else { return Ok(None) };
+        let value = given(call);
+        let is_text = command.submit(connection, value)?;
+        let bytes = || bytes(command, value);
+        let shape = Shape::Call { is_write: *is_write };
+        Ok(is_text.map(|is_text| Flight { shape, bytes: bytes(), is_text }))
+    }
+
     /// Returns where the call's procedure for its table is kept.
     #[inline]
     fn place(&self, call: &Call<'_>) -> Result<usize, Trouble> {
@@ -101,13 +122,7 @@ fn execute(
     first: &mut Vec<u8>,
     rows: &mut Rows,
 ) -> Result<(), Failure> {
-    let value = |position: usize| match call.arguments.get(position) {
-        Some(&Argument::Integer(value)) => Value::Integer(value),
-        Some(&Argument::Real(value)) => Value::Real(value),
-        Some(&Argument::Moment(seconds)) => Value::Moment(seconds),
-        Some(&text @ Argument::Text { .. }) => Value::Text(call.text(text)),
-        None => Value::Text(&[]),
-    };
+    let value = given(call);
     let is_keeping = rows.is_keeping();
     let on_row = |column: Column, row: &[u8]| {
         if is_keeping {
@@ -119,10 +134,27 @@ fn execute(
     };
     let done = command.run(connection, value, is_keeping, on_row)?;
     if done.affected > 0 {
-        let bytes = command.positions().iter().map(|position| value(*position).bytes()).sum();
-        rows.wrote(done.affected, bytes);
+        rows.wrote(done.affected, bytes(command, value));
     }
     Ok(())
+}
+
+/// Returns the values of a call by their positions.
+#[inline]
+fn given<'c>(call: &'c Call<'_>) -> impl Fn(usize) -> Value<'c> + Copy {
+    move |position| match call.arguments.get(position) {
+        Some(&Argument::Integer(value)) => Value::Integer(value),
+        Some(&Argument::Real(value)) => Value::Real(value),
+        Some(&Argument::Moment(seconds)) => Value::Moment(seconds),
+        Some(&text @ Argument::Text { .. }) => Value::Text(call.text(text)),
+        None => Value::Text(&[]),
+    }
+}
+
+/// Returns the bytes of a command's values.
+#[inline]
+fn bytes<'v>(command: &Command, value: impl Fn(usize) -> Value<'v>) -> u64 {
+    command.positions().iter().map(|position| value(*position).bytes()).sum()
 }
 
 /// Undoes a transaction that failed.

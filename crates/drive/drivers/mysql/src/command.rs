@@ -82,16 +82,36 @@ impl Command {
                 connection.execute(statement, values, wants_kind, on_row)
             }
             None => {
-                let out = connection.begin_text();
-                for bit in &*bits {
-                    match bit {
-                        Bit::Words(words) => out.extend_from_slice(words),
-                        Bit::Value(position) => literal(value(*position), out),
-                    }
-                }
+                write(bits, value, connection.begin_text());
                 connection.finish_text(on_row)
             }
         }
+    }
+
+    /// Keeps the command, with its values, to be sent with others; `None` when it is not prepared
+    /// yet or too long, else whether its rows come as text.
+    ///
+    /// # Errors
+    /// When the values are not those of its parameters.
+    #[inline]
+    pub(crate) fn submit<'v>(
+        &mut self,
+        connection: &mut Connection,
+        value: impl Fn(usize) -> Value<'v> + Copy,
+    ) -> Result<Option<bool>, Failure> {
+        let Self { bits, positions, statement, is_text } = self;
+        let is_kept = match statement {
+            Some(statement) => {
+                let values = positions.iter().map(|position| value(*position));
+                connection.submit(statement, values)?
+            }
+            None if *is_text => {
+                write(bits, value, connection.begin_text());
+                connection.submit_text()
+            }
+            None => return Ok(None),
+        };
+        Ok(is_kept.then_some(statement.is_none()))
     }
 
     #[cold]
@@ -109,6 +129,17 @@ impl Command {
             Err(failure) => return Err(failure),
         }
         Ok(())
+    }
+}
+
+/// Appends a command as text.
+#[inline]
+fn write<'v>(bits: &[Bit], value: impl Fn(usize) -> Value<'v>, out: &mut Vec<u8>) {
+    for bit in bits {
+        match bit {
+            Bit::Words(words) => out.extend_from_slice(words),
+            Bit::Value(position) => literal(value(*position), out),
+        }
     }
 }
 

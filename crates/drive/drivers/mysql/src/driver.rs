@@ -1,6 +1,6 @@
 //! A server before a client is let in.
 
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, EngineError, OpenSpec, PIPELINING};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity, OpKind};
 
@@ -43,6 +43,7 @@ impl Driver for MysqlDriver {
                 (CACHE_SIZE, Feature::Yes),
                 (DIRECT_IO, Feature::Yes),
                 (CONCURRENT_WRITERS, Feature::Yes),
+                (PIPELINING, Feature::Yes),
                 (
                     COMPRESSION,
                     Feature::no(

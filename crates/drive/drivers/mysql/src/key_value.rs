@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use engine::{EngineError, Rows};
-use model::{Direction, Outcome};
+use model::{Direction, Op, Outcome};
 
 use crate::command::Command;
+use crate::flight::{Flight, Shape};
 use crate::tables::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::wire::{Column, Connection, Failure, Fields, Value};
 
@@ -81,11 +82,7 @@ impl KeyValue {
         key: &[u8],
         rows: &mut Rows,
     ) -> Result<Outcome, Trouble> {
-        let on_row = |column: Column, row: &[u8]| {
-            if let Some(Some(value)) = column.fields(row).next() {
-                rows.push(key, value);
-            }
-        };
+        let on_row = |column: Column, row: &[u8]| push_value(column, row, key, rows);
         self.get.run(connection, |_| Value::Bytes(key), false, on_row)?;
         Ok(outcome(rows))
     }
@@ -122,21 +119,49 @@ impl KeyValue {
         (start, limit, direction): (&[u8], u32, Direction),
         rows: &mut Rows,
     ) -> Result<Outcome, Trouble> {
-        let command = match direction {
+        let given = scanned(start, limit);
+        let on_row = |column: Column, row: &[u8]| push_pair(column, row, rows);
+        self.scanning(direction).run(connection, given, false, on_row)?;
+        Ok(outcome(rows))
+    }
+
+    /// Keeps one operation to be sent with others; `None` when its command is not prepared yet,
+    /// and for one that reads several keys.
+    #[inline]
+    pub(crate) fn submit(
+        &mut self,
+        connection: &mut Connection,
+        op: &Op<'_>,
+    ) -> Result<Option<Flight>, Trouble> {
+        let (shape, bytes, is_text) = match *op {
+            Op::Get { key } => {
+                let bytes = key.len() as u64;
+                (Shape::Get, bytes, self.get.submit(connection, |_| Value::Bytes(key))?)
+            }
+            Op::Put { key, value } => {
+                if key.len() > KEY_BYTES_MAX || value.len() > VALUE_BYTES_MAX {
+                    return Err(too_long(key, value));
+                }
+                let given = |position| Value::Bytes(if position == 0 { key } else { value });
+                (Shape::Write, 0, self.put.submit(connection, given)?)
+            }
+            Op::Delete { key } => {
+                (Shape::Write, 0, self.delete.submit(connection, |_| Value::Bytes(key))?)
+            }
+            Op::Scan { start, limit, direction } => {
+                let given = scanned(start, limit);
+                (Shape::Scan, 0, self.scanning(direction).submit(connection, given)?)
+            }
+            Op::MultiGet { .. } | Op::Call(_) => return Ok(None),
+        };
+        Ok(is_text.map(|is_text| Flight { shape, bytes, is_text }))
+    }
+
+    const fn scanning(&mut self, direction: Direction) -> &mut Command {
+        match direction {
             Direction::Forward => &mut self.upwards,
             Direction::Reverse => &mut self.downwards,
-        };
-        let given = |position| {
-            if position == 0 { Value::Bytes(start) } else { Value::Integer(i64::from(limit)) }
-        };
-        let on_row = |column: Column, row: &[u8]| {
-            let mut fields = column.fields(row);
-            if let (Some(Some(key)), Some(Some(value))) = (fields.next(), fields.next()) {
-                rows.push(key, value);
-            }
-        };
-        command.run(connection, given, false, on_row)?;
-        Ok(outcome(rows))
+        }
     }
 
     pub(crate) fn multi_get(
@@ -185,6 +210,30 @@ impl Found {
                 rows.push(key, &bytes[found[at].1.clone()]);
             }
         }
+    }
+}
+
+/// Returns the values of a scan.
+fn scanned<'k>(start: &'k [u8], limit: u32) -> impl Fn(usize) -> Value<'k> + Copy {
+    move |position| {
+        if position == 0 { Value::Bytes(start) } else { Value::Integer(i64::from(limit)) }
+    }
+}
+
+/// Adds a row of key and value.
+#[inline]
+pub(crate) fn push_pair(column: Column, row: &[u8], rows: &mut Rows) {
+    let mut fields = column.fields(row);
+    if let (Some(Some(key)), Some(Some(value))) = (fields.next(), fields.next()) {
+        rows.push(key, value);
+    }
+}
+
+/// Adds a row of a value alone.
+#[inline]
+pub(crate) fn push_value(column: Column, row: &[u8], key: &[u8], rows: &mut Rows) {
+    if let Some(Some(value)) = column.fields(row).next() {
+        rows.push(key, value);
     }
 }
 

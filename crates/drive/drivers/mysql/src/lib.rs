@@ -6,7 +6,8 @@
 //! how a server is set up and started is told by [`KIND_MYSQL`] and [`KIND_MARIADB`], and done by
 //! crate `server`.
 //!
-//! Invariants: one write and as few reads as possible for a statement; no allocation once the
+//! Invariants: one write and as few reads as possible for a statement, or for a batch of those
+//! sent ahead; no allocation once the
 //! buffers have grown; a statement whose connection was lost has failed and is never repeated;
 //! only tables that the marker table names as ours are ever dropped.
 //!
@@ -16,6 +17,7 @@ mod call;
 mod command;
 mod config;
 mod driver;
+mod flight;
 mod instance;
 mod key_value;
 mod kind;

@@ -3,10 +3,12 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use engine::{EngineError, Rows, Session};
+use engine::{EngineError, Pipeline, Rows, Session};
 use model::{Op, Outcome};
+use server::Ahead;
 
 use crate::call::Calls;
+use crate::flight::Flight;
 use crate::instance::MysqlEngine;
 use crate::key_value::{KeyValue, Trouble};
 use crate::wire::{Connection, Failure};
@@ -30,6 +32,7 @@ pub(crate) struct MysqlSession<'e> {
     calls: Calls,
     reconnects: u32,
     is_lost: bool,
+    ahead: Ahead<Flight>,
 }
 
 impl<'e> MysqlSession<'e> {
@@ -43,6 +46,7 @@ impl<'e> MysqlSession<'e> {
             engine,
             reconnects: 0,
             is_lost: false,
+            ahead: Ahead::default(),
         })
     }
 
@@ -57,6 +61,7 @@ impl<'e> MysqlSession<'e> {
             return failure.into();
         }
         self.is_lost = true;
+        self.ahead.lose_all();
         let lost = EngineError::from(failure);
         if self.reconnects >= RECONNECTS_MAX {
             return EngineError::Fatal(format!(
@@ -117,5 +122,44 @@ impl Session for MysqlSession<'_> {
             }
         };
         done.map_err(|trouble| self.failed(trouble))
+    }
+
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        Some(self)
+    }
+}
+
+impl Pipeline for MysqlSession<'_> {
+    #[inline]
+    fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
+        if self.is_lost {
+            // Executing it tells why it cannot be.
+            return Ok(false);
+        }
+        let connection = &mut self.connection;
+        let taken = match op {
+            Op::Call(call) => self.calls.submit(connection, call),
+            _ => self.key_value.submit(connection, op),
+        };
+        match taken {
+            Ok(Some(flight)) => {
+                self.ahead.push(flight);
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(trouble) => Err(self.failed(trouble)),
+        }
+    }
+
+    #[inline]
+    fn has_answer(&self) -> bool {
+        self.ahead.has_lost() || self.connection.has_answer()
+    }
+
+    #[inline]
+    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let flight = self.ahead.next()?;
+        let landed = flight.land(&mut self.connection, rows);
+        landed.map_err(|failure| self.failed(failure.into()))
     }
 }

@@ -29,6 +29,8 @@ const SECRET: [&str; 5] = [
     "ssl_passphrase_command",
     "archive_cleanup_command",
 ];
+/// Names the file of the socket that Assay makes: another for each server, and no setting.
+const SOCKET_NUMBER: &str = "port";
 /// Views of statistics, in the order in which they are told; a release may lack some.
 const VIEWS: [&str; 11] = [
     "pg_stat_database WHERE datname = current_database()",
@@ -78,6 +80,7 @@ pub(crate) fn settings(connection: &mut Connection, config: &Config) -> Result<O
     let mut options: Options = rows
         .into_iter()
         .filter_map(|row| <[String; 2]>::try_from(row).ok())
+        .filter(|[name, _]| name != SOCKET_NUMBER)
         .map(|[name, value]| {
             let is_secret = SECRET.contains(&name.as_str()) && !value.is_empty();
             (name, if is_secret { "***".to_owned() } else { value })

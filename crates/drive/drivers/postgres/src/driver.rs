@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, EngineError, OpenSpec, PIPELINING};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity, OpKind};
 
@@ -66,6 +66,7 @@ pub(crate) fn capabilities() -> Capabilities {
                 Feature::no("pages are stored as given; only long values are compressed"),
             ),
             (DIRECT_IO, Feature::Yes),
+            (PIPELINING, Feature::Yes),
         ])
     }
 }

@@ -4,8 +4,9 @@ use engine::Rows;
 use model::{Direction, Op, Outcome};
 
 use crate::config::Protocol;
+use crate::flight::{Flight, Shape};
 use crate::value::{self, Value};
-use crate::wire::{Bound, Connection, Failure, columns, text};
+use crate::wire::{Bound, Connection, Failure, columns, first_column, text};
 
 /// Name of the table.
 pub(crate) const TABLE: &str = "assay_kv";
@@ -154,6 +155,83 @@ impl KeyValue {
         Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
     }
 
+    /// Writes one operation to the connection's buffer; `None` when its statement is not prepared
+    /// yet, and for one that reads several keys.
+    #[inline]
+    pub(crate) fn submit(
+        &mut self,
+        connection: &mut Connection,
+        op: &Op<'_>,
+    ) -> Result<Option<Flight>, Failure> {
+        let protocol = self.protocol;
+        let is_ready =
+            |statement: &Statement| protocol == Protocol::Text || statement.bound.is_some();
+        let shape = match *op {
+            Op::Get { key } if is_ready(&self.get) => {
+                self.get.write(protocol, connection, &[Value::Bytes(key)])?;
+                return Ok(Some(Flight { shape: Shape::Get, bytes: key.len() as u64 }));
+            }
+            Op::Put { key, value } if is_ready(&self.put) => {
+                let values = [Value::Bytes(key), Value::Bytes(value)];
+                self.put.write(protocol, connection, &values)?;
+                Shape::Write
+            }
+            Op::Delete { key } if is_ready(&self.delete) => {
+                self.delete.write(protocol, connection, &[Value::Bytes(key)])?;
+                Shape::Write
+            }
+            Op::Scan { start, limit, direction } if is_ready(self.scan(limit, direction)) => {
+                self.write_scan(connection, start, limit, direction)?;
+                Shape::Scan
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Flight { shape, bytes: 0 }))
+    }
+
+    /// Reads the answer to the oldest operation in flight.
+    #[inline]
+    pub(crate) fn complete(
+        &mut self,
+        connection: &mut Connection,
+        flight: Flight,
+        rows: &mut Rows,
+    ) -> Result<Outcome, Failure> {
+        let (protocol, scratch) = (self.protocol, &mut self.scratch);
+        match flight.shape {
+            Shape::Get => {
+                connection.answer(|row| {
+                    let column = first_column(row);
+                    scratch.clear();
+                    rows.push(b"", value::bytes(protocol, column, scratch));
+                    // The key that was asked for belongs to the row.
+                    rows.wrote(0, flight.bytes);
+                })?;
+            }
+            Shape::Scan => {
+                connection.answer(|row| {
+                    let (key, value) = entry(protocol, row, scratch);
+                    rows.push(key, value);
+                })?;
+            }
+            Shape::Write | Shape::Call { .. } => {
+                connection.answer(|_| {})?;
+                return Ok(Outcome::Done);
+            }
+        }
+        Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
+    }
+
+    /// Returns the statement of a scan.
+    fn scan(&mut self, limit: u32, direction: Direction) -> &mut Statement {
+        let way = usize::from(direction == Direction::Reverse);
+        match self.short_scans[way].get_mut(limit as usize) {
+            Some(short) => short
+                .get_or_insert_with(|| Statement::new(scan_text(direction, &limit.to_string()))),
+            None => &mut self.long_scans[way],
+        }
+    }
+
     #[inline]
     fn get(
         &mut self,
@@ -178,15 +256,11 @@ impl KeyValue {
         limit: u32,
         direction: Direction,
     ) -> Result<(), Failure> {
-        let way = usize::from(direction == Direction::Reverse);
-        let short = self.short_scans[way].get_mut(limit as usize);
-        let Some(short) = short else {
-            let values = [Value::Bytes(start), Value::Integer(i64::from(limit))];
-            return self.long_scans[way].write(self.protocol, connection, &values);
-        };
-        let statement =
-            short.get_or_insert_with(|| Statement::new(scan_text(direction, &limit.to_string())));
-        statement.write(self.protocol, connection, &[Value::Bytes(start)])
+        let protocol = self.protocol;
+        let values = [Value::Bytes(start), Value::Integer(i64::from(limit))];
+        // The limit of a short scan stands in its text.
+        let given = if limit <= LIMIT_MAX { &values[..1] } else { &values };
+        self.scan(limit, direction).write(protocol, connection, given)
     }
 
     /// Reads several keys in one statement; the rows are given in the order of the keys.

@@ -20,7 +20,8 @@
 //!
 //! Invariants: after the first few operations a session allocates nothing; one operation is one
 //! write and, unless the answer is long, one read, but for transactions and procedures of
-//! several statements, which are one round trip for each; a statement that failed is never sent
+//! several statements, which are one round trip for each, and pipelines, whose statements go and
+//! come in batches; a statement that failed is never sent
 //! again; options that begin with `assay.` never reach a server.
 //!
 //! To add a counter, add its column to the query in `counters.rs`.
@@ -30,6 +31,7 @@ mod counters;
 mod describe;
 mod driver;
 mod error;
+mod flight;
 mod instance;
 mod key_value;
 mod kind;

@@ -5,6 +5,7 @@ use model::sql::{Dialect, Piece, Procedure, Statement};
 use model::{Application, Call, OpKind, Outcome};
 
 use crate::config::Protocol;
+use crate::flight::{Flight, Shape};
 use crate::value::{Coder, write_column, write_literal};
 use crate::wire::{Bound, Connection, Failure, first_column, text};
 
@@ -210,8 +211,29 @@ impl Calls {
         if procedure.is_transaction {
             control(&mut self.commit, self.protocol, connection, "COMMIT")?;
         }
-        let is_read = matches!(procedure.kind, OpKind::Get | OpKind::Scan | OpKind::MultiGet);
-        Ok(if is_read && rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
+        let is_empty = is_read(procedure) && rows.count() == 0;
+        Ok(if is_empty { Outcome::NotFound } else { Outcome::Done })
+    }
+
+    /// Writes a call to the connection's buffer; `None` when it is not one statement, prepared.
+    #[inline]
+    pub(crate) fn submit(
+        &self,
+        connection: &mut Connection,
+        application: &Application,
+        call: &Call<'_>,
+    ) -> Result<Option<Flight>, Failure> {
+        let at = usize::from(call.procedure);
+        let table = call.table as usize;
+        let ready = self.ready.get(at).and_then(|tables| tables.get(table)?.as_deref());
+        match (application.procedures.get(at), ready) {
+            (Some(procedure), Some([statement])) if !procedure.is_transaction => {
+                let bytes = statement.write(connection, call)? as u64;
+                let is_read = is_read(procedure);
+                Ok(Some(Flight { shape: Shape::Call { is_read }, bytes }))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Makes the statements of a procedure on one table ready, once.
@@ -245,6 +267,11 @@ impl Calls {
         tables[table] = Some(ready);
         Ok(())
     }
+}
+
+/// Returns whether a call that returns no rows has found nothing.
+const fn is_read(procedure: &Procedure) -> bool {
+    matches!(procedure.kind, OpKind::Get | OpKind::Scan | OpKind::MultiGet)
 }
 
 /// Returns the name of copy `number` (from 0) of the table at `position`.

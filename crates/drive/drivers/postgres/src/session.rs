@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use engine::{EngineError, Rows, Session};
+use engine::{EngineError, Pipeline, Rows, Session};
 use model::{Application, Endpoint, Op, Outcome};
+use server::Ahead;
 
 use crate::config::Config;
 use crate::error::failed;
+use crate::flight::{Flight, Shape};
 use crate::link::Link;
 use crate::wire::Failure;
 
@@ -34,21 +36,25 @@ pub(crate) struct PostgresSession<'e> {
     link: Link,
     /// Losses since the last operation that was done.
     losses: usize,
+    ahead: Ahead<Flight>,
 }
 
 impl<'e> PostgresSession<'e> {
     /// Connects.
     pub(crate) fn new(shared: &'e Shared) -> Result<Self, EngineError> {
         let link = Link::open(&shared.endpoint, &shared.config).map_err(failed)?;
-        Ok(Self { shared, link, losses: 0 })
+        Ok(Self { shared, link, losses: 0, ahead: Ahead::default() })
     }
 
     /// Makes good what a failed operation has left behind.
     #[cold]
     fn recover(&mut self, failure: Failure) -> EngineError {
         if let Failure::Lost(words) = failure {
+            self.ahead.lose_all();
             return self.reconnect(&words);
         }
+        // What was begun and not sent must not go with the next request.
+        self.link.connection.outbox().clear();
         if self.link.connection.is_in_transaction()
             && let Err(Failure::Lost(words)) = self.link.connection.run("ROLLBACK")
         {
@@ -108,6 +114,65 @@ impl Session for PostgresSession<'_> {
                 Ok(outcome)
             }
             Err(failure) => Err(self.recover(failure)),
+        }
+    }
+
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        Some(self)
+    }
+}
+
+impl Pipeline for PostgresSession<'_> {
+    #[inline]
+    fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
+        let Link { connection, key_value, calls } = &mut self.link;
+        let before = connection.outbox().len();
+        let taken = match (op, &self.shared.application) {
+            (Op::Call(call), Some(application)) => calls.submit(connection, application, call),
+            (Op::Call(_), None) => Ok(None),
+            _ => key_value.submit(connection, op),
+        };
+        match taken {
+            Ok(Some(flight)) => {
+                self.ahead.push(flight);
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(failure) => {
+                connection.outbox().truncate(before);
+                Err(failed(failure))
+            }
+        }
+    }
+
+    #[inline]
+    fn has_answer(&self) -> bool {
+        self.ahead.has_lost() || self.link.connection.has_answer()
+    }
+
+    #[inline]
+    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let flight = self.ahead.next()?;
+        let Link { connection, key_value, .. } = &mut self.link;
+        let done = connection.send_ahead().and_then(|()| match flight.shape {
+            Shape::Call { is_read } => {
+                let answer = connection.answer(|row| rows.push(b"", row))?;
+                if answer.affected > 0 {
+                    rows.wrote(answer.affected, flight.bytes);
+                }
+                let is_empty = is_read && rows.count() == 0;
+                Ok(if is_empty { Outcome::NotFound } else { Outcome::Done })
+            }
+            Shape::Get | Shape::Scan | Shape::Write => key_value.complete(connection, flight, rows),
+        });
+        match done {
+            Ok(outcome) => {
+                self.losses = 0;
+                Ok(outcome)
+            }
+            // A statement that failed by itself leaves nothing to be made good.
+            Err(failure @ Failure::Lost(_)) => Err(self.recover(failure)),
+            Err(failure) => Err(failed(failure)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use model::{Options, Settings};
 
 use super::subject::Subject;
-use super::{answers, edges, reopen, threads, upkeep};
+use super::{ahead, answers, edges, reopen, threads, upkeep};
 use crate::traits::Driver;
 
 /// Seed of everything random in the battery.
@@ -19,6 +19,7 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("missing_keys", edges::missing_keys),
     ("start_keys", edges::start_keys),
     ("overwrites_are_seen_at_once", edges::overwrites_are_seen_at_once),
+    ("sent_ahead_is_answered_in_order", ahead::sent_ahead_is_answered_in_order),
     ("random_operations", answers::random_operations),
     ("reopen_keeps_everything", reopen::reopen_keeps_everything),
     ("maintenance_keeps_everything", upkeep::maintenance_keeps_everything),

@@ -12,6 +12,7 @@
 //! To add a check: a function of a `Subject` in the file of its theme and one line in
 //! `CHECKS` of `battery.rs`.
 
+mod ahead;
 mod answers;
 mod battery;
 mod client;

@@ -5,18 +5,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use model::capability::Feature;
 use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::lie::{Lie, Row, read, tell};
+use super::pipeline::Answers;
 use super::rules;
 use super::script::{self, Action, Death, Failure, Fault};
 use super::server::Server;
 use crate::error::EngineError;
 use crate::memory::MemoryDriver;
 use crate::rows::Rows;
-use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session};
+use crate::traits::{Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline, Session};
 
 /// Counter of the engine: operations begun over all clients, those that fail included.
 pub(super) const OPERATIONS: &str = "faulty.operations";
@@ -47,7 +49,9 @@ impl Driver for FaultyDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.inside.capabilities()
+        let mut can = self.inside.capabilities();
+        can.features.insert(PIPELINING.to_owned(), Feature::Yes);
+        can
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
@@ -194,7 +198,8 @@ impl Engine for FaultyEngine {
             rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
                 .map_err(|error| EngineError::Fatal(format!("faulty: timer slack: {error}")))?;
         }
-        Ok(Box::new(FaultySession { engine: self, inside: self.inside.session()? }))
+        let (inside, answers) = (self.inside.session()?, Answers::default());
+        Ok(Box::new(FaultySession { engine: self, inside, answers }))
     }
 
     fn identity(&self) -> Identity {
@@ -244,6 +249,7 @@ impl Engine for FaultyEngine {
 struct FaultySession<'e> {
     engine: &'e FaultyEngine,
     inside: Box<dyn Session + 'e>,
+    answers: Answers,
 }
 
 impl Session for FaultySession<'_> {
@@ -267,6 +273,27 @@ impl Session for FaultySession<'_> {
             (true, false) => self.read_falsely(op, rows),
             (true, true) => self.write_falsely(op, rows),
         }
+    }
+
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        Some(self)
+    }
+}
+
+impl Pipeline for FaultySession<'_> {
+    fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
+        let mut answers = std::mem::take(&mut self.answers);
+        answers.keep(op, |op, rows| self.execute(op, rows));
+        self.answers = answers;
+        Ok(true)
+    }
+
+    fn has_answer(&self) -> bool {
+        !self.answers.is_empty()
+    }
+
+    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        self.answers.tell(rows)
     }
 }
 

@@ -35,6 +35,8 @@
 //! | `server.debt_limit = "SIZE"` | debt above which operations are slowed down (never) |
 //! | `server.slowdown = N` | how many times as long they take then |
 //!
+//! Operations sent ahead are done when they are taken, whatever the engine inside can.
+//!
 //! Its burst capacity is parallel / work, with more clients than servers; it sustains the lesser
 //! of that and pays / `debt_per_op`. The debt is in its state, as an engine's own would be.
 //!
@@ -47,6 +49,7 @@
 
 mod engine;
 mod lie;
+mod pipeline;
 mod rules;
 mod script;
 mod server;

@@ -5,6 +5,7 @@ use model::{Nanos, Op, OpKind};
 use workload::Generator;
 
 use super::meter::Meter;
+use super::pipelined;
 use crate::schedule::SharedArrivals;
 use crate::stop::Halt;
 use crate::tally::Times;
@@ -61,6 +62,8 @@ pub(crate) struct Drive<'r, C> {
     pub(crate) waiting: Waiting,
     /// Operations after which the client ends.
     pub(crate) limit: u64,
+    /// Operations that the client may have in flight; 1 but in a pipeline.
+    pub(crate) depth: u32,
     /// Whether the answers that the generator samples are checked.
     pub(crate) is_checking: bool,
 }
@@ -80,6 +83,7 @@ pub(crate) fn run_scheduled<C: Clock>(
             let schedule = Open { arrivals, start: meter.start() };
             run(drive.clock, drive, schedule, source, meter)
         }
+        None if drive.depth > 1 => pipelined::run(drive, source, meter),
         None => run(drive.clock, drive, Closed, source, meter),
     }
 }
@@ -225,7 +229,7 @@ fn times<C: Clock, S: Schedule>(clock: &C, intended: Nanos, started: Ticks, ende
 
 /// Checks an answer; returns the end of the client when it is wrong.
 #[cold]
-fn verify(
+pub(super) fn verify(
     generator: &mut dyn Generator,
     rows: &Rows,
     kind: OpKind,
@@ -281,19 +285,25 @@ fn wait<C: Clock>(
 
 /// Returns the rows and bytes that an operation wrote, or that were read.
 #[inline(always)]
-const fn moved(op: &Op<'_>, rows: &Rows) -> (u64, u64) {
+fn moved(op: &Op<'_>, rows: &Rows) -> (u64, u64) {
+    written(op).unwrap_or_else(|| (rows.count(), rows.bytes()))
+}
+
+/// Returns the row and bytes that an operation writes; `None` when the answer tells.
+#[inline(always)]
+pub(super) const fn written(op: &Op<'_>) -> Option<(u64, u64)> {
     if let Op::Put { key, value } = op {
-        (1, (key.len() + value.len()) as u64)
+        Some((1, (key.len() + value.len()) as u64))
     } else if let Op::Delete { key } = op {
-        (1, key.len() as u64)
+        Some((1, key.len() as u64))
     } else {
-        (rows.count(), rows.bytes())
+        None
     }
 }
 
 /// Returns the end of the client when a failure is one too many.
 #[cold]
-fn give_up(error: &EngineError, failures: u32) -> Option<ClientEnd> {
+pub(super) fn give_up(error: &EngineError, failures: u32) -> Option<ClientEnd> {
     if matches!(error, EngineError::Fatal(_)) {
         return Some(ClientEnd::Failed(error.to_string()));
     }

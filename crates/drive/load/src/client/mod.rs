@@ -9,10 +9,12 @@
 //! that was taken is served, or handed back at the end. An open loop adds one lock per operation,
 //! to take the arrival, before the stamps.
 //!
-//! To change what is measured per operation, change `execute.rs`, and run the benchmark.
+//! To change what is measured per operation, change `execute.rs`, and run the benchmark; a client
+//! that sends ahead has a loop of its own, `pipelined.rs`.
 
 mod execute;
 mod meter;
+mod pipelined;
 
 pub(crate) use execute::{ClientEnd, Drive, Role, Waiting, run_scheduled};
 pub(crate) use meter::Meter;

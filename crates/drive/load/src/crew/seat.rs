@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use engine::Engine;
+use engine::{Engine, EngineError};
 use nix::unistd::gettid;
 use workload::Generator;
 
@@ -48,6 +48,9 @@ impl<C: Clock> Seat<'_, C> {
                 Ok(session) => session,
                 Err(error) => return hand.put_down(clock, index, ClientEnd::Refused(error)),
             };
+            if drive.depth > 1 && session.pipeline().is_none() {
+                return hand.put_down(clock, index, ClientEnd::Refused(no_pipeline()));
+            }
             let Some(timeline) = hand.wait_at(gate, index) else {
                 return hand.put_down(clock, index, ClientEnd::Stopped);
             };
@@ -100,6 +103,11 @@ impl<'r> Hand<'r> {
             Self::Empty => {}
         }
     }
+}
+
+/// Returns the refusal of an engine that must answer each operation before the next.
+fn no_pipeline() -> EngineError {
+    EngineError::Unsupported("it takes no operation before the last is answered".to_owned())
 }
 
 /// Returns what a panic said.

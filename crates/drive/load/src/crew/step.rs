@@ -79,7 +79,7 @@ impl StepRun<'_> {
         }
         for load in [&self.clients.load, &self.writers.load] {
             match load {
-                Load::Closed => {}
+                Load::Closed | Load::Pipelined(_) => {}
                 Load::Open(open) => {
                     let ops_per_s = open.rate.peak_ops_per_s();
                     if !open.rate.is_sound() || ops_per_s > RATE_MAX_OPS_PER_S {

@@ -46,7 +46,7 @@ impl Team {
                 let pacing = Room::here(clients, margin).pacing(open);
                 Some(Pace { pacing, ..open.pace })
             }
-            Load::Closed | Load::FindRate(_) | Load::FindClients => None,
+            Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients => None,
         };
         Self {
             clients,
@@ -207,6 +207,7 @@ impl<'scope> Seated<'scope> {
     ) -> Result<(), LoadError> {
         let size = group.generators.len() as u64;
         let (halt, arrivals, waiting) = call.team.of(role);
+        let depth = if let Load::Pipelined(depth) = group.load { depth } else { 1 };
         for (position, generator) in (0..).zip(&mut group.generators) {
             let index = self.handles.len();
             // Shared arrivals have their own end.
@@ -223,6 +224,7 @@ impl<'scope> Seated<'scope> {
                     role,
                     waiting,
                     limit,
+                    depth,
                     is_checking: call.is_checking,
                 },
                 engine: call.engine,

@@ -1,6 +1,6 @@
 //! What is called late, and who is called its cause, from recorded evidence.
 
-use model::Limit;
+use model::{Limit, Placement};
 
 use super::*;
 use crate::evidence::Own;
@@ -8,7 +8,8 @@ use crate::evidence::Own;
 const SECOND: Nanos = Nanos::SECOND;
 
 /// Two clients on two CPUs, without a limit.
-const TWO: Setting = Setting { clients: 2, cpus: 2, limit: None, calibrated_lag: None };
+const TWO: Setting =
+    Setting { clients: 2, cpus: 2, placement: Placement::Free, limit: None, calibrated_lag: None };
 
 /// A second of an open loop on a quiet host, as recorded with RocksDB: readers at half of what
 /// they can do, some CPU of its own threads, the odd tick of steal.

@@ -281,7 +281,7 @@ fn assumed_cov(experiment: &Experiment) -> f64 {
 /// Returns the length of a step that has one of its own.
 const fn length(step: &Step) -> Option<Nanos> {
     match (step.stop, &step.load) {
-        (StopRule::Duration(span), Load::Closed | Load::Open(_)) => Some(span),
+        (StopRule::Duration(span), Load::Closed | Load::Pipelined(_) | Load::Open(_)) => Some(span),
         (StopRule::Duration(_), Load::FindRate(_) | Load::FindClients)
         | (StopRule::Operations(_), _) => None,
     }
@@ -310,6 +310,6 @@ const fn expected_primary(step: &Step) -> &'static str {
         (Load::Open(_), Some(_)) => "goodput_ops_per_s",
         (Load::Open(_), None) => "response_ns_p99",
         (Load::FindRate(_), _) => "sustainable_ops_per_s",
-        (Load::Closed | Load::FindClients, _) => THROUGHPUT,
+        (Load::Closed | Load::Pipelined(_) | Load::FindClients, _) => THROUGHPUT,
     }
 }

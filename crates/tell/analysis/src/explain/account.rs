@@ -109,7 +109,7 @@ impl Account {
 pub(super) const fn subject(step: &StepRecord) -> Subject {
     match step.step.load {
         Load::Open(_) | Load::FindRate(_) => Subject::ResponseTime,
-        Load::Closed | Load::FindClients => Subject::TimePerOperation,
+        Load::Closed | Load::Pipelined(_) | Load::FindClients => Subject::TimePerOperation,
     }
 }
 

@@ -36,7 +36,7 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
 ///
 /// Source: the project's reference, analysis, section 5.2: longest service time x rate per thread.
 fn omitted(step: &StepRecord) -> Option<Seen> {
-    if !matches!(step.step.load, Load::Closed | Load::FindClients) {
+    if !matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::FindClients) {
         return None;
     }
     let found = step.search.as_ref().and_then(|search| search.found);

@@ -40,7 +40,9 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn misfit(step: &StepRecord) -> Option<Seen> {
     // A search makes its own windows.
-    if !matches!(step.step.load, Load::Closed | Load::Open(_)) || step.cut_ns.is_some() {
+    if !matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_))
+        || step.cut_ns.is_some()
+    {
         return None;
     }
     let counts = step.clients.values().map(|one| one.counts.done + one.counts.failed);

@@ -54,7 +54,7 @@ fn unfinished_rate(step: &Step) -> Option<Seen> {
 /// Tells of a window that is short for any engine; a search makes its own.
 fn short_window(step: &Step) -> Option<Seen> {
     let StopRule::Duration(span) = step.stop else { return None };
-    let is_plain = matches!(step.load, Load::Closed | Load::Open(_));
+    let is_plain = matches!(step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_));
     (is_plain && span < WINDOW).then(|| {
         let seen = Seen::new(format!("measures {span}; less than {WINDOW} seldom is steady"));
         seen.step(&step.name).graded(Severity::Note).sized("window", -span.as_secs_f64())

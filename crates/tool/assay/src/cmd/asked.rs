@@ -79,6 +79,10 @@ struct Words {
     /// it finds the highest rate that keeps it
     #[arg(long, value_name = "LIMIT")]
     sla: Option<String>,
+    /// Operations that each client has in flight, such as 16: SQL servers only, in steps that end
+    /// by duration
+    #[arg(long, value_name = "DEPTH")]
+    pipeline: Option<u32>,
     /// Repetitions of every cell
     #[arg(long, value_name = "N")]
     repetitions: Option<u32>,
@@ -154,6 +158,7 @@ impl Words {
             arrivals: self.arrivals.clone(),
             pacing: self.pacing.clone(),
             sla: self.sla.clone(),
+            pipeline: self.pipeline,
             repetitions: self.repetitions,
             distribution: self.distribution.clone(),
             writer_rate: self.writer_rate.clone(),

@@ -207,7 +207,9 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
     let most = if step.load == Load::FindClients { "up to " } else { "" };
     let load = match step.load {
         Load::Closed => String::new(),
-        Load::Open(_) | Load::FindRate(_) | Load::FindClients => format!(", {}", step.load),
+        Load::Pipelined(_) | Load::Open(_) | Load::FindRate(_) | Load::FindClients => {
+            format!(", {}", step.load)
+        }
     };
     let limit = step.limit.map_or(String::new(), |limit| format!(", with {limit}"));
     let drawn = match traffic {

@@ -138,7 +138,8 @@ fn read(
 /// Returns what a repetition costs, and its steps that have a length.
 fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) -> Budget<'a> {
     let timed = (0..).zip(&experiment.steps).filter_map(|(index, step)| {
-        let (StopRule::Duration(span), Load::Closed | Load::Open(_)) = (step.stop, &step.load)
+        let (StopRule::Duration(span), Load::Closed | Load::Pipelined(_) | Load::Open(_)) =
+            (step.stop, &step.load)
         else {
             return None;
         };
@@ -177,7 +178,7 @@ impl Pilot {
 fn besides(run: &RunRecord) -> Option<u64> {
     let is_timed = |step: &&model::StepRecord| {
         matches!(step.step.stop, StopRule::Duration(_))
-            && matches!(step.step.load, Load::Closed | Load::Open(_))
+            && matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_))
     };
     let measured = run.steps.iter().filter(is_timed).map(|step| step.duration_ns.0).sum();
     Some(runner::wall_time(run)?.since(Nanos(measured)).0)

@@ -90,10 +90,65 @@ impl Connection {
         wants_kind: bool,
         on_row: impl FnMut(Column, &[u8]),
     ) -> Result<Done, Failure> {
-        statement.encode(values, self.packets.request())?;
+        self.encode(statement, values)?;
         self.packets.send()?;
         let is_short = self.agreed.is_short;
         self.packets.answer(Reading { is_short, form: Form::Binary, wants_kind }, on_row)
+    }
+
+    #[inline]
+    fn encode<'v>(
+        &mut self,
+        statement: &mut Statement,
+        values: impl Iterator<Item = Value<'v>> + Clone,
+    ) -> Result<(), Failure> {
+        statement.encode(values, self.packets.request()).inspect_err(|_| self.packets.forget())
+    }
+
+    /// Keeps a prepared statement to be sent with others; `false` when it is too long for that.
+    ///
+    /// # Errors
+    /// When the values are not those of its parameters.
+    #[inline]
+    pub(crate) fn submit<'v>(
+        &mut self,
+        statement: &mut Statement,
+        values: impl Iterator<Item = Value<'v>> + Clone,
+    ) -> Result<bool, Failure> {
+        self.encode(statement, values)?;
+        let is_kept = self.packets.keep();
+        if !is_kept {
+            statement.forget_types();
+        }
+        Ok(is_kept)
+    }
+
+    /// Keeps the statement begun last to be sent with others; `false` when it is too long.
+    #[inline]
+    pub(crate) fn submit_text(&mut self) -> bool {
+        self.packets.keep()
+    }
+
+    /// Sends what is kept, and reads the answer to the oldest statement in flight.
+    ///
+    /// # Errors
+    /// When the server refuses that statement, or the connection is lost.
+    #[inline]
+    pub(crate) fn answer(
+        &mut self,
+        is_text: bool,
+        on_row: impl FnMut(Column, &[u8]),
+    ) -> Result<Done, Failure> {
+        self.packets.send_ahead()?;
+        let (is_short, form) =
+            (self.agreed.is_short, if is_text { Form::Text } else { Form::Binary });
+        self.packets.answer(Reading { is_short, form, wants_kind: false }, on_row)
+    }
+
+    /// Returns whether an answer, or its beginning, is here to be read.
+    #[inline]
+    pub(crate) fn has_answer(&self) -> bool {
+        self.packets.has_unread()
     }
 
     /// Begins a statement given as text, which is appended to what is returned.

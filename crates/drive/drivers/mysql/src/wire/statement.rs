@@ -119,6 +119,11 @@ impl Statement {
         self.parameters
     }
 
+    /// Forgets which types the server was told: the request that told them was not sent.
+    pub(super) fn forget_types(&mut self) {
+        self.types.clear();
+    }
+
     /// Appends the request to execute the statement with `values`, one for each parameter.
     ///
     /// Types are told once, and again when they change.
@@ -143,7 +148,9 @@ impl Statement {
             self.types.clear();
             self.types.extend(codes);
             if self.types.len() != self.parameters {
-                return Err(self.wrong_count());
+                let wrong = self.wrong_count();
+                self.types.clear();
+                return Err(wrong);
             }
             out.push(1);
             self.types.iter().for_each(|code| out.extend_from_slice(&[*code, 0]));

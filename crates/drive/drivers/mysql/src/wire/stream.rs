@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -60,6 +61,15 @@ impl Read for Socket {
     }
 }
 
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}
+
 impl Write for Socket {
     #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -78,8 +88,10 @@ impl Write for Socket {
 #[derive(Debug)]
 pub(super) struct Packets<S> {
     pub(super) socket: S,
-    /// The request in hand: room for a header, then its payload.
+    /// Requests not sent yet: each a header and its payload.
     request: Vec<u8>,
+    /// Where the request in hand begins.
+    start: usize,
     /// What was read; `unread` of it has not been looked at.
     buffer: Vec<u8>,
     unread: Range<usize>,
@@ -94,6 +106,42 @@ impl Packets<Socket> {
     pub(super) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
         self.socket.set_patience(patience)
     }
+
+    /// Sends the requests that are kept, unless an answer is here to be read before.
+    #[inline]
+    pub(super) fn send_ahead(&mut self) -> io::Result<()> {
+        if !self.request.is_empty() && self.unread.is_empty() {
+            let Self { socket, request, buffer, unread, .. } = self;
+            server::write_and_take(socket, request, |socket| read_more(socket, buffer, unread))?;
+            request.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Reads once, behind what is unread already.
+#[cold]
+fn read_more(
+    socket: &mut impl Read,
+    buffer: &mut Vec<u8>,
+    unread: &mut Range<usize>,
+) -> io::Result<()> {
+    if unread.end == buffer.len() {
+        buffer.copy_within(unread.clone(), 0);
+        *unread = 0..unread.len();
+        if unread.end == buffer.len() {
+            buffer.resize(2 * buffer.len(), 0);
+        }
+    }
+    match socket.read(&mut buffer[unread.end..]) {
+        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Ok(read) => {
+            unread.end += read;
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 impl<S: Read + Write> Packets<S> {
@@ -102,6 +150,7 @@ impl<S: Read + Write> Packets<S> {
         Self {
             socket,
             request: Vec::with_capacity(1024),
+            start: 0,
             buffer: vec![0; BUFFER_BYTES],
             unread: 0..0,
             joined: Vec::new(),
@@ -119,12 +168,31 @@ impl<S: Read + Write> Packets<S> {
     /// Begins a request within an exchange.
     #[inline]
     pub(super) fn reply(&mut self) -> &mut Vec<u8> {
-        self.request.clear();
+        self.start = self.request.len();
         self.request.extend_from_slice(&[0; HEADER_BYTES]);
         &mut self.request
     }
 
-    /// Sends the request in one write, unless it is longer than a packet can be.
+    /// Takes the request in hand back.
+    #[cold]
+    pub(super) fn forget(&mut self) {
+        self.request.truncate(self.start);
+    }
+
+    /// Ends the request in hand, which is then sent with others; `false`, and it is taken back,
+    /// when it is longer than a packet can be.
+    #[inline]
+    pub(super) fn keep(&mut self) -> bool {
+        let bytes = self.request.len() - self.start - HEADER_BYTES;
+        if bytes >= WHOLE_BYTES {
+            self.forget();
+            return false;
+        }
+        self.request[self.start..][..HEADER_BYTES].copy_from_slice(&header(bytes, self.number));
+        true
+    }
+
+    /// Sends the request, alone, in one write, unless it is longer than a packet can be.
     #[inline]
     pub(super) fn send(&mut self) -> io::Result<()> {
         let bytes = self.request.len() - HEADER_BYTES;
@@ -133,7 +201,9 @@ impl<S: Read + Write> Packets<S> {
         }
         self.request[..HEADER_BYTES].copy_from_slice(&header(bytes, self.number));
         self.number = self.number.wrapping_add(1);
-        self.socket.write_all(&self.request)
+        self.socket.write_all(&self.request)?;
+        self.request.clear();
+        Ok(())
     }
 
     #[cold]
@@ -150,8 +220,15 @@ impl<S: Read + Write> Packets<S> {
                 break;
             }
         }
+        self.request.clear();
         self.request.shrink_to(LARGE_BYTES);
         Ok(())
+    }
+
+    /// Returns whether something was read and not looked at.
+    #[inline]
+    pub(super) fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
     }
 
     /// Returns the payload of the next packet.

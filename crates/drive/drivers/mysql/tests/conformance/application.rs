@@ -13,6 +13,8 @@ pub(crate) const DEFINE: (u16, OpKind) = (5, OpKind::Define);
 pub(crate) const ALL: (u16, OpKind) = (6, OpKind::Scan);
 pub(crate) const KILL: (u16, OpKind) = (7, OpKind::Get);
 pub(crate) const HOLD: (u16, OpKind) = (8, OpKind::Transaction);
+pub(crate) const WHO: (u16, OpKind) = (13, OpKind::Get);
+pub(crate) const END: (u16, OpKind) = (14, OpKind::Get);
 /// One after the other, another column of every row.
 pub(crate) const COLUMNS: [(u16, OpKind); 4] =
     [(9, OpKind::Scan), (10, OpKind::Scan), (11, OpKind::Scan), (12, OpKind::Scan)];
@@ -118,6 +120,8 @@ pub(crate) fn sales() -> Application {
             procedure(OpKind::Scan, &["SELECT price, at FROM {} ORDER BY id"]),
             procedure(OpKind::Scan, &["SELECT data, price FROM {} ORDER BY id"]),
             procedure(OpKind::Scan, &["SELECT -customer, NULL FROM {} ORDER BY id"]),
+            procedure(WHO.1, &["SELECT CONNECTION_ID()"]),
+            procedure(END.1, &["KILL ?"]),
         ],
         steps: Vec::new(),
         order: Vec::new(),

@@ -68,11 +68,12 @@ fn innodb_and_myrocks_keep_what_was_answered_when_they_are_killed() {
 }
 
 /// Claims that hold of every server.
-const CLAIMS: [fn(&Place); 9] = [
+const CLAIMS: [fn(&Place); 10] = [
     procedures::prepared_and_text_give_the_same_rows,
     procedures::a_transaction_that_fails_leaves_nothing,
     procedures::conflicts_and_time_outs_are_told_apart,
     losses::a_lost_connection_fails_one_statement_and_is_made_again,
+    losses::what_is_in_flight_is_lost_with_its_connection,
     losses::a_session_gives_up_after_a_few_losses,
     tables::leftovers_are_dropped_and_strangers_left_alone,
     tables::a_run_finds_its_tables_again,

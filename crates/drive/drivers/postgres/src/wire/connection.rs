@@ -77,11 +77,30 @@ impl Connection {
         Ok(Described { name, parameters, columns })
     }
 
-    /// Returns the buffer of the next request, empty.
+    /// Returns the buffer of requests not sent yet, to which the next is appended.
     #[inline]
     pub(crate) fn outbox(&mut self) -> &mut Vec<u8> {
-        self.outbox.clear();
         &mut self.outbox
+    }
+
+    /// Sends the requests in the buffer, unless an answer is here to be read before.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    #[inline]
+    pub(crate) fn send_ahead(&mut self) -> Result<(), Failure> {
+        if !self.outbox.is_empty() && self.inbox.is_empty() {
+            let Self { stream, inbox, outbox, .. } = self;
+            server::write_and_take(stream, outbox, |stream| inbox.take(stream))?;
+            outbox.clear();
+        }
+        Ok(())
+    }
+
+    /// Returns whether an answer, or its beginning, is here to be read.
+    #[inline]
+    pub(crate) const fn has_answer(&self) -> bool {
+        !self.inbox.is_empty()
     }
 
     /// Sends the request in the buffer and reads its answer, one call of `on_row` per row.
@@ -91,13 +110,30 @@ impl Connection {
     /// # Errors
     /// When the server complains, or the connection is lost.
     #[inline]
-    pub(crate) fn exchange(&mut self, mut on_row: impl FnMut(&[u8])) -> Result<Answer, Failure> {
-        self.stream.send(&self.outbox)?;
+    pub(crate) fn exchange(&mut self, on_row: impl FnMut(&[u8])) -> Result<Answer, Failure> {
+        self.send()?;
+        self.answer(on_row)
+    }
+
+    /// Reads one answer, one call of `on_row` per row.
+    ///
+    /// # Errors
+    /// As [`Connection::exchange`].
+    #[inline]
+    pub(crate) fn answer(&mut self, mut on_row: impl FnMut(&[u8])) -> Result<Answer, Failure> {
         read_answer(&mut self.inbox, &mut self.stream, &mut self.status, |part| {
             if let Part::Row(row) = part {
                 on_row(row);
             }
         })
+    }
+
+    /// Sends the buffer, which is empty afterwards.
+    #[inline]
+    fn send(&mut self) -> Result<(), Failure> {
+        self.stream.send(&self.outbox)?;
+        self.outbox.clear();
+        Ok(())
     }
 
     /// Runs a statement as text; rows come back as text, one call of `on_row` per row.
@@ -159,7 +195,7 @@ impl Connection {
         let start = super::text::begin(out);
         out.extend_from_slice(sql.as_bytes());
         super::text::end(out, start)?;
-        self.stream.send(&self.outbox)?;
+        self.send()?;
         let (mut names, mut values) = (Vec::new(), Vec::new());
         read_answer(&mut self.inbox, &mut self.stream, &mut self.status, |part| match part {
             Part::Columns(body) => names = column_names(body),

@@ -50,6 +50,17 @@ impl Inbox {
         Ok(Message { tag: message[0], body: &message[HEADER_BYTES..] })
     }
 
+    /// Returns whether nothing is here that was not read.
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Reads once, beside what is here already.
+    pub(super) fn take(&mut self, stream: &mut impl Read) -> io::Result<()> {
+        self.fill(stream, self.end - self.start + 1)
+    }
+
     /// Returns the bytes of the next message, header included; `None` while that is not known.
     #[inline]
     fn length(&self) -> io::Result<Option<usize>> {

@@ -1,7 +1,7 @@
 //! Statements that fail, and connections that are lost.
 
 use engine::{Engine, EngineError, Rows, Session};
-use model::{Op, OpKind, Outcome};
+use model::{Call, Op, OpKind, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::client::{call, foreign, just_call};
@@ -50,6 +50,7 @@ fn failures_are_classed_and_lost_connections_made_again() {
         let mut session = engine.session().unwrap();
         statements_fail(&*engine, &mut *session);
         connections_are_lost(&*engine, &mut *session);
+        failures_in_flight(&*engine, &mut *session);
         drop(session);
         engine.close().unwrap();
     }
@@ -84,6 +85,46 @@ fn connections_are_lost(engine: &dyn Engine, session: &mut dyn Session) {
     assert!(matches!(&lost, EngineError::Timeout(_)), "{lost}");
     assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
     assert_eq!(reconnects(engine), "2");
+}
+
+/// A statement that fails does so alone; a connection that is lost takes all that is in flight.
+fn failures_in_flight(engine: &dyn Engine, session: &mut dyn Session) {
+    // Whether the restart has kept the row is not asked here; now it is there, and all is prepared.
+    just_call(session, INSERT).ok();
+    assert!(just_call(session, WHO).is_ok() && just_call(session, DIVIDE).is_err());
+    let ends = ahead(session, &[WHO, INSERT, WHO, DIVIDE, WHO]);
+    assert!(matches!(
+        &ends[..],
+        [Ok(_), Err(EngineError::Conflict(_)), Ok(_), Err(EngineError::Fatal(_)), Ok(_)]
+    ));
+    assert!(just_call(session, END).is_err() && just_call(session, WHO).is_ok());
+    let before: u32 = reconnects(engine).parse().unwrap();
+    // On the new connection nothing but this is prepared.
+    assert_eq!(ahead(session, &[WHO]), [Ok(Outcome::Done)]);
+    let mut rows = Rows::new();
+    call(session, (WHO, 0), (&[], b""), &mut rows).unwrap();
+    let pid: i32 = rows.kept().map(|(key, _)| text(key)).collect::<String>().parse().unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
+    while kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).is_ok() {
+        std::thread::yield_now();
+    }
+    let ends = ahead(session, &[WHO, WHO, WHO]);
+    let is_lost = |end: &Result<_, _>| matches!(end, Err(EngineError::Timeout(_)));
+    assert!(ends.len() == 3 && ends.iter().all(is_lost), "{ends:?}");
+    assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
+    assert_eq!(reconnects(engine), (before + 1).to_string());
+}
+
+/// Sends calls ahead, and returns how they ended.
+fn ahead(session: &mut dyn Session, procedures: &[u16]) -> Vec<Result<Outcome, EngineError>> {
+    let pipeline = session.pipeline().expect("it takes operations ahead");
+    for &procedure in procedures {
+        let kind = OpKind::Get;
+        let call = Call { procedure, kind, table: 0, arguments: &[], bytes: b"" };
+        assert_eq!(pipeline.submit(&Op::Call(call)), Ok(true), "it is prepared");
+    }
+    let mut rows = Rows::new();
+    procedures.iter().map(|_| pipeline.complete(&mut rows)).collect()
 }
 
 fn reconnects(engine: &dyn Engine) -> String {

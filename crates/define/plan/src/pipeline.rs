@@ -1,0 +1,79 @@
+//! Whether a step's operations can be in flight together.
+
+use std::ops::Range;
+
+use model::sql::{Doing, Procedure};
+use model::{Load, OpKind, PIPELINE_MAX, Step, StopRule};
+
+use crate::error::PlanError;
+use crate::resolve::Words;
+
+impl Words<'_> {
+    /// Checks the depth of a pipeline written at `place`, and what is written beside it.
+    pub(crate) fn check_depth(
+        &self,
+        depth: u32,
+        place: Range<usize>,
+        is_paced: bool,
+    ) -> Result<(), PlanError> {
+        let refuse = |why: String| PlanError::new(why).at(self.source, place, "here");
+        if !(2..=PIPELINE_MAX).contains(&depth) {
+            let why = format!("a pipeline of {depth}: from 2 to {PIPELINE_MAX} may be in flight");
+            return Err(refuse(why).remedy("leave out the load for one at a time"));
+        }
+        if is_paced {
+            let why = "a pipeline is a closed loop: it has neither a rate nor a limit";
+            return Err(
+                refuse(why.to_owned()).remedy("leave out `pipeline`, or what else is given")
+            );
+        }
+        Ok(())
+    }
+
+    /// Returns the load of a step whose clients send ahead, or why they cannot.
+    pub(crate) fn pipelined(
+        &self,
+        step: &Step,
+        depth: u32,
+        is_adaptive: bool,
+    ) -> Result<Load, String> {
+        if step.stop == StopRule::Operations(0) {
+            return Err("it has no clients".to_owned());
+        }
+        if is_adaptive {
+            return Err("adaptive clients wait for each answer".to_owned());
+        }
+        if let Some(alone) = self.alone(step) {
+            return Err(format!("{alone}, which is never in flight with others"));
+        }
+        Ok(Load::Pipelined(depth))
+    }
+
+    /// Returns what of a step is executed by itself, in words; `None` when nothing is.
+    fn alone(&self, step: &Step) -> Option<String> {
+        let traffic = self.application.and_then(|loaded| loaded.application.step(&step.name));
+        let Some(traffic) = traffic else {
+            let info = self.known_steps().into_iter().find(|info| info.name == step.name)?;
+            let has_batches = info.needs.contains(&OpKind::MultiGet);
+            return has_batches.then(|| "it reads several keys in one operation".to_owned());
+        };
+        let procedures = match traffic.clients.as_ref()? {
+            Doing::Mix(drawn) => drawn.iter().map(|(procedure, _)| *procedure).collect(),
+            Doing::InTurn(all) => all.clone(),
+            Doing::Once(_) => return Some("it does everything once".to_owned()),
+        };
+        let all = &self.application?.application.procedures;
+        let called = procedures.iter().filter_map(|at| all.get(usize::from(*at)));
+        let mut several = called.filter(|procedure| has_several(procedure));
+        several.next().map(|procedure| match procedure.is_transaction {
+            true => format!("it calls `{}`, a transaction", procedure.name),
+            false => format!("it calls `{}`, which is several statements", procedure.name),
+        })
+    }
+}
+
+/// Returns whether a procedure is more than one statement.
+fn has_several(procedure: &Procedure) -> bool {
+    let statements = &procedure.statements;
+    procedure.is_transaction || statements.postgres.len() > 1 || statements.mysql.len() > 1
+}

@@ -1,0 +1,188 @@
+//! The loop of a client that sends ahead: several operations in flight, answered in order.
+//!
+//! An operation starts when it is handed to the session and ends when its answer is read, so its
+//! time holds the wait behind those before it. What cannot be in flight with others, and what is
+//! checked, is executed when everything is answered.
+
+use std::collections::VecDeque;
+
+use engine::{EngineError, Pipeline, Rows, Session};
+use model::{Op, OpKind, Outcome};
+use workload::Generator;
+
+use super::execute::{ClientEnd, Drive, give_up, verify, written};
+use super::meter::Meter;
+use crate::tally::Times;
+use crate::traits::{Clock, Ticks};
+
+/// An operation whose answer is awaited.
+#[derive(Clone, Copy)]
+struct InFlight {
+    started: Ticks,
+    kind: OpKind,
+    /// Rows and bytes that it writes; `None` when the answer tells.
+    written: Option<(u64, u64)>,
+}
+
+/// An operation that has ended.
+struct Landed {
+    flying: InFlight,
+    ended: Ticks,
+    outcome: Result<Outcome, EngineError>,
+}
+
+/// The operations in flight, and what becomes of them.
+struct Line<'a, 'r, C> {
+    clock: &'a C,
+    session: &'a mut dyn Pipeline,
+    meter: &'a mut Meter<'r>,
+    /// Oldest first.
+    flight: VecDeque<InFlight>,
+    rows: Rows,
+    next_mark: Ticks,
+    /// Whether the deadline has passed.
+    is_over: bool,
+    /// Operations that failed in a row.
+    failures: u32,
+}
+
+/// Runs the loop; nothing is allocated per operation.
+pub(super) fn run<C: Clock>(
+    drive: &Drive<'_, C>,
+    (generator, session): (&mut dyn Generator, &mut dyn Session),
+    meter: &mut Meter<'_>,
+) -> ClientEnd {
+    let Some(session) = session.pipeline() else {
+        return ClientEnd::Failed("the session answers each operation before the next".to_owned());
+    };
+    let depth = drive.depth as usize;
+    let mut line = Line {
+        clock: drive.clock,
+        session,
+        next_mark: drive.clock.ticks_at(meter.next_mark()),
+        meter,
+        flight: VecDeque::with_capacity(depth),
+        rows: Rows::new(),
+        is_over: false,
+        failures: 0,
+    };
+    match line.fly(drive, depth, generator) {
+        Err(end) => end,
+        Ok(()) if drive.halt.is_halted() => ClientEnd::Stopped,
+        Ok(()) => ClientEnd::Finished,
+    }
+}
+
+impl<C: Clock> Line<'_, '_, C> {
+    /// Sends and takes answers until nothing is left to send, and everything is answered.
+    fn fly(
+        &mut self,
+        drive: &Drive<'_, C>,
+        depth: usize,
+        generator: &mut dyn Generator,
+    ) -> Result<(), ClientEnd> {
+        let mut left = drive.limit;
+        let mut unchecked = if drive.is_checking { generator.unchecked() } else { u64::MAX };
+        loop {
+            while self.flight.len() < depth && left > 0 && !self.is_over && !drive.halt.is_halted()
+            {
+                let is_checked = unchecked == 0;
+                let Some(op) = generator.next() else {
+                    left = 0;
+                    break;
+                };
+                left -= 1;
+                let kind = op.kind();
+                let landed = match is_checked {
+                    true => Some(self.execute(&op, true)?),
+                    false => self.send(&op)?,
+                };
+                if let Some(landed) = landed {
+                    // A wrong answer is never counted as done.
+                    if is_checked
+                        && landed.outcome.is_ok()
+                        && let Some(end) = verify(generator, &self.rows, kind, self.meter)
+                    {
+                        return Err(end);
+                    }
+                    self.account(landed)?;
+                }
+                unchecked = if is_checked { generator.unchecked() } else { unchecked - 1 };
+            }
+            if self.flight.is_empty() {
+                return Ok(());
+            }
+            self.take_answers()?;
+        }
+    }
+
+    /// Sends one operation; returns how it ended where it already has.
+    fn send(&mut self, op: &Op<'_>) -> Result<Option<Landed>, ClientEnd> {
+        let flying = self.flying(op);
+        match self.session.submit(op) {
+            Ok(true) => {
+                self.flight.push_back(flying);
+                Ok(None)
+            }
+            Ok(false) => self.execute(op, false).map(Some),
+            Err(error) => {
+                self.rows.clear(false);
+                Ok(Some(Landed { flying, ended: self.clock.ticks(), outcome: Err(error) }))
+            }
+        }
+    }
+
+    /// Executes an operation by itself, when everything in flight is answered.
+    fn execute(&mut self, op: &Op<'_>, is_checked: bool) -> Result<Landed, ClientEnd> {
+        while !self.flight.is_empty() {
+            self.take_answers()?;
+        }
+        self.rows.clear(is_checked);
+        let flying = self.flying(op);
+        let outcome = self.session.execute(op, &mut self.rows);
+        Ok(Landed { flying, ended: self.clock.ticks(), outcome })
+    }
+
+    fn flying(&self, op: &Op<'_>) -> InFlight {
+        InFlight { started: self.clock.ticks(), kind: op.kind(), written: written(op) }
+    }
+
+    /// Waits for one answer and takes all that are there.
+    fn take_answers(&mut self) -> Result<(), ClientEnd> {
+        while let Some(flying) = self.flight.pop_front() {
+            self.rows.clear(false);
+            let outcome = self.session.complete(&mut self.rows);
+            self.account(Landed { flying, ended: self.clock.ticks(), outcome })?;
+            if !self.session.has_answer() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Accounts for an operation; an error is the end of the client.
+    fn account(&mut self, landed: Landed) -> Result<(), ClientEnd> {
+        let Landed { flying, ended, outcome } = landed;
+        self.meter.ended += 1;
+        if ended >= self.next_mark {
+            // The operation belongs to the interval it ended in, so a cut comes first.
+            self.is_over |= self.meter.mark(self.clock.time_of(ended));
+            self.next_mark = self.clock.ticks_at(self.meter.next_mark());
+        }
+        match outcome {
+            Ok(outcome) => {
+                let service_ns = self.clock.between(flying.started, ended).0;
+                let times = Times { service_ns, response_ns: service_ns };
+                let moved = flying.written.unwrap_or((self.rows.count(), self.rows.bytes()));
+                self.failures = 0;
+                self.meter.tally.record(flying.kind, outcome, times, moved);
+                Ok(())
+            }
+            Err(error) => {
+                self.failures += 1;
+                self.meter.tally.record_failure(flying.kind);
+                give_up(&error, self.failures).map_or(Ok(()), Err)
+            }
+        }
+    }
+}
