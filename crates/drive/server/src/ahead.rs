@@ -31,7 +31,7 @@ impl<F> Ahead<F> {
     /// # Errors
     /// When it was lost with its connection, or nothing is in flight.
     #[inline]
-    pub fn next(&mut self) -> Result<F, EngineError> {
+    pub fn oldest(&mut self) -> Result<F, EngineError> {
         if self.lost > 0 {
             self.lost -= 1;
             return Err(EngineError::Timeout("lost with its connection".to_owned()));
@@ -63,13 +63,13 @@ mod tests {
         let mut ahead = Ahead::default();
         ahead.push('a');
         ahead.push('b');
-        assert_eq!(ahead.next().unwrap(), 'a');
+        assert_eq!(ahead.oldest().unwrap(), 'a');
         ahead.lose_all();
         ahead.push('c');
         assert!(ahead.has_lost());
-        assert!(matches!(ahead.next(), Err(EngineError::Timeout(_))));
+        assert!(matches!(ahead.oldest(), Err(EngineError::Timeout(_))));
         assert!(!ahead.has_lost());
-        assert_eq!(ahead.next().unwrap(), 'c');
-        assert!(matches!(ahead.next(), Err(EngineError::Fatal(_))));
+        assert_eq!(ahead.oldest().unwrap(), 'c');
+        assert!(matches!(ahead.oldest(), Err(EngineError::Fatal(_))));
     }
 }

@@ -139,7 +139,11 @@ impl Pipeline for MysqlSession<'_> {
         let connection = &mut self.connection;
         let taken = match op {
             Op::Call(call) => self.calls.submit(connection, call),
-            _ => self.key_value.submit(connection, op),
+            Op::Get { .. }
+            | Op::Put { .. }
+            | Op::Delete { .. }
+            | Op::Scan { .. }
+            | Op::MultiGet { .. } => self.key_value.submit(connection, op),
         };
         match taken {
             Ok(Some(flight)) => {
@@ -158,7 +162,7 @@ impl Pipeline for MysqlSession<'_> {
 
     #[inline]
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let flight = self.ahead.next()?;
+        let flight = self.ahead.oldest()?;
         let landed = flight.land(&mut self.connection, rows);
         landed.map_err(|failure| self.failed(failure.into()))
     }

@@ -184,7 +184,12 @@ impl KeyValue {
                 self.write_scan(connection, start, limit, direction)?;
                 Shape::Scan
             }
-            _ => return Ok(None),
+            Op::Get { .. }
+            | Op::Put { .. }
+            | Op::Delete { .. }
+            | Op::Scan { .. }
+            | Op::MultiGet { .. }
+            | Op::Call(_) => return Ok(None),
         };
         Ok(Some(Flight { shape, bytes: 0 }))
     }

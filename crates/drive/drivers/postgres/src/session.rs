@@ -152,7 +152,7 @@ impl Pipeline for PostgresSession<'_> {
 
     #[inline]
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let flight = self.ahead.next()?;
+        let flight = self.ahead.oldest()?;
         let Link { connection, key_value, .. } = &mut self.link;
         let done = connection.send_ahead().and_then(|()| match flight.shape {
             Shape::Call { is_read } => {
