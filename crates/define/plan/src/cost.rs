@@ -156,7 +156,7 @@ fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
 mod tests {
     use super::*;
     use crate::check::load;
-    use crate::expand::expand;
+    use crate::expand::{Room, expand};
     use crate::overrides::Overrides;
     use crate::sample::{Knowledge, MACHINE};
 
@@ -170,7 +170,8 @@ mod tests {
         );
         let known = Knowledge::default();
         let checked = load("s.toml", &text, &Overrides::default(), &known, MACHINE).unwrap();
-        let plan = expand(checked.experiment, &known, Bytes(1 << 40)).unwrap();
+        let room = Room { free: Bytes(1 << 40), floor: Bytes(0) };
+        let plan = expand(checked.experiment, &known, room).unwrap();
         (plan.estimated_ns.as_secs_f64(), plan.estimated_disk_bytes.as_mib())
     }
 

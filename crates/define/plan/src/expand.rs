@@ -8,8 +8,17 @@ use crate::error::PlanError;
 use crate::layout::{orders, phrase};
 use crate::random::mix;
 
-/// Free space that is never used up: below it a run is refused or stopped.
+/// Free space that is never used up unless somebody says so: below it a run is refused or stopped.
 pub const DISK_FLOOR_BYTES: Bytes = Bytes(2 << 30);
+/// Space on the file system of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// What is free now.
+    pub free: Bytes,
+    /// What must stay free: [`DISK_FLOOR_BYTES`] unless somebody says so.
+    pub floor: Bytes,
+}
+
 /// Most runs of one plan.
 const CELLS_MAX: usize = 100_000;
 
@@ -25,7 +34,7 @@ const CELLS_MAX: usize = 100_000;
 pub fn expand(
     experiment: Experiment,
     catalog: &dyn Catalog,
-    disk_free: Bytes,
+    room: Room,
 ) -> Result<Plan, PlanError> {
     let per_block = experiment.variants.len() * experiment.clients.len();
     if per_block.saturating_mul(experiment.repetitions as usize) > CELLS_MAX {
@@ -35,13 +44,17 @@ pub fn expand(
     let costs: Vec<_> =
         experiment.variants.iter().map(|variant| Cost::of(variant, catalog)).collect();
     let disk = costs.iter().map(|cost| cost.disk(&experiment)).max().unwrap_or(Bytes(0));
-    let usable = Bytes(disk_free.0.saturating_sub(DISK_FLOOR_BYTES.0));
+    let Room { free, floor } = room;
+    let usable = Bytes(free.0.saturating_sub(floor.0));
     if disk > usable {
         return Err(PlanError::new(format!(
-            "one run may take {disk} of disk, but only {usable} can be used ({disk_free} free, of \
-             which {DISK_FLOOR_BYTES} stay free)"
+            "one run may take {disk} of disk, but only {usable} can be used ({free} free, of which \
+             {floor} stay free)"
         ))
-        .remedy("fewer rows, or a data directory on a larger file system (--data-dir)"));
+        .remedy(
+            "fewer rows, a data directory on a larger file system (--data-dir), or another \
+             --disk-floor",
+        ));
     }
     let cells = cells(&experiment);
     let time = |cell: &Cell| {
@@ -119,8 +132,8 @@ mod tests {
 
     const DISK: Bytes = Bytes(1 << 40);
 
-    fn plan_of(asked: Experiment, disk: Bytes) -> Result<Plan, PlanError> {
-        expand(asked, &Knowledge::default(), disk)
+    fn plan_of(asked: Experiment, free: Bytes) -> Result<Plan, PlanError> {
+        expand(asked, &Knowledge::default(), Room { free, floor: DISK_FLOOR_BYTES })
     }
 
     /// Returns an experiment of that many variants and levels.
@@ -206,6 +219,8 @@ mod tests {
         let short = Bytes(DISK_FLOOR_BYTES.0 + 3 * live - 1);
         let refused = plan_of(asked(1, 1, 1, 1), short).unwrap_err().to_string();
         assert!(refused.starts_with("one run may take 12.0 MiB of disk"), "{refused}");
+        let room = Room { free: Bytes(3 * live), floor: Bytes(0) };
+        assert!(expand(asked(1, 1, 1, 1), &Knowledge::default(), room).is_ok(), "no floor");
     }
 
     #[test]

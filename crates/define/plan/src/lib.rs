@@ -48,7 +48,7 @@ pub use check::load;
 pub use checked::Checked;
 pub use described::{Described, describe};
 pub use error::PlanError;
-pub use expand::{DISK_FLOOR_BYTES, expand, layout, run_time};
+pub use expand::{DISK_FLOOR_BYTES, Room, expand, layout, run_time};
 pub use nearest::nearest;
 pub use overrides::{Overrides, QuickVariant};
 pub use preset::{PRESETS, Preset};

@@ -77,3 +77,53 @@ fn has_several(procedure: &Procedure) -> bool {
     let statements = &procedure.statements;
     procedure.is_transaction || statements.postgres.len() > 1 || statements.mysql.len() > 1
 }
+
+#[cfg(test)]
+mod tests {
+    use miette::Diagnostic as _;
+
+    use crate::check::load;
+    use crate::overrides::Overrides;
+    use crate::sample::{FILE, Knowledge, MACHINE, checked, experiment};
+
+    fn refused(words: &str) -> String {
+        let error = checked("\"10k\"", &format!("\"10k\"\n{words}")).unwrap_err();
+        let help = error.help().map_or(String::new(), |help| help.to_string());
+        format!("{error} | {help}")
+    }
+
+    #[test]
+    fn a_pipeline_is_a_load_of_steps_that_end_by_duration_or_of_one_step() {
+        let loads = |words: &str| {
+            let steps = experiment("\"10k\"", &format!("\"10k\"\n{words}")).steps;
+            steps.iter().map(|step| step.load.to_string()).collect::<Vec<_>>()
+        };
+        let (closed, ahead) = ("closed loop", "closed loop, 16 in flight per client");
+        assert_eq!(loads("load = { pipeline = 16 }"), [closed, closed, ahead]);
+        let steps = "[{ step = \"fillseq\", load = { pipeline = 16 } }, \"readwhilewriting\"]";
+        let text = FILE.replace("[\"fillseq\", \"overwritesome\", \"readwhilewriting\"]", steps);
+        let none = Overrides::default();
+        let own = load("", &text, &none, &Knowledge::default(), MACHINE).unwrap();
+        assert_eq!(own.experiment.steps[0].load.to_string(), ahead);
+        let typed = Overrides { pipeline: Some(16), ..none };
+        let typed = load("", &text, &typed, &Knowledge::default(), MACHINE).unwrap();
+        assert_eq!(typed.experiment.steps[1].load.to_string(), ahead);
+    }
+
+    #[test]
+    fn a_depth_out_of_range_and_words_of_other_loads_are_refused() {
+        let depth = "a pipeline of 1: from 2 to 1024 may be in flight | \
+                     leave out the load for one at a time";
+        assert_eq!(refused("load = { pipeline = 1 }"), depth);
+        assert!(refused("load = { pipeline = 4096 }").starts_with("a pipeline of 4096"));
+        for word in ["rate = \"5k/s\"", "sla = \"p99 < 2ms\"", "arrivals = \"constant\""] {
+            let both = refused(&format!("load = {{ pipeline = 8, {word} }}"));
+            assert!(both.starts_with("a pipeline is a closed loop"), "{both}");
+        }
+        let adaptive = refused("load = { pipeline = 8 }\n[factors]\nclients = \"adaptive\"");
+        let expected = "step readwhilewriting: adaptive clients wait for each answer | ";
+        assert!(adaptive.starts_with(expected), "{adaptive}");
+        let settle = checked("\"readwhilewriting\"", "{ step = \"settle\", load = { pipeline = 2 } }");
+        assert_eq!(settle.unwrap_err().to_string(), "step settle: it has no clients");
+    }
+}

@@ -118,6 +118,29 @@ fn loads_and_maintenance_go_with_an_application_s_steps() {
 }
 
 #[test]
+fn transactions_are_never_in_flight_with_others() {
+    let asked = |step: &str| {
+        let steps = format!("[\"load\", \"index\", {{ step = \"{step}\", load = {{ pipeline = 4 }} }}]");
+        let replaced = [
+            ("\"ibench-2023\"", "\"sysbench\""),
+            ("[\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]", steps.as_str()),
+        ];
+        checked_with(&replaced, &Knowledge::default())
+    };
+    let experiment = asked("point-query").expect("one statement").experiment;
+    assert_eq!(experiment.steps[2].load, Load::Pipelined(4));
+    assert_eq!(
+        asked("read-only").unwrap_err().to_string(),
+        "step read-only: it calls `read_only`, a transaction, which is never in flight with others"
+    );
+    assert_eq!(
+        said("\"l.x\"", "{ step = \"l.x\", load = { pipeline = 4 } }"),
+        "step l.x: it does everything once, which is never in flight with others | give the step a \
+         load of its own, such as load = \"closed\""
+    );
+}
+
+#[test]
 fn an_application_of_one_s_own_is_read_beside_the_experiment() {
     let own = SHIPPED[0].1.replacen("name      = \"ibench-2023\"", "name = \"mine\"", 1);
     let known = Knowledge {

@@ -159,7 +159,8 @@ impl Words<'_> {
         let pace_place = table.arrivals.as_ref().or(table.pacing.as_ref()).map(Spanned::span);
         let pipeline = table.pipeline.as_ref().map(|depth| (*depth.get_ref(), depth.span()));
         if let Some((depth, at)) = &pipeline {
-            self.check_depth(*depth, at.clone(), rate.is_some() || limit.is_some())?;
+            let is_paced = rate.is_some() || limit.is_some() || pace_place.is_some();
+            self.check_depth(*depth, at.clone(), is_paced)?;
         } else if rate.is_none() && limit.is_none() {
             let why = match pace_place {
                 Some(_) => "arrivals and pacing belong to a rate, and none is given",

@@ -228,7 +228,7 @@ pub trait Pipeline: Session {
     fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError>;
 
     /// Returns whether [`Pipeline::complete`] has something to read, and so will hardly wait.
-    fn has_answer(&self) -> bool;
+    fn has_answer(&mut self) -> bool;
 
     /// Waits for the answer to the oldest operation in flight; its rows are counted in `rows`,
     /// which is cleared by the caller, and never kept.

@@ -8,11 +8,13 @@
 //! unprivileged user; it dies with the process that started it; only processes that this crate
 //! has started are ever ended, and only directories that it has made are removed.
 //!
-//! What the clients of all servers need to send ahead is here too: [`Ahead`], [`write_and_take`].
+//! What the clients of all servers need is here too: [`Ahead`] and [`write_and_take`] to send
+//! ahead, [`clock_fact`].
 //!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
 mod ahead;
+mod clock;
 mod duplex;
 pub mod error;
 pub mod kind;
@@ -26,6 +28,7 @@ pub mod testing;
 pub mod user;
 
 pub use ahead::Ahead;
+pub use clock::clock_fact;
 pub use duplex::write_and_take;
 pub use error::ServerError;
 pub use kind::{Ask, Kind, Site, Stop, Task};

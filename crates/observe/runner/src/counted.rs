@@ -4,9 +4,10 @@
 //! engine. Which table a call was about is counted here, and only where there are tables; a call
 //! to a server takes some thousand times as long.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use engine::{Asked, Engine, EngineError, Maintenance, Rows, Session};
+use engine::{Asked, Engine, EngineError, Maintenance, Pipeline, Rows, Session};
 use model::{Call, EngineState, Identity, Op, Options, Outcome};
 
 /// What calls of one procedure on one copy came to.
@@ -26,6 +27,24 @@ impl Calls {
         self.done += other.done;
         self.failed += other.failed;
         self.rows += other.rows;
+    }
+}
+
+/// What was called: a procedure, for a copy of its table.
+#[derive(Debug, Clone, Copy)]
+struct Called {
+    procedure: u16,
+    table: u32,
+}
+
+impl Called {
+    #[inline]
+    const fn by(op: &Op<'_>) -> Option<Self> {
+        if let Op::Call(Call { procedure, table, .. }) = *op {
+            Some(Self { procedure, table })
+        } else {
+            None
+        }
     }
 }
 
@@ -58,9 +77,9 @@ impl Tallies {
 
     /// Counts a call.
     #[inline]
-    fn count(&mut self, call: &Call<'_>, is_done: bool, rows: u64) {
-        let Some(start) = self.starts.get(usize::from(call.procedure)) else { return };
-        let Some(calls) = self.calls.get_mut(start + call.table as usize) else { return };
+    fn count(&mut self, called: Called, is_done: bool, rows: u64) {
+        let Some(start) = self.starts.get(usize::from(called.procedure)) else { return };
+        let Some(calls) = self.calls.get_mut(start + called.table as usize) else { return };
         if is_done {
             calls.done += 1;
             calls.rows += rows;
@@ -111,15 +130,56 @@ struct CountedSession<'e> {
     session: Box<dyn Session + 'e>,
     tallies: Tallies,
     all: &'e Mutex<Tallies>,
+    /// What was sent ahead, oldest first.
+    ahead: VecDeque<Option<Called>>,
+}
+
+impl CountedSession<'_> {
+    #[inline]
+    fn count(&mut self, called: Option<Called>, is_done: bool, rows: &Rows) {
+        if let Some(called) = called {
+            self.tallies.count(called, is_done, rows.count());
+        }
+    }
 }
 
 impl Session for CountedSession<'_> {
     #[inline]
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         let answer = self.session.execute(op, rows);
-        if let Op::Call(call) = op {
-            self.tallies.count(call, answer.is_ok(), rows.count());
+        self.count(Called::by(op), answer.is_ok(), rows);
+        answer
+    }
+
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        if self.session.pipeline().is_some() { Some(self) } else { None }
+    }
+}
+
+impl Pipeline for CountedSession<'_> {
+    #[inline]
+    fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
+        let Some(pipeline) = self.session.pipeline() else { return Ok(false) };
+        let taken = pipeline.submit(op);
+        match taken {
+            Ok(true) => self.ahead.push_back(Called::by(op)),
+            Ok(false) => {}
+            Err(_) => self.count(Called::by(op), false, &Rows::new()),
         }
+        taken
+    }
+
+    #[inline]
+    fn has_answer(&mut self) -> bool {
+        self.session.pipeline().is_some_and(|pipeline| pipeline.has_answer())
+    }
+
+    #[inline]
+    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let none = || EngineError::Fatal("nothing is sent ahead".to_owned());
+        let answer = self.session.pipeline().ok_or_else(none)?.complete(rows);
+        let called = self.ahead.pop_front().flatten();
+        self.count(called, answer.is_ok(), rows);
         answer
     }
 }
@@ -136,7 +196,12 @@ impl Engine for Counted<'_> {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
         let session = self.engine.session()?;
         let tallies = self.none.clone();
-        Ok(Box::new(CountedSession { session, tallies, all: &self.tallies }))
+        Ok(Box::new(CountedSession {
+            session,
+            tallies,
+            all: &self.tallies,
+            ahead: VecDeque::new(),
+        }))
     }
 
     fn identity(&self) -> Identity {

@@ -156,7 +156,7 @@ impl Pipeline for MysqlSession<'_> {
     }
 
     #[inline]
-    fn has_answer(&self) -> bool {
+    fn has_answer(&mut self) -> bool {
         self.ahead.has_lost() || self.connection.has_answer()
     }
 

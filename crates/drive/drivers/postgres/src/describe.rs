@@ -65,6 +65,8 @@ pub(crate) fn identity(
         let pair = |row: Vec<String>| <[String; 2]>::try_from(row).ok();
         facts.extend(rows.into_iter().filter_map(pair).map(|[name, setting]| (name, setting)));
     }
+    let clock = connection.value("SELECT extract(epoch FROM clock_timestamp())")?;
+    facts.extend(server::clock_fact(clock.as_deref()));
     let version = connection.told("server_version").unwrap_or("unknown").to_owned();
     let origin = match &endpoint.address {
         Address::Socket(_) => "a server on a unix socket".to_owned(),

@@ -146,7 +146,7 @@ impl Pipeline for PostgresSession<'_> {
     }
 
     #[inline]
-    fn has_answer(&self) -> bool {
+    fn has_answer(&mut self) -> bool {
         self.ahead.has_lost() || self.link.connection.has_answer()
     }
 

@@ -288,7 +288,7 @@ impl Pipeline for FaultySession<'_> {
         Ok(true)
     }
 
-    fn has_answer(&self) -> bool {
+    fn has_answer(&mut self) -> bool {
         !self.answers.is_empty()
     }
 

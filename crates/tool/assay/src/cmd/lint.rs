@@ -6,7 +6,7 @@ use archive::Results;
 use lint::{Found, Rule, RunContext, check_run, find, rules};
 use miette::{Result, miette};
 use model::record::Severity;
-use plan::Overrides;
+use plan::{DISK_FLOOR_BYTES, Overrides};
 use report::{Format, findings_json, render_findings, render_rule, render_rules};
 
 use super::asked::read_file;
@@ -139,7 +139,7 @@ fn look(args: &Args, environment: &Environment) -> Result<Vec<Looked>> {
 fn at_plan(file: &str, environment: &Environment) -> Result<Looked> {
     let machine = planning::machine(environment);
     let checked = read_file(file, &Overrides::default(), machine)?;
-    let planned = planning::expand(checked.experiment, environment)?;
+    let planned = planning::expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     Ok(Looked { what: file.to_owned(), found: planned.found })
 }
 

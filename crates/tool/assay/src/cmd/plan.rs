@@ -8,7 +8,7 @@ use miette::{Result, miette};
 use model::record::{Finding, Severity};
 use model::sql::{Doing, Traffic};
 use model::{Bytes, Experiment, Load, Plan, Settings, Step, StopRule, Unit, Waiver};
-use plan::Machine;
+use plan::{DISK_FLOOR_BYTES, Machine, Room};
 use report::figure::figure;
 
 use super::asked::{Asked, rates};
@@ -68,7 +68,7 @@ impl Planned {
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let checked = args.asked.check(machine(environment))?;
-    let planned = expand(checked.experiment, environment)?;
+    let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
     let lines = match args.spend.lines(experiment, environment)? {
         Some(proposal) => {
@@ -83,9 +83,15 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the runs of an experiment in their order, and what doubts them.
-pub(crate) fn expand(experiment: Experiment, environment: &Environment) -> Result<Planned> {
-    let mut plan = plan::expand(experiment, &Program, disk_free(environment))?;
+/// Returns the runs of an experiment in their order, and what doubts them; `floor` of the disk must
+/// stay free.
+pub(crate) fn expand(
+    experiment: Experiment,
+    floor: Bytes,
+    environment: &Environment,
+) -> Result<Planned> {
+    let room = Room { free: disk_free(environment), floor };
+    let mut plan = plan::expand(experiment, &Program, room)?;
     let host = sampler::host_facts(nearest_dir(environment));
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
     let found = check_plan(&PlanContext { experiment, cells, host: Some(&host) });

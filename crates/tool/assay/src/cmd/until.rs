@@ -4,7 +4,7 @@ use analysis::budget::{Piloted, piloted};
 use archive::ExperimentDir;
 use miette::{Result, miette};
 use model::units::{parse_share, parse_span};
-use model::{Experiment, Manifest, Nanos, RunRecord, Unit};
+use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, Unit};
 use report::figure::figure;
 
 use super::plan as planning;
@@ -78,6 +78,7 @@ impl Until {
         &self,
         dir: &ExperimentDir,
         manifest: &Manifest,
+        floor: Bytes,
         (environment, ui): (&Environment, &Ui),
     ) -> Result<Option<Manifest>> {
         let (Some(goal), None) = (self.until, manifest.plan.pilot_repetitions) else {
@@ -108,7 +109,7 @@ impl Until {
             return Ok(None);
         }
         let longer = Experiment { repetitions, ..experiment.clone() };
-        let mut plan = planning::expand(longer, environment)?.plan;
+        let mut plan = planning::expand(longer, floor, environment)?.plan;
         plan.pilot_repetitions = Some(made);
         let extended = Manifest { plan, ..manifest.clone() };
         dir.extend(&extended).told()?;

@@ -16,7 +16,10 @@ question = "Do servers keep what they are given?"
 
 [benchmark]
 workload = "ibench-current"
-steps = ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"]
+steps = [
+    "l.i0", "l.x", "l.i1", { step = "l.i2", load = { pipeline = 4 } }, "qr100", "qp100",
+    { step = "qr100", load = { pipeline = 16 } },
+]
 rows = "10k"
 duration = "1s"
 warmup = "0s"
@@ -66,7 +69,7 @@ fn three_servers_run_it_and_lose_no_row() {
     for (variant, record) in &records {
         assert_eq!(record["end"]["how"], "complete", "{variant}: {}", record["end"]);
         let steps = record["steps"].as_array().expect("a list of steps");
-        assert_eq!(steps.len(), 6, "{variant}");
+        assert_eq!(steps.len(), 7, "{variant}");
         let rows = |step: &Value, kind: &str| step["clients"][kind]["counts"]["rows"].as_u64();
         // Each of two clients goes on to the end of its turn.
         assert_eq!(rows(&steps[0], "insert"), Some(10_000), "{variant}");
@@ -75,13 +78,17 @@ fn three_servers_run_it_and_lose_no_row() {
             let (inserted, deleted) = (written(step, "insert"), written(step, "delete"));
             assert!(inserted > 0 && inserted.abs_diff(deleted) <= 200, "{variant}: {step}");
         }
-        let ranges = &steps[4]["clients"]["scan"]["counts"];
-        let [done, rows] = ["done", "rows"].map(|name| ranges[name].as_u64().unwrap_or_default());
-        // Fewer only where a range begins among the last rows of its index.
-        assert!(
-            rows <= done * 10 && rows * 100 >= done * 990,
-            "{variant}: {rows} of {done} ranges"
-        );
+        // One by one, and sixteen in flight.
+        for step in [&steps[4], &steps[6]] {
+            let count = |name| step["clients"]["scan"]["counts"][name].as_u64().unwrap_or_default();
+            let (done, rows) = (count("done"), count("rows"));
+            // Fewer only where a range begins among the last rows of its index.
+            assert!(
+                done > 0 && rows <= done * 10 && rows * 100 >= done * 990,
+                "{variant}: {rows} of {done} ranges"
+            );
+        }
+        assert_eq!(steps[6]["step"]["load"]["pipelined"], 16, "{variant}");
     }
 }
 
