@@ -123,7 +123,8 @@ mod tests {
         let adaptive = refused("load = { pipeline = 8 }\n[factors]\nclients = \"adaptive\"");
         let expected = "step readwhilewriting: adaptive clients wait for each answer | ";
         assert!(adaptive.starts_with(expected), "{adaptive}");
-        let settle = checked("\"readwhilewriting\"", "{ step = \"settle\", load = { pipeline = 2 } }");
+        let settle =
+            checked("\"readwhilewriting\"", "{ step = \"settle\", load = { pipeline = 2 } }");
         assert_eq!(settle.unwrap_err().to_string(), "step settle: it has no clients");
     }
 }

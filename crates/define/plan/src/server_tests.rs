@@ -120,7 +120,8 @@ fn loads_and_maintenance_go_with_an_application_s_steps() {
 #[test]
 fn transactions_are_never_in_flight_with_others() {
     let asked = |step: &str| {
-        let steps = format!("[\"load\", \"index\", {{ step = \"{step}\", load = {{ pipeline = 4 }} }}]");
+        let steps =
+            format!("[\"load\", \"index\", {{ step = \"{step}\", load = {{ pipeline = 4 }} }}]");
         let replaced = [
             ("\"ibench-2023\"", "\"sysbench\""),
             ("[\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]", steps.as_str()),

@@ -21,9 +21,8 @@ fn fact(theirs_s: f64, ours_s: f64) -> Option<(String, String)> {
     let ahead_s = theirs_s - ours_s;
     let side = if ahead_s > 0.0 { "ahead of" } else { "behind" };
     let seconds = ahead_s.abs();
-    (seconds >= TOLD_FROM_S).then(|| {
-        ("server_clock".to_owned(), format!("{seconds:.0} s {side} this machine's"))
-    })
+    (seconds >= TOLD_FROM_S)
+        .then(|| ("server_clock".to_owned(), format!("{seconds:.0} s {side} this machine's")))
 }
 
 #[cfg(test)]

@@ -96,9 +96,8 @@ impl Calls {
         let [command] = &mut commands[..] else { return Ok(None) };
         let value = given(call);
         let is_text = command.submit(connection, value)?;
-        let bytes = || bytes(command, value);
         let shape = Shape::Call { is_write: *is_write };
-        Ok(is_text.map(|is_text| Flight { shape, bytes: bytes(), is_text }))
+        Ok(is_text.map(|is_text| Flight { shape, bytes: bytes(command, value), is_text }))
     }
 
     /// Returns where the call's procedure for its table is kept.

@@ -135,9 +135,8 @@ impl Engine for MysqlEngine {
             "default_storage_engine",
         ];
         let facts = facts.iter().filter_map(|name| Some(((*name).to_owned(), told(name)?)));
-        let clock = |connection: &mut Connection| {
-            connection.first("SELECT UNIX_TIMESTAMP(SYSDATE(6))")
-        };
+        let clock =
+            |connection: &mut Connection| connection.first("SELECT UNIX_TIMESTAMP(SYSDATE(6))");
         let clock = self.ask(clock).ok().flatten();
         let facts = facts.chain(server::clock_fact(clock.as_deref()));
         Identity {

@@ -84,7 +84,8 @@ fn execute(
         None => {
             let mut checked = args.asked.check(planning::machine(environment))?;
             args.until.prepare(&mut checked.experiment, ui)?;
-            let planned = planning::expand(checked.experiment.clone(), args.disk_floor, environment)?;
+            let planned =
+                planning::expand(checked.experiment.clone(), args.disk_floor, environment)?;
             planned.check()?;
             Some((checked, planned.plan))
         }
@@ -121,7 +122,8 @@ fn execute(
     let mut planned = manifest;
     if outcome.is_ok()
         && bench.interrupt.level() == 0
-        && let Some(extended) = args.until.extend(&dir, &planned, args.disk_floor, (environment, ui))?
+        && let Some(extended) =
+            args.until.extend(&dir, &planned, args.disk_floor, (environment, ui))?
     {
         // What is complete stays as it is, and what failed is not tried again.
         let rest = until::rest(&extended, &planned);

@@ -385,6 +385,21 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn requests_that_are_kept_lie_one_behind_the_other() {
+        let mut packets = scripted(&[]);
+        packets.request().extend_from_slice(b"\x03one");
+        assert!(packets.keep());
+        packets.request().extend_from_slice(b"\x03taken back");
+        packets.forget();
+        let long = packets.request();
+        long.resize(long.len() + WHOLE_BYTES, 0);
+        assert!(!packets.keep(), "too long to go with others");
+        packets.request().extend_from_slice(b"\x03two");
+        assert!(packets.keep());
+        assert_eq!(packets.request, b"\x04\0\0\0\x03one\x04\0\0\0\x03two");
+    }
+
+    #[test]
     fn packets_are_read_whole_however_they_arrive() {
         let long = vec![7u8; 40_000];
         for most in [1, 3, 5_000, 0] {
