@@ -140,6 +140,8 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
           --pacing <NAME>           How a free client waits for an arrival: auto, spin or hybrid
           --sla <LIMIT>             Response-time limit, such as 'p99.9 < 2ms': with --rate it is held
                                     against that rate, alone it finds the highest rate that keeps it
+          --pipeline <DEPTH>        Operations that each client has in flight, such as 16: SQL servers
+                                    only, in steps that end by duration
           --repetitions <N>         Repetitions of every cell
           --distribution <NAME>     Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
           --writer-rate <SIZE/s>    Rate limit of the background writer, such as 2MiB/s

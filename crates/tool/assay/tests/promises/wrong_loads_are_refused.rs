@@ -157,8 +157,9 @@ fn arrivals_and_pacing_are_known_and_belong_to_a_rate() {
        ·                          ╰── here
     10 │ 
        ╰────
-     help: write "closed", { rate = "50k/s" } for an open loop, or { sla = "p99.9 < 2ms" } for the
-           highest rate that keeps a limit
+     help: write "closed", { rate = "50k/s" } for an open loop, { sla = "p99.9 < 2ms" } for the
+           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in
+           flight
      nothing was run
     "#);
 }
@@ -197,8 +198,9 @@ fn a_load_is_closed_or_a_table_of_known_keys() {
        ·           ╰── here
     10 │ 
        ╰────
-     help: write "closed", { rate = "50k/s" } for an open loop, or { sla = "p99.9 < 2ms" } for the
-           highest rate that keeps a limit
+     help: write "closed", { rate = "50k/s" } for an open loop, { sla = "p99.9 < 2ms" } for the
+           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in
+           flight
      nothing was run
     "#);
     assert_snapshot!(refusal("\"300ms\"", "\"10s\"\nrate = \"5k/s\""), @r#"
@@ -338,8 +340,8 @@ fn the_command_line_is_refused_as_clearly() {
     ");
     assert_snapshot!(said(&["--pacing", "spin"]), @"
     × arrivals and pacing belong to a rate, and none is given
-    help: give --rate 50k/s for an open loop, or --sla 'p99.9 < 2ms' for the highest rate that keeps
-          a limit
+    help: give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest rate that keeps a
+          limit, or --pipeline 16 for 16 in flight
     nothing was run
     ");
     assert_snapshot!(said(&["--clients", "1,x"]), @"
