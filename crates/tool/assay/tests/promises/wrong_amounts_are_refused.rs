@@ -244,8 +244,7 @@ fn a_step_takes_only_what_ends_it() {
     7 │ rows = "2k"
       ╰────
      help: write "closed", { rate = "50k/s" } for an open loop, { sla = "p99.9 < 2ms" } for the
-           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in
-           flight
+           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in flight
      nothing was run
     "#);
     assert_snapshot!(refusal("\"fillseq\"", "{ step = \"fillseq\", operations = 5 }"), @r#"

@@ -158,8 +158,7 @@ fn arrivals_and_pacing_are_known_and_belong_to_a_rate() {
     10 │ 
        ╰────
      help: write "closed", { rate = "50k/s" } for an open loop, { sla = "p99.9 < 2ms" } for the
-           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in
-           flight
+           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in flight
      nothing was run
     "#);
 }
@@ -199,8 +198,7 @@ fn a_load_is_closed_or_a_table_of_known_keys() {
     10 │ 
        ╰────
      help: write "closed", { rate = "50k/s" } for an open loop, { sla = "p99.9 < 2ms" } for the
-           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in
-           flight
+           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in flight
      nothing was run
     "#);
     assert_snapshot!(refusal("\"300ms\"", "\"10s\"\nrate = \"5k/s\""), @r#"
