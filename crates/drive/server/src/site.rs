@@ -63,8 +63,7 @@ impl Template {
 
     /// Fills the data directory; returns whether there was something to fill it from.
     pub(crate) fn fill(&self, site: &Site, user: &User) -> Result<bool, ServerError> {
-        let known = fs::read_to_string(self.dir.join("asked")).unwrap_or_default();
-        if known != self.asked {
+        if !self.is_kept() {
             return Ok(false);
         }
         copy(&self.dir.join("data"), &site.data, user).map_err(ServerError::file(&site.data))?;
@@ -72,18 +71,32 @@ impl Template {
     }
 
     /// Keeps a data directory that was just set up; a disk without room for it keeps none.
+    ///
+    /// It is copied elsewhere and moved into its place whole: others may read or make it meanwhile,
+    /// and the first who makes it is who keeps it.
     pub(crate) fn keep(&self, site: &Site, user: &User) {
-        let kept = || {
-            fs::remove_dir_all(&self.dir).ok();
-            fs::create_dir(&self.dir)?;
-            fs::create_dir(self.dir.join("data"))?;
-            copy(&site.data, &self.dir.join("data"), user)?;
-            // Last, so that a copy that was cut short is none.
-            fs::write(self.dir.join("asked"), &self.asked)
+        let kept = || -> io::Result<()> {
+            let root = self.dir.parent().unwrap_or(Path::new("."));
+            let made = tempfile::Builder::new().prefix(TEMPLATE).tempdir_in(root)?;
+            let data = made.path().join("data");
+            fs::create_dir(&data)?;
+            copy(&site.data, &data, user)?;
+            fs::write(made.path().join("asked"), &self.asked)?;
+            let moved = fs::rename(made.path(), &self.dir);
+            if moved.is_ok() || self.is_kept() {
+                return Ok(());
+            }
+            // Of another set-up with the same hash, or of a time when it was not moved whole.
+            fs::remove_dir_all(&self.dir)?;
+            fs::rename(made.path(), &self.dir)
         };
-        if kept().is_err() {
-            fs::remove_dir_all(&self.dir).ok();
-        }
+        // Without it the next server is set up as this one was.
+        kept().ok();
+    }
+
+    /// Returns whether it is there, and is what was asked for.
+    fn is_kept(&self) -> bool {
+        fs::read_to_string(self.dir.join("asked")).is_ok_and(|known| known == self.asked)
     }
 }
 
@@ -180,6 +193,37 @@ mod tests {
         assert!(is_empty(&there.data).unwrap());
         assert!(of(&there, "h1", "-k").fill(&there, &user).unwrap());
         assert_eq!(fs::read_to_string(there.data.join("base/1")).unwrap(), "rows");
+    }
+
+    /// Goal: nobody is filled from half a template. Method: several set up, keep and fill at once.
+    #[test]
+    fn servers_that_are_set_up_at_the_same_time_get_whole_templates() {
+        const FILES: usize = 200;
+        let root = tempfile::tempdir().unwrap();
+        let user = User::find(None).unwrap();
+        let set_up = |number: usize| {
+            let dir = root.path().join(format!("site-{number}"));
+            let site = site(&dir);
+            make(&site, &dir, &user).unwrap();
+            let template = Template::of(root.path(), "h", &[task(&site, "-k")], &site);
+            if !template.fill(&site, &user).unwrap() {
+                for file in 0..FILES {
+                    fs::write(site.data.join(file.to_string()), "rows").unwrap();
+                }
+                template.keep(&site, &user);
+            }
+            assert_eq!(fs::read_dir(&site.data).unwrap().count(), FILES);
+        };
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let set_up = &set_up;
+                scope.spawn(move || (0..8).for_each(|turn| set_up(8 * thread + turn)));
+            }
+        });
+        let left = fs::read_dir(root.path()).unwrap().flatten();
+        let is_template = |name: String| name.starts_with(TEMPLATE);
+        let kept = left.filter(|entry| is_template(entry.file_name().to_string_lossy().into()));
+        assert_eq!(kept.count(), 1);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use analysis::{Comparison, IncompleteRun, Measured, StepComparison};
 use model::{Better, Label, OpUnit};
 
 use crate::input::Compared;
+use crate::pipeline::compared_ahead;
 use crate::table::Cell;
 use crate::{figure, method, trust};
 
@@ -167,13 +168,14 @@ pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
         (fewest, most) if fewest == most => format!("{most} interleaved runs per cell"),
         (fewest, most) => format!("{fewest} to {most} interleaved runs per cell"),
     };
+    let ahead = compared_ahead(compared).map_or(String::new(), |ahead| format!(" {ahead}"));
     let methods = method::methods(comparison);
     if comparison.variants.len() < 2 {
-        format!("{runs}.")
+        format!("{runs}.{ahead}")
     } else if methods.is_empty() {
-        format!("{runs}: no interval, run-to-run noise is unknown.")
+        format!("{runs}: no interval, run-to-run noise is unknown.{ahead}")
     } else {
-        format!("{runs}; intervals of ratios: {}.", methods.join("; "))
+        format!("{runs}; intervals of ratios: {}.{ahead}", methods.join("; "))
     }
 }
 

@@ -27,6 +27,7 @@ pub mod meta;
 mod method;
 pub mod micro;
 mod next;
+mod pipeline;
 mod plot;
 pub mod post;
 pub mod published;

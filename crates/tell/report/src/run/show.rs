@@ -15,6 +15,7 @@ use crate::figure::{MISSING, figure};
 use crate::format::Style;
 use crate::honesty::calibration;
 use crate::memory::memory;
+use crate::pipeline::run_ahead;
 use crate::table::{Cell, Table};
 use crate::trust::finding_lines;
 
@@ -59,6 +60,7 @@ pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String 
         run.steps.iter().map(|step| step_metrics(step, &manifest.plan.experiment.data)).collect();
     parts.push(times_and_costs(run, &of_steps).text(style.width, style.has_colour));
     parts.extend(measured.iter().any(|step| step.arrivals.is_none()).then(|| CLOSED.to_owned()));
+    parts.extend(run_ahead(measured.iter().copied()));
     parts.extend(kinds(&measured, style));
     parts.extend(courses(run, style));
     parts.extend(memory(run, &manifest.plan.experiment.data, style));
