@@ -1,6 +1,6 @@
 //! A server's clock beside this machine's.
 
-use rustix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_gettime};
 
 /// Distance from which two clocks differ, seconds: below it, it may be the way.
 const TOLD_FROM_S: f64 = 1.0;
@@ -11,9 +11,10 @@ const TOLD_FROM_S: f64 = 1.0;
 /// No measurement rests on a server's clock. Its log, and rows that it stamps, do.
 #[must_use]
 pub fn clock_fact(told: Option<&str>) -> Option<(String, String)> {
-    let now = clock_gettime(ClockId::Realtime);
+    // Asked of the kernel as valgrind can follow it.
+    let now = clock_gettime(ClockId::CLOCK_REALTIME).ok()?;
     #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 are below 2^53")]
-    let ours_s = now.tv_sec as f64 + now.tv_nsec as f64 / 1e9;
+    let ours_s = now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9;
     fact(told?.trim().parse().ok()?, ours_s)
 }
 
