@@ -44,8 +44,10 @@ impl Checked {
         let place_of = |word: &str| self.words.get(&(variant.to_owned(), word.to_owned())).cloned();
         let Some(option) = option else {
             let error = PlanError::new(format!("variant {variant}: {reason}"));
-            let setting = SETTINGS.iter().filter(|name| reason.contains(*name));
-            return match setting.filter_map(|name| place_of(name)).next() {
+            // What is refused is named first; the words after it may hold other names.
+            let named = |name: &&str| Some((reason.find(*name)?, place_of(name)?));
+            let refused = SETTINGS.iter().filter_map(named).min_by_key(|(at, _)| *at);
+            return match refused.map(|(_, place)| place) {
                 Some(place) => error.at(&self.source, place, "asked for here").remedy(
                     "leave it out, or look with `assay engine show` for a build that has it",
                 ),
@@ -147,8 +149,8 @@ mod tests {
     #[test]
     fn a_refusal_points_at_the_words_that_were_refused() {
         use miette::Diagnostic as _;
-        let checked =
-            checked("\"tree\"", "\"tree\"\ndirect_io = true\n[variant.options]\nsize = 3");
+        let settings = "\"tree\"\ncache = \"1MiB\"\ndirect_io = true";
+        let checked = checked("\"tree\"", &format!("{settings}\n[variant.options]\nsize = 3"));
         let checked = checked.unwrap();
         let words = |error: &PlanError| {
             let label = error.labels().and_then(|mut labels| labels.next()).expect("a place");
@@ -161,6 +163,8 @@ mod tests {
         let help = option.help().expect("a remedy").to_string();
         assert_eq!(help, format!("the engine says: {reason}\ndid you mean `sizes`?"));
         assert_eq!(words(&checked.refusal("a", None, "no direct_io here", &nothing)), "true");
+        let both = "direct_io: it always uses the page cache";
+        assert_eq!(words(&checked.refusal("a", None, both, &nothing)), "true");
         assert_eq!(words(&checked.refusal("a", None, "no luck", &nothing)), "\"a\"");
     }
 

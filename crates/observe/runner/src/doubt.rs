@@ -139,6 +139,16 @@ fn searched(step: &StepRecord) -> Option<Finding> {
     })
 }
 
+/// Returns how many CPUs the server used on average over the whole step; 0 when there is none.
+///
+/// Not over the intervals that count: while one statement takes longer than an interval, these are
+/// told late, and the server's CPU is looked at when they are.
+fn server_cpus(step: &StepRecord) -> f64 {
+    let parts = ["server_cpu_user_us", "server_cpu_kernel_us"];
+    let used_us: f64 = parts.iter().filter_map(|name| step.counters.get(*name)).sum();
+    used_us / (step.duration_ns.as_secs_f64() * 1e6).max(1.0)
+}
+
 /// Tells of more busy threads than CPUs, over the intervals that count.
 ///
 /// Not where client and server share one CPU because it was asked for: they take turns there.
@@ -150,8 +160,7 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
     let cpus = setting.cpus;
     let of = |name: &str| part.readings.get(name).copied();
     let worker_us = of("process_cpu_user_us")? + of("process_cpu_kernel_us")?;
-    let server_us = ["server_cpu_user_us", "server_cpu_kernel_us"].into_iter().filter_map(of);
-    let used = (worker_us + server_us.sum::<f64>()) / length_us;
+    let used = worker_us / length_us + server_cpus(step);
     let found = step.search.as_ref().and_then(|search| search.found);
     let clients = found.map_or(step.step.clients, |found| found.clients);
     let waiting = of("client_run_queue_us")? / length_us;

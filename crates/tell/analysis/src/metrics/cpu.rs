@@ -48,7 +48,9 @@ pub(super) fn set_busy(step: &StepRecord, metrics: &mut Derived) {
     let counter = |name| get(&step.counters, name);
     let wall_us = step.duration_ns.as_secs_f64() * 1e6;
     let process = sum(&[counter("process_cpu_user_us"), counter("process_cpu_kernel_us")]);
-    metrics.set("busy_threads", ratio(process, Some(wall_us)));
+    let server = sum(&[counter("server_cpu_user_us"), counter("server_cpu_kernel_us")]);
+    let all = process.map(|process| process + server.unwrap_or_default());
+    metrics.set("busy_threads", ratio(all, Some(wall_us)));
     let clients_us = f64::from(client_threads(step)) * wall_us;
     metrics.set("run_queue_share", ratio(counter("client_run_queue_us"), Some(clients_us)));
 }
@@ -96,6 +98,9 @@ mod tests {
         let metrics = step_metrics(&step, &DATA);
         // Two seconds; two clients and a writer.
         assert_eq!((metrics["busy_threads"], metrics["run_queue_share"]), (1.5, 0.1));
+        let server = [("server_cpu_user_us", 600_000.0), ("server_cpu_kernel_us", 200_000.0)];
+        step.counters.extend(readings(&server));
+        assert_eq!(step_metrics(&step, &DATA)["busy_threads"], 1.9);
     }
 
     #[test]

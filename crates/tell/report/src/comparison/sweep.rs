@@ -12,7 +12,9 @@ use super::tables::{ratio_cell, spread_cell};
 use crate::figure::{self, MISSING, digits, figure};
 use crate::honesty::rate;
 use crate::input::Compared;
-use crate::label::{Loading, THROUGHPUT, is_sweep, loading, measured_steps, variant_label};
+use crate::label::{
+    Loading, THROUGHPUT, is_sweep, loading, measured_steps, rate_unit, variant_label,
+};
 use crate::sentence::levels;
 use crate::table::{Cell, Table};
 use model::units::clients;
@@ -87,9 +89,10 @@ fn by_step(comparison: &Comparison) -> Vec<Vec<&StepComparison>> {
 fn table(compared: &Compared<'_>, steps: &[&StepComparison], scalings: &[&Scaling]) -> Table {
     let comparison = compared.comparison;
     let is_swept = !scalings.is_empty();
+    let unit = rate_unit(steps[0]);
     let mut header = vec![format!("{}\nclients", steps[0].name)];
     for variant in &comparison.variants {
-        header.push(format!("{}\nops/s", variant_label(comparison, &variant.name)));
+        header.push(format!("{}\n{unit}", variant_label(comparison, &variant.name)));
         if is_swept {
             header.extend(["\nefficiency".to_owned(), "\nCPUs".to_owned()]);
         }
