@@ -13,7 +13,7 @@ use crate::figure::{self, MISSING, digits, figure};
 use crate::honesty::rate;
 use crate::input::Compared;
 use crate::label::{
-    Loading, THROUGHPUT, is_sweep, loading, measured_steps, rate_unit, variant_label,
+    Loading, THROUGHPUT, counts_rows, is_sweep, loading, measured_steps, rate_unit, variant_label,
 };
 use crate::sentence::levels;
 use crate::table::{Cell, Table};
@@ -66,13 +66,14 @@ fn in_order<'a>(compared: &'a Compared<'_>) -> Vec<&'a Scaling> {
 
 fn title(steps: &[&StepComparison], is_swept: bool) -> String {
     let name = &steps[0].name;
+    let counted = if counts_rows(steps[0]) { "rows" } else { "operations" };
     if is_swept {
         format!(
-            "{name} by clients: operations per second, efficiency X(N) / (N X(1)), CPUs in use, ratio \
+            "{name} by clients: {counted} per second, efficiency X(N) / (N X(1)), CPUs in use, ratio \
              of geometric means [95 % interval]"
         )
     } else {
-        format!("{name}: operations per second; its clients are the same at every level")
+        format!("{name}: {counted} per second; its clients are the same at every level")
     }
 }
 
