@@ -227,7 +227,7 @@ pub static METRICS: &[Metric] = &[
     metric("censored_share", Share, Derived, Lower, "share of the arrivals not served when the step ended"),
     metric("voided_share", Share, Derived, Lower, "share of the intervals in which the client, not the engine, was late"),
     metric("run_queue_share", Share, Derived, Lower, "share of the clients' time spent ready to run without a CPU"),
-    metric("busy_threads", Count, Derived, Neither, "CPUs used on average by the worker process (clients, engine and harness) and its server"),
+    metric("busy_threads", Count, Derived, Neither, "CPUs used on average: clients, engine, harness and server"),
     metric("cpu_us_per_op", Micros, Derived, Lower, "CPU per operation: the worker process, clients, engine and kernel, and the server when there is one"),
     metric("client_cpu_us_per_op", Micros, Derived, Lower, "CPU of the client threads per operation, engine calls included"),
     metric("background_cpu_us_per_op", Micros, Derived, Lower, "CPU of the engine's own threads per operation"),

@@ -75,7 +75,7 @@ pub struct Busy {
     pub client_threads: u32,
     /// Background threads the engine may use; absent when the settings leave it to the engine.
     pub background_threads: Option<u32>,
-    /// CPUs the worker process used on average, over the runs.
+    /// CPUs used on average by worker and server, over the runs.
     pub busy_threads: Option<Spread>,
     /// Share of the clients' time spent ready to run without a CPU, over the runs.
     pub run_queue_share: Option<Spread>,
