@@ -285,19 +285,13 @@ fn wait<C: Clock>(
 
 /// Returns the rows and bytes that an operation wrote, or that were read.
 #[inline(always)]
-fn moved(op: &Op<'_>, rows: &Rows) -> (u64, u64) {
-    written(op).unwrap_or_else(|| (rows.count(), rows.bytes()))
-}
-
-/// Returns the row and bytes that an operation writes; `None` when the answer tells.
-#[inline(always)]
-pub(super) const fn written(op: &Op<'_>) -> Option<(u64, u64)> {
+const fn moved(op: &Op<'_>, rows: &Rows) -> (u64, u64) {
     if let Op::Put { key, value } = op {
-        Some((1, (key.len() + value.len()) as u64))
+        (1, (key.len() + value.len()) as u64)
     } else if let Op::Delete { key } = op {
-        Some((1, key.len() as u64))
+        (1, key.len() as u64)
     } else {
-        None
+        (rows.count(), rows.bytes())
     }
 }
 

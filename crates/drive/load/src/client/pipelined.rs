@@ -10,7 +10,7 @@ use engine::{EngineError, Pipeline, Rows, Session};
 use model::{Op, OpKind, Outcome};
 use workload::Generator;
 
-use super::execute::{ClientEnd, Drive, give_up, verify, written};
+use super::execute::{ClientEnd, Drive, give_up, verify};
 use super::meter::Meter;
 use crate::tally::Times;
 use crate::traits::{Clock, Ticks};
@@ -33,6 +33,19 @@ struct Landed {
     flying: InFlight,
     ended: Ticks,
     outcome: Result<Outcome, EngineError>,
+}
+
+/// Returns the row and bytes that an operation writes; `None` when the answer tells.
+///
+/// Apart from what the other loop does with an answer: that costs 5 instructions less by itself.
+const fn written(op: &Op<'_>) -> Option<(u64, u64)> {
+    if let Op::Put { key, value } = op {
+        Some((1, (key.len() + value.len()) as u64))
+    } else if let Op::Delete { key } = op {
+        Some((1, key.len() as u64))
+    } else {
+        None
+    }
 }
 
 /// The operations in flight, and what becomes of them.
