@@ -38,7 +38,7 @@ impl Durability {
 
     /// Returns what the class promises, in words for a table's caption.
     #[must_use]
-    pub const fn promise(self) -> &'static str {
+    pub const fn guarantee(self) -> &'static str {
         match self {
             Self::None => "nothing survives before a clean close",
             Self::Os => "survives a process crash",

@@ -64,7 +64,7 @@ impl Settings {
     /// Returns each setting in words under its name in experiment files; `None` where it is left
     /// to the engine.
     #[must_use]
-    pub fn words(&self) -> [(&'static str, Option<String>); 6] {
+    pub fn labels(&self) -> [(&'static str, Option<String>); 6] {
         [
             ("durability", Some(self.durability.to_string())),
             ("cache", self.cache_bytes.map(|size| size.to_string())),

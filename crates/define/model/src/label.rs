@@ -24,7 +24,7 @@ impl Label {
     pub const fn of(gravest: Option<Severity>) -> Self {
         match gravest {
             None | Some(Severity::Note) => Self::True,
-            Some(Severity::Doubt) => Self::Truthy,
+            Some(Severity::Warning) => Self::Truthy,
             Some(Severity::Blocking) => Self::Bogus,
         }
     }

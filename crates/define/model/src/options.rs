@@ -133,7 +133,7 @@ mod tests {
     fn order_is_kept_and_later_words_win() {
         let mut options: Options = [("b", "1"), ("a", "2")].into_iter().collect();
         options.overlay(&[("b", "3"), ("c", "4")].into_iter().collect());
-        let seen: Vec<_> = options.iter().collect();
-        assert_eq!(seen, [("b", "3"), ("a", "2"), ("c", "4")]);
+        let evidence: Vec<_> = options.iter().collect();
+        assert_eq!(evidence, [("b", "3"), ("a", "2"), ("c", "4")]);
     }
 }

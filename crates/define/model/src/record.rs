@@ -11,15 +11,17 @@ use crate::allocator::MallocRecord;
 use crate::buckets::Buckets;
 use crate::build::Identity;
 use crate::capability::OpKind;
-use crate::course::Course;
 use crate::experiment::{Cell, Plan, Variant};
-use crate::honesty::{ArrivalsRecord, Calibration, Keeping, SearchRecord, Void, Voided};
 use crate::host::Host;
 use crate::metric::Readings;
 use crate::options::Options;
 use crate::state::EngineState;
 use crate::step::Step;
+use crate::time_profile::TimeProfile;
 use crate::units::{Bytes, Nanos};
+use crate::validity::{
+    ArrivalsRecord, Calibration, InvalidIntervals, InvalidReason, LoadStatus, SearchRecord,
+};
 
 /// Version of the shapes in this file.
 pub const SCHEMA: u32 = 1;
@@ -31,7 +33,8 @@ pub enum Severity {
     /// Worth knowing.
     Note,
     /// Doubts the result.
-    Doubt,
+    #[serde(rename = "doubt")]
+    Warning,
     /// The result must not be used.
     Blocking,
 }
@@ -44,7 +47,8 @@ pub struct Finding {
     /// How grave it is.
     pub severity: Severity,
     /// What was seen, with the figures.
-    pub seen: String,
+    #[serde(rename = "seen")]
+    pub evidence: String,
     /// What to do about it.
     pub remedy: String,
 }
@@ -158,7 +162,8 @@ pub struct IntervalRecord {
     pub probe: Option<u32>,
     /// Why it does not count, when the client and not the engine was late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub void: Option<Void>,
+    #[serde(rename = "void")]
+    pub invalid: Option<InvalidReason>,
     /// Lateness of the clients that waited for an arrival; open loop only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_lag: Option<Percentiles>,
@@ -237,23 +242,27 @@ pub struct StepRecord {
     pub arrivals: Option<ArrivalsRecord>,
     /// Who could not keep up, for an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keeping: Option<Keeping>,
+    #[serde(rename = "keeping")]
+    pub load_status: Option<LoadStatus>,
     /// Operations of the measured clients that kept the step's limit, when it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<u64>,
     /// The intervals that do not count; absent when all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub voided: Option<Voided>,
+    #[serde(rename = "voided")]
+    pub invalid_intervals: Option<InvalidIntervals>,
     /// How the rate or the number of clients was searched, for a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
     /// How it went over time; absent for steps without operations and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub course: Option<Course>,
+    #[serde(rename = "course")]
+    pub time_profile: Option<TimeProfile>,
     /// What was left out of the start of the measured span, when the step was read so that all
     /// runs begin steady; never written into a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut_ns: Option<Nanos>,
+    #[serde(rename = "cut_ns")]
+    pub warmup_trim_ns: Option<Nanos>,
     /// What the allocator told when the step ended; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malloc: Option<MallocRecord>,
@@ -283,12 +292,12 @@ impl StepRecord {
             after: EngineState::default(),
             settle: None,
             arrivals: None,
-            keeping: None,
+            load_status: None,
             within_limit: None,
-            voided: None,
+            invalid_intervals: None,
             search: None,
-            course: None,
-            cut_ns: None,
+            time_profile: None,
+            warmup_trim_ns: None,
             malloc: None,
             findings: Vec::new(),
         }

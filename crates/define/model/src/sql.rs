@@ -20,14 +20,14 @@ pub enum Dialect {
 
 /// The same thing said in each dialect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said<T> {
+pub struct PerDialect<T> {
     /// For Postgres.
     pub postgres: T,
     /// For MySQL and MariaDB.
     pub mysql: T,
 }
 
-impl<T> Said<T> {
+impl<T> PerDialect<T> {
     /// Returns how it is said in `dialect`.
     #[must_use]
     pub const fn by(&self, dialect: Dialect) -> &T {
@@ -52,7 +52,7 @@ pub struct Application {
     /// What may be asked, in the order that [`Call::procedure`] counts.
     pub procedures: Vec<Procedure>,
     /// The steps a benchmark may name.
-    pub steps: Vec<Traffic>,
+    pub steps: Vec<TrafficSpec>,
     /// Names of the steps, in the order in which they run when an experiment names none.
     pub order: Vec<String>,
 }
@@ -65,7 +65,7 @@ pub struct Table {
     /// How many there are.
     pub copies: Copies,
     /// Statements that create one of them; [`Part::Table`] stands for its name.
-    pub create: Said<Vec<Statement>>,
+    pub create: PerDialect<Vec<Statement>>,
     /// Column of integers that the server assigns in ascending order; `None` when there is none,
     /// and then nothing can be drawn of the rows there are.
     pub id: Option<String>,
@@ -93,7 +93,7 @@ pub struct Procedure {
     /// Whether the statements are one transaction; else each commits by itself.
     pub is_transaction: bool,
     /// The statements, in order.
-    pub statements: Said<Vec<Statement>>,
+    pub statements: PerDialect<Vec<Statement>>,
     /// Values drawn once per call.
     pub arguments: Vec<Draw>,
     /// Values drawn for each row of [`Part::Rows`].
@@ -152,15 +152,15 @@ impl RowCount {
 impl Application {
     /// Returns the step of that name.
     #[must_use]
-    pub fn step(&self, name: &str) -> Option<&Traffic> {
+    pub fn step(&self, name: &str) -> Option<&TrafficSpec> {
         self.steps.iter().find(|step| step.name == name)
     }
 
     /// Returns how many calls a step makes that does each of its procedures once, with that many
     /// clients: one for each copy of a procedure's table; `None` for any other step.
     #[must_use]
-    pub fn calls_once(&self, step: &Traffic, clients: u32) -> Option<u64> {
-        let Some(Doing::Once(procedures)) = &step.clients else { return None };
+    pub fn calls_once(&self, step: &TrafficSpec, clients: u32) -> Option<u64> {
+        let Some(CallMix::Once(procedures)) = &step.clients else { return None };
         let copies = |procedure: &u16| {
             let table = self.procedures.get(usize::from(*procedure))?.table;
             Some(match self.tables.get(usize::from(table))?.copies {
@@ -173,17 +173,17 @@ impl Application {
 }
 
 impl Application {
-    /// Returns the rows that a call of `doing` works on, on average over the calls of all its
+    /// Returns the rows that a call of `call_mix` works on, on average over the calls of all its
     /// procedures: those inserted; without inserts those otherwise written; without writes those
     /// expected to return, and 1 where nothing is said. Never 0 or less.
     #[must_use]
-    pub fn rows_per_call(&self, doing: &Doing) -> f64 {
-        let called: Vec<(&Procedure, f64)> = match doing {
-            Doing::Mix(weights) => weights
+    pub fn rows_per_call(&self, call_mix: &CallMix) -> f64 {
+        let called: Vec<(&Procedure, f64)> = match call_mix {
+            CallMix::Mix(weights) => weights
                 .iter()
                 .filter_map(|(at, weight)| Some((self.procedure(*at)?, f64::from(*weight))))
                 .collect(),
-            Doing::InTurn(turns) | Doing::Once(turns) => {
+            CallMix::InTurn(turns) | CallMix::Once(turns) => {
                 turns.iter().filter_map(|at| Some((self.procedure(*at)?, 1.0))).collect()
             }
         };
@@ -210,19 +210,19 @@ impl Application {
     #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
     #[expect(clippy::cast_possible_truncation, reason = "a count of calls, rounded up")]
     #[expect(clippy::cast_sign_loss, reason = "no count is negative")]
-    pub fn calls(&self, step: &Traffic, rows: u64, clients: u32) -> Option<u64> {
-        let Some(doing) = &step.clients else { return Some(0) };
+    pub fn calls(&self, step: &TrafficSpec, rows: u64, clients: u32) -> Option<u64> {
+        let Some(call_mix) = &step.clients else { return Some(0) };
         if let Some(calls) = self.calls_once(step, clients) {
             return Some(calls);
         }
         let count = step.rows?;
         let wanted = count.of(rows) as f64;
-        let turn = match doing {
-            Doing::InTurn(turns) => turns.len().max(1) as f64,
-            Doing::Mix(_) | Doing::Once(_) => 1.0,
+        let turn = match call_mix {
+            CallMix::InTurn(turns) => turns.len().max(1) as f64,
+            CallMix::Mix(_) | CallMix::Once(_) => 1.0,
         };
         let each = wanted / f64::from(clients.max(1));
-        let turns = (each / (self.rows_per_call(doing) * turn)).ceil();
+        let turns = (each / (self.rows_per_call(call_mix) * turn)).ceil();
         Some((turns * turn) as u64 * u64::from(clients.max(1)))
     }
 
@@ -314,7 +314,7 @@ pub enum Draw {
 
 /// What a step's clients do, and beside them its background writers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Traffic {
+pub struct TrafficSpec {
     /// The step's name.
     pub name: String,
     /// What it does, in one sentence without a full stop.
@@ -322,7 +322,7 @@ pub struct Traffic {
     /// What it does to the data.
     pub role: StepRole,
     /// What the clients do; `None` for a step that only has stages.
-    pub clients: Option<Doing>,
+    pub clients: Option<CallMix>,
     /// What each client's background writer does, and how fast.
     pub background: Option<Background>,
     /// Rows after which it ends; `None` when it ends by duration.
@@ -345,7 +345,7 @@ pub struct RowCount {
 /// Which procedures, in which order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Doing {
+pub enum CallMix {
     /// Each call is drawn: procedure and weight.
     Mix(Vec<(u16, u32)>),
     /// One after the other, from the beginning again.
@@ -358,7 +358,8 @@ pub enum Doing {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Background {
     /// What it does.
-    pub doing: Doing,
+    #[serde(rename = "doing")]
+    pub call_mix: CallMix,
     /// Rows per second for each client, inserted and deleted alike; evenly paced.
     pub rows_per_s: f64,
 }
@@ -439,7 +440,7 @@ mod tests {
             kind: OpKind::Insert,
             table: 0,
             is_transaction: false,
-            statements: Said::default(),
+            statements: PerDialect::default(),
             arguments: vec![Draw::FirstId],
             row: vec![Draw::Id, Draw::Id],
             rows: 2,
@@ -464,7 +465,7 @@ mod tests {
             kind,
             table: 0,
             is_transaction: false,
-            statements: Said::default(),
+            statements: PerDialect::default(),
             arguments: Vec::new(),
             row: Vec::new(),
             rows,
@@ -483,12 +484,12 @@ mod tests {
             steps: Vec::new(),
             order: Vec::new(),
         };
-        let calls = |doing, share, fixed, clients| {
-            let step = Traffic {
+        let calls = |call_mix, share, fixed, clients| {
+            let step = TrafficSpec {
                 name: String::new(),
                 about: String::new(),
                 role: StepRole::Write,
-                clients: Some(doing),
+                clients: Some(call_mix),
                 background: None,
                 rows: Some(RowCount { share, fixed }),
                 unit: OpUnit::Row,
@@ -496,31 +497,35 @@ mod tests {
             };
             application.calls(&step, 1_000, clients)
         };
-        assert_eq!(calls(Doing::InTurn(vec![0]), 1.0, 0, 1), Some(20));
-        assert_eq!(calls(Doing::InTurn(vec![0, 1]), 1.0, 0, 1), Some(40));
+        assert_eq!(calls(CallMix::InTurn(vec![0]), 1.0, 0, 1), Some(20));
+        assert_eq!(calls(CallMix::InTurn(vec![0, 1]), 1.0, 0, 1), Some(40));
         // 334 rows for each client: seven turns of two calls.
-        assert_eq!(calls(Doing::InTurn(vec![0, 1]), 0.0, 1_000, 3), Some(42));
-        assert_eq!(calls(Doing::InTurn(vec![1]), 0.1, 0, 1), Some(2));
-        assert_eq!(calls(Doing::InTurn(vec![2]), 0.1, 0, 1), Some(10));
-        assert_eq!(calls(Doing::Mix(vec![(0, 1), (2, 4)]), 1.0, 0, 2), Some(100));
+        assert_eq!(calls(CallMix::InTurn(vec![0, 1]), 0.0, 1_000, 3), Some(42));
+        assert_eq!(calls(CallMix::InTurn(vec![1]), 0.1, 0, 1), Some(2));
+        assert_eq!(calls(CallMix::InTurn(vec![2]), 0.1, 0, 1), Some(10));
+        assert_eq!(calls(CallMix::Mix(vec![(0, 1), (2, 4)]), 1.0, 0, 2), Some(100));
     }
 
     #[test]
     fn what_is_done_once_is_done_once_for_each_table() {
-        let table =
-            |copies| Table { name: "t".to_owned(), copies, create: Said::default(), id: None };
+        let table = |copies| Table {
+            name: "t".to_owned(),
+            copies,
+            create: PerDialect::default(),
+            id: None,
+        };
         let procedure = |table| Procedure {
             name: "index".to_owned(),
             kind: OpKind::Define,
             table,
             is_transaction: false,
-            statements: Said::default(),
+            statements: PerDialect::default(),
             arguments: Vec::new(),
             row: Vec::new(),
             rows: 0,
             rows_expected: None,
         };
-        let step = |clients| Traffic {
+        let step = |clients| TrafficSpec {
             name: "l.x".to_owned(),
             about: String::new(),
             role: StepRole::Write,
@@ -539,9 +544,9 @@ mod tests {
             steps: Vec::new(),
             order: Vec::new(),
         };
-        let calls = |doing| application.calls_once(&step(doing), 4);
-        assert_eq!(calls(Doing::Once(vec![0, 0, 1])), Some(11));
-        assert_eq!(calls(Doing::InTurn(vec![0])), None);
+        let calls = |call_mix| application.calls_once(&step(call_mix), 4);
+        assert_eq!(calls(CallMix::Once(vec![0, 0, 1])), Some(11));
+        assert_eq!(calls(CallMix::InTurn(vec![0])), None);
     }
 
     #[test]

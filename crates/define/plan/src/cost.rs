@@ -2,7 +2,7 @@
 //!
 //! Figures here are for estimates only; nothing that is told of a run depends on them.
 
-use model::sql::{Doing, Traffic};
+use model::sql::{CallMix, TrafficSpec};
 use model::{
     Application, Bytes, Dialect, Experiment, Load, Nanos, OpKind, Step, StopRule, Variant,
 };
@@ -109,10 +109,10 @@ impl Cost {
     fn rows(self, experiment: &Experiment, step: &Step, operations: u64) -> (u64, u64) {
         let application = experiment.application.as_ref();
         match application.and_then(|application| application.step(&step.name)) {
-            Some(traffic) => {
-                let is_whole = matches!(traffic.clients, Some(Doing::Once(_)));
+            Some(traffic_spec) => {
+                let is_whole = matches!(traffic_spec.clients, Some(CallMix::Once(_)));
                 let rows_per_s = if is_whole { TABLE_ROWS_PER_S } else { SERVER_ROWS_PER_S };
-                (rows_of(traffic, experiment.data.rows), rows_per_s)
+                (rows_of(traffic_spec, experiment.data.rows), rows_per_s)
             }
             None if self.dialect.is_some() => (operations, SERVER_ROWS_PER_S),
             None => (operations, ROWS_PER_S),
@@ -121,19 +121,19 @@ impl Cost {
 }
 
 /// Returns the rows that a step works on, 0 when it does not end by rows.
-fn rows_of(traffic: &Traffic, loaded: u64) -> u64 {
-    traffic.rows.map_or(0, |rows| rows.of(loaded))
+fn rows_of(traffic_spec: &TrafficSpec, loaded: u64) -> u64 {
+    traffic_spec.rows.map_or(0, |rows| rows.of(loaded))
 }
 
 /// Returns the rows that are in the tables at most, were nothing deleted.
 #[expect(clippy::cast_possible_truncation, reason = "an estimate; the cast saturates")]
 #[expect(clippy::cast_sign_loss, reason = "rates are positive")]
 fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
-    let inserts = |doing: &Doing| {
-        let positions: Vec<u16> = match doing {
-            Doing::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
-            Doing::InTurn(list) => list.clone(),
-            Doing::Once(_) => Vec::new(),
+    let inserts = |call_mix: &CallMix| {
+        let positions: Vec<u16> = match call_mix {
+            CallMix::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
+            CallMix::InTurn(list) => list.clone(),
+            CallMix::Once(_) => Vec::new(),
         };
         positions.iter().any(|position| {
             let procedure = application.procedures.get(usize::from(*position));
@@ -142,11 +142,11 @@ fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
     };
     let clients = experiment.clients.iter().copied().max().unwrap_or(1);
     let rows = |step: Step| {
-        let Some(traffic) = application.step(&step.name) else { return 0 };
-        let own = traffic.clients.as_ref().is_some_and(inserts);
-        let own = if own { rows_of(traffic, experiment.data.rows) } else { 0 };
+        let Some(traffic_spec) = application.step(&step.name) else { return 0 };
+        let own = traffic_spec.clients.as_ref().is_some_and(inserts);
+        let own = if own { rows_of(traffic_spec, experiment.data.rows) } else { 0 };
         let StopRule::Duration(span) = step.stop else { return own };
-        let rate = traffic.background.as_ref().map_or(0.0, |background| background.rows_per_s);
+        let rate = traffic_spec.background.as_ref().map_or(0.0, |background| background.rows_per_s);
         own.saturating_add((rate * f64::from(step.clients) * span.as_secs_f64()) as u64)
     };
     experiment.steps_for(clients).into_iter().map(rows).fold(0, u64::saturating_add)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::sql::{Doing, Procedure};
+use model::sql::{CallMix, Procedure};
 use model::{Load, OpKind, PIPELINE_MAX, Step, StopRule};
 
 use crate::error::PlanError;
@@ -51,16 +51,16 @@ impl Words<'_> {
 
     /// Returns what of a step is executed by itself, in words; `None` when nothing is.
     fn alone(&self, step: &Step) -> Option<String> {
-        let traffic = self.application.and_then(|loaded| loaded.application.step(&step.name));
-        let Some(traffic) = traffic else {
+        let traffic_spec = self.application.and_then(|loaded| loaded.application.step(&step.name));
+        let Some(traffic_spec) = traffic_spec else {
             let info = self.known_steps().into_iter().find(|info| info.name == step.name)?;
             let has_batches = info.needs.contains(&OpKind::MultiGet);
             return has_batches.then(|| "it reads several keys in one operation".to_owned());
         };
-        let procedures = match traffic.clients.as_ref()? {
-            Doing::Mix(drawn) => drawn.iter().map(|(procedure, _)| *procedure).collect(),
-            Doing::InTurn(all) => all.clone(),
-            Doing::Once(_) => return Some("it does everything once".to_owned()),
+        let procedures = match traffic_spec.clients.as_ref()? {
+            CallMix::Mix(drawn) => drawn.iter().map(|(procedure, _)| *procedure).collect(),
+            CallMix::InTurn(all) => all.clone(),
+            CallMix::Once(_) => return Some("it does everything once".to_owned()),
         };
         let all = &self.application?.application.procedures;
         let called = procedures.iter().filter_map(|at| all.get(usize::from(*at)));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::sql::Traffic;
+use model::sql::TrafficSpec;
 use model::units::{parse_count, parse_size, parse_span};
 use model::{
     Allocator, Bytes, Durability, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule,
@@ -171,14 +171,16 @@ impl Words<'_> {
             settle_cap: self
                 .quantity(settle_cap.as_ref(), parse_span)?
                 .unwrap_or_else(|| self.settle_cap(rows)),
-            unit: self.traffic(&table.step).map_or(OpUnit::Operation, |traffic| traffic.unit),
+            unit: self
+                .traffic_spec(&table.step)
+                .map_or(OpUnit::Operation, |traffic_spec| traffic_spec.unit),
             name: table.step,
         };
         Ok((step, info))
     }
 
     /// Returns the application's step of that name.
-    fn traffic(&self, name: &str) -> Option<&Traffic> {
+    fn traffic_spec(&self, name: &str) -> Option<&TrafficSpec> {
         self.application.and_then(|loaded| loaded.application.step(name))
     }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use model::sql::{Application, Said, Statement};
+use model::sql::{Application, PerDialect, Statement};
 use model::{Dialect, Dsn, Placement};
 use toml::Spanned;
 
@@ -195,7 +195,7 @@ impl Words<'_> {
 
 /// Returns what an application leaves unsaid in a dialect, if anything.
 fn unsaid(application: &Application, dialect: Dialect) -> Option<String> {
-    let is_silent = |said: &Said<Vec<Statement>>| said.by(dialect).is_empty();
+    let is_silent = |said: &PerDialect<Vec<Statement>>| said.by(dialect).is_empty();
     let table = application.tables.iter().find(|table| is_silent(&table.create));
     let procedure = application.procedures.iter().find(|known| is_silent(&known.statements));
     table

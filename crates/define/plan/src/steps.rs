@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::sql::{Copies, Doing};
+use model::sql::{CallMix, Copies};
 use model::{DataShape, Load, Step, StepInfo, StepRole, StopRule};
 use toml::Spanned;
 
@@ -90,10 +90,12 @@ impl Words<'_> {
         (entry, has_load): (&Spanned<StepEntry>, bool),
     ) -> Result<(), PlanError> {
         let refuse = |why: String| PlanError::new(why).at(self.source, entry.span(), "here");
-        let traffic = self.application.and_then(|loaded| loaded.application.step(&step.name));
-        match traffic {
+        let traffic_spec = self.application.and_then(|loaded| loaded.application.step(&step.name));
+        match traffic_spec {
             None => self.catalog.check_step(step, data).map_err(refuse),
-            Some(traffic) if has_load && matches!(traffic.clients, Some(Doing::Once(_))) => {
+            Some(traffic_spec)
+                if has_load && matches!(traffic_spec.clients, Some(CallMix::Once(_))) =>
+            {
                 let why =
                     format!("step {}: it does everything once, so nothing arrives", step.name);
                 Err(refuse(why).remedy("leave out its load"))

@@ -65,7 +65,7 @@ pub enum Why {
 
 /// The estimate that stands beside the primary one: Hodges and Lehmann's, by ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Beside {
+pub struct SecondEstimate {
     /// Ratio.
     pub ratio: f64,
     /// Its interval, at least 95 %.
@@ -90,7 +90,7 @@ pub struct Effect {
     /// The same adjusted for the family of comparisons; equals `p` for a family of one.
     pub q: Option<f64>,
     /// The estimate by ranks, where there are enough runs.
-    pub beside: Option<Beside>,
+    pub second_estimate: Option<SecondEstimate>,
     /// Smallest difference, as a share, that this design would have seen four times in five, with
     /// what its estimate of the noise may be wrong ([`assured`](crate::detectable::assured)).
     pub detectable: f64,
@@ -153,7 +153,7 @@ impl Effect {
         let most = 1.0 + margin.max(0.0);
         let is_within = |ratio: f64| ratio > 1.0 / most && ratio < most;
         let side = wide.side();
-        let is_alike = self.beside.is_none_or(|Beside { interval, .. }| {
+        let is_alike = self.second_estimate.is_none_or(|SecondEstimate { interval, .. }| {
             interval.side() == side || side != Side::Around && interval.holds(self.ratio)
         });
         let is_told = self.q.is_none_or(|q| q <= MOST_CHANCE);
@@ -163,7 +163,8 @@ impl Effect {
             Side::Above | Side::Below if !is_told => Why::Family,
             Side::Above | Side::Below => Why::ShapeDependent,
         };
-        let is_near = is_alike || self.beside.is_none_or(|beside| is_within(beside.ratio));
+        let is_near = is_alike
+            || self.second_estimate.is_none_or(|second_estimate| is_within(second_estimate.ratio));
         let is_apart = side != Side::Around && is_told && is_alike;
         self.verdict = if is_apart && is_within(self.ratio) {
             Verdict::SmallButReal
@@ -208,7 +209,7 @@ mod tests {
             df: Some(8.0),
             p: Some(0.01),
             q: Some(0.01),
-            beside: None,
+            second_estimate: None,
             detectable: 0.03,
             run_cov: 0.01,
             verdict: Verdict::Inconclusive,
@@ -248,26 +249,28 @@ mod tests {
 
     #[test]
     fn ranks_that_say_otherwise_leave_it_open() {
-        let ranks = |low, high| Some(Beside { ratio: 1.0, interval: interval(low, high) });
+        let ranks = |low, high| Some(SecondEstimate { ratio: 1.0, interval: interval(low, high) });
         let mut found = effect(1.05, interval(1.01, 1.09), interval(1.02, 1.08));
-        found.beside = ranks(0.99, 1.04);
+        found.second_estimate = ranks(0.99, 1.04);
         found.decide(0.02);
         assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
-        found.beside = ranks(0.99, 1.10);
+        found.second_estimate = ranks(0.99, 1.10);
         found.decide(0.02);
         assert_eq!(told(&found), (Verdict::Above, None), "merely wider");
-        found.beside = ranks(1.001, 1.10);
+        found.second_estimate = ranks(1.001, 1.10);
         found.decide(0.02);
         assert_eq!(told(&found), (Verdict::Above, None));
         let mut found = effect(1.05, interval(0.99, 1.11), interval(0.995, 1.10));
-        found.beside = ranks(1.01, 1.10);
+        found.second_estimate = ranks(1.01, 1.10);
         found.decide(0.02);
         assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
         let mut found = effect(1.001, interval(0.985, 1.017), interval(0.987, 1.015));
-        found.beside = Some(Beside { ratio: 1.03, interval: interval(1.01, 1.05) });
+        found.second_estimate =
+            Some(SecondEstimate { ratio: 1.03, interval: interval(1.01, 1.05) });
         found.decide(0.02);
         assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
-        found.beside = Some(Beside { ratio: 1.01, interval: interval(1.001, 1.02) });
+        found.second_estimate =
+            Some(SecondEstimate { ratio: 1.01, interval: interval(1.001, 1.02) });
         found.decide(0.02);
         assert_eq!(told(&found), (Verdict::Equivalent, None));
     }

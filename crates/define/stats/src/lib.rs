@@ -12,12 +12,11 @@
 //! To add a statistic, add a file for its subject, with its source and its worked example.
 
 pub mod change;
-pub mod course;
 pub mod detectable;
 pub mod distribution;
 pub mod effect;
+pub mod effect_test;
 pub mod family;
-pub mod judge;
 pub mod means;
 pub mod noise;
 pub mod pelt;
@@ -27,9 +26,10 @@ pub mod proportion;
 pub mod rank;
 pub mod sample;
 pub mod series;
+pub mod time_profile;
 
-pub use effect::{Beside, Effect, Interval, Method, Verdict, Why};
-pub use judge::{Design, judge};
+pub use effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};
+pub use effect_test::{Design, classify_difference};
 pub use means::{MeanDifference, difference};
 pub use prior::{CellVariance, Prior};
 pub use sample::{Spread, Variation, geometric_mean, median};

@@ -1,6 +1,6 @@
 //! The difference of two means, in the unit of the values: for parts that add up.
 //!
-//! Ratios are compared by [`judge`](crate::judge()), on logarithms; parts of a sum may be 0.
+//! Ratios are compared by [`classify_difference`](crate::judge()), on logarithms; parts of a sum may be 0.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};

@@ -11,18 +11,18 @@
 //! To add an engine: a crate under `drivers/` that implements [`Driver`], a call of
 //! [`conformance::battery`] in its tests, and one line in the program's registry.
 
-pub mod asked;
 pub mod conformance;
 pub mod error;
 pub mod faulty;
 pub mod memory;
 pub mod null;
 pub mod rows;
+pub mod settings_check;
 pub mod traits;
 
 pub use error::EngineError;
 pub use rows::Rows;
 pub use traits::{
-    ANSWERS, Asked, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline, REVERSE_SCANS,
-    Session, gives_answers, scans_in_reverse,
+    ANSWERS, ApplicationSetup, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline,
+    REVERSE_SCANS, Session, gives_answers, scans_in_reverse,
 };

@@ -17,7 +17,7 @@ pub struct Rows {
     buffer: Vec<u8>,
     bytes: u64,
     ends: Vec<(usize, usize)>,
-    is_keeping: bool,
+    is_storing: bool,
     touched: u8,
 }
 
@@ -30,8 +30,8 @@ impl Rows {
 
     /// Empties the answer and says whether the next one is to be kept for checking.
     #[inline]
-    pub fn clear(&mut self, is_keeping: bool) {
-        self.is_keeping = is_keeping;
+    pub fn clear(&mut self, is_storing: bool) {
+        self.is_storing = is_storing;
         self.count = 0;
         self.bytes = 0;
         self.buffer.clear();
@@ -52,7 +52,7 @@ impl Rows {
                 self.touch_rest(value);
             }
         }
-        if self.is_keeping {
+        if self.is_storing {
             self.keep(key, value);
         }
     }
@@ -75,8 +75,8 @@ impl Rows {
     /// Returns whether the rows are kept, so a driver may spare what only a kept row needs.
     #[must_use]
     #[inline]
-    pub const fn is_keeping(&self) -> bool {
-        self.is_keeping
+    pub const fn is_storing(&self) -> bool {
+        self.is_storing
     }
 
     /// Returns how many rows came back.
@@ -100,7 +100,7 @@ impl Rows {
     }
 
     /// Iterates over the kept rows in order; empty unless the answer was kept.
-    pub fn kept(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    pub fn stored(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut start = 0;
         self.ends.iter().map(move |&(key_end, value_end)| {
             let row = (&self.buffer[start..key_end], &self.buffer[key_end..value_end]);
@@ -132,11 +132,11 @@ mod tests {
         rows.push(b"k1", b"value");
         rows.push(b"k2", b"");
         assert_eq!((rows.count(), rows.bytes()), (2, 9));
-        let kept: Vec<_> = rows.kept().collect();
+        let kept: Vec<_> = rows.stored().collect();
         assert_eq!(kept, [(&b"k1"[..], &b"value"[..]), (&b"k2"[..], &b""[..])]);
         rows.clear(false);
         rows.push(b"k", b"v");
-        assert_eq!((rows.count(), rows.kept().count()), (1, 0));
+        assert_eq!((rows.count(), rows.stored().count()), (1, 0));
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
                 rows.clear(true);
                 pushed.iter().for_each(|(key, value)| rows.push(key, value));
                 let kept: Vec<_> =
-                    rows.kept().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+                    rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
                 prop_assert_eq!(&kept, pushed);
                 let sum: usize = pushed.iter().map(|(key, value)| key.len() + value.len()).sum();
                 prop_assert_eq!(rows.bytes(), sum as u64);

@@ -27,7 +27,7 @@ pub struct OpenSpec {
     /// Where the server listens, for engines that are one; `None` for those in this process.
     pub endpoint: Option<Endpoint>,
     /// What is asked of it beside keys and values, and for how many clients at most.
-    pub application: Option<Asked>,
+    pub application: Option<ApplicationSetup>,
 }
 
 impl OpenSpec {
@@ -40,14 +40,14 @@ impl OpenSpec {
 
 /// An application, and how many clients will call it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct ApplicationSetup {
     /// The application.
     pub application: Arc<Application>,
     /// Most clients of any step: each has its own copy of tables that are per client.
     pub clients: u32,
 }
 
-impl Asked {
+impl ApplicationSetup {
     /// Returns how many copies there are of the table at `position`.
     #[must_use]
     pub fn copies(&self, position: u16) -> u32 {
@@ -97,7 +97,7 @@ pub fn gives_answers(capabilities: &Capabilities) -> bool {
 /// session.execute(&Op::Put { key: b"k", value: b"v" }, &mut rows)?;
 /// rows.clear(true);
 /// assert_eq!(session.execute(&Op::Get { key: b"k" }, &mut rows)?, Outcome::Done);
-/// assert_eq!(rows.kept().next(), Some((&b"k"[..], &b"v"[..])));
+/// assert_eq!(rows.stored().next(), Some((&b"k"[..], &b"v"[..])));
 /// drop(session);
 /// engine.close()?;
 /// # Ok::<(), engine::EngineError>(())

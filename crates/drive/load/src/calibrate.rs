@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use engine::null::NullDriver;
 use engine::{Driver, Engine, OpenSpec, Rows};
-use model::honesty::Calibration;
+use model::validity::Calibration;
 use model::{
     DataShape, Load, Nanos, Op, OpKind, OpenLoad, Options, Pace, Pacing, Rate, Settings, StopRule,
 };

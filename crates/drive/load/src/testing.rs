@@ -111,7 +111,7 @@ impl Generator for Plain {
     }
 
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
-        if self.wrong_at == Some(self.number) || rows.kept().count() != 1 {
+        if self.wrong_at == Some(self.number) || rows.stored().count() != 1 {
             let (operation, reason) = ("get 7".to_owned(), "another key's value".to_owned());
             return Err(WrongAnswer { operation, reason });
         }

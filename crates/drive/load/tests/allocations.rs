@@ -8,9 +8,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use engine::null::NullDriver;
-use engine::{Asked, Driver, OpenSpec};
+use engine::{ApplicationSetup, Driver, OpenSpec};
 use load::{GroupRun, ManualClock, StepRun, StopFlag, run_step};
-use model::sql::{Copies, Doing, Draw, Procedure, Said, Table, Traffic};
+use model::sql::{CallMix, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{
     Application, Bounds, DataShape, Load, Nanos, OpKind, OpUnit, OpenLoad, Options, Pace, Rate,
     Settings, Step, StepRole, StopRule,
@@ -38,7 +38,7 @@ fn application() -> Application {
         kind,
         table: 0,
         is_transaction: false,
-        statements: Said::default(),
+        statements: PerDialect::default(),
         arguments,
         row,
         rows: 10,
@@ -52,18 +52,18 @@ fn application() -> Application {
         tables: vec![Table {
             name: "pi".to_owned(),
             copies: Copies::PerClient,
-            create: Said::default(),
+            create: PerDialect::default(),
             id: Some("id".to_owned()),
         }],
         procedures: vec![
             procedure(OpKind::Insert, vec![moment], row),
             procedure(OpKind::Delete, vec![Draw::FirstId], Vec::new()),
         ],
-        steps: vec![Traffic {
+        steps: vec![TrafficSpec {
             name: "churn".to_owned(),
             about: "inserts and deletes".to_owned(),
             role: StepRole::Write,
-            clients: Some(Doing::InTurn(vec![0, 1])),
+            clients: Some(CallMix::InTurn(vec![0, 1])),
             background: None,
             rows: None,
             unit: OpUnit::Row,
@@ -77,9 +77,9 @@ fn application() -> Application {
 fn allocations(name: &str, load: Load, operations: u64) -> usize {
     let data = DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
     let step = Step { load: load.clone(), ..Step::new(name, StopRule::Operations(operations)) };
-    let asked = Asked { application: Arc::new(application()), clients: 1 };
+    let asked = ApplicationSetup { application: Arc::new(application()), clients: 1 };
     let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 100 }));
-    let tables = Tables::ask(&asked, 0, bounds).expect("nothing is asked of anybody");
+    let tables = Tables::query(&asked, 0, bounds).expect("nothing is asked of anybody");
     let (settings, options) = (Settings::default(), Options::new());
     let spec = OpenSpec {
         endpoint: None,

@@ -3,13 +3,13 @@
 //! Not here: debt. A closed loop takes all that the engine gives, and sustains nothing; every level
 //! begins drained, so that none pays for the one before it.
 
-use model::honesty::{Found, Outcome, Purpose, SearchRecord};
 use model::units::per_second;
+use model::validity::{Outcome, Purpose, SearchRecord, SearchResult};
 use model::{Limit, Nanos};
 use stats::series::{Mean, mean};
 
 use crate::entry::entry;
-use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, Search, Seen};
+use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
 use crate::ruling::{self, Ruling, Verdict};
 use crate::voids::{Patience, Voids};
 use crate::window::Window;
@@ -138,7 +138,7 @@ impl ClientSearch {
     fn ruling(&self, window: &Window<'_>) -> (Ruling, Mean) {
         let mut ruling = ruling::at_clients(window, self.spec.limit.as_ref());
         let throughput = throughput(window);
-        if ruling.verdict == Verdict::Voided {
+        if ruling.verdict == Verdict::Invalid {
             return (ruling, throughput);
         }
         ruling.reason = format!("{}; {}", words(&throughput), ruling.reason);
@@ -201,7 +201,7 @@ impl ClientSearch {
             return self.confirm(smaller);
         }
         let ops_per_s = throughput.value;
-        self.record.found = Some(Found { ops_per_s, failed_ops_per_s: None, clients });
+        self.record.found = Some(SearchResult { ops_per_s, failed_ops_per_s: None, clients });
         let rate = per_second(ops_per_s);
         let with = model::units::clients(clients);
         self.end(format!("{rate} with {with}, within 5 % of the best; {}", self.stopped));
@@ -219,7 +219,7 @@ impl ClientSearch {
         }
     }
 
-    fn voided(&mut self) {
+    fn invalid_intervals(&mut self) {
         match (self.voids.one_more(), self.ask.purpose) {
             (Patience::Again, _) => self.ask_for(self.ask),
             (Patience::Elsewhere, Purpose::Clients) if !self.kept.is_empty() => {
@@ -236,7 +236,7 @@ impl Search for ClientSearch {
         self.next
     }
 
-    fn tell(&mut self, seen: &Seen) {
+    fn observe(&mut self, seen: &ProbeObservation) {
         let Next::Probe(probe) = self.next else { return };
         let (ruling, throughput) = self.ruling(&Window::of(seen));
         let verdict = ruling.verdict;
@@ -244,15 +244,15 @@ impl Search for ClientSearch {
             Verdict::Passed => Outcome::Passed,
             Verdict::Failed => Outcome::Failed,
             Verdict::Longer | Verdict::Drained => Outcome::Undecided,
-            Verdict::Voided => Outcome::Voided,
+            Verdict::Invalid => Outcome::Invalid,
         };
         let line = entry(&probe, self.ask.clients, seen, (outcome, ruling));
         self.record.probes.push(line);
         if let Some(why) = &seen.stop {
             return self.end(format!("it was stopped: {why}"));
         }
-        if verdict == Verdict::Voided {
-            return self.voided();
+        if verdict == Verdict::Invalid {
+            return self.invalid_intervals();
         }
         self.voids.none();
         if verdict == Verdict::Longer && !self.ask.is_longest {
@@ -314,11 +314,11 @@ mod tests {
     }
 
     /// Plays a search to its end; `answer` is what so many clients show.
-    fn play(search: &mut ClientSearch, mut answer: impl FnMut(&Probe, u32) -> Seen) {
+    fn play(search: &mut ClientSearch, mut answer: impl FnMut(&Probe, u32) -> ProbeObservation) {
         while let Next::Probe(probe) = search.next() {
             let ProbeLoad::Closed { clients } = probe.load else { panic!("{probe:?}") };
             assert!(probe.is_drained_before);
-            search.tell(&answer(&probe, clients));
+            search.observe(&answer(&probe, clients));
         }
     }
 
@@ -332,7 +332,7 @@ mod tests {
         play(&mut search, |_, clients| seen(10, 1000 * u64::from(clients.min(6)), 0));
         assert_eq!(tried(&search), [1, 2, 3, 4, 6, 8, 12, 6]);
         let record = search.record();
-        let found = Found { ops_per_s: 6000.0, failed_ops_per_s: None, clients: 6 };
+        let found = SearchResult { ops_per_s: 6000.0, failed_ops_per_s: None, clients: 6 };
         assert_eq!(record.found, Some(found));
         assert_eq!(record.confirmed().unwrap().number, 7);
         assert_eq!(
@@ -381,9 +381,9 @@ mod tests {
 
     #[test]
     fn a_throughput_is_told_as_far_as_it_is_known() {
-        let reason = |probe: Seen| {
+        let reason = |probe: ProbeObservation| {
             let mut search = search(None, 1);
-            search.tell(&probe);
+            search.observe(&probe);
             search.record().probes[0].reason.clone()
         };
         assert_eq!(reason(seen(1, 1000, 0)), "1,000/s; no limit was asked for");
@@ -402,7 +402,10 @@ mod tests {
         assert_eq!(tried(&late), [1, 2, 3, 4, 4, 4, 3]);
         assert!(late.record().ended.ends_with("with 4 the client was late too often"));
         let mut stopped = search(None, 64);
-        play(&mut stopped, |_, _| Seen { stop: Some("the user".to_owned()), ..seen(10, 1, 0) });
+        play(&mut stopped, |_, _| ProbeObservation {
+            stop: Some("the user".to_owned()),
+            ..seen(10, 1, 0)
+        });
         assert_eq!(stopped.record().ended, "it was stopped: the user");
         assert_eq!((tried(&stopped).len(), stopped.record().found), (1, None));
     }

@@ -1,8 +1,8 @@
 //! A probe's line in the record.
 
-use model::honesty::{Outcome, ProbeRecord};
+use model::validity::{Outcome, ProbeRecord};
 
-use crate::probe::{Probe, ProbeLoad, Seen};
+use crate::probe::{Probe, ProbeLoad, ProbeObservation};
 use crate::ruling::Ruling;
 use crate::window::Window;
 
@@ -10,7 +10,7 @@ use crate::window::Window;
 pub(crate) fn entry(
     probe: &Probe,
     clients: u32,
-    seen: &Seen,
+    seen: &ProbeObservation,
     (outcome, ruling): (Outcome, Ruling),
 ) -> ProbeRecord {
     let window = Window::of(seen);

@@ -21,5 +21,5 @@ mod window;
 mod words;
 
 pub use clients::{ClientSearch, ClientSpec};
-pub use probe::{Next, Probe, ProbeLoad, Search, Second, Seen};
+pub use probe::{Next, Probe, ProbeLoad, ProbeObservation, Search, Second};
 pub use rate::{RateSearch, RateSpec};

@@ -1,7 +1,7 @@
 //! What a search asks for, and what it is told.
 
-use model::honesty::{Purpose, SearchRecord};
 use model::record::Percentiles;
+use model::validity::{Purpose, SearchRecord};
 use model::{Nanos, Readings};
 
 /// Most probes of a search.
@@ -11,11 +11,11 @@ pub(crate) const MOST_PROBES: usize = 40;
 
 /// A search: it asks for probes one after the other until it has its answer.
 pub trait Search {
-    /// Returns what is to be done next; the same again until [`Search::tell`] was called.
+    /// Returns what is to be done next; the same again until [`Search::observe`] was called.
     fn next(&self) -> Next;
 
     /// Takes what the probe that was asked for has shown.
-    fn tell(&mut self, seen: &Seen);
+    fn observe(&mut self, seen: &ProbeObservation);
 
     /// Returns the record so far.
     fn record(&self) -> &SearchRecord;
@@ -82,12 +82,12 @@ pub struct Second {
     /// `engine_l0_files`, `engine_stall_us`, `dirty_bytes` are looked at.
     pub readings: Readings,
     /// Whether the client and not the engine was late.
-    pub is_void: bool,
+    pub is_invalid: bool,
 }
 
 /// What a probe has shown.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
+pub struct ProbeObservation {
     /// Its intervals, those of the warm-up left out.
     pub seconds: Vec<Second>,
     /// Arrivals due in its measured span and not served at its end, older than the limit allows.

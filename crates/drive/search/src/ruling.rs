@@ -31,7 +31,7 @@ pub(crate) enum Verdict {
     /// The engine was working off what it owed before: a probe after a drain may tell.
     Drained,
     /// The client was late too often.
-    Voided,
+    Invalid,
 }
 
 /// Window below which growing debt may be one climb of a cycle, seconds.
@@ -47,8 +47,8 @@ const CYCLE_S: f64 = 60.0;
 /// Source: the project's reference, analysis, section 5.3.
 pub(crate) fn at_rate(window: &Window<'_>, limit: &Limit, offered_ops_per_s: f64) -> Ruling {
     let late = window.late_share();
-    if window.is_void() {
-        return voided(window, late);
+    if window.is_invalid() {
+        return invalid_intervals(window, late);
     }
     if let Some(reason) = cannot_keep_up(window, limit, offered_ops_per_s, &late) {
         let (verdict, reason) = if steady::is_debt_falling(window) {
@@ -75,7 +75,7 @@ pub(crate) fn of_capacity(window: &Window<'_>) -> Ruling {
     let late = window.late_share();
     let throughput = per_second(window.throughput_ops_per_s());
     let (verdict, reason) = match () {
-        () if window.is_void() => return voided(window, late),
+        () if window.is_invalid() => return invalid_intervals(window, late),
         () if steady::is_debt_falling(window) => {
             (Verdict::Drained, format!("{throughput}, while earlier debt was worked off"))
         }
@@ -92,8 +92,8 @@ pub(crate) fn at_clients(window: &Window<'_>, limit: Option<&Limit>) -> Ruling {
         Some(_) => window.late_share(),
         None => Share { value: 0.0, low: 0.0, high: 0.0 },
     };
-    if window.is_void() {
-        return voided(window, late);
+    if window.is_invalid() {
+        return invalid_intervals(window, late);
     }
     let Some(limit) = limit else {
         let reason = "no limit was asked for".to_owned();
@@ -105,13 +105,13 @@ pub(crate) fn at_clients(window: &Window<'_>, limit: Option<&Limit>) -> Ruling {
     kept_or_not_clear(window, limit, late)
 }
 
-fn voided(window: &Window<'_>, late: Share) -> Ruling {
-    let void = match window.voids() {
+fn invalid_intervals(window: &Window<'_>, late: Share) -> Ruling {
+    let invalid = match window.voids() {
         1 => "1 interval is void".to_owned(),
         count => format!("{count} intervals are void"),
     };
-    let reason = format!("the client was late: {void}");
-    Ruling { verdict: Verdict::Voided, reason, late }
+    let reason = format!("the client was late: {invalid}");
+    Ruling { verdict: Verdict::Invalid, reason, late }
 }
 
 /// Returns the reason for which the engine did not keep up at this rate, if it did not.
@@ -121,7 +121,7 @@ fn cannot_keep_up(
     offered_ops_per_s: f64,
     late: &Share,
 ) -> Option<String> {
-    for state in [steady::keeping(window, offered_ops_per_s, limit), steady::stalls(window)] {
+    for state in [steady::load_status(window, offered_ops_per_s, limit), steady::stalls(window)] {
         if let State::Unsteady(reason) = state {
             return Some(reason);
         }
@@ -157,9 +157,9 @@ fn lateness(window: &Window<'_>, limit: &Limit, late: &Share) -> String {
 mod tests {
     use super::*;
     use crate::example::{LIMIT, seen, with_gauge, with_voids};
-    use crate::probe::Seen;
+    use crate::probe::ProbeObservation;
 
-    fn of(seen: &Seen) -> (Verdict, String) {
+    fn of(seen: &ProbeObservation) -> (Verdict, String) {
         let ruling = at_rate(&Window::of(seen), &LIMIT, 1000.0);
         (ruling.verdict, ruling.reason)
     }
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_probe_that_is_mostly_void_says_nothing() {
         let (verdict, reason) = of(&with_voids(seen(60, 1000, 100), 30));
-        assert_eq!(verdict, Verdict::Voided);
+        assert_eq!(verdict, Verdict::Invalid);
         assert_eq!(reason, "the client was late: 30 intervals are void");
     }
 

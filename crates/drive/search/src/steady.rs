@@ -95,7 +95,7 @@ const DEBTS: [Debt; 3] = [
 /// Returns how arrivals were kept up with: completed, and no growing backlog.
 ///
 /// Source: the project's reference, analysis, section 5.2 (overloaded).
-pub(crate) fn keeping(window: &Window<'_>, offered_ops_per_s: f64, limit: &Limit) -> State {
+pub(crate) fn load_status(window: &Window<'_>, offered_ops_per_s: f64, limit: &Limit) -> State {
     let offered = offered_ops_per_s * window.total_s();
     let missing = float(window.unserved()) / offered.max(1.0);
     if missing > 1.0 - LEAST_COMPLETED {
@@ -223,16 +223,16 @@ fn length(points: &[(f64, f64)]) -> f64 {
 mod tests {
     use super::*;
     use crate::example::{LIMIT, seen, with_gauge};
-    use crate::probe::Seen;
+    use crate::probe::ProbeObservation;
     use stats::noise::Noise;
 
     const MIB: f64 = 1024.0 * 1024.0;
 
-    fn debt(seconds: usize, value: impl Fn(f64) -> f64) -> Seen {
+    fn debt(seconds: usize, value: impl Fn(f64) -> f64) -> ProbeObservation {
         with_gauge(seen(seconds, 1000, 0), "engine_debt_bytes", value)
     }
 
-    fn of(seen: &Seen) -> State {
+    fn of(seen: &ProbeObservation) -> State {
         debts(&Window::of(seen))
     }
 
@@ -311,7 +311,7 @@ mod tests {
             for (at, second) in (0_u64..).zip(&mut probe.seconds) {
                 second.backlog = Nanos::from_millis(at * per_s_ms);
             }
-            keeping(&Window::of(&probe), 1000.0, &LIMIT)
+            load_status(&Window::of(&probe), 1000.0, &LIMIT)
         };
         assert_eq!(growing(50), State::Unsteady("the backlog grew, to 3.0 s".to_owned()));
         assert_eq!(growing(10), State::Steady);
@@ -320,8 +320,8 @@ mod tests {
     #[test]
     fn arrivals_must_be_served() {
         let unserved = |censored_late| {
-            let probe = Seen { censored_late, ..seen(60, 1000, 0) };
-            keeping(&Window::of(&probe), 1000.0, &LIMIT)
+            let probe = ProbeObservation { censored_late, ..seen(60, 1000, 0) };
+            load_status(&Window::of(&probe), 1000.0, &LIMIT)
         };
         let reason = "5 % of the arrivals were not served at the end";
         assert_eq!(unserved(3000), State::Unsteady(reason.to_owned()));

@@ -2,7 +2,7 @@
 
 use stats::proportion::{Block, Share, share};
 
-use crate::probe::{Second, Seen};
+use crate::probe::{ProbeObservation, Second};
 
 /// Largest share of a probe's time that may be void before the probe says nothing.
 ///
@@ -12,7 +12,7 @@ const MOST_VOID: f64 = 0.25;
 /// The part of a probe that counts.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
-    seen: &'a Seen,
+    seen: &'a ProbeObservation,
     /// The intervals that count, each with the time of its end since the probe's start, seconds.
     valid: Vec<(f64, &'a Second)>,
     /// Length of all intervals, seconds.
@@ -21,12 +21,12 @@ pub(crate) struct Window<'a> {
 
 impl<'a> Window<'a> {
     /// Returns the part of the probe that counts.
-    pub(crate) fn of(seen: &'a Seen) -> Self {
+    pub(crate) fn of(seen: &'a ProbeObservation) -> Self {
         let mut total_s = 0.0;
         let mut valid = Vec::new();
         for second in &seen.seconds {
             total_s += second.length.as_secs_f64();
-            if !second.is_void {
+            if !second.is_invalid {
                 valid.push((total_s, second));
             }
         }
@@ -44,7 +44,7 @@ impl<'a> Window<'a> {
     }
 
     /// Returns whether too much of the probe is void, or nothing was seen at all.
-    pub(crate) fn is_void(&self) -> bool {
+    pub(crate) fn is_invalid(&self) -> bool {
         self.total_s <= 0.0 || self.length_s() < (1.0 - MOST_VOID) * self.total_s
     }
 
@@ -79,7 +79,7 @@ impl<'a> Window<'a> {
     ///
     /// None when the probe ended with a void interval: then they waited for the client.
     pub(crate) fn unserved(&self) -> u64 {
-        let is_end_void = self.seen.seconds.last().is_some_and(|second| second.is_void);
+        let is_end_void = self.seen.seconds.last().is_some_and(|second| second.is_invalid);
         if is_end_void { 0 } else { self.seen.censored_late }
     }
 
@@ -129,14 +129,14 @@ mod tests {
         assert!((window.throughput_ops_per_s() - 100.0).abs() < 1e-9);
         assert!((window.goodput_ops_per_s() - 90.0).abs() < 1e-9);
         assert!((window.late_share().value - 0.1).abs() < 1e-9);
-        assert!(!window.is_void());
+        assert!(!window.is_invalid());
     }
 
     #[test]
     fn a_probe_with_more_than_a_quarter_void_says_nothing() {
-        assert!(!Window::of(&with_voids(seen(12, 100, 0), 3)).is_void());
-        assert!(Window::of(&with_voids(seen(12, 100, 0), 4)).is_void());
-        assert!(Window::of(&seen(0, 0, 0)).is_void());
+        assert!(!Window::of(&with_voids(seen(12, 100, 0), 3)).is_invalid());
+        assert!(Window::of(&with_voids(seen(12, 100, 0), 4)).is_invalid());
+        assert!(Window::of(&seen(0, 0, 0)).is_invalid());
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         let mut probe = seen(10, 100, 0);
         probe.censored_late = 250;
         assert!((Window::of(&probe).late_share().value - 0.2).abs() < 1e-9);
-        probe.seconds[9].is_void = true;
+        probe.seconds[9].is_invalid = true;
         assert!(Window::of(&probe).late_share().value < 1e-9);
     }
 }

@@ -53,12 +53,12 @@ pub enum ServerError {
         what: &'static str,
     },
     /// The server did not answer in time.
-    #[error("the server did not answer within {seconds} s; its last words: {last_words}")]
+    #[error("the server did not answer within {seconds} s; its last words: {last_log_lines}")]
     NotReady {
         /// How long was waited.
         seconds: u64,
         /// What it last said, and what the last probe was told.
-        last_words: String,
+        last_log_lines: String,
     },
     /// The server did not end when asked to.
     #[error("the server did not stop within {seconds} s and was killed")]

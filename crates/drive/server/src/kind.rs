@@ -24,7 +24,7 @@ pub struct Site {
 
 /// What a server is asked to be.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
+pub struct ServerSpec<'a> {
     /// The server's program: `.../bin/postgres`, `.../bin/mysqld`.
     pub program: &'a Path,
     /// What the program says of its version (`--version`), in one line.
@@ -76,13 +76,13 @@ pub trait Kind: Send + Sync {
     /// # Errors
     /// [`EngineError::Option`] for an option refused, [`EngineError::Unsupported`] for a setting
     /// that the server lacks.
-    fn set_up(&self, ask: &Ask<'_>) -> Result<Vec<Task>, EngineError>;
+    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError>;
 
     /// Returns the server's own program with its arguments.
     ///
     /// # Errors
     /// As [`Kind::set_up`].
-    fn serve(&self, ask: &Ask<'_>) -> Result<Task, EngineError>;
+    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError>;
 
     /// Returns where the server listens once it is ready.
     fn endpoint(&self, site: &Site) -> Endpoint;

@@ -27,14 +27,14 @@ exec "$@""#;
 
 /// Where a server's processes run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Quarters {
+pub struct ServerPlacement {
     /// Directories of the control groups it joins.
     pub groups: Vec<PathBuf>,
     /// CPUs it may use; empty for all.
     pub cpus: Vec<u32>,
 }
 
-impl Quarters {
+impl ServerPlacement {
     /// Returns the words before a command that bring it there.
     fn words(&self) -> Vec<OsString> {
         let mut words = Vec::new();
@@ -59,7 +59,7 @@ impl Quarters {
 pub(crate) fn launch(
     task: &Task,
     user: &User,
-    quarters: &Quarters,
+    placement: &ServerPlacement,
     log: &Path,
 ) -> Result<Child, ServerError> {
     for (path, text) in &task.files {
@@ -70,7 +70,7 @@ pub(crate) fn launch(
     let file = file.map_err(ServerError::file(log))?;
     user.own(log).map_err(ServerError::file(log))?;
     let again = file.try_clone().map_err(ServerError::file(log))?;
-    let mut words = quarters.words();
+    let mut words = placement.words();
     words.extend(user.words());
     words.extend(with(&task.environment));
     words.push(task.program.clone().into_os_string());
@@ -95,7 +95,7 @@ pub(crate) fn run(
     waits: u64,
     is_over: &dyn Fn() -> bool,
 ) -> Result<Option<ExitStatus>, ServerError> {
-    let mut child = launch(task, user, &Quarters::default(), log)?;
+    let mut child = launch(task, user, &ServerPlacement::default(), log)?;
     if let Some(process) = Living::of(child.id())
         && !process.wait(waits, is_over)
     {

@@ -8,18 +8,18 @@
 //! unprivileged user; it dies with the process that started it; only processes that this crate
 //! has started are ever ended, and only directories that it has made are removed.
 //!
-//! What the clients of all servers need is here too: [`Ahead`] and [`write_and_take`] to send
+//! What the clients of all servers need is here too: [`PipelineQueue`] and [`write_and_take`] to send
 //! ahead, [`clock_fact`].
 //!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
-mod ahead;
 mod clock;
 mod duplex;
 pub mod error;
 pub mod kind;
 pub mod launch;
 mod living;
+mod pipeline_queue;
 pub mod place;
 pub mod running;
 mod shared;
@@ -27,12 +27,12 @@ mod site;
 pub mod testing;
 pub mod user;
 
-pub use ahead::Ahead;
 pub use clock::clock_fact;
 pub use duplex::write_and_take;
 pub use error::ServerError;
-pub use kind::{Ask, Kind, Site, Stop, Task};
-pub use launch::Quarters;
+pub use kind::{Kind, ServerSpec, Site, Stop, Task};
+pub use launch::ServerPlacement;
+pub use pipeline_queue::PipelineQueue;
 pub use place::clean_up;
 pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN, Start};
 pub use user::User;

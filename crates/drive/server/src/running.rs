@@ -12,8 +12,8 @@ use model::{Endpoint, Options, Settings};
 use rustix::process::Signal;
 
 use crate::error::ServerError;
-use crate::kind::{Ask, Kind, Site, Stop, Task};
-use crate::launch::{self, Quarters, launch};
+use crate::kind::{Kind, ServerSpec, Site, Stop, Task};
+use crate::launch::{self, ServerPlacement, launch};
 use crate::living::{Living, WAIT_MS, end_all};
 use crate::place::Place;
 use crate::site::{self, Template};
@@ -57,7 +57,7 @@ pub struct Start<'a> {
     /// Name of the user it runs as; see [`User::find`].
     pub user: Option<&'a str>,
     /// Where its processes run.
-    pub quarters: Quarters,
+    pub placement: ServerPlacement,
     /// Directory below which data directories just set up are kept for the next one.
     pub templates: Option<&'a Path>,
     /// Time it has to answer.
@@ -70,12 +70,12 @@ pub struct Death {
     /// How; `None` when nobody knows.
     pub status: Option<ExitStatus>,
     /// The last line of its log that says anything.
-    pub last_words: String,
+    pub last_log_lines: String,
 }
 
 impl fmt::Display for Death {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; its last words: {}", launch::how(self.status), self.last_words)
+        write!(f, "{}; its last words: {}", launch::how(self.status), self.last_log_lines)
     }
 }
 
@@ -107,7 +107,7 @@ impl Running {
     /// runs then.
     pub fn start(start: &Start<'_>, is_over: &dyn Fn() -> bool) -> Result<Self, ServerError> {
         let mut user = User::find(start.user)?;
-        let groups = &start.quarters.groups;
+        let groups = &start.placement.groups;
         // Before anything is made: what a killed process leaves is in the note.
         let place = Place::make(&user, start.dir, groups)?;
         let site = site_of(start, &place, &user);
@@ -118,7 +118,7 @@ impl Running {
             (&site.socket, "sockets elsewhere"),
         ])?;
         let version = launch::version(start.program, &user, &start.kind.environment(start.program));
-        let ask = Ask {
+        let ask = ServerSpec {
             program: start.program,
             version: &version,
             site: &site,
@@ -133,7 +133,7 @@ impl Running {
         }
         let task = start.kind.serve(&ask)?;
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
-        let child = launch(&task, &user, &start.quarters, &site.log)?;
+        let child = launch(&task, &user, &start.placement, &site.log)?;
         let endpoint = start.kind.endpoint(&site);
         let mut running = Self {
             kind: start.kind,
@@ -283,7 +283,7 @@ impl Running {
     }
 
     fn note_end(&mut self, status: Option<ExitStatus>) {
-        self.ended = Some(Death { status, last_words: site::last_words(&self.site.log) });
+        self.ended = Some(Death { status, last_log_lines: site::last_log_lines(&self.site.log) });
     }
 
     /// Waits until it answers; one that does not is ended by the drop that follows.
@@ -308,8 +308,9 @@ impl Running {
                 server.wait(1, || false);
             }
         }
-        let last_words = format!("{}; a client was told: {told}", site::last_words(&self.site.log));
-        Err(ServerError::NotReady { seconds: within.as_secs(), last_words })
+        let last_log_lines =
+            format!("{}; a client was told: {told}", site::last_log_lines(&self.site.log));
+        Err(ServerError::NotReady { seconds: within.as_secs(), last_log_lines })
     }
 }
 

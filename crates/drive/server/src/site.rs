@@ -146,7 +146,7 @@ pub(crate) fn tail(log: &Path) -> String {
 }
 
 /// Returns the last line of a log that says anything.
-pub(crate) fn last_words(log: &Path) -> String {
+pub(crate) fn last_log_lines(log: &Path) -> String {
     let tail = tail(log);
     let line = tail.lines().rev().map(str::trim).find(|line| !line.is_empty());
     line.unwrap_or("nothing").chars().take(WORDS_MAX).collect()
@@ -230,10 +230,10 @@ mod tests {
     fn the_last_words_are_the_last_line_that_says_anything() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
-        assert_eq!(last_words(&log), "nothing");
+        assert_eq!(last_log_lines(&log), "nothing");
         fs::write(&log, "starting\nFATAL: no room\n\n  \n").unwrap();
-        assert_eq!(last_words(&log), "FATAL: no room");
+        assert_eq!(last_log_lines(&log), "FATAL: no room");
         fs::write(&log, "x".repeat(200_000)).unwrap();
-        assert_eq!(last_words(&log).len(), WORDS_MAX);
+        assert_eq!(last_log_lines(&log).len(), WORDS_MAX);
     }
 }

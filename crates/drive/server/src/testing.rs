@@ -11,7 +11,7 @@ use model::{
 use tempfile::TempDir;
 
 use crate::kind::Kind;
-use crate::launch::Quarters;
+use crate::launch::ServerPlacement;
 use crate::running::{READY_WITHIN, Running, STOP_WITHIN, Start};
 
 /// Rows written before a server is killed.
@@ -52,7 +52,7 @@ impl<D: Driver> Served<D> {
             settings: &spec.settings,
             options: &spec.options,
             user: None,
-            quarters: Quarters::default(),
+            placement: ServerPlacement::default(),
             templates: Some(self.templates.path()),
             ready_within: READY_WITHIN,
         };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use engine::asked::check_settings;
+use engine::settings_check::check_settings;
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::{Capabilities, Identity};
 use sha2::{Digest, Sha256};

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dynlib::{Loaded, load_once};
-use engine::asked::refused;
+use engine::settings_check::refused;
 use engine::{EngineError, Maintenance};
 use model::{Options, Outcome};
 

@@ -92,7 +92,7 @@ impl Session for ShimSession<'_> {
             Op::Delete { key } => self.delete(key),
             Op::Scan { start, limit, direction } => self.scan(start, limit, direction, rows),
             Op::MultiGet { keys } => self.multi_get(keys, rows),
-            Op::Call(_) => engine::asked::no_procedures("an engine behind a shim"),
+            Op::Call(_) => engine::settings_check::no_procedures("an engine behind a shim"),
         }
     }
 }

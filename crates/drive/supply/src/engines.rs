@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use model::Disproof;
+use model::SmokeTestFailure;
 use shim::Recipe;
 
 use crate::server::ServerProgram;
 
 /// Tries the library of an engine at a path, in a process of its own; the last is a directory that
 /// the engine may use.
-pub type Prove = Box<dyn Fn(&str, &Path, &Path) -> Result<(), Disproof> + Send + Sync>;
+pub type SmokeTest = Box<dyn Fn(&str, &Path, &Path) -> Result<(), SmokeTestFailure> + Send + Sync>;
 
 /// What the store must know of engines.
 pub struct Engines {
@@ -20,7 +20,7 @@ pub struct Engines {
     /// Command of the C compiler.
     pub compiler: String,
     /// Tries a library before it is kept.
-    pub prove: Prove,
+    pub smoke_test: SmokeTest,
 }
 
 impl Default for Engines {
@@ -30,7 +30,7 @@ impl Default for Engines {
             recipe: |_| None,
             servers: Vec::new(),
             compiler: "cc".to_owned(),
-            prove: Box::new(|_, _, _| Ok(())),
+            smoke_test: Box::new(|_, _, _| Ok(())),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{BuildRef, Disproof};
+use model::{BuildRef, SmokeTestFailure};
 use shim::Recipe;
 
 use crate::artifact::{Artifact, Note, library_name};
@@ -54,7 +54,7 @@ impl Store {
         }
         if terms.is_tried {
             progress("trying it in a process of its own");
-            self.prove(entry, &library, &shown, facts.get(SHIM_HEADERS))?;
+            self.smoke_test(entry, &library, &shown, facts.get(SHIM_HEADERS))?;
         }
         let build = entry.build.clone();
         entry.keep(&ready, Note { build, sha256, origin, bytes, facts, shim, tree: None })
@@ -70,7 +70,7 @@ impl Store {
         let work = entry.work("shim")?;
         let shimmed = self.fit(&entry.build, recipe, &entry.dir, &work).again()?;
         let library = entry.dir.join(library_name(&entry.build.engine));
-        self.prove(entry, &library, &library, note.facts.get(SHIM_HEADERS))?;
+        self.smoke_test(entry, &library, &library, note.facts.get(SHIM_HEADERS))?;
         note.facts.extend(shimmed.facts);
         note.shim = Some(shimmed.note);
         entry.note_again(note)
@@ -87,7 +87,7 @@ impl Store {
     }
 
     /// Tries a library; errors name it as `shown`, and the headers its shim was compiled against.
-    fn prove(
+    fn smoke_test(
         &self,
         entry: &Entry,
         library: &Path,
@@ -95,18 +95,21 @@ impl Store {
         headers: Option<&String>,
     ) -> Result<(), SupplyError> {
         let (build, work) = (&entry.build, entry.work("proof")?);
-        let tried = (self.engines.prove)(&build.engine, library, &work);
-        let Err(disproof) = tried else { return Ok(()) };
+        let tried = (self.engines.smoke_test)(&build.engine, library, &work);
+        let Err(smoke_test_failure) = tried else { return Ok(()) };
         let from = |text: String| {
             text.replace(&library.display().to_string(), &shown.display().to_string())
         };
-        Err(match (disproof, headers) {
-            (Disproof::Died(reason) | Disproof::Wrong(reason), Some(headers)) => {
+        Err(match (smoke_test_failure, headers) {
+            (SmokeTestFailure::Died(reason) | SmokeTestFailure::Wrong(reason), Some(headers)) => {
                 SupplyError::Misfit { headers: headers.into(), reason: from(reason) }
             }
-            (Disproof::NotLoaded(reason) | Disproof::Died(reason) | Disproof::Wrong(reason), _) => {
-                SupplyError::NotWorking { build: build.to_string(), reason: from(reason) }
-            }
+            (
+                SmokeTestFailure::NotLoaded(reason)
+                | SmokeTestFailure::Died(reason)
+                | SmokeTestFailure::Wrong(reason),
+                _,
+            ) => SupplyError::NotWorking { build: build.to_string(), reason: from(reason) },
         })
     }
 }

@@ -31,7 +31,7 @@ pub mod testing;
 
 pub use artifact::{Artifact, Tree};
 pub use compile::{CompileEvent, CompileOrder, compilable};
-pub use engines::{Engines, Prove};
+pub use engines::{Engines, SmokeTest};
 pub use error::SupplyError;
 pub use release::{KNOWN_ROCKSDB, nearest_release};
 pub use server::{MARIADB, MYSQL, POSTGRES, ServerProgram};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use model::Disproof;
+use model::SmokeTestFailure;
 use shim::Recipe;
 use supply::{Artifact, Engines, Own, Store, SupplyError};
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ const TOY: &str = "int toy_version(void) { return VERSION; }\nint toy_more(void)
 struct Bench {
     root: TempDir,
     /// What the next trial of a library finds.
-    disproof: Arc<Mutex<Option<Disproof>>>,
+    smoke_test_failure: Arc<Mutex<Option<SmokeTestFailure>>>,
 }
 
 impl Bench {
@@ -55,7 +55,7 @@ impl Bench {
             return None;
         }
         let root = tempfile::tempdir().expect("a temporary directory");
-        Some(Self { root, disproof: Arc::default() })
+        Some(Self { root, smoke_test_failure: Arc::default() })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -91,14 +91,14 @@ impl Bench {
 
     /// Opens the cache for a shim.
     fn store(&self, recipe: fn(&str) -> Option<Recipe>) -> Store {
-        let disproof = Arc::clone(&self.disproof);
+        let smoke_test_failure = Arc::clone(&self.smoke_test_failure);
         let engines = Engines {
             servers: Vec::new(),
             recipe,
             compiler: "cc".to_owned(),
-            prove: Box::new(move |_, library, work| {
+            smoke_test: Box::new(move |_, library, work| {
                 assert!(library.with_file_name("libassay-toy.so").is_file() && work.is_dir());
-                disproof.lock().expect("no panic").clone().map_or(Ok(()), Err)
+                smoke_test_failure.lock().expect("no panic").clone().map_or(Ok(()), Err)
             }),
         };
         Store::open(self.path("cache")).expect("a cache").knowing(engines)
@@ -214,17 +214,23 @@ fn headers_of_another_build_are_refused() {
     assert!(text.contains("the compiler says:\nassay-toy.c:"), "{text}");
     // All is well until it is tried.
     let library = bench.tree("tree", 1);
-    for (disproof, said) in [
-        (Disproof::Died("it died in the proof: signal 11 (SEGV)".to_owned()), "do not fit this"),
-        (Disproof::Wrong("a wrong answer".to_owned()), "do not fit this library: a wrong answer;"),
-        (Disproof::NotLoaded("no libx.so".to_owned()), "toy@mine is not kept: no libx.so"),
+    for (smoke_test_failure, said) in [
+        (
+            SmokeTestFailure::Died("it died in the proof: signal 11 (SEGV)".to_owned()),
+            "do not fit this",
+        ),
+        (
+            SmokeTestFailure::Wrong("a wrong answer".to_owned()),
+            "do not fit this library: a wrong answer;",
+        ),
+        (SmokeTestFailure::NotLoaded("no libx.so".to_owned()), "toy@mine is not kept: no libx.so"),
     ] {
-        *bench.disproof.lock().unwrap() = Some(disproof);
+        *bench.smoke_test_failure.lock().unwrap() = Some(smoke_test_failure);
         let text = add(&store, &library, None).unwrap_err().to_string();
         assert!(text.contains(said), "{text}");
         assert!(bench.is_empty());
     }
-    *bench.disproof.lock().unwrap() = None;
+    *bench.smoke_test_failure.lock().unwrap() = None;
     add(&store, &library, None).unwrap();
 }
 

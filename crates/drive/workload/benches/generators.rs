@@ -12,8 +12,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use engine::{Asked, Rows};
-use model::sql::{Copies, Doing, Draw, Procedure, Said, Table, Traffic};
+use engine::{ApplicationSetup, Rows};
+use model::sql::{CallMix, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{Application, Bounds, Bytes, DataShape, Op, OpKind, OpUnit, Step, StepRole, StopRule};
 use workload::{Generator, Group, Presence, Request, Tables, generators};
 
@@ -64,7 +64,7 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
     let table = Table {
         name: "pi".to_owned(),
         copies: Copies::PerClient,
-        create: Said::default(),
+        create: PerDialect::default(),
         id: Some("id".to_owned()),
     };
     let procedure = Procedure {
@@ -72,28 +72,28 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
         kind,
         table: 0,
         is_transaction: false,
-        statements: Said::default(),
+        statements: PerDialect::default(),
         arguments,
         row,
         rows,
         rows_expected: None,
     };
-    let traffic = Traffic {
+    let traffic_spec = TrafficSpec {
         name: name.clone(),
         about: about.clone(),
         role: StepRole::Load,
-        clients: Some(Doing::InTurn(vec![0])),
+        clients: Some(CallMix::InTurn(vec![0])),
         background: None,
         rows: None,
         unit: OpUnit::Row,
         settles: false,
     };
-    let (tables, procedures, steps) = (vec![table], vec![procedure], vec![traffic]);
+    let (tables, procedures, steps) = (vec![table], vec![procedure], vec![traffic_spec]);
     let (row_bytes, order) = (45, Vec::new());
     let application = Application { name, about, row_bytes, tables, procedures, steps, order };
-    let asked = Asked { application: Arc::new(application), clients: 1 };
+    let setup = ApplicationSetup { application: Arc::new(application), clients: 1 };
     let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 1 << 30 }));
-    let tables = Tables::ask(&asked, 0, bounds).expect("nobody is asked");
+    let tables = Tables::query(&setup, 0, bounds).expect("nobody is asked");
     let data = DataShape { rows: ROWS, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 };
     let step = Step::new("calls", StopRule::Operations(ROWS));
     let (presence, group, tables) = (Presence::All, Group::Clients, Some(&tables));

@@ -67,7 +67,7 @@ impl Judge {
     ) -> Result<u64, WrongAnswer> {
         let first = keys.clone().next().unwrap_or_default();
         seen.fill(false);
-        for (came, value) in rows.kept() {
+        for (came, value) in rows.stored() {
             let row = EntryRef { key: came, value };
             let unseen =
                 keys.clone().zip(seen.iter_mut()).find(|(key, seen)| !**seen && *key == came);
@@ -124,7 +124,7 @@ impl Judge {
         }
         // Distances from the start, which grow in either direction.
         let mut least = 0;
-        for (key, value) in rows.kept() {
+        for (key, value) in rows.stored() {
             let id = self.id(key)?;
             let distance = match direction {
                 Direction::Forward => id.checked_sub(first),
@@ -171,7 +171,7 @@ impl Judge {
 fn only(rows: &Rows) -> Result<Option<EntryRef<'_>>, Reason> {
     match rows.count() {
         0 => Ok(None),
-        1 => match rows.kept().next() {
+        1 => match rows.stored().next() {
             Some((key, value)) => Ok(Some(EntryRef { key, value })),
             None => Err("the row was not kept".to_owned()),
         },

@@ -10,7 +10,7 @@ use crate::error::WorkloadError;
 use crate::generator::{Generator, Group};
 use crate::key::ID_BYTES;
 use crate::random::Stream;
-use crate::step::{Order, Traffic, WRITER, find};
+use crate::step::{Order, TrafficSpec, WRITER, find};
 use crate::stream::{Action, Client, Keys};
 use crate::value::Bodies;
 
@@ -72,23 +72,24 @@ pub struct Request<'a> {
 /// # Ok::<(), workload::WorkloadError>(())
 /// ```
 pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
-    if let Some(tables) = request.tables.filter(|it| it.traffic(&request.step.name).is_some()) {
-        check_application(&tables.asked().application, request.step)?;
+    if let Some(tables) = request.tables.filter(|it| it.traffic_spec(&request.step.name).is_some())
+    {
+        check_application(&tables.setup().application, request.step)?;
         return application::generators(request, tables);
     }
     check(request.step, request.data)?;
     let recipe = find(&request.step.name)?;
-    let (traffic, clients) = match request.group {
+    let (traffic_spec, clients) = match request.group {
         Group::Clients => (recipe.clients, request.step.clients),
         Group::Writers => (recipe.has_writer.then_some(WRITER), 1),
     };
-    let Some(traffic) = traffic else { return Ok(Vec::new()) };
+    let Some(traffic_spec) = traffic_spec else { return Ok(Vec::new()) };
     let bodies = Arc::new(Bodies::new(request.data));
     (0..clients)
         .map(|client| {
             let part = Part { client, clients };
-            let keys = keys(request, traffic, part)?;
-            Ok(keys.generator(&client_of(request, traffic, part, &bodies)))
+            let keys = keys(request, traffic_spec, part)?;
+            Ok(keys.generator(&client_of(request, traffic_spec, part, &bodies)))
         })
         .collect()
 }
@@ -99,7 +100,8 @@ pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, Work
 /// [`WorkloadError::UnknownStep`], or the setting that is out of range.
 pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
     let recipe = find(&step.name)?;
-    let reads_absent = recipe.clients.is_some_and(|traffic| traffic.action == Action::GetAbsent);
+    let reads_absent =
+        recipe.clients.is_some_and(|traffic_spec| traffic_spec.action == Action::GetAbsent);
     let is_ratio = data.compressible_to > 0.0 && data.compressible_to <= 1.0;
     let id_bytes = u32::try_from(ID_BYTES).unwrap_or(u32::MAX);
     let limits = [
@@ -158,22 +160,22 @@ impl Part {
 /// Returns the rows a client picks.
 fn keys(
     request: &Request<'_>,
-    traffic: Traffic,
+    traffic_spec: TrafficSpec,
     part: Part,
 ) -> Result<Box<dyn Keys>, WorkloadError> {
-    let access = match traffic.action {
+    let access = match traffic_spec.action {
         Action::Scan(_) => Access::Range,
         Action::Get | Action::GetAbsent | Action::MultiGet | Action::Put | Action::Delete => {
             Access::Point
         }
     };
     let rows = request.data.rows;
-    let count = match (traffic.order, request.step.stop) {
+    let count = match (traffic_spec.order, request.step.stop) {
         (Order::Ascending | Order::Shuffled, StopRule::Operations(count)) => count.min(rows),
         _ => rows,
     };
     let space = Space { rows, access, first: part.first(count) };
-    Ok(match traffic.order {
+    Ok(match traffic_spec.order {
         Order::AsAsked => {
             let step = &request.step.name;
             distribution::parse(&request.step.distribution, space)
@@ -191,12 +193,12 @@ fn keys(
 /// Returns what a client's generator is made from.
 fn client_of<'a>(
     request: &Request<'a>,
-    traffic: Traffic,
+    traffic_spec: TrafficSpec,
     part: Part,
     bodies: &Arc<Bodies>,
 ) -> Client<'a> {
     let rows = request.data.rows;
-    let is_once = matches!(traffic.order, Order::Ascending | Order::Shuffled);
+    let is_once = matches!(traffic_spec.order, Order::Ascending | Order::Shuffled);
     let operations = match (request.group, request.step.stop) {
         (Group::Writers, _) => u64::MAX,
         (Group::Clients, StopRule::Operations(count)) if is_once => part.share(count.min(rows)),
@@ -205,7 +207,7 @@ fn client_of<'a>(
         (Group::Clients, StopRule::Duration(_)) => u64::MAX,
     };
     Client {
-        action: traffic.action,
+        action: traffic_spec.action,
         stream: Stream::new(request.seed, &request.step.name, request.group, part.client),
         operations,
         data: request.data,

@@ -3,8 +3,10 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use engine::{Asked, Rows};
-use model::sql::{Background, Copies, Doing, Draw, Procedure, RowCount, Said, Statement, Traffic};
+use engine::{ApplicationSetup, Rows};
+use model::sql::{
+    Background, CallMix, Copies, Draw, PerDialect, Procedure, RowCount, Statement, TrafficSpec,
+};
 use model::sql::{Part, Table};
 use model::{
     Application, Argument, Bounds, Call, DataShape, Load, Op, OpKind, OpUnit, Rate, Step, StepRole,
@@ -37,7 +39,7 @@ fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
         kind,
         table: 0,
         is_transaction: false,
-        statements: Said { postgres: vec![statement.clone()], mysql: vec![statement] },
+        statements: PerDialect { postgres: vec![statement.clone()], mysql: vec![statement] },
         arguments: Vec::new(),
         row: Vec::new(),
         rows: 0,
@@ -47,11 +49,11 @@ fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
 
 fn table(name: &str, copies: Copies) -> Table {
     let id = Some("id".to_owned());
-    Table { name: name.to_owned(), copies, create: Said::default(), id }
+    Table { name: name.to_owned(), copies, create: PerDialect::default(), id }
 }
 
-fn traffic(name: &str, clients: Doing) -> Traffic {
-    Traffic {
+fn traffic_spec(name: &str, clients: CallMix) -> TrafficSpec {
+    TrafficSpec {
         name: name.to_owned(),
         about: "does it".to_owned(),
         role: StepRole::Write,
@@ -99,7 +101,8 @@ fn toy() -> Application {
         arguments: vec![Draw::Id, Draw::Number],
         ..procedure("fixed", OpKind::Put, "UPDATE")
     };
-    let background = Background { doing: Doing::InTurn(vec![INSERT, DELETE]), rows_per_s: 300.0 };
+    let background =
+        Background { call_mix: CallMix::InTurn(vec![INSERT, DELETE]), rows_per_s: 300.0 };
     Application {
         name: "toy".to_owned(),
         about: "a toy".to_owned(),
@@ -107,33 +110,33 @@ fn toy() -> Application {
         tables: vec![table("pi", Copies::PerClient), table("sb", Copies::Fixed(4))],
         procedures: vec![insert, delete, points, range, index, fixed],
         steps: vec![
-            Traffic {
+            TrafficSpec {
                 rows: Some(RowCount { share: 1.0, fixed: 0 }),
-                ..traffic("load", Doing::InTurn(vec![INSERT]))
+                ..traffic_spec("load", CallMix::InTurn(vec![INSERT]))
             },
-            traffic("index", Doing::Once(vec![INDEX, RANGE])),
-            traffic("churn", Doing::InTurn(vec![INSERT, DELETE])),
-            Traffic {
+            traffic_spec("index", CallMix::Once(vec![INDEX, RANGE])),
+            traffic_spec("churn", CallMix::InTurn(vec![INSERT, DELETE])),
+            TrafficSpec {
                 background: Some(background),
                 settles: true,
-                ..traffic("query", Doing::Mix(vec![(POINTS, 3), (RANGE, 1)]))
+                ..traffic_spec("query", CallMix::Mix(vec![(POINTS, 3), (RANGE, 1)]))
             },
-            traffic("shared", Doing::Mix(vec![(FIXED, 1)])),
+            traffic_spec("shared", CallMix::Mix(vec![(FIXED, 1)])),
         ],
         order: vec!["load".to_owned()],
     }
 }
 
-fn asked(clients: u32) -> Asked {
-    Asked { application: Arc::new(toy()), clients }
+fn setup(clients: u32) -> ApplicationSetup {
+    ApplicationSetup { application: Arc::new(toy()), clients }
 }
 
-fn tables_of(asked: &Asked, bounds: Bounds) -> Tables {
-    Tables::ask::<Infallible>(asked, 2, |_, _| Ok(Some(bounds))).unwrap()
+fn tables_of(setup: &ApplicationSetup, bounds: Bounds) -> Tables {
+    Tables::query::<Infallible>(setup, 2, |_, _| Ok(Some(bounds))).unwrap()
 }
 
 fn tables(clients: u32, first: i64, next: i64) -> Tables {
-    tables_of(&asked(clients), Bounds { first, next })
+    tables_of(&setup(clients), Bounds { first, next })
 }
 
 fn step(name: &str, clients: u32) -> Step {
@@ -223,7 +226,7 @@ fn a_row_has_the_values_its_draws_describe() {
 fn later_steps_draw_later_moments() {
     let moment = |index| {
         let bounds = |_, _| Ok::<_, Infallible>(None);
-        let tables = Tables::ask(&asked(1), index, bounds).unwrap();
+        let tables = Tables::query(&setup(1), index, bounds).unwrap();
         let mut client = of(&step("load", 1), &tables, 9, Group::Clients).remove(0);
         let call = next(&mut client).unwrap();
         let Argument::Moment(second) = call.arguments[0] else { panic!("{call:?}") };
@@ -281,7 +284,7 @@ fn an_empty_table_is_asked_for_what_is_not_there() {
 #[test]
 fn what_is_done_once_is_done_for_every_copy_by_the_client_whose_it_is() {
     // More copies than clients: those of clients of other steps.
-    let tables = tables_of(&asked(5), Bounds::default());
+    let tables = tables_of(&setup(5), Bounds::default());
     let mut clients = of(&step("index", 2), &tables, 9, Group::Clients);
     let calls = |client: &mut Box<dyn Generator>| -> Vec<_> {
         take(client, 100).iter().map(|call| (call.procedure, call.table)).collect()
@@ -393,7 +396,7 @@ fn what_cannot_be_drawn_is_refused_with_the_procedure_s_name() {
     }
     assert!(refused(&|toy| toy.tables[0].id = None).contains("name its id column"));
     assert!(refused(&|toy| toy.procedures.truncate(3)).contains("no procedure 3"));
-    let weightless = Doing::Mix(vec![(POINTS, 0)]);
+    let weightless = CallMix::Mix(vec![(POINTS, 0)]);
     assert!(refused(&|toy| toy.steps[3].clients = Some(weightless.clone())).contains("above 0"));
     let unknown = workload::check_application(&toy(), &step("l.i9", 1)).unwrap_err().to_string();
     assert!(unknown.contains("load, index, churn"), "{unknown}");

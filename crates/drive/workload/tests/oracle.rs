@@ -119,8 +119,8 @@ fn every_distribution_works_with_every_kind_of_operation() {
         ["sequential", "zipf:0.5", "zipf:1.2", "latest", "hotspot:64.512", "hotspot:8.64"];
     for distribution in distributions {
         for info in catalog() {
-            let asked = Step { distribution: distribution.to_owned(), ..step(&info.name) };
-            let tallies = run(&[step("fillseq"), asked]);
+            let setup = Step { distribution: distribution.to_owned(), ..step(&info.name) };
+            let tallies = run(&[step("fillseq"), setup]);
             assert_eq!(tallies[1].rows, tallies[1].verified, "{} {distribution}", info.name);
         }
     }
@@ -203,7 +203,7 @@ fn lied(name: &str, presence: Presence, lie: Lie) -> String {
     rows.clear(true);
     let op = client.next().unwrap();
     engine.session().unwrap().execute(&op, &mut rows).unwrap();
-    let truth: Vec<_> = rows.kept().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+    let truth: Vec<_> = rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
     rows.clear(true);
     lie(&truth, &mut rows);
     match client.check(&rows) {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
-use model::honesty::SearchRecord;
 use model::record::{RunEnd, SCHEMA};
+use model::validity::SearchRecord;
 use model::{IntervalRecord, Manifest, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
 

@@ -16,8 +16,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-use model::honesty::{Keeping, SearchRecord, VoidCause};
 use model::record::{OpSummaries, RunEnd, SCHEMA};
+use model::validity::{InvalidCause, LoadStatus, SearchRecord};
 use model::{IntervalRecord, RunRecord};
 
 const CELL: &str = "memory.c1.r1";
@@ -152,12 +152,12 @@ fn the_intervals_of_open_loops_and_of_searches_add_up_to_the_record() {
         };
         let of = |summaries: &OpSummaries| done(summaries).map(|(_, count)| count).sum::<u64>();
         assert_eq!(sum(&own), of(&step.clients), "{}", step.step.name);
-        let Some(voided) = &step.voided else { continue };
-        let valid: Vec<_> = own.iter().filter(|one| one.void.is_none()).copied().collect();
-        assert_eq!(sum(&valid), of(&voided.valid));
-        assert_eq!(own.len() - valid.len(), voided.intervals as usize);
+        let Some(invalid_intervals) = &step.invalid_intervals else { continue };
+        let valid: Vec<_> = own.iter().filter(|one| one.invalid.is_none()).copied().collect();
+        assert_eq!(sum(&valid), of(&invalid_intervals.valid));
+        assert_eq!(own.len() - valid.len(), invalid_intervals.intervals as usize);
         let within: u64 = valid.iter().filter_map(|one| one.within_limit).sum();
-        assert_eq!(voided.within_limit, Some(within));
+        assert_eq!(invalid_intervals.within_limit, Some(within));
     }
 }
 
@@ -166,9 +166,9 @@ fn what_was_judged_and_searched_is_read_again() {
     let (dir, record) = open_loop();
     assert!(record.calibration.is_some() && record.invalid.is_none());
     let [_, open, searched] = &record.steps[..] else { panic!("three steps") };
-    assert_eq!(open.keeping, Some(Keeping::Kept));
-    let causes = &open.voided.as_ref().expect("a second was void").causes;
-    assert_eq!(causes[..], [(VoidCause::Paused, 1)]);
+    assert_eq!(open.load_status, Some(LoadStatus::Sustained));
+    let causes = &open.invalid_intervals.as_ref().expect("a second was void").causes;
+    assert_eq!(causes[..], [(InvalidCause::Paused, 1)]);
     let search = searched.search.as_ref().expect("a search");
     assert!(search.found.is_some() && search.confirmed().is_some());
     let file = dir.run_dir(OPEN_CELL).join("2.readrandom.search.json");

@@ -38,8 +38,8 @@ impl Account {
     }
 
     /// Notes a whole second's operations.
-    pub(crate) fn second(&mut self, done: f64, is_void: bool) {
-        self.seconds_done.push((done, is_void));
+    pub(crate) fn second(&mut self, done: f64, is_invalid: bool) {
+        self.seconds_done.push((done, is_invalid));
     }
 
     /// Returns the counters' growth since the beginning.
@@ -58,8 +58,8 @@ impl Account {
     }
 
     /// Returns the throughput over the whole seconds noted, void ones left out unless asked for.
-    pub(crate) fn seconds(&self, has_void: bool) -> SecondStats {
-        let counted = self.seconds_done.iter().filter(|(_, is_void)| has_void || !is_void);
+    pub(crate) fn seconds(&self, has_invalid: bool) -> SecondStats {
+        let counted = self.seconds_done.iter().filter(|(_, is_invalid)| has_invalid || !is_invalid);
         let mut done: Vec<f64> = counted.map(|(done, _)| *done).collect();
         done.sort_by(f64::total_cmp);
         let Some(&max_ops) = done.last() else { return SecondStats::default() };
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn void_seconds_are_left_out_unless_asked_for() {
         let mut account = Account::default();
-        for (done, is_void) in [(50.0, false), (0.0, true), (70.0, false)] {
-            account.second(done, is_void);
+        for (done, is_invalid) in [(50.0, false), (0.0, true), (70.0, false)] {
+            account.second(done, is_invalid);
         }
         let valid = account.seconds(false);
         assert_eq!((valid.seconds, valid.stalled_seconds), (2, 0));

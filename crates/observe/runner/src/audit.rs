@@ -24,8 +24,8 @@ impl<W: Write + Send> Worker<'_, W> {
     /// # Errors
     /// When the parent is gone.
     pub(crate) fn kept_step(&self, at: &At<'_>, books: &mut Books) -> Result<StepEnds, String> {
-        let Some(traffic) = books.traffic(&at.step.name) else { return self.step(at) };
-        let unknown = books.unknown(traffic);
+        let Some(traffic_spec) = books.traffic_spec(&at.step.name) else { return self.step(at) };
+        let unknown = books.unknown(traffic_spec);
         let failed = |error: EngineError| {
             let end = StepEnd::Failed { reason: error.to_string() };
             StepEnds { index: at.index, end, ..StepEnds::default() }
@@ -37,11 +37,11 @@ impl<W: Write + Send> Worker<'_, W> {
             books.counted(copy, rows);
         }
         let bounds = |table, copy| at.engine.bounds(table, copy);
-        let tables = match Tables::ask(books.asked(), at.index, bounds) {
+        let tables = match Tables::query(books.setup(), at.index, bounds) {
             Ok(tables) => tables,
             Err(error) => return Ok(failed(error)),
         };
-        let counted = Counted::new(at.engine, books.asked());
+        let counted = Counted::new(at.engine, books.setup());
         let mut ends = self.step(&At {
             engine: &counted,
             tables: Some(&tables),
@@ -205,11 +205,11 @@ mod tests {
     fn order(steps: &[&str]) -> Order {
         let step = |name: &&str| {
             let application = application();
-            let traffic = application.step(name).unwrap();
-            let calls = application.calls(traffic, 400, 2);
+            let traffic_spec = application.step(name).unwrap();
+            let calls = application.calls(traffic_spec, 400, 2);
             let end = StopRule::Duration(Nanos::from_millis(300));
             let stop = calls.map_or(end, StopRule::Operations);
-            Step { clients: 2, unit: traffic.unit, ..Step::new(*name, stop) }
+            Step { clients: 2, unit: traffic_spec.unit, ..Step::new(*name, stop) }
         };
         Order {
             cell: Cell {
@@ -337,7 +337,7 @@ mod tests {
         let heard = run(&["load", "query"], Fault::ReturnsFewer);
         let ends = ends(&heard);
         let [finding] = &ends[1].findings[..] else { panic!("{:?}", ends[1].findings) };
-        assert_eq!((finding.code.as_str(), finding.severity), ("A053", Severity::Doubt));
-        assert!(finding.seen.contains("`points` returned 3.00 a call"), "{finding:?}");
+        assert_eq!((finding.code.as_str(), finding.severity), ("A053", Severity::Warning));
+        assert!(finding.evidence.contains("`points` returned 3.00 a call"), "{finding:?}");
     }
 }

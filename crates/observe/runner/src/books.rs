@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use engine::Asked;
+use engine::ApplicationSetup;
 use model::OpKind;
 use model::record::{Finding, Severity};
-use model::sql::{Doing, Part, Procedure, Traffic};
+use model::sql::{CallMix, Part, Procedure, TrafficSpec};
 
 use crate::counted::{Calls, Tallies};
 
@@ -67,33 +67,33 @@ impl Entry {
 /// The books of one run.
 #[derive(Debug)]
 pub(crate) struct Books {
-    asked: Asked,
+    setup: ApplicationSetup,
     entries: BTreeMap<Copy, Entry>,
 }
 
 impl Books {
     /// Opens empty books.
-    pub(crate) const fn open(asked: Asked) -> Self {
-        Self { asked, entries: BTreeMap::new() }
+    pub(crate) const fn open(setup: ApplicationSetup) -> Self {
+        Self { setup, entries: BTreeMap::new() }
     }
 
     /// Returns what is asked.
-    pub(crate) const fn asked(&self) -> &Asked {
-        &self.asked
+    pub(crate) const fn setup(&self) -> &ApplicationSetup {
+        &self.setup
     }
 
     /// Returns the application's step of that name.
-    pub(crate) fn traffic(&self, step: &str) -> Option<&Traffic> {
-        self.asked.application.step(step)
+    pub(crate) fn traffic_spec(&self, step: &str) -> Option<&TrafficSpec> {
+        self.setup.application.step(step)
     }
 
     /// Returns the copies whose rows must be counted before the step, to know what it adds to.
-    pub(crate) fn unknown(&self, traffic: &Traffic) -> Vec<Copy> {
-        let called = called(traffic).into_iter();
-        let procedures = called.filter_map(|at| self.asked.application.procedures.get(at));
+    pub(crate) fn unknown(&self, traffic_spec: &TrafficSpec) -> Vec<Copy> {
+        let called = called(traffic_spec).into_iter();
+        let procedures = called.filter_map(|at| self.setup.application.procedures.get(at));
         let changing = procedures.filter(|it| matches!(effect(it), Effect::Adds | Effect::Removes));
         let copies = changing
-            .flat_map(|it| (0..self.asked.copies(it.table)).map(move |copy| (it.table, copy)));
+            .flat_map(|it| (0..self.setup.copies(it.table)).map(move |copy| (it.table, copy)));
         let mut copies: Vec<_> = copies.filter(|copy| !self.entries.contains_key(copy)).collect();
         copies.sort_unstable();
         copies.dedup();
@@ -107,7 +107,7 @@ impl Books {
 
     /// Notes what a step has called.
     pub(crate) fn note(&mut self, tallies: &Tallies) {
-        for (at, procedure) in self.asked.application.procedures.iter().enumerate() {
+        for (at, procedure) in self.setup.application.procedures.iter().enumerate() {
             for (copy, calls) in (0..).zip(tallies.of(at)) {
                 let copy = (procedure.table, copy);
                 let Some(entry) = self.entries.get_mut(&copy) else { continue };
@@ -153,13 +153,13 @@ impl Books {
 
     /// Returns a copy's name.
     fn name(&self, (table, copy): Copy) -> String {
-        let table = self.asked.application.tables.get(usize::from(table));
+        let table = self.setup.application.tables.get(usize::from(table));
         table.map_or_else(String::new, |table| format!("{}{}", table.name, copy + 1))
     }
 
     /// Returns the doubts about a step whose calls returned other numbers of rows than they should.
     pub(crate) fn doubts(&self, tallies: &Tallies) -> Vec<Finding> {
-        let procedures = self.asked.application.procedures.iter().enumerate();
+        let procedures = self.setup.application.procedures.iter().enumerate();
         let one = |(at, procedure): (usize, &Procedure)| {
             let mut calls = Calls::default();
             tallies.of(at).iter().for_each(|of_copy| calls.merge(of_copy));
@@ -186,17 +186,17 @@ impl Entry {
 }
 
 /// Returns the positions of the procedures that a step calls.
-fn called(traffic: &Traffic) -> Vec<usize> {
-    let background = traffic.background.as_ref().map(|background| &background.doing);
-    let positions = |doing: &Doing| -> Vec<usize> {
-        match doing {
-            Doing::Mix(weights) => weights.iter().map(|(at, _)| usize::from(*at)).collect(),
-            Doing::InTurn(turns) | Doing::Once(turns) => {
+fn called(traffic_spec: &TrafficSpec) -> Vec<usize> {
+    let background = traffic_spec.background.as_ref().map(|background| &background.call_mix);
+    let positions = |call_mix: &CallMix| -> Vec<usize> {
+        match call_mix {
+            CallMix::Mix(weights) => weights.iter().map(|(at, _)| usize::from(*at)).collect(),
+            CallMix::InTurn(turns) | CallMix::Once(turns) => {
                 turns.iter().map(|at| usize::from(*at)).collect()
             }
         }
     };
-    traffic.clients.iter().chain(background).flat_map(positions).collect()
+    traffic_spec.clients.iter().chain(background).flat_map(positions).collect()
 }
 
 /// Returns what calls of `procedure` do to the number of rows.
@@ -243,8 +243,8 @@ fn other_rows(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
     let name = &procedure.name;
     Some(Finding {
         code: "A053".to_owned(),
-        severity: Severity::Doubt,
-        seen: format!(
+        severity: Severity::Warning,
+        evidence: format!(
             "{than} rows per query than asked: `{name}` returned {mean:.2} a call on average, and \
              should return {expected}"
         ),
@@ -270,12 +270,12 @@ mod tests {
         both.kind = OpKind::Transaction;
         both.statements.mysql = vec![Statement { parts: vec![part] }];
         application.procedures.push(both);
-        Books::open(Asked { application: Arc::new(application), clients: 2 })
+        Books::open(ApplicationSetup { application: Arc::new(application), clients: 2 })
     }
 
     /// Tallies in which a procedure was called on copy 1.
     fn called(books: &Books, procedure: usize, calls: Calls) -> Tallies {
-        let mut tallies = Tallies::new(books.asked());
+        let mut tallies = Tallies::new(books.setup());
         tallies.set(procedure, 1, calls);
         tallies
     }
@@ -288,8 +288,8 @@ mod tests {
     fn only_copies_that_a_step_changes_are_counted_before_it_and_once() {
         let mut books = books();
         let unknown = |books: &Books, step: &str| {
-            let traffic = books.traffic(step).cloned().unwrap();
-            books.unknown(&traffic)
+            let traffic_spec = books.traffic_spec(step).cloned().unwrap();
+            books.unknown(&traffic_spec)
         };
         assert_eq!(unknown(&books, "index"), []);
         assert_eq!(unknown(&books, "query"), [(0, 0), (0, 1)], "its writers do");

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use engine::{Asked, Engine, EngineError, Maintenance, Pipeline, Rows, Session};
+use engine::{ApplicationSetup, Engine, EngineError, Maintenance, Pipeline, Rows, Session};
 use model::{Call, EngineState, Identity, Op, Options, Outcome};
 
 /// What calls of one procedure on one copy came to.
@@ -58,7 +58,7 @@ pub(crate) struct Tallies {
 
 impl Tallies {
     /// Returns tallies without any call, for what `asked` may call.
-    pub(crate) fn new(asked: &Asked) -> Self {
+    pub(crate) fn new(asked: &ApplicationSetup) -> Self {
         let mut starts = vec![0];
         for procedure in &asked.application.procedures {
             let copies = usize::try_from(asked.copies(procedure.table)).unwrap_or_default();
@@ -110,7 +110,7 @@ pub(crate) struct Counted<'a> {
 
 impl<'a> Counted<'a> {
     /// Returns `engine`, counted from now on.
-    pub(crate) fn new(engine: &'a dyn Engine, asked: &Asked) -> Self {
+    pub(crate) fn new(engine: &'a dyn Engine, asked: &ApplicationSetup) -> Self {
         let none = Tallies::new(asked);
         Self { engine, tallies: Mutex::new(none.clone()), none }
     }

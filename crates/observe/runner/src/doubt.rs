@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use model::honesty::{Keeping, Outcome, VoidCause, Voided};
 use model::record::{Finding, Severity};
+use model::validity::{InvalidCause, InvalidIntervals, LoadStatus, Outcome};
 use model::{Nanos, Placement, StepRecord};
 
 use crate::evidence::Setting;
-use crate::keeping::too_many_voids;
+use crate::load_status::too_many_voids;
 use crate::span::Part;
 
 /// Busy threads per CPU from which there are more than CPUs: CPUs used, and clients that wait for
@@ -33,46 +33,50 @@ pub(crate) fn doubts(step: &StepRecord) -> Vec<Finding> {
 
 /// Returns why a step makes its run invalid, if it does.
 pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
-    let voided = step.voided.as_ref().filter(|voided| !is_usable(voided))?;
-    Some(format!("{}: {}", step.step.name, seen_of(voided)))
+    let invalid_intervals = step
+        .invalid_intervals
+        .as_ref()
+        .filter(|invalid_intervals| !is_usable(invalid_intervals))?;
+    Some(format!("{}: {}", step.step.name, seen_of(invalid_intervals)))
 }
 
 /// Returns whether what is left of a step speaks for the whole.
-pub(crate) fn is_usable(voided: &Voided) -> bool {
-    too_many_voids(voided.intervals as usize, voided.of_intervals as usize).is_none()
+pub(crate) fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
+    too_many_voids(invalid_intervals.intervals as usize, invalid_intervals.of_intervals as usize)
+        .is_none()
 }
 
 /// Tells of a closed loop that was in somebody's way too often to leave it out.
 ///
 /// A closed loop promises no schedule, so its client cannot have missed one: the step counts as a
 /// whole, and is doubted. An open loop in the same place is invalid.
-pub(crate) fn busy_host(voided: &Voided) -> Finding {
+pub(crate) fn busy_host(invalid_intervals: &InvalidIntervals) -> Finding {
     doubt(
         "A021",
-        format!("{}; a closed loop counts them all the same", seen_of(voided)),
+        format!("{}; a closed loop counts them all the same", seen_of(invalid_intervals)),
         "stop the other processes of the host, and repeat: the figures are the host's as well",
     )
 }
 
-fn doubt(code: &str, seen: String, remedy: &str) -> Finding {
+fn doubt(code: &str, evidence: String, remedy: &str) -> Finding {
     let (code, remedy) = (code.to_owned(), remedy.to_owned());
-    Finding { code, severity: Severity::Doubt, seen, remedy }
+    Finding { code, severity: Severity::Warning, evidence, remedy }
 }
 
 /// Tells of an open loop that was not kept up with.
 fn unkept(step: &StepRecord) -> Option<Finding> {
-    match step.keeping.as_ref()? {
-        Keeping::Kept => None,
+    match step.load_status.as_ref()? {
+        LoadStatus::Sustained => None,
         // The void intervals are told by themselves.
-        Keeping::ClientBound { .. } if invalid(step).is_some() => None,
-        Keeping::Overloaded { seen } => Some(doubt(
+        LoadStatus::ClientBound { .. } if invalid(step).is_some() => None,
+        LoadStatus::Overloaded { evidence } => Some(doubt(
             "A004",
-            format!("overloaded: {seen}"),
+            format!("overloaded: {evidence}"),
             "no steady response time exists at this rate: lower it, or search one with a limit",
         )),
-        Keeping::ClientBound { seen } => {
+        LoadStatus::ClientBound { evidence } => {
             let remedy = "this says nothing of the engine: lower the rate, or give the client CPUs";
-            let told = doubt("A008", format!("client-bound: {seen}"), remedy);
+            let told = doubt("A008", format!("client-bound: {evidence}"), remedy);
             Some(Finding { severity: Severity::Blocking, ..told })
         }
     }
@@ -80,10 +84,12 @@ fn unkept(step: &StepRecord) -> Option<Finding> {
 
 /// Tells of intervals that do not count.
 fn voids(step: &StepRecord) -> Option<Finding> {
-    let voided = step.voided.as_ref()?;
-    let most = voided.causes.iter().filter(|(cause, _)| *cause != VoidCause::Aftermath);
-    let most = most.max_by_key(|(_, count)| *count).map_or(VoidCause::Client, |(cause, _)| *cause);
-    let mut finding = doubt("A011", seen_of(voided), remedy(most));
+    let invalid_intervals = step.invalid_intervals.as_ref()?;
+    let most =
+        invalid_intervals.causes.iter().filter(|(cause, _)| *cause != InvalidCause::Aftermath);
+    let most =
+        most.max_by_key(|(_, count)| *count).map_or(InvalidCause::Client, |(cause, _)| *cause);
+    let mut finding = doubt("A011", seen_of(invalid_intervals), remedy(most));
     if invalid(step).is_some() {
         finding.severity = Severity::Blocking;
     }
@@ -91,25 +97,28 @@ fn voids(step: &StepRecord) -> Option<Finding> {
 }
 
 /// Returns which intervals do not count, in words.
-fn seen_of(voided: &Voided) -> String {
-    let verb = if voided.intervals == 1 { "is" } else { "are" };
-    let mut seen = format!("{} of {} intervals {verb} void", voided.intervals, voided.of_intervals);
-    for (at, (cause, count)) in voided.causes.iter().enumerate() {
+fn seen_of(invalid_intervals: &InvalidIntervals) -> String {
+    let verb = if invalid_intervals.intervals == 1 { "is" } else { "are" };
+    let mut evidence = format!(
+        "{} of {} intervals {verb} void",
+        invalid_intervals.intervals, invalid_intervals.of_intervals
+    );
+    for (at, (cause, count)) in invalid_intervals.causes.iter().enumerate() {
         let before = if at == 0 { ": " } else { ", " };
         // Writing to a text does not fail.
-        write!(seen, "{before}{} ({count})", cause.phrase()).ok();
+        write!(evidence, "{before}{} ({count})", cause.phrase()).ok();
     }
-    seen
+    evidence
 }
 
 /// Returns what to do about a cause.
-const fn remedy(cause: VoidCause) -> &'static str {
+const fn remedy(cause: InvalidCause) -> &'static str {
     match cause {
-        VoidCause::Paused => "let nothing stop the worker: no debugger, no freezer, no suspend",
-        VoidCause::Throttled => "raise the CPU cap of the control group assay runs in",
-        VoidCause::Steal => "repeat on a host whose CPUs are not shared with other guests",
-        VoidCause::Neighbours => "stop the other processes of the host, and repeat",
-        VoidCause::Client | VoidCause::Aftermath => {
+        InvalidCause::Paused => "let nothing stop the worker: no debugger, no freezer, no suspend",
+        InvalidCause::Throttled => "raise the CPU cap of the control group assay runs in",
+        InvalidCause::Steal => "repeat on a host whose CPUs are not shared with other guests",
+        InvalidCause::Neighbours => "stop the other processes of the host, and repeat",
+        InvalidCause::Client | InvalidCause::Aftermath => {
             "lower the rate or the number of clients, or pace them by `spin` on CPUs of their own"
         }
     }
@@ -120,15 +129,16 @@ fn searched(step: &StepRecord) -> Option<Finding> {
     let search = step.search.as_ref()?;
     if search.found.is_none() {
         let limit = search.limit.map(|limit| format!(" that keeps {limit}")).unwrap_or_default();
-        let void = search.probes.iter().filter(|probe| probe.outcome == Outcome::Voided).count();
-        let remedy = if void > search.probes.len() / 3 {
+        let invalid =
+            search.probes.iter().filter(|probe| probe.outcome == Outcome::Invalid).count();
+        let remedy = if invalid > search.probes.len() / 3 {
             "repeat on a quiet host: many probes were void"
         } else {
             "loosen the limit, or see in the probes what broke it (assay show)"
         };
         let probes = search.probes.len();
-        let seen = format!("found nothing{limit} in {probes} probes: {}", search.ended);
-        return Some(doubt("A041", seen, remedy));
+        let evidence = format!("found nothing{limit} in {probes} probes: {}", search.ended);
+        return Some(doubt("A041", evidence, remedy));
     }
     search.is_path_dependent.then(|| {
         doubt(
@@ -170,17 +180,17 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
     if !is_full && late == 0 && share <= RUN_QUEUE_SHARE {
         return None;
     }
-    let mut seen = format!(
+    let mut evidence = format!(
         "more busy threads than CPUs: {used:.2} of {cpus} CPUs used, and clients waited {:.1} % of \
          their time for one",
         share * 100.0
     );
     if late > 0 {
         // Writing to a text does not fail.
-        write!(seen, "; in {late} intervals clients began late for it").ok();
+        write!(evidence, "; in {late} intervals clients began late for it").ok();
     }
     let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
-    Some(doubt("A009", seen, remedy))
+    Some(doubt("A009", evidence, remedy))
 }
 
 #[cfg(test)]
@@ -192,11 +202,11 @@ mod tests {
     use crate::innocence::Judgement;
     use crate::span::{Judged, Span};
 
-    fn voided(intervals: u32) -> Voided {
-        Voided {
+    fn invalid_intervals(intervals: u32) -> InvalidIntervals {
+        InvalidIntervals {
             intervals,
             of_intervals: 10,
-            causes: vec![(VoidCause::Neighbours, intervals)],
+            causes: vec![(InvalidCause::Neighbours, intervals)],
             valid_ns: Nanos::from_secs(10 - u64::from(intervals)),
             valid: OpSummaries::new(),
             within_limit: None,
@@ -205,11 +215,14 @@ mod tests {
 
     #[test]
     fn a_closed_loop_on_a_busy_host_is_doubted_as_a_whole() {
-        assert!(is_usable(&voided(2)) && !is_usable(&voided(3)));
-        let told = busy_host(&voided(7));
-        assert_eq!((told.code.as_str(), told.severity), ("A021", Severity::Doubt));
-        assert!(told.seen.starts_with("7 of 10 intervals are void: other processes"), "{told:?}");
-        assert!(told.seen.ends_with("counts them all the same"), "{told:?}");
+        assert!(is_usable(&invalid_intervals(2)) && !is_usable(&invalid_intervals(3)));
+        let told = busy_host(&invalid_intervals(7));
+        assert_eq!((told.code.as_str(), told.severity), ("A021", Severity::Warning));
+        assert!(
+            told.evidence.starts_with("7 of 10 intervals are void: other processes"),
+            "{told:?}"
+        );
+        assert!(told.evidence.ends_with("counts them all the same"), "{told:?}");
     }
 
     /// Ten seconds by two clients on two CPUs, of which so much was used and waited for.
@@ -229,7 +242,7 @@ mod tests {
             clients: OpSummaries::new(),
             writers: OpSummaries::new(),
             probe: None,
-            void: None,
+            invalid: None,
             start_lag: None,
             within_limit: None,
             readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
@@ -250,28 +263,28 @@ mod tests {
         assert_eq!(busy(19.9, 0.2, &step), None, "two clients fill two CPUs and nobody waits");
         let told = busy(19.8, 0.9, &step).unwrap();
         assert_eq!(told.code, "A009");
-        let seen = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited 4.5 % of \
+        let evidence = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited 4.5 % of \
                     their time for one";
-        assert_eq!(told.seen, seen);
+        assert_eq!(told.evidence, evidence);
         assert!(busy(9.0, 1.1, &step).is_some(), "they wait although CPUs are free: pinned");
     }
 
     #[test]
     fn what_is_void_is_a_doubt_and_too_much_of_it_is_blocking() {
         let mut step = closed();
-        for (intervals, severity) in [(2, Severity::Doubt), (3, Severity::Blocking)] {
-            step.voided = Some(voided(intervals));
+        for (intervals, severity) in [(2, Severity::Warning), (3, Severity::Blocking)] {
+            step.invalid_intervals = Some(invalid_intervals(intervals));
             let [told] = &doubts(&step)[..] else { panic!("one finding") };
             assert_eq!((told.code.as_str(), told.severity), ("A011", severity));
             assert_eq!(invalid(&step).is_some(), severity == Severity::Blocking);
         }
         // The client's part is told once.
-        step.keeping = Some(Keeping::ClientBound { seen: String::new() });
+        step.load_status = Some(LoadStatus::ClientBound { evidence: String::new() });
         assert_eq!(doubts(&step).len(), 1);
-        step.voided = None;
+        step.invalid_intervals = None;
         assert_eq!(doubts(&step)[0].code, "A008");
-        step.keeping = Some(Keeping::Overloaded { seen: "88.0 % served".to_owned() });
-        assert_eq!(doubts(&step)[0].seen, "overloaded: 88.0 % served");
+        step.load_status = Some(LoadStatus::Overloaded { evidence: "88.0 % served".to_owned() });
+        assert_eq!(doubts(&step)[0].evidence, "overloaded: 88.0 % served");
     }
 
     fn closed() -> StepRecord {

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use archive::{ExperimentDir, RunWriter};
 use load::SteadyClock;
-use model::honesty::ProbeRecord;
 use model::record::SCHEMA;
+use model::validity::ProbeRecord;
 use model::{
     Bytes, Cell, Experiment, IntervalRecord, Load, Manifest, Nanos, RunEnd, RunRecord, Step,
     StepRecord,

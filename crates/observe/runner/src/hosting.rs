@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::EngineError;
 use model::{Address, Endpoint, Experiment, RunEnd, Variant};
 use sampler::{Foreign, IsLog, ServerGroup, ServerTargets};
-use server::{Death, Kind, Quarters, READY_WITHIN, Running, ServerError, Start};
+use server::{Death, Kind, READY_WITHIN, Running, ServerError, ServerPlacement, Start};
 
 use crate::data::RunData;
 use crate::error::RunnerError;
@@ -103,7 +103,7 @@ impl Host {
             settings: &variant.settings,
             options: &variant.options,
             user: bench.server_user.as_deref(),
-            quarters: Quarters { groups: group.dirs().to_vec(), cpus: cpus.server.clone() },
+            placement: ServerPlacement { groups: group.dirs().to_vec(), cpus: cpus.server.clone() },
             templates: Some(bench.data.path()),
             ready_within: READY_WITHIN,
         };
@@ -208,7 +208,7 @@ impl Own {
         if self.has_killed() {
             return RunEnd::OutOfMemory { step };
         }
-        let words = death.last_words.as_str();
+        let words = death.last_log_lines.as_str();
         let how = bad_end(death.status, words)
             .unwrap_or_else(|| format!("exit code 0; its last words: {words}"));
         RunEnd::Crashed { step, reason: format!("the server died: {how}") }

@@ -3,7 +3,7 @@
 //! It decides nothing about what is run (that is `plan`) and computes nothing from it (that is
 //! `analysis`). The parent half (`supervise`) and the child half ([`work`]) speak the few message
 //! types of `message` over stdin and stdout. The child runs loads (`trial`) and searches
-//! (`probing`); the parent keeps what is known of the step in hand (`ledger`) and judges from the
+//! (`probing`); the parent keeps what is known of the step in hand (`accumulator`) and judges from the
 //! client's and the host's accounts which intervals count (`innocence`).
 //!
 //! Invariants: whatever the engine does to its process is a recorded outcome, never the end of
@@ -12,11 +12,10 @@
 //! a reason outside the engine.
 
 mod account;
+mod accumulator;
 mod audit;
 mod books;
 mod counted;
-mod course;
-mod cut;
 mod data;
 mod demand;
 mod doubt;
@@ -26,29 +25,29 @@ mod evidence;
 mod experiment;
 mod hosting;
 mod innocence;
-mod keeping;
-mod ledger;
+mod load_status;
 mod memory;
 mod message;
 mod placement;
 mod preflight;
 mod probing;
 mod process;
-mod proof;
 #[cfg(test)]
 mod scripted;
 mod settle;
+mod smoke_test;
 mod span;
 mod stamp;
 mod supervise;
 mod tally;
+mod time_profile;
 #[cfg(test)]
 mod toy;
 mod trial;
+mod warmup_trim;
 mod watch;
 mod worker;
 
-pub use cut::cut;
 pub use data::{DataRoot, free_space};
 pub use error::RunnerError;
 pub use experiment::{Interrupt, Progress, Workbench, run_cells};
@@ -56,6 +55,7 @@ pub use hosting::Served;
 pub use message::{Library, ProbeBegins};
 pub use preflight::check_variants;
 pub use process::WorkerProgram;
-pub use proof::{disproof, prove};
+pub use smoke_test::{serve_smoke_test, smoke_test};
 pub use stamp::{now_utc, stamp_id, wall_time};
+pub use warmup_trim::trim_warmup;
 pub use worker::{Registry, work};

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::honesty::{Calibration, Purpose, SearchRecord};
 use model::record::{ClockRecord, Finding, OpCounts, SettleRecord};
+use model::validity::{Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
     Options, Pace, Readings, Step, Variant,
@@ -73,7 +73,7 @@ pub(crate) enum Command {
     /// Stop after the operations in hand.
     Stop,
     /// Whether each interval of the probe's measured span is void, in order.
-    Judged { is_void: Vec<bool> },
+    Judged { is_invalid: Vec<bool> },
 }
 
 /// Worker to parent.

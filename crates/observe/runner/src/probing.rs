@@ -5,7 +5,8 @@ use std::io::Write;
 use load::{Interval, StepTotals};
 use model::{EngineState, Load, Nanos, OpenLoad, Pace, Rate, Readings, Step, StopRule};
 use search::{
-    ClientSearch, ClientSpec, Next, Probe, ProbeLoad, RateSearch, RateSpec, Search, Second, Seen,
+    ClientSearch, ClientSpec, Next, Probe, ProbeLoad, ProbeObservation, RateSearch, RateSpec,
+    Search, Second,
 };
 
 use crate::account::{gauges, growth};
@@ -17,7 +18,7 @@ use crate::worker::Worker;
 
 /// A probe that was run.
 struct Probed {
-    seen: Seen,
+    evidence: ProbeObservation,
     /// What it would be as a step.
     ends: StepEnds,
 }
@@ -38,8 +39,8 @@ impl<W: Write + Send> Worker<'_, W> {
         };
         let mut drain = Drain::new();
         while let Next::Probe(probe) = search.next() {
-            let Probed { seen, ends } = self.probe(at, &probe, &mut drain)?;
-            search.tell(&seen);
+            let Probed { evidence, ends } = self.probe(at, &probe, &mut drain)?;
+            search.observe(&evidence);
             self.say(&Message::ProbeEnds { search: Box::new(search.record().clone()) })?;
             if ends.end != StepEnd::Finished {
                 own.end = ends.end;
@@ -102,19 +103,19 @@ impl<W: Write + Send> Worker<'_, W> {
         })?;
         let after = self.look(at.engine);
         self.say(&Message::ProbeMeasured { after: Box::new(after.clone()) })?;
-        let is_void = self.wait_for_judgement()?;
+        let is_invalid = self.wait_for_judgement()?;
         let ends = match &tried {
             Ok(totals) => tally::step_ends(at.index, totals),
             Err(end) => StepEnds { index: at.index, end: end.clone(), ..StepEnds::default() },
         };
-        let mut seen = watcher.seen(tried.ok().as_ref(), &after, &is_void);
-        seen.drained = drained;
-        seen.stop = match &ends.end {
+        let mut evidence = watcher.evidence(tried.ok().as_ref(), &after, &is_invalid);
+        evidence.drained = drained;
+        evidence.stop = match &ends.end {
             StepEnd::Finished => None,
             StepEnd::Stopped => Some("the user stopped it".to_owned()),
             StepEnd::Failed { reason } => Some(reason.clone()),
         };
-        Ok(Probed { seen, ends })
+        Ok(Probed { evidence, ends })
     }
 
     /// Waits until what earlier probes owe is paid off; an engine that fails is left to the probe.
@@ -216,10 +217,15 @@ impl Watcher {
     }
 
     /// Returns what was seen; `totals` is absent when the load could not be run.
-    fn seen(self, totals: Option<&StepTotals>, after: &EngineState, is_void: &[bool]) -> Seen {
+    fn evidence(
+        self,
+        totals: Option<&StepTotals>,
+        after: &EngineState,
+        is_invalid: &[bool],
+    ) -> ProbeObservation {
         let mut seconds = self.seconds;
-        for (second, is_void) in seconds.iter_mut().zip(is_void) {
-            second.is_void = *is_void;
+        for (second, is_invalid) in seconds.iter_mut().zip(is_invalid) {
+            second.is_invalid = *is_invalid;
         }
         let debt = |state: &EngineState| state.readings.get("engine_debt_bytes").copied();
         let (mut response, mut service) = (load::empty_histogram(), load::empty_histogram());
@@ -232,7 +238,7 @@ impl Watcher {
         let arrivals = totals.and_then(|totals| totals.arrivals.as_ref());
         let censored = arrivals.map_or(0, |arrivals| arrivals.censored.len());
         let in_time = |limit| arrivals.map_or(0, |all| tally::count_within(&all.censored, limit));
-        Seen {
+        ProbeObservation {
             seconds,
             censored_late: self.limit.map_or(0, |limit| censored - in_time(limit)),
             censored,
@@ -249,7 +255,7 @@ impl Watcher {
 #[cfg(test)]
 mod tests {
     use load::{ArrivalTotals, KindTally};
-    use model::honesty::Purpose;
+    use model::validity::Purpose;
     use model::{DataShape, Limit, OpKind, Pacing};
     use workload::Presence;
 
@@ -356,24 +362,27 @@ mod tests {
             }),
             end: load::StepEnd::Finished,
         };
-        let seen = watcher.seen(Some(&totals), &state(7.0, 450.0), &[true, false]);
-        let seconds: Vec<_> =
-            seen.seconds.iter().map(|second| (second.ended, second.late, second.is_void)).collect();
+        let evidence = watcher.evidence(Some(&totals), &state(7.0, 450.0), &[true, false]);
+        let seconds: Vec<_> = evidence
+            .seconds
+            .iter()
+            .map(|second| (second.ended, second.late, second.is_invalid))
+            .collect();
         assert_eq!(seconds, [(99, 9, true), (50, 0, false)], "the warm-up is left out");
         let stalls: Vec<_> =
-            seen.seconds.iter().map(|second| second.readings["engine_stall_us"]).collect();
+            evidence.seconds.iter().map(|second| second.readings["engine_stall_us"]).collect();
         assert_eq!(stalls, [50.0, 0.0], "growth, not totals");
-        assert!((seen.seconds[0].readings["engine_debt_bytes"] - 8.0).abs() < 1e-9, "a gauge");
-        assert_eq!((seen.censored, seen.censored_late), (7, 3));
-        assert_eq!((seen.response.count, seen.duration), (147, Nanos::from_secs(2)));
-        assert_eq!(seen.debt_bytes, Some((5.0, 7.0)));
+        assert!((evidence.seconds[0].readings["engine_debt_bytes"] - 8.0).abs() < 1e-9, "a gauge");
+        assert_eq!((evidence.censored, evidence.censored_late), (7, 3));
+        assert_eq!((evidence.response.count, evidence.duration), (147, Nanos::from_secs(2)));
+        assert_eq!(evidence.debt_bytes, Some((5.0, 7.0)));
     }
 
     #[test]
     fn a_load_that_could_not_be_run_shows_nothing() {
         let watcher = Watcher::new(&step(Load::FindClients), EngineState::default());
-        let seen = watcher.seen(None, &EngineState::default(), &[]);
-        assert_eq!((seen.seconds.len(), seen.censored, seen.debt_bytes), (0, 0, None));
-        assert_eq!(seen.response.count, 0);
+        let evidence = watcher.evidence(None, &EngineState::default(), &[]);
+        assert_eq!((evidence.seconds.len(), evidence.censored, evidence.debt_bytes), (0, 0, None));
+        assert_eq!(evidence.response.count, 0);
     }
 }

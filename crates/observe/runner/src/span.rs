@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use load::empty_histogram;
-use model::honesty::{Void, VoidCause, Voided};
 use model::record::{OpCounts, OpSummaries, OpSummary};
+use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
 use model::{Buckets, EngineState, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings};
 
 use crate::account::{Account, of_kind};
-use crate::course::Seconds;
 use crate::innocence::Judgement;
 use crate::tally::{Told, add_to_buckets};
+use crate::time_profile::Seconds;
 
 /// A measured span, of a step or of a probe.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct Span {
     /// When it began, UTC, RFC 3339.
     pub(crate) since: String,
     pub(crate) part: Part,
-    pub(crate) course: Seconds,
+    pub(crate) time_profile: Seconds,
 }
 
 impl Span {
@@ -43,9 +43,9 @@ impl Span {
                 reason = "a second's operations are far below 2^53"
             )]
             let done = judged.unit.done(&record.clients) as f64;
-            self.account.second(done / record.length_ns.as_secs_f64(), record.void.is_some());
+            self.account.second(done / record.length_ns.as_secs_f64(), record.invalid.is_some());
         }
-        self.course.add(record, judged.unit, is_whole);
+        self.time_profile.add(record, judged.unit, is_whole);
         self.part.add(judged);
     }
 }
@@ -54,8 +54,8 @@ impl Span {
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     /// Whether each interval is void, in order.
-    pub(crate) is_void: Vec<bool>,
-    causes: BTreeMap<VoidCause, u32>,
+    pub(crate) is_invalid: Vec<bool>,
+    causes: BTreeMap<InvalidCause, u32>,
     valid_ns: Nanos,
     kinds: BTreeMap<OpKind, Sum>,
     /// Growth of counters over the intervals that count.
@@ -96,16 +96,16 @@ pub(crate) struct Judged<'a> {
 impl Part {
     fn add(&mut self, judged: &Judged<'_>) {
         let record = judged.record;
-        let void = record.void.as_ref();
-        self.is_void.push(void.is_some());
+        let invalid = record.invalid.as_ref();
+        self.is_invalid.push(invalid.is_some());
         self.backlogs.push(judged.backlog);
         if let Some(within) = record.within_limit {
             let (all, valid) = self.within.unwrap_or_default();
-            let counted = if void.is_some() { 0 } else { within };
+            let counted = if invalid.is_some() { 0 } else { within };
             self.within = Some((all + within, valid + counted));
         }
-        if let Some(void) = void {
-            *self.causes.entry(void.cause).or_default() += 1;
+        if let Some(invalid) = invalid {
+            *self.causes.entry(invalid.cause).or_default() += 1;
             return;
         }
         self.valid_ns = self.valid_ns.after(record.length_ns);
@@ -121,7 +121,7 @@ impl Part {
     /// Adds the arrivals that were not served at the span's end, with their ages: at least their
     /// response times. They belong to the last interval, and count when it does.
     pub(crate) fn add_censored(&mut self, ages: &Histogram<u64>) {
-        if self.is_void.last().is_none_or(|is_void| *is_void) {
+        if self.is_invalid.last().is_none_or(|is_invalid| *is_invalid) {
             return;
         }
         Sum::add_censored(&mut self.kinds, ages);
@@ -129,7 +129,7 @@ impl Part {
 
     /// Returns the number of intervals.
     pub(crate) fn intervals(&self) -> u32 {
-        u32::try_from(self.is_void.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.is_invalid.len()).unwrap_or(u32::MAX)
     }
 
     /// Returns the number of intervals that do not count.
@@ -148,8 +148,8 @@ impl Part {
     }
 
     /// Returns what does not count and what is left; `None` when everything counts.
-    pub(crate) fn voided(&self) -> Option<Voided> {
-        (self.void_intervals() > 0).then(|| Voided {
+    pub(crate) fn invalid_intervals(&self) -> Option<InvalidIntervals> {
+        (self.void_intervals() > 0).then(|| InvalidIntervals {
             intervals: self.void_intervals(),
             of_intervals: self.intervals(),
             causes: self.causes.iter().map(|(cause, count)| (*cause, *count)).collect(),
@@ -199,9 +199,9 @@ impl Sum {
 }
 
 /// Returns why an interval is void, if it is.
-pub(crate) const fn void_of(judgement: &Judgement) -> Option<&Void> {
+pub(crate) const fn void_of(judgement: &Judgement) -> Option<&InvalidReason> {
     match judgement {
-        Judgement::Void(void) => Some(void),
+        Judgement::Invalid(invalid) => Some(invalid),
         Judgement::InTime | Judgement::EngineHadTheCpus => None,
     }
 }
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     /// A second of gets.
-    fn interval(summary: OpSummary, void: Option<Void>) -> IntervalRecord {
+    fn interval(summary: OpSummary, invalid: Option<InvalidReason>) -> IntervalRecord {
         IntervalRecord {
             step_index: 0,
             step: "readrandom".to_owned(),
@@ -221,7 +221,7 @@ mod tests {
             clients: [(OpKind::Get, summary)].into(),
             writers: OpSummaries::new(),
             probe: None,
-            void,
+            invalid,
             start_lag: None,
             within_limit: None,
             readings: [("process_cpu_user_us", 7.0), ("rss_bytes", 5.0)]
@@ -231,14 +231,14 @@ mod tests {
     }
 
     /// A second in which `done` gets were done, each in `ns`; void when there is a cause.
-    fn add(span: &mut Span, done: u64, ns: u64, cause: Option<VoidCause>) {
+    fn add(span: &mut Span, done: u64, ns: u64, cause: Option<InvalidCause>) {
         let (mut response, mut service) = (empty_histogram(), empty_histogram());
         response.record_n(ns, done).unwrap();
         service.record_n(ns / 2, done).unwrap();
         let counts = OpCounts { done, ..OpCounts::default() };
         let summary = OpSummary { counts, ..OpSummary::default() };
         let judgement = cause.map_or(Judgement::InTime, |cause| {
-            Judgement::Void(Void { cause, seen: String::new() })
+            Judgement::Invalid(InvalidReason { cause, evidence: String::new() })
         });
         let record = interval(summary, void_of(&judgement).cloned());
         let within_limit = Some(done / 2);
@@ -257,7 +257,7 @@ mod tests {
         let mut span = Span::default();
         add(&mut span, 10, 1000, None);
         let part = &span.part;
-        assert_eq!((part.voided(), part.within_limit()), (None, Some(5)));
+        assert_eq!((part.invalid_intervals(), part.within_limit()), (None, Some(5)));
         assert_eq!((part.intervals(), part.valid_length()), (1, Nanos::SECOND));
     }
 
@@ -265,22 +265,25 @@ mod tests {
     fn what_counts_is_merged_from_the_intervals_that_count() {
         let mut span = Span::default();
         add(&mut span, 90, 1_000, None);
-        add(&mut span, 50, 9_000_000, Some(VoidCause::Steal));
+        add(&mut span, 50, 9_000_000, Some(InvalidCause::Steal));
         add(&mut span, 10, 2_000, None);
-        add(&mut span, 20, 9_000_000, Some(VoidCause::Aftermath));
+        add(&mut span, 20, 9_000_000, Some(InvalidCause::Aftermath));
         let part = &span.part;
-        let voided = part.voided().unwrap();
-        assert_eq!((voided.intervals, voided.of_intervals), (2, 4));
-        assert_eq!(voided.causes, [(VoidCause::Steal, 1), (VoidCause::Aftermath, 1)]);
-        assert_eq!(voided.valid_ns, Nanos::from_secs(2));
-        let valid = &voided.valid[&OpKind::Get];
+        let invalid_intervals = part.invalid_intervals().unwrap();
+        assert_eq!((invalid_intervals.intervals, invalid_intervals.of_intervals), (2, 4));
+        assert_eq!(
+            invalid_intervals.causes,
+            [(InvalidCause::Steal, 1), (InvalidCause::Aftermath, 1)]
+        );
+        assert_eq!(invalid_intervals.valid_ns, Nanos::from_secs(2));
+        let valid = &invalid_intervals.valid[&OpKind::Get];
         assert_eq!((valid.counts.done, valid.response.count, valid.service.count), (100, 100, 100));
         assert!(valid.response.max_ns < 2_100 && valid.response.p50_ns < 1_100, "{valid:?}");
-        assert_eq!((part.within_limit(), voided.within_limit), (Some(85), Some(50)));
+        assert_eq!((part.within_limit(), invalid_intervals.within_limit), (Some(85), Some(50)));
         let cpu = "process_cpu_user_us".to_owned();
         assert_eq!(part.readings, [(cpu, 14.0)].into(), "a gauge has no growth");
         assert_eq!(span.account.seconds(false).seconds, 2);
-        assert_eq!(part.is_void, [false, true, false, true]);
+        assert_eq!(part.is_invalid, [false, true, false, true]);
     }
 
     /// Goal: the throughput of a load is that of its rows; an index that is built has none.
@@ -310,13 +313,13 @@ mod tests {
         ages.record_n(500_000_000, 5).unwrap();
         for (is_last_void, counted) in [(false, 105), (true, 100)] {
             let mut span = Span::default();
-            add(&mut span, 1, 1_000, Some(VoidCause::Client));
+            add(&mut span, 1, 1_000, Some(InvalidCause::Client));
             add(&mut span, 100, 1_000, None);
             if is_last_void {
-                add(&mut span, 1, 1_000, Some(VoidCause::Client));
+                add(&mut span, 1, 1_000, Some(InvalidCause::Client));
             }
             span.part.add_censored(&ages);
-            let valid = span.part.voided().unwrap().valid[&OpKind::Get];
+            let valid = span.part.invalid_intervals().unwrap().valid[&OpKind::Get];
             assert_eq!((valid.response.count, valid.service.count), (counted, 100));
             assert_eq!(valid.counts.done, 100, "nobody has served them");
         }

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use archive::{HistogramPlace, RunWriter, Times};
 use load::{Clock, SteadyClock};
-use model::honesty::SearchRecord;
 use model::record::ClockRecord;
+use model::validity::SearchRecord;
 use model::{Identity, Nanos, Options, Placement, RunEnd, RunRecord};
 
+use crate::accumulator::{Kept, StepAccumulator};
 use crate::data::RunData;
 use crate::doubt::invalid;
 use crate::experiment::{Progress, WATCH_EVERY, Workbench};
 use crate::hosting::Host;
-use crate::ledger::{Kept, Ledger};
 use crate::memory::MemoryWatch;
 use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
 use crate::process::{Heard, Process, bad_end};
@@ -34,7 +34,7 @@ pub(crate) struct Supervisor<'a> {
     clock: &'a SteadyClock,
     writer: RunWriter,
     record: RunRecord,
-    ledger: Ledger<'a>,
+    accumulator: StepAccumulator<'a>,
     watch: Watch,
     steps: Vec<model::Step>,
     kept_files: Vec<PathBuf>,
@@ -61,8 +61,8 @@ pub(crate) struct Start<'a> {
 impl<'a> Supervisor<'a> {
     pub(crate) fn new(start: Start<'a>) -> Self {
         let first = start.steps.first().expect("a plan's cells have steps").clone();
-        let mut ledger = Ledger::open(start.clock, start.samplers, first);
-        ledger.place(start.placement);
+        let mut accumulator = StepAccumulator::open(start.clock, start.samplers, first);
+        accumulator.place(start.placement);
         Self {
             bench: start.bench,
             process: start.process,
@@ -73,7 +73,7 @@ impl<'a> Supervisor<'a> {
             clock: start.clock,
             writer: start.writer,
             record: start.record,
-            ledger,
+            accumulator,
             steps: start.steps,
             watch: Watch::begin(start.clock.now()),
             kept_files: Vec::new(),
@@ -111,7 +111,7 @@ impl<'a> Supervisor<'a> {
         match message {
             Message::Calibrated { calibration } => {
                 self.alive();
-                self.ledger.calibrate(&calibration);
+                self.accumulator.calibrate(&calibration);
                 self.record.calibration = Some(calibration);
             }
             Message::Opened { identity, effective_options, keep } => {
@@ -126,16 +126,16 @@ impl<'a> Supervisor<'a> {
             Message::StepBegins { index } => {
                 self.enter(Phase::Engine);
                 let index = (index as usize).min(self.steps.len() - 1);
-                self.ledger.begin_step(index, self.steps[index].clone());
-                progress(Progress::StepBegins { step: &self.ledger.step });
+                self.accumulator.begin_step(index, self.steps[index].clone());
+                progress(Progress::StepBegins { step: &self.accumulator.step });
             }
             Message::ProbeBegins(probe) => {
                 self.enter(Phase::Engine);
-                self.ledger.begin_probe(probe);
+                self.accumulator.begin_probe(probe);
             }
             Message::MeasuringBegins { before, is_patient } => {
-                self.ledger.begin_span(*before);
-                let has_clients = self.ledger.step.stop != model::StopRule::Operations(0);
+                self.accumulator.begin_span(*before);
+                let has_clients = self.accumulator.step.stop != model::StopRule::Operations(0);
                 let must_end = has_clients && !is_patient;
                 self.enter(if must_end { Phase::Clients } else { Phase::Engine });
                 self.process.tell(&Command::Go);
@@ -143,8 +143,8 @@ impl<'a> Supervisor<'a> {
             Message::Interval(interval) => self.interval(&interval, progress)?,
             Message::ProbeMeasured { after } => {
                 self.enter(Phase::Engine);
-                let is_void = self.ledger.end_probe(*after);
-                self.process.tell(&Command::Judged { is_void });
+                let is_invalid = self.accumulator.end_probe(*after);
+                self.process.tell(&Command::Judged { is_invalid });
             }
             Message::ProbeEnds { search } => self.probe_ends(&search, progress)?,
             Message::Heartbeat { operations } => {
@@ -152,14 +152,14 @@ impl<'a> Supervisor<'a> {
             }
             Message::Stage { name } => {
                 self.enter(Phase::Engine);
-                progress(Progress::Stage { step: &self.ledger.step, stage: &name });
+                progress(Progress::Stage { step: &self.accumulator.step, stage: &name });
             }
             Message::StepEnds(ends) => {
                 self.enter(Phase::Engine);
                 self.step_ends(*ends, progress)?;
                 self.process.tell(&Command::Go);
             }
-            Message::Violated { reason } => self.failed(self.ledger.step.name.clone(), reason),
+            Message::Violated { reason } => self.failed(self.accumulator.step.name.clone(), reason),
             Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
             Message::Closed { clock } => self.closed(clock),
             // Told in proofs only.
@@ -208,7 +208,7 @@ impl<'a> Supervisor<'a> {
         told: &IntervalMessage,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), archive::ArchiveError> {
-        let kept = match self.ledger.interval(told) {
+        let kept = match self.accumulator.interval(told) {
             Ok(kept) => kept,
             Err(reason) => {
                 self.give_up(reason);
@@ -221,8 +221,8 @@ impl<'a> Supervisor<'a> {
         }
         self.writer.append_interval(record)?;
         self.keep_histograms(&kept)?;
-        let probe = self.ledger.probe;
-        progress(Progress::Second { step: &self.ledger.step, probe, interval: record });
+        let probe = self.accumulator.probe;
+        progress(Progress::Second { step: &self.accumulator.step, probe, interval: record });
         Ok(())
     }
 
@@ -255,7 +255,7 @@ impl<'a> Supervisor<'a> {
         };
         // What does not decode ends the run a moment later, with the reason.
         let Ok(ages) = decode(&told.censored) else { return Ok(()) };
-        let tag = format!("{}.{}", self.ledger.index, self.ledger.step.name);
+        let tag = format!("{}.{}", self.accumulator.index, self.accumulator.step.name);
         let place = HistogramPlace { tag: &tag, start: ends.duration, length: Nanos(0) };
         self.writer.append_censored(&place, &ages)
     }
@@ -267,9 +267,9 @@ impl<'a> Supervisor<'a> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), archive::ArchiveError> {
         self.enter(Phase::Engine);
-        self.ledger.take_search(search);
-        let step = &self.ledger.step;
-        self.writer.write_search(&format!("{}.{}", self.ledger.index, step.name), search)?;
+        self.accumulator.take_search(search);
+        let step = &self.accumulator.step;
+        self.writer.write_search(&format!("{}.{}", self.accumulator.index, step.name), search)?;
         if let Some(probe) = search.probes.last() {
             progress(Progress::ProbeEnds { step, probe });
         }
@@ -285,7 +285,7 @@ impl<'a> Supervisor<'a> {
         ends: StepEnds,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), archive::ArchiveError> {
-        let step = self.ledger.step.name.clone();
+        let step = self.accumulator.step.name.clone();
         match ends.end {
             StepEnd::Finished => {}
             StepEnd::Stopped => {
@@ -298,7 +298,7 @@ impl<'a> Supervisor<'a> {
             }
         }
         self.keep_censored(&ends)?;
-        match self.ledger.end_step(ends) {
+        match self.accumulator.end_step(ends) {
             Ok(record) => {
                 // The first step that was disturbed too much is reason enough.
                 self.record.invalid = self.record.invalid.take().or_else(|| invalid(&record));
@@ -323,7 +323,7 @@ impl<'a> Supervisor<'a> {
             self.end.take_if(|end| matches!(end, RunEnd::Failed { .. }));
             return self.end_with(end);
         }
-        let settle_cap = self.ledger.step.settle_cap;
+        let settle_cap = self.accumulator.step.settle_cap;
         let Some(alarm) = self.watch.look(self.bench, settle_cap, self.clock.now()) else { return };
         match alarm {
             Alarm::Stop => self.process.tell(&Command::Stop),
@@ -360,7 +360,7 @@ impl<'a> Supervisor<'a> {
         if self.record.steps.len() == self.steps.len() {
             return "close".to_owned();
         }
-        self.ledger.step.name.clone()
+        self.accumulator.step.name.clone()
     }
 
     /// Ends the server and keeps its files; a run that failed may have failed for its death.

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::{Asked, Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
-use model::sql::{Background, Copies, Doing, Draw, Procedure, RowCount, Said, Table, Traffic};
+use engine::{ApplicationSetup, Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
+use model::sql::{
+    Background, CallMix, Copies, Draw, PerDialect, Procedure, RowCount, Table, TrafficSpec,
+};
 use model::{
     Application, Argument, Bounds, Call, Capabilities, EngineState, Identity, Op, OpKind, OpUnit,
     Options, Outcome, StepRole,
@@ -31,7 +33,7 @@ pub(crate) struct Toy(pub(crate) Fault);
 /// The open toy.
 struct Open {
     fault: Fault,
-    asked: Asked,
+    asked: ApplicationSetup,
     tables: Mutex<BTreeMap<(u16, u32), Queue>>,
     inserts: AtomicU64,
 }
@@ -169,13 +171,13 @@ pub(crate) fn application() -> Application {
         kind,
         table: 0,
         is_transaction: false,
-        statements: Said::default(),
+        statements: PerDialect::default(),
         arguments: Vec::new(),
         row: Vec::new(),
         rows,
         rows_expected: None,
     };
-    let step = |name: &str, clients| Traffic {
+    let step = |name: &str, clients| TrafficSpec {
         name: name.to_owned(),
         about: "does it".to_owned(),
         role: StepRole::Write,
@@ -185,7 +187,7 @@ pub(crate) fn application() -> Application {
         unit: OpUnit::Row,
         settles: false,
     };
-    let background = Background { doing: Doing::InTurn(vec![0, 1]), rows_per_s: 500.0 };
+    let background = Background { call_mix: CallMix::InTurn(vec![0, 1]), rows_per_s: 500.0 };
     Application {
         name: "toy".to_owned(),
         about: "a toy".to_owned(),
@@ -193,7 +195,7 @@ pub(crate) fn application() -> Application {
         tables: vec![Table {
             name: "pi".to_owned(),
             copies: Copies::PerClient,
-            create: Said::default(),
+            create: PerDialect::default(),
             id: Some("id".to_owned()),
         }],
         procedures: vec![
@@ -207,14 +209,14 @@ pub(crate) fn application() -> Application {
             procedure("index", OpKind::Define, 0),
         ],
         steps: vec![
-            step("load", Doing::InTurn(vec![0])),
-            Traffic { unit: OpUnit::Rows(400), ..step("index", Doing::Once(vec![3])) },
-            Traffic { settles: true, ..step("churn", Doing::InTurn(vec![0, 1])) },
-            Traffic {
+            step("load", CallMix::InTurn(vec![0])),
+            TrafficSpec { unit: OpUnit::Rows(400), ..step("index", CallMix::Once(vec![3])) },
+            TrafficSpec { settles: true, ..step("churn", CallMix::InTurn(vec![0, 1])) },
+            TrafficSpec {
                 background: Some(background),
                 rows: None,
                 unit: OpUnit::Operation,
-                ..step("query", Doing::Mix(vec![(2, 1)]))
+                ..step("query", CallMix::Mix(vec![(2, 1)]))
             },
         ],
         order: Vec::new(),

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use engine::Engine;
 use load::{Event, GroupRun, Interval, LoadError, StepRun, StepTotals, run_step};
-use model::sql::Doing;
+use model::sql::CallMix;
 use model::{Application, DataShape, Load, Nanos, OpKind, Readings, Step, StopRule};
 use workload::{Group, Presence, Request, Tables};
 
@@ -33,17 +33,17 @@ pub(crate) struct At<'a> {
 impl At<'_> {
     /// Returns the application, in a step of its own.
     pub(crate) fn application(&self) -> Option<&Application> {
-        self.tables.map(|tables| &*tables.asked().application)
+        self.tables.map(|tables| &*tables.setup().application)
     }
 
     /// Returns when a load stops that is to stop by `stop`.
     ///
     /// What is done once for each table has its own end: tables may not divide by the clients.
     fn stop(&self, stop: StopRule) -> StopRule {
-        let traffic = self.tables.and_then(|tables| tables.traffic(&self.step.name));
-        match traffic.and_then(|traffic| traffic.clients.as_ref()) {
-            Some(Doing::Once(_)) => StopRule::Operations(u64::MAX),
-            Some(Doing::Mix(_) | Doing::InTurn(_)) | None => stop,
+        let traffic_spec = self.tables.and_then(|tables| tables.traffic_spec(&self.step.name));
+        match traffic_spec.and_then(|traffic_spec| traffic_spec.clients.as_ref()) {
+            Some(CallMix::Once(_)) => StopRule::Operations(u64::MAX),
+            Some(CallMix::Mix(_) | CallMix::InTurn(_)) | None => stop,
         }
     }
 }

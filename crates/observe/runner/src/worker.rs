@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use engine::{Asked, Driver, Engine, EngineError, OpenSpec};
+use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec};
 use load::{SteadyClock, StopFlag, process_readings};
 use malloc::{Heap, Tunables};
 use model::record::{ClockRecord, SettleRecord};
@@ -72,8 +72,8 @@ fn listen(
             match serde_json::from_str(&line) {
                 Ok(Command::Run(order)) => drop(send_order.send(order)),
                 Ok(Command::Go) => drop(send_reply.send(Reply::Go)),
-                Ok(Command::Judged { is_void }) => {
-                    drop(send_reply.send(Reply::Judged(is_void)));
+                Ok(Command::Judged { is_invalid }) => {
+                    drop(send_reply.send(Reply::Judged(is_invalid)));
                 }
                 Ok(Command::Stop) => {
                     stop.set();
@@ -162,9 +162,9 @@ fn step_seed(order: &Order, index: u32) -> u64 {
 }
 
 /// Returns what is asked of a server beside keys and values.
-fn asked(order: &Order) -> Option<Asked> {
+fn asked(order: &Order) -> Option<ApplicationSetup> {
     let application = Arc::new(order.application.clone()?);
-    Some(Asked { application, clients: order.clients_max })
+    Some(ApplicationSetup { application, clients: order.clients_max })
 }
 
 /// Returns every step the order may name; those of the application first.
@@ -394,7 +394,7 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Waits for the parent's word on which intervals of a probe are void.
     pub(crate) fn wait_for_judgement(&self) -> Result<Vec<bool>, String> {
         match self.reply()? {
-            Reply::Judged(is_void) => Ok(is_void),
+            Reply::Judged(is_invalid) => Ok(is_invalid),
             Reply::Go => Err("the parent did not judge the probe".to_owned()),
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use archive::{ExperimentDir, Results};
 use malloc::Libraries;
-use model::honesty::SearchRecord;
+use model::validity::SearchRecord;
 use model::{Allocator, Bytes, Manifest, Nanos, RunEnd, RunRecord};
 use runner::{
     DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram, check_variants, run_cells,

@@ -2,12 +2,12 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
-use model::honesty::ProbeRecord;
 use model::record::Percentiles;
+use model::validity::ProbeRecord;
 use model::{
     IntervalRecord, Limit, Manifest, Nanos, OpUnit, RunRecord, Step, StepRecord, StopRule, Unit,
 };
-use report::figure::figure;
+use render::figure::figure;
 use runner::{ProbeBegins, Progress};
 
 use crate::ui::Ui;
@@ -215,8 +215,8 @@ fn second_text(unit: OpUnit, probe: Option<ProbeBegins>, interval: &IntervalReco
     if let Some(p99) = p99.filter(|p99| *p99 > 0) {
         parts.push(format!("p99 {}", Nanos(p99)));
     }
-    if let Some(void) = &interval.void {
-        parts.push(format!("void: {}", void.cause.phrase()));
+    if let Some(invalid) = &interval.invalid {
+        parts.push(format!("void: {}", invalid.cause.phrase()));
     }
     if interval.is_warmup {
         parts.push("(warm-up)".to_owned());
@@ -262,8 +262,8 @@ fn percentile(times: &Percentiles, limit: Option<Limit>) -> (&'static str, u64) 
 /// Returns a finished step in one line: rates and times of what counts.
 fn step_line(run: &str, step: &StepRecord) -> String {
     let name = &step.step.name;
-    let (clients, span) = match &step.voided {
-        Some(voided) => (&voided.valid, voided.valid_ns),
+    let (clients, span) = match &step.invalid_intervals {
+        Some(invalid_intervals) => (&invalid_intervals.valid, invalid_intervals.valid_ns),
         None => (&step.clients, step.duration_ns),
     };
     let mut parts = vec![format!("{run}  {name}")];
@@ -297,7 +297,7 @@ fn step_line(run: &str, step: &StepRecord) -> String {
         parts.push(search.ended.clone());
     }
     for finding in &step.findings {
-        parts.push(format!("{} {}", finding.code, finding.seen));
+        parts.push(format!("{} {}", finding.code, finding.evidence));
     }
     parts.join("  ")
 }
@@ -306,8 +306,8 @@ fn step_line(run: &str, step: &StepRecord) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::honesty::{Outcome, Purpose, Void, VoidCause};
     use model::record::OpCounts;
+    use model::validity::{InvalidCause, InvalidReason, Outcome, Purpose};
     use model::{Load, OpKind};
 
     use super::*;
@@ -336,7 +336,7 @@ mod tests {
             clients: [(OpKind::Get, summary)].into(),
             writers: BTreeMap::new(),
             probe: None,
-            void: None,
+            invalid: None,
             start_lag: None,
             within_limit: None,
             readings: BTreeMap::new(),
@@ -353,8 +353,8 @@ mod tests {
         let mut second = interval(151_000, 14_100);
         assert_eq!(second_text(OpUnit::Operation, None, &second), "151 k/s  p99 14.1 us");
         second.readings.insert("offered_ops".to_owned(), 152_000.0);
-        let seen = "steal".to_owned();
-        second.void = Some(Void { cause: VoidCause::Steal, seen });
+        let evidence = "steal".to_owned();
+        second.invalid = Some(InvalidReason { cause: InvalidCause::Steal, evidence });
         let probe = ProbeBegins {
             number: 5,
             purpose: Purpose::Bisect,

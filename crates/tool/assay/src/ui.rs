@@ -53,8 +53,8 @@ impl Ui {
     }
 
     /// Returns how reports are to look.
-    pub(crate) fn style(&self) -> report::Style {
-        report::Style { width: self.width, has_colour: self.has_colour, has_costs: false }
+    pub(crate) fn style(&self) -> render::Style {
+        render::Style { width: self.width, has_colour: self.has_colour, has_costs: false }
     }
 }
 

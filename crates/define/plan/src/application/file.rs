@@ -87,7 +87,7 @@ pub(crate) struct StepTable {
     pub(crate) name: Spanned<String>,
     pub(crate) about: Spanned<String>,
     pub(crate) role: Spanned<String>,
-    pub(crate) clients: Option<Spanned<DoingEntry>>,
+    pub(crate) clients: Option<Spanned<CallMixEntry>>,
     pub(crate) background: Option<Spanned<BackgroundTable>>,
     pub(crate) rows: Option<Spanned<Text>>,
     pub(crate) unit: Option<Spanned<String>>,
@@ -100,13 +100,13 @@ pub(crate) struct StepTable {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BackgroundTable {
-    pub(crate) procedures: Spanned<DoingEntry>,
+    pub(crate) procedures: Spanned<CallMixEntry>,
     pub(crate) rows_per_s: Spanned<Text>,
 }
 
 /// What the clients of a step do, as written.
 #[derive(Debug, Clone)]
-pub(crate) enum DoingEntry {
+pub(crate) enum CallMixEntry {
     /// A list: one after the other.
     InTurn(Vec<Spanned<String>>),
     /// `{ once = [...] }`.
@@ -115,32 +115,32 @@ pub(crate) enum DoingEntry {
     Mix(Named<Text>),
 }
 
-impl<'de> Deserialize<'de> for DoingEntry {
+impl<'de> Deserialize<'de> for CallMixEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct DoingVisitor;
-        impl<'de> Visitor<'de> for DoingVisitor {
-            type Value = DoingEntry;
+        struct CallMixVisitor;
+        impl<'de> Visitor<'de> for CallMixVisitor {
+            type Value = CallMixEntry;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
                     "a list of procedures, their weights such as { read = 9, write = 1 }, or \
                      { once = [\"index\"] }",
                 )
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<DoingEntry, A::Error> {
-                Ok(DoingEntry::InTurn(elements(list)?))
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<CallMixEntry, A::Error> {
+                Ok(CallMixEntry::InTurn(elements(list)?))
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DoingEntry, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CallMixEntry, A::Error> {
                 let mut weights = Vec::new();
                 while let Some(name) = map.next_key::<Spanned<String>>()? {
                     if name.get_ref() == "once" && weights.is_empty() {
-                        return Ok(DoingEntry::Once(map.next_value()?));
+                        return Ok(CallMixEntry::Once(map.next_value()?));
                     }
                     weights.push((name, map.next_value()?));
                 }
-                Ok(DoingEntry::Mix(Named(weights)))
+                Ok(CallMixEntry::Mix(Named(weights)))
             }
         }
-        deserializer.deserialize_any(DoingVisitor)
+        deserializer.deserialize_any(CallMixVisitor)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a step of an application is, as the planner sees every step.
 
-use model::sql::{Doing, Traffic};
+use model::sql::{CallMix, TrafficSpec};
 use model::{Application, OpKind, StepInfo};
 
 /// Returns what each of the application's steps is.
@@ -8,10 +8,11 @@ pub(crate) fn step_infos(application: &Application) -> Vec<StepInfo> {
     application.steps.iter().map(|step| info(application, step)).collect()
 }
 
-fn info(application: &Application, step: &Traffic) -> StepInfo {
-    let background = step.background.as_ref().map(|background| &background.doing);
-    let kinds = step.clients.iter().chain(background).flat_map(|doing| kinds(application, doing));
-    let ends_by_rows = step.rows.is_some() || matches!(step.clients, Some(Doing::Once(_)));
+fn info(application: &Application, step: &TrafficSpec) -> StepInfo {
+    let background = step.background.as_ref().map(|background| &background.call_mix);
+    let kinds =
+        step.clients.iter().chain(background).flat_map(|call_mix| kinds(application, call_mix));
+    let ends_by_rows = step.rows.is_some() || matches!(step.clients, Some(CallMix::Once(_)));
     StepInfo {
         name: step.name.clone().into(),
         about: step.about.clone().into(),
@@ -24,10 +25,10 @@ fn info(application: &Application, step: &Traffic) -> StepInfo {
     }
 }
 
-fn kinds(application: &Application, doing: &Doing) -> Vec<OpKind> {
-    let positions: Vec<u16> = match doing {
-        Doing::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
-        Doing::InTurn(list) | Doing::Once(list) => list.clone(),
+fn kinds(application: &Application, call_mix: &CallMix) -> Vec<OpKind> {
+    let positions: Vec<u16> = match call_mix {
+        CallMix::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
+        CallMix::InTurn(list) | CallMix::Once(list) => list.clone(),
     };
     let kind = |position: u16| {
         application.procedures.get(usize::from(position)).map(|procedure| procedure.kind)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::sql::{Draw, Said};
+use model::sql::{Draw, PerDialect};
 use toml::Spanned;
 
 use super::gap::{Gap, gaps};
@@ -39,7 +39,7 @@ impl Names<'_> {
     pub(super) fn layout(
         &self,
         merged: &Merged<'_>,
-        said: &Said<Sentences<'_>>,
+        said: &PerDialect<Sentences<'_>>,
         values: &[Value<'_>],
     ) -> Result<Layout, PlanError> {
         let uses = self.uses(merged, said, values)?;
@@ -122,7 +122,7 @@ impl Names<'_> {
     fn uses(
         &self,
         merged: &Merged<'_>,
-        said: &Said<Sentences<'_>>,
+        said: &PerDialect<Sentences<'_>>,
         values: &[Value<'_>],
     ) -> Result<BTreeMap<String, Use>, PlanError> {
         let mut uses = BTreeMap::new();

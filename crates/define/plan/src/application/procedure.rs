@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::OpKind;
-use model::sql::{Part, Procedure, Said, Statement, Table};
+use model::sql::{Part, PerDialect, Procedure, Statement, Table};
 use toml::Spanned;
 
 use super::file::{ProcedureTable, SqlEntry};
@@ -174,7 +174,7 @@ impl<'a> Names<'a> {
     fn rows_fit(
         &self,
         merged: &Merged<'_>,
-        said: &Said<Sentences<'_>>,
+        said: &PerDialect<Sentences<'_>>,
         rows: u32,
     ) -> Result<(), PlanError> {
         for sentence in said.postgres.iter().chain(&said.mysql) {
@@ -215,9 +215,9 @@ impl<'a> Names<'a> {
     fn filled(
         &self,
         merged: &Merged<'_>,
-        said: &Said<Sentences<'_>>,
+        said: &PerDialect<Sentences<'_>>,
         layout: &Layout,
-    ) -> Result<Said<Vec<Statement>>, PlanError> {
+    ) -> Result<PerDialect<Vec<Statement>>, PlanError> {
         let slot = |name: &str| layout.slots.get(name).copied();
         let row = match merged.row {
             None => None,
@@ -237,6 +237,6 @@ impl<'a> Names<'a> {
             }
             Ok(statements)
         };
-        Ok(Said { postgres: all(&said.postgres)?, mysql: all(&said.mysql)? })
+        Ok(PerDialect { postgres: all(&said.postgres)?, mysql: all(&said.mysql)? })
     }
 }

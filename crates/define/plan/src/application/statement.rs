@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::sql::{Part, Said, Statement};
+use model::sql::{Part, PerDialect, Statement};
 use toml::Spanned;
 
 use super::file::{SaidTable, SqlEntry, StatementEntry, Statements};
@@ -64,11 +64,11 @@ impl Names<'_> {
     pub(super) fn sentences<'b>(
         &self,
         entry: &'b Spanned<SqlEntry>,
-    ) -> Result<Said<Sentences<'b>>, PlanError> {
+    ) -> Result<PerDialect<Sentences<'b>>, PlanError> {
         match entry.get_ref() {
             SqlEntry::Both(statements) => {
                 let both = self.listed(statements, entry.span())?;
-                Ok(Said { postgres: both.clone(), mysql: both })
+                Ok(PerDialect { postgres: both.clone(), mysql: both })
             }
             SqlEntry::Each(said) => {
                 let SaidTable { postgres, mysql } = &**said;
@@ -81,7 +81,7 @@ impl Names<'_> {
                     Some(statements) => self.listed(statements.get_ref(), statements.span()),
                     None => Ok(Vec::new()),
                 };
-                Ok(Said { postgres: of(postgres)?, mysql: of(mysql)? })
+                Ok(PerDialect { postgres: of(postgres)?, mysql: of(mysql)? })
             }
         }
     }
@@ -116,9 +116,9 @@ impl Names<'_> {
     pub(super) fn definitions(
         &self,
         entry: &Spanned<SqlEntry>,
-    ) -> Result<Said<Vec<Statement>>, PlanError> {
+    ) -> Result<PerDialect<Vec<Statement>>, PlanError> {
         let said = self.sentences(entry)?;
-        Ok(Said { postgres: self.plain(&said.postgres)?, mysql: self.plain(&said.mysql)? })
+        Ok(PerDialect { postgres: self.plain(&said.postgres)?, mysql: self.plain(&said.mysql)? })
     }
 
     fn plain(&self, sentences: &[Sentence<'_>]) -> Result<Vec<Statement>, PlanError> {

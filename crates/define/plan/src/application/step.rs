@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use model::sql::{Background, Doing, Procedure, RowCount, Traffic};
+use model::sql::{Background, CallMix, Procedure, RowCount, TrafficSpec};
 use model::units::parse_share;
 use model::{OpUnit, StepRole};
 use toml::Spanned;
 
 use super::amount::share_of;
-use super::file::{DoingEntry, StepTable};
+use super::file::{CallMixEntry, StepTable};
 use super::names::Names;
 use crate::error::PlanError;
 use crate::spec::Text;
@@ -34,7 +34,7 @@ enum Unit {
 }
 
 /// The steps, and those that must come before each.
-pub(super) type Steps = (Vec<Traffic>, BTreeMap<String, Vec<String>>);
+pub(super) type Steps = (Vec<TrafficSpec>, BTreeMap<String, Vec<String>>);
 
 impl Names<'_> {
     /// Checks the steps.
@@ -65,7 +65,7 @@ impl Names<'_> {
             steps.push(self.one_step(written, procedures)?);
             needs.insert(name.clone(), before);
         }
-        if !steps.iter().any(|step: &Traffic| step.role == StepRole::Load) {
+        if !steps.iter().any(|step: &TrafficSpec| step.role == StepRole::Load) {
             return Err(self
                 .refuse(self.file.name.span(), "no step fills the tables")
                 .remedy("add a [[step]] with role = \"load\""));
@@ -74,7 +74,7 @@ impl Names<'_> {
     }
 
     /// Checks the order in which steps run when an experiment names none.
-    pub(super) fn order(&self, steps: &[Traffic]) -> Result<Vec<String>, PlanError> {
+    pub(super) fn order(&self, steps: &[TrafficSpec]) -> Result<Vec<String>, PlanError> {
         let mut order = BTreeSet::new();
         for name in &self.file.order {
             if !steps.iter().any(|step| step.name == *name.get_ref()) {
@@ -104,22 +104,22 @@ impl Names<'_> {
         &self,
         written: &StepTable,
         procedures: &[Procedure],
-    ) -> Result<Traffic, PlanError> {
+    ) -> Result<TrafficSpec, PlanError> {
         let role = self.word(&written.role, "role", &ROLES)?;
-        let clients = written.clients.as_ref().map(|entry| self.doing(entry)).transpose()?;
+        let clients = written.clients.as_ref().map(|entry| self.call_mix(entry)).transpose()?;
         let background = match &written.background {
             None => None,
             Some(table) => {
-                let doing = self.doing(&table.get_ref().procedures)?;
+                let call_mix = self.call_mix(&table.get_ref().procedures)?;
                 let rate = &table.get_ref().rows_per_s;
                 let rows_per_s = self.at_least(rate, 1, "rows_per_s")? as f64;
-                self.paced(&doing, procedures, table.get_ref().procedures.span())?;
-                Some(Background { doing, rows_per_s })
+                self.paced(&call_mix, procedures, table.get_ref().procedures.span())?;
+                Some(Background { call_mix, rows_per_s })
             }
         };
         let rows = written.rows.as_ref().map(|text| self.row_count(text)).transpose()?;
         let unit = self.unit(written, rows)?;
-        let step = Traffic {
+        let step = TrafficSpec {
             name: written.name.get_ref().clone(),
             about: written.about.get_ref().clone(),
             role,
@@ -137,14 +137,14 @@ impl Names<'_> {
     fn step_fits(
         &self,
         written: &StepTable,
-        step: &Traffic,
+        step: &TrafficSpec,
         procedures: &[Procedure],
     ) -> Result<(), PlanError> {
         let refuse = |place: Range<usize>, why: &str, remedy: &str| {
             Err(self.refuse(place, format!("step {}: {why}", step.name)).remedy(remedy))
         };
         let role = written.role.span();
-        let Some(doing) = &step.clients else {
+        let Some(call_mix) = &step.clients else {
             if step.role != StepRole::Maintain || !step.settles || step.background.is_some() {
                 return refuse(
                     role,
@@ -158,7 +158,9 @@ impl Names<'_> {
         if step.role == StepRole::Maintain {
             return refuse(role, "maintenance has no clients", "leave out `clients`");
         }
-        if step.role == StepRole::Load && (step.rows.is_none() || matches!(doing, Doing::Once(_))) {
+        if step.role == StepRole::Load
+            && (step.rows.is_none() || matches!(call_mix, CallMix::Once(_)))
+        {
             return refuse(
                 role,
                 "a load ends by rows",
@@ -167,12 +169,12 @@ impl Names<'_> {
         }
         let writes = |position: &u16| procedures[usize::from(*position)].kind.is_write();
         if step.role == StepRole::Read
-            && (positions(doing).iter().any(writes) || step.background.is_some())
+            && (positions(call_mix).iter().any(writes) || step.background.is_some())
         {
             return refuse(role, "it reads only, and yet writes", "write role = \"read-write\"");
         }
-        if step.rows.is_some() && !matches!(doing, Doing::Once(_)) {
-            self.paced(doing, procedures, place)?;
+        if step.rows.is_some() && !matches!(call_mix, CallMix::Once(_)) {
+            self.paced(call_mix, procedures, place)?;
         }
         Ok(())
     }
@@ -180,14 +182,14 @@ impl Names<'_> {
     /// Checks that the rows of what is done are known, so that it can end, or be paced, by rows.
     fn paced(
         &self,
-        doing: &Doing,
+        call_mix: &CallMix,
         procedures: &[Procedure],
         place: Range<usize>,
     ) -> Result<(), PlanError> {
-        if matches!(doing, Doing::Once(_)) {
+        if matches!(call_mix, CallMix::Once(_)) {
             return Err(self.refuse(place, "what is done once has no rate"));
         }
-        if positions(doing).iter().any(|position| procedures[usize::from(*position)].rows > 0) {
+        if positions(call_mix).iter().any(|position| procedures[usize::from(*position)].rows > 0) {
             return Ok(());
         }
         Err(self
@@ -195,7 +197,7 @@ impl Names<'_> {
             .remedy("give `rows` to the procedures: what one call inserts, deletes or changes"))
     }
 
-    fn doing(&self, entry: &Spanned<DoingEntry>) -> Result<Doing, PlanError> {
+    fn call_mix(&self, entry: &Spanned<CallMixEntry>) -> Result<CallMix, PlanError> {
         let all = |names: &[Spanned<String>]| -> Result<Vec<u16>, PlanError> {
             if names.is_empty() {
                 return Err(self.refuse(entry.span(), "no procedure is named"));
@@ -203,16 +205,16 @@ impl Names<'_> {
             names.iter().map(|name| self.procedure(name)).collect()
         };
         match entry.get_ref() {
-            DoingEntry::InTurn(names) => Ok(Doing::InTurn(all(names)?)),
-            DoingEntry::Once(names) => Ok(Doing::Once(all(names)?)),
-            DoingEntry::Mix(weights) if weights.0.is_empty() => {
+            CallMixEntry::InTurn(names) => Ok(CallMix::InTurn(all(names)?)),
+            CallMixEntry::Once(names) => Ok(CallMix::Once(all(names)?)),
+            CallMixEntry::Mix(weights) if weights.0.is_empty() => {
                 Err(self.refuse(entry.span(), "no procedure is named"))
             }
-            DoingEntry::Mix(weights) => {
+            CallMixEntry::Mix(weights) => {
                 let weighed = |(name, weight): &(Spanned<String>, Spanned<Text>)| {
                     Ok((self.procedure(name)?, self.small(weight, 1, "a weight")?))
                 };
-                Ok(Doing::Mix(weights.0.iter().map(weighed).collect::<Result<_, PlanError>>()?))
+                Ok(CallMix::Mix(weights.0.iter().map(weighed).collect::<Result<_, PlanError>>()?))
             }
         }
     }
@@ -262,9 +264,9 @@ impl Names<'_> {
 }
 
 /// Returns the procedures that are done.
-fn positions(doing: &Doing) -> Vec<u16> {
-    match doing {
-        Doing::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
-        Doing::InTurn(list) | Doing::Once(list) => list.clone(),
+fn positions(call_mix: &CallMix) -> Vec<u16> {
+    match call_mix {
+        CallMix::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
+        CallMix::InTurn(list) | CallMix::Once(list) => list.clone(),
     }
 }

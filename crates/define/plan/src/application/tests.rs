@@ -1,5 +1,5 @@
 use miette::Diagnostic as _;
-use model::sql::{Doing, Draw, Part, Procedure, Statement, Table};
+use model::sql::{CallMix, Draw, Part, Procedure, Statement, Table};
 use model::{Application, Dialect};
 
 use super::read::{Loaded, read};
@@ -159,20 +159,20 @@ fn summary(application: &Application, rows: u64) -> String {
     let procedures = application.procedures.iter();
     lines.extend(procedures.flat_map(|known| procedure(known, &application.tables)));
     let name = |position: &u16| application.procedures[usize::from(*position)].name.clone();
-    let doing = |doing: &Doing| match doing {
-        Doing::Mix(weights) => {
+    let call_mix = |call_mix: &CallMix| match call_mix {
+        CallMix::Mix(weights) => {
             let one = |(position, weight): &(u16, u32)| format!("{} x{weight}", name(position));
             weights.iter().map(one).collect::<Vec<_>>().join(" or ")
         }
-        Doing::InTurn(list) => list.iter().map(name).collect::<Vec<_>>().join(" then "),
-        Doing::Once(list) => {
+        CallMix::InTurn(list) => list.iter().map(name).collect::<Vec<_>>().join(" then "),
+        CallMix::Once(list) => {
             format!("once {}", list.iter().map(name).collect::<Vec<_>>().join(" then "))
         }
     };
     for step in &application.steps {
-        let clients = step.clients.as_ref().map_or_else(|| "nothing".to_owned(), doing);
+        let clients = step.clients.as_ref().map_or_else(|| "nothing".to_owned(), call_mix);
         let background = step.background.as_ref().map_or(String::new(), |background| {
-            format!(" beside {} at {}/s", doing(&background.doing), background.rows_per_s)
+            format!(" beside {} at {}/s", call_mix(&background.call_mix), background.rows_per_s)
         });
         let calls = application.calls(step, rows, 3);
         let settles = if step.settles { ", settles" } else { "" };

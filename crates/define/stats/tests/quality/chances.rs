@@ -1,6 +1,6 @@
 //! Promise: where the method is exact, the chance of a difference by chance is what it says.
 
-use stats::{Method, Prior, judge};
+use stats::{Method, Prior, classify_difference};
 
 use crate::world::{Cell, Shape, design, simulate, stream};
 
@@ -52,7 +52,7 @@ fn chances_are_uniform_where_nothing_differs() {
             let cell = Cell { level: 1.0, sigma, shape: Shape::Plain };
             let (base, other) = cell.both(runs, 0.0, is_paired, &mut noise);
             let design = design(0.02, has_prior.then_some(&known), is_paired);
-            judge(&base, &other, &design).unwrap().p.unwrap()
+            classify_difference(&base, &other, &design).unwrap().p.unwrap()
         });
         let distance = distance(chances);
         println!("| {method:?} | {runs} | {distance:.4} | {limit:.4} |");

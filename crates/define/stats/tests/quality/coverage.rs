@@ -1,6 +1,6 @@
 //! Promise: 95 % intervals hold the truth 95 times in a hundred.
 
-use stats::{Effect, judge};
+use stats::{Effect, classify_difference};
 
 use crate::world::{Cell, SHAPES, Shape, Share, design, prior, sigma_near, simulate, stream};
 
@@ -21,7 +21,7 @@ fn effect(seed: u64, shape: Shape, runs: usize, from: Source) -> Effect {
     let cell = Cell { level: 1.0, sigma: sigma_near(0.02, &mut noise), shape };
     let is_paired = from == Source::Blocks;
     let (base, other) = cell.both(runs, 0.02, is_paired, &mut noise);
-    judge(&base, &other, &design(0.02, known.as_ref(), is_paired)).unwrap()
+    classify_difference(&base, &other, &design(0.02, known.as_ref(), is_paired)).unwrap()
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -50,8 +50,10 @@ fn intervals_hold_the_truth() {
             let width = median(intervals.iter().map(|it| (it.high / it.low).ln() / 2.0).collect());
             let ranks: Vec<bool> = all
                 .iter()
-                .filter_map(|effect| effect.beside)
-                .map(|beside| holds(beside.interval.low, beside.interval.high))
+                .filter_map(|effect| effect.second_estimate)
+                .map(|second_estimate| {
+                    holds(second_estimate.interval.low, second_estimate.interval.high)
+                })
                 .collect();
             let covered = Share::of_true(&cases);
             let by_ranks = if ranks.is_empty() {

@@ -3,7 +3,7 @@
 use stats::family::benjamini_hochberg;
 use stats::noise::Noise;
 use stats::prior::fit;
-use stats::{CellVariance, Effect, Verdict, judge};
+use stats::{CellVariance, Effect, Verdict, classify_difference};
 
 use crate::world::{
     Cell, SHAPES, Shape, Share, design, is_told, ledger, sigma_near, simulate, stream,
@@ -18,12 +18,12 @@ enum Known {
     /// These, and all cells of the campaign.
     Campaign,
     /// These, and forty cells of earlier campaigns.
-    Ledger,
+    NoiseHistory,
     /// The blocks of each comparison, which share half the variance.
     Blocks,
 }
 
-const KNOWN: [Known; 4] = [Known::Alone, Known::Campaign, Known::Ledger, Known::Blocks];
+const KNOWN: [Known; 4] = [Known::Alone, Known::Campaign, Known::NoiseHistory, Known::Blocks];
 
 const CAMPAIGNS: u64 = 3_000;
 const MARGIN: f64 = 0.02;
@@ -66,7 +66,7 @@ fn campaign(seed: u64, shape: Shape, known: Known) -> Told {
     let prior = match known {
         Known::Alone | Known::Blocks => None,
         Known::Campaign => fit(&cells),
-        Known::Ledger => {
+        Known::NoiseHistory => {
             cells.extend(ledger(typical, shape, &mut noise));
             fit(&cells)
         }
@@ -74,7 +74,7 @@ fn campaign(seed: u64, shape: Shape, known: Known) -> Told {
     let design = design(MARGIN, prior.as_ref(), known == Known::Blocks);
     let of_step = |arms: &Vec<Vec<f64>>| {
         let others = arms[1..].iter();
-        others.map(|runs| judge(&arms[0], runs, &design).unwrap()).collect::<Vec<_>>()
+        others.map(|runs| classify_difference(&arms[0], runs, &design).unwrap()).collect::<Vec<_>>()
     };
     let mut effects: Vec<Effect> = arms.iter().flat_map(of_step).collect();
     let alone = effects.iter().filter(|effect| is_told(effect)).count();
@@ -132,7 +132,8 @@ fn a_difference_of_the_margin_is_seldom_called_equivalent() {
                     let mut noise = stream(2, seed);
                     let cell = Cell { level: 1.0, sigma: 0.008, shape };
                     let (base, other) = cell.both(runs, by, false, &mut noise);
-                    let effect = judge(&base, &other, &design(MARGIN, None, false)).unwrap();
+                    let effect =
+                        classify_difference(&base, &other, &design(MARGIN, None, false)).unwrap();
                     effect.verdict == Verdict::Equivalent
                 });
                 Share::of_true(&cases)

@@ -1,6 +1,6 @@
 //! Promise: a difference as large as the detectable one is told four times in five.
 
-use stats::{Effect, Prior, detectable, judge};
+use stats::{Effect, Prior, classify_difference, detectable};
 
 use crate::world::{Cell, Shape, Share, design, is_told, simulate, stream};
 
@@ -23,7 +23,7 @@ impl Plan {
         let (base, other) = cell.both(self.runs, by, self.is_paired, &mut noise);
         let prior = Prior { variance: SIGMA * SIGMA, df: self.prior_df, cells: 40 };
         let prior = (self.prior_df > 0.0).then_some(&prior);
-        judge(&base, &other, &design(0.0, prior, self.is_paired)).unwrap()
+        classify_difference(&base, &other, &design(0.0, prior, self.is_paired)).unwrap()
     }
 
     /// Returns the detectable difference that the true noise makes.

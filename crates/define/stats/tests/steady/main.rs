@@ -6,9 +6,9 @@
 
 mod shapes;
 
-use model::course::{Course, CourseClass};
+use model::time_profile::{TimeProfile, TrendClass};
 use shapes::{LEVEL, Shape};
-use stats::course::{Second, course, mser5};
+use stats::time_profile::{Second, mser5, time_profile};
 
 /// Series of each shape and length.
 const SERIES: u64 = 100;
@@ -19,7 +19,7 @@ const LONG: u32 = 1800;
 
 /// What was found in the series of one shape and length.
 struct Found {
-    courses: Vec<Course>,
+    courses: Vec<TimeProfile>,
     /// Distance of the kept part's mean from the steady level, %.
     bias: f64,
     /// The same of what MSER-5 keeps, and the median of what it leaves out, s.
@@ -29,45 +29,51 @@ struct Found {
 impl Found {
     fn of(shape: Shape, length: u32) -> Self {
         let series = (0..SERIES).map(|seed| shape.series(length, seed * 7919 + 1));
-        let one = |series: stats::course::Series| {
-            let course = course(&series, MARGIN, true).expect("there are seconds");
+        let one = |series: stats::time_profile::Series| {
+            let time_profile = time_profile(&series, MARGIN, true).expect("there are seconds");
             let rates: Vec<f64> = series.seconds().iter().map(|second| second.ops_per_s).collect();
             let left_out = mser5(&rates).unwrap_or_default();
-            let kept = |second: &&Second| second.start_ns >= course.steady_from_ns;
+            let kept = |second: &&Second| second.start_ns >= time_profile.steady_from_ns;
             let kept = series.seconds().iter().filter(kept).map(|second| second.ops_per_s);
             let bias = (distance(kept), distance(rates[left_out..].iter().copied()));
-            (course, bias, left_out as u64)
+            (time_profile, bias, left_out as u64)
         };
-        let (mut courses, mut own, mut other, mut cuts) = (Vec::new(), 0.0, 0.0, Vec::new());
-        for (course, bias, left_out) in series.map(one) {
-            courses.push(course);
-            cuts.push(left_out);
+        let (mut courses, mut own, mut other, mut warmup_trims) =
+            (Vec::new(), 0.0, 0.0, Vec::new());
+        for (time_profile, bias, left_out) in series.map(one) {
+            courses.push(time_profile);
+            warmup_trims.push(left_out);
             own += bias.0 / SERIES as f64;
             other += bias.1 / SERIES as f64;
         }
-        Self { courses, bias: own, mser: (other, median(cuts)) }
+        Self { courses, bias: own, mser: (other, median(warmup_trims)) }
     }
 
     /// Returns the share of the series that are of one of these classes.
-    fn share(&self, classes: &[CourseClass]) -> f64 {
-        let own = self.courses.iter().filter(|course| classes.contains(&course.class));
+    fn share(&self, classes: &[TrendClass]) -> f64 {
+        let own = self.courses.iter().filter(|time_profile| classes.contains(&time_profile.class));
         own.count() as f64 / SERIES as f64
     }
 
     /// Returns the share that is told not to be steady.
     fn bad(&self) -> f64 {
-        self.share(&[CourseClass::Drift, CourseClass::NotSteady])
+        self.share(&[TrendClass::Drift, TrendClass::NotSteady])
     }
 
     /// Returns the median of what is left out, s.
     fn cut(&self) -> u64 {
-        median(self.courses.iter().map(|course| course.steady_from_ns.0 / 1_000_000_000).collect())
+        median(
+            self.courses
+                .iter()
+                .map(|time_profile| time_profile.steady_from_ns.0 / 1_000_000_000)
+                .collect(),
+        )
     }
 
     /// Returns the share in which a cycle of that many seconds was found, within a tenth.
     fn cycles(&self, period_s: f64) -> f64 {
-        let is_it = |course: &&Course| {
-            let found = course.cycle.map(|cycle| cycle.period_ns.as_secs_f64());
+        let is_it = |time_profile: &&TimeProfile| {
+            let found = time_profile.cycle.map(|cycle| cycle.period_ns.as_secs_f64());
             found.is_some_and(|found| (found / period_s - 1.0).abs() < 0.1)
         };
         self.courses.iter().filter(is_it).count() as f64 / SERIES as f64
@@ -86,15 +92,15 @@ fn median(mut values: Vec<u64>) -> u64 {
 }
 
 /// The reference's shapes: name, shape, class, and when it is truly steady, s.
-const SHAPES: [(&str, Shape, CourseClass, u64); 8] = [
-    ("flat", Shape::Flat, CourseClass::Flat, 0),
-    ("exponential warm-up", Shape::WarmUp(0.139), CourseClass::WarmUp, 250),
-    ("slow-down from empty", Shape::SlowDown(0.172), CourseClass::SlowDown, 310),
-    ("step", Shape::Step(0.166), CourseClass::WarmUp, 299),
-    ("sawtooth", Shape::Sawtooth(90.0), CourseClass::Cyclic, 0),
-    ("warm-up and sawtooth", Shape::WarmUpAndSawtooth(0.146, 90.0), CourseClass::WarmUp, 262),
-    ("-10 % ramp", Shape::Ramp(-0.1), CourseClass::Drift, 0),
-    ("-20 % cliff in the last fifth", Shape::Cliff, CourseClass::NotSteady, 0),
+const SHAPES: [(&str, Shape, TrendClass, u64); 8] = [
+    ("flat", Shape::Flat, TrendClass::Flat, 0),
+    ("exponential warm-up", Shape::WarmUp(0.139), TrendClass::WarmUp, 250),
+    ("slow-down from empty", Shape::SlowDown(0.172), TrendClass::SlowDown, 310),
+    ("step", Shape::Step(0.166), TrendClass::WarmUp, 299),
+    ("sawtooth", Shape::Sawtooth(90.0), TrendClass::Cyclic, 0),
+    ("warm-up and sawtooth", Shape::WarmUpAndSawtooth(0.146, 90.0), TrendClass::WarmUp, 262),
+    ("-10 % ramp", Shape::Ramp(-0.1), TrendClass::Drift, 0),
+    ("-20 % cliff in the last fifth", Shape::Cliff, TrendClass::NotSteady, 0),
 ];
 
 /// Goal: in half an hour every shape is told for what it is, and what is kept is near the truth.
@@ -134,7 +140,7 @@ fn cycles_are_those_that_are_there() {
     }
     for length in [60, 300, LONG] {
         let found = Found::of(Shape::Flat, length);
-        let has = found.courses.iter().filter(|course| course.cycle.is_some()).count();
+        let has = found.courses.iter().filter(|time_profile| time_profile.cycle.is_some()).count();
         assert!(has <= 3, "{length}: {has}");
     }
 }
@@ -147,8 +153,8 @@ fn short_steps_are_told_as_far_as_they_tell() {
     let limits = [(20, 0.20), (30, 0.18), (60, 0.13), (120, 0.06), (300, 0.04)];
     for (length, most) in limits {
         let flat = Found::of(Shape::Flat, length);
-        let otherwise = 1.0 - flat.share(&[CourseClass::Flat]);
-        let step = Found::of(Shape::Step(0.25), length).share(&[CourseClass::WarmUp]);
+        let otherwise = 1.0 - flat.share(&[TrendClass::Flat]);
+        let step = Found::of(Shape::Step(0.25), length).share(&[TrendClass::WarmUp]);
         let cliff = Found::of(Shape::Cliff, length).bad();
         let ramp = Found::of(Shape::Ramp(-0.1), length).bad();
         println!("| {length} | {otherwise:.2} | {step:.2} | {cliff:.2} | {ramp:.2} |");
@@ -157,6 +163,6 @@ fn short_steps_are_told_as_far_as_they_tell() {
         assert!(length < 60 || cliff >= 0.9, "{length}: {cliff}");
     }
     let short = Found::of(Shape::Step(0.25), 19);
-    assert!((short.share(&[CourseClass::TooShort]) - 1.0).abs() < 1e-9);
+    assert!((short.share(&[TrendClass::TooShort]) - 1.0).abs() < 1e-9);
     assert_eq!(short.cut(), 0);
 }

@@ -1,8 +1,8 @@
 //! Series of known shape under known noise.
 
 use model::Nanos;
-use stats::course::{Second, Series};
 use stats::noise::Noise;
+use stats::time_profile::{Second, Series};
 
 /// The steady level, operations per second.
 pub(crate) const LEVEL: f64 = 10_000.0;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::asked::{check_names, flag, number, refused};
+use engine::settings_check::{check_names, flag, number, refused};
 use engine::{EngineError, OpenSpec};
 use fjall::compaction::Leveled;
 use fjall::config::{

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use engine::asked::refused;
+use engine::settings_check::refused;
 use engine::{Engine, EngineError, Maintenance, Session};
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
 use model::state::LevelShape;

@@ -61,7 +61,7 @@ impl Session for FjallSession<'_> {
                 push(self.keyspace.range(..=start).rev(), limit, rows)
             }
             Op::MultiGet { keys } => self.multi_get(keys, rows),
-            Op::Call(_) => return engine::asked::no_procedures("fjall"),
+            Op::Call(_) => return engine::settings_check::no_procedures("fjall"),
         }
         .map_err(failed)
     }

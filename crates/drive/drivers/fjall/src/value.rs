@@ -4,7 +4,7 @@
 //! they are written with commas: `none,none,lz4`.
 
 use engine::EngineError;
-use engine::asked::{number, refused};
+use engine::settings_check::{number, refused};
 use fjall::CompressionType;
 use fjall::config::{BloomConstructionPolicy, FilterPolicyEntry};
 
@@ -19,7 +19,7 @@ pub(crate) fn size<T: TryFrom<u64>>(
     value: &str,
     (least, most): (u64, u64),
 ) -> Result<T, EngineError> {
-    let bytes = engine::asked::size(name, value)?;
+    let bytes = engine::settings_check::size(name, value)?;
     if bytes < least || bytes > most {
         return Err(refused(name, format!("`{value}` is not between {least} and {most} bytes")));
     }

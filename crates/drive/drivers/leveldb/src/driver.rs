@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dynlib::Loaded;
-use engine::asked::check_settings;
+use engine::settings_check::check_settings;
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Durability, Identity, OpKind};

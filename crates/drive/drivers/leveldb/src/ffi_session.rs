@@ -177,7 +177,7 @@ impl Session for LevelSession<'_> {
             Op::Delete { key } => return self.delete(key),
             Op::Scan { start, limit, direction } => self.scan(start, limit, direction, rows)?,
             Op::MultiGet { keys } => keys.iter().try_for_each(|key| self.get(key, rows))?,
-            Op::Call(_) => return engine::asked::no_procedures("leveldb"),
+            Op::Call(_) => return engine::settings_check::no_procedures("leveldb"),
         }
         Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
     }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use engine::EngineError;
-use engine::asked::{check_names, flag, refused, size};
+use engine::settings_check::{check_names, flag, refused, size};
 use model::{Options, Settings};
 
 /// The engine's name for the kind of compression.

@@ -1,6 +1,6 @@
 //! What LMDB is opened with: settings translated, then the options under LMDB's own names.
 
-use engine::asked::{check_names, check_settings, flag, number, refused, size};
+use engine::settings_check::{check_names, check_settings, flag, number, refused, size};
 use engine::{EngineError, OpenSpec};
 use lmdb_master_sys::{
     MDB_MAPASYNC, MDB_NOMEMINIT, MDB_NOMETASYNC, MDB_NORDAHEAD, MDB_NOSYNC, MDB_WRITEMAP,

@@ -95,7 +95,7 @@ impl Session for LmdbSession<'_> {
                 self.scan_reverse(start, limit, rows)?;
             }
             Op::MultiGet { keys } => self.multi_get(keys, rows)?,
-            Op::Call(_) => return engine::asked::no_procedures("lmdb"),
+            Op::Call(_) => return engine::settings_check::no_procedures("lmdb"),
         }
         Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
     }

@@ -103,7 +103,7 @@ fn a_session_sees_what_another_one_has_just_written() {
         ] {
             rows.clear(true);
             assert_eq!(reader.execute(&op, &mut rows), Ok(Outcome::Done));
-            assert_eq!(rows.kept().collect::<Vec<_>>(), [(&b"k"[..], &value[..])]);
+            assert_eq!(rows.stored().collect::<Vec<_>>(), [(&b"k"[..], &value[..])]);
         }
     }
     drop(reader);

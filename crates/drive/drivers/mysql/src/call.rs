@@ -1,6 +1,6 @@
 //! Calls of an application's procedures.
 
-use engine::{Asked, EngineError, Rows};
+use engine::{ApplicationSetup, EngineError, Rows};
 use model::sql::{Argument, Call, Dialect, Piece, Procedure};
 use model::{OpKind, Outcome};
 
@@ -31,7 +31,7 @@ struct Written {
 
 impl Calls {
     /// Returns room for every procedure and table.
-    pub(crate) fn new(asked: Option<&Asked>, is_text: bool) -> Self {
+    pub(crate) fn new(asked: Option<&ApplicationSetup>, is_text: bool) -> Self {
         let procedures = asked.map_or(&[][..], |asked| &asked.application.procedures);
         let mut starts = vec![0];
         let mut end = 0;
@@ -53,7 +53,7 @@ impl Calls {
     pub(crate) fn call(
         &mut self,
         connection: &mut Connection,
-        asked: Option<&Asked>,
+        asked: Option<&ApplicationSetup>,
         call: &Call<'_>,
         rows: &mut Rows,
     ) -> Result<Outcome, Trouble> {
@@ -122,16 +122,16 @@ fn execute(
     rows: &mut Rows,
 ) -> Result<(), Failure> {
     let value = given(call);
-    let is_keeping = rows.is_keeping();
+    let is_storing = rows.is_storing();
     let on_row = |column: Column, row: &[u8]| {
-        if is_keeping {
+        if is_storing {
             first_as_text(column, row, first);
             rows.push(first, row);
         } else {
             rows.push(b"", row);
         }
     };
-    let done = command.run(connection, value, is_keeping, on_row)?;
+    let done = command.run(connection, value, is_storing, on_row)?;
     if done.affected > 0 {
         rows.wrote(done.affected, bytes(command, value));
     }
@@ -176,7 +176,11 @@ fn unknown(call: &Call<'_>) -> Trouble {
 
 /// Writes a procedure out for the call's table.
 #[cold]
-fn write_out(asked: Option<&Asked>, call: &Call<'_>, is_text: bool) -> Result<Written, Trouble> {
+fn write_out(
+    asked: Option<&ApplicationSetup>,
+    call: &Call<'_>,
+    is_text: bool,
+) -> Result<Written, Trouble> {
     let found = asked.and_then(|asked| {
         let application = &asked.application;
         let procedure = application.procedures.get(usize::from(call.procedure))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::asked::{check_settings, refused};
+use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, OpenSpec};
 use model::units::parse_size;
 use model::{Capabilities, Durability, Endpoint};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use engine::{Asked, Engine, EngineError, Maintenance, OpenSpec, Session};
+use engine::{ApplicationSetup, Engine, EngineError, Maintenance, OpenSpec, Session};
 use model::{Bounds, EngineState, Identity, Options};
 
 use crate::config::{Config, check_foreign};
@@ -37,7 +37,7 @@ const STATEMENT_BYTES: u64 = 4096;
 pub(crate) struct MysqlEngine {
     flavour: Flavour,
     pub(crate) config: Config,
-    pub(crate) asked: Option<Asked>,
+    pub(crate) asked: Option<ApplicationSetup>,
     /// Connections that sessions lost and made again.
     pub(crate) reconnects: AtomicU64,
     /// What InnoDB was told to do until it is at rest, so that it can be taken back.

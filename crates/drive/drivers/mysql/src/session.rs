@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::{EngineError, Pipeline, Rows, Session};
 use model::{Op, Outcome};
-use server::Ahead;
+use server::PipelineQueue;
 
 use crate::call::Calls;
 use crate::flight::Flight;
@@ -32,7 +32,7 @@ pub(crate) struct MysqlSession<'e> {
     calls: Calls,
     reconnects: u32,
     is_lost: bool,
-    ahead: Ahead<Flight>,
+    ahead: PipelineQueue<Flight>,
 }
 
 impl<'e> MysqlSession<'e> {
@@ -46,7 +46,7 @@ impl<'e> MysqlSession<'e> {
             engine,
             reconnects: 0,
             is_lost: false,
-            ahead: Ahead::default(),
+            ahead: PipelineQueue::default(),
         })
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use engine::{Asked, EngineError, OpenSpec};
+use engine::{ApplicationSetup, EngineError, OpenSpec};
 use model::Endpoint;
 use model::sql::{Dialect, Part, Statement};
 
@@ -114,7 +114,7 @@ pub(crate) fn name(base: &str, number: u32) -> String {
 }
 
 /// Returns the names of all tables that are wanted.
-pub(crate) fn names(asked: Option<&Asked>) -> BTreeSet<String> {
+pub(crate) fn names(asked: Option<&ApplicationSetup>) -> BTreeSet<String> {
     let Some(asked) = asked else { return BTreeSet::from([KEY_VALUE.to_owned()]) };
     let tables = (0u16..).zip(&asked.application.tables);
     let all = tables.flat_map(|(position, table)| {

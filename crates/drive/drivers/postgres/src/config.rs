@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use engine::asked::{check_settings, refused};
+use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, OpenSpec};
 use model::{Capabilities, Durability, Options};
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use engine::asked::refused;
+use engine::settings_check::refused;
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
 use model::{Bounds, Durability, Endpoint, EngineState, Identity, Options, Settings};
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
-use engine::asked::{check_settings, refused};
+use engine::settings_check::{check_settings, refused};
 use model::{Address, Endpoint, Options};
-use server::{Ask, Kind, Site, Stop, Task};
+use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use crate::config::{OURS, protocol, refuse_broken_promise, synchronous_commit};
 use crate::driver::{NAME, capabilities};
@@ -71,7 +71,7 @@ impl Kind for PostgresKind {
         NAME
     }
 
-    fn set_up(&self, ask: &Ask<'_>) -> Result<Vec<Task>, EngineError> {
+    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let major = major(ask)?;
         check(ask, major)?;
         let data = ask.site.data.display().to_string();
@@ -88,7 +88,7 @@ impl Kind for PostgresKind {
         Ok(vec![Task { program, arguments, environment: environment(), ..Task::default() }])
     }
 
-    fn serve(&self, ask: &Ask<'_>) -> Result<Task, EngineError> {
+    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError> {
         let major = major(ask)?;
         check(ask, major)?;
         let data = &ask.site.data;
@@ -143,7 +143,7 @@ fn environment() -> Vec<(String, String)> {
 }
 
 /// Returns the release: 15 of `postgres (PostgreSQL) 15.10`.
-fn major(ask: &Ask<'_>) -> Result<u32, EngineError> {
+fn major(ask: &ServerSpec<'_>) -> Result<u32, EngineError> {
     let mut words = ask.version.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let number = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     let digits = number.and_then(|word| word.split(|c: char| !c.is_ascii_digit()).next());
@@ -158,7 +158,7 @@ fn major(ask: &Ask<'_>) -> Result<u32, EngineError> {
 }
 
 /// Refuses settings and options that this server lacks or that would break the set-up.
-fn check(ask: &Ask<'_>, major: u32) -> Result<(), EngineError> {
+fn check(ask: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
     check_settings("Postgres", &capabilities(), ask.settings)?;
     if ask.settings.direct_io && major < DIRECT_IO_FROM {
         return Err(EngineError::Unsupported(format!(
@@ -185,7 +185,7 @@ fn server_options(options: &Options) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Returns the text of `postgresql.conf`: what Assay needs, the settings, then the options.
-fn configuration(ask: &Ask<'_>, major: u32) -> String {
+fn configuration(ask: &ServerSpec<'_>, major: u32) -> String {
     let settings = ask.settings;
     let mut options = Options::new();
     options.set("listen_addresses", "");
@@ -246,7 +246,7 @@ mod tests {
     ) -> Result<String, EngineError> {
         let options: Options = options.iter().copied().collect();
         let (site, program) = (site(), Path::new("/p/bin/postgres"));
-        let ask = Ask { program, version, site: &site, settings, options: &options };
+        let ask = ServerSpec { program, version, site: &site, settings, options: &options };
         let task = KIND.serve(&ask)?;
         Ok(task.files.into_iter().map(|(_, text)| text).collect())
     }
@@ -299,7 +299,13 @@ mod tests {
         let (site, options, settings) = (site(), Options::new(), Settings::default());
         let asked = |version| {
             let program = Path::new("/p/bin/postgres");
-            let ask = Ask { program, version, site: &site, settings: &settings, options: &options };
+            let ask = ServerSpec {
+                program,
+                version,
+                site: &site,
+                settings: &settings,
+                options: &options,
+            };
             KIND.set_up(&ask).unwrap().remove(0)
         };
         let (old, new) = (asked(FIFTEEN), asked("postgres (PostgreSQL) 18beta1"));

@@ -290,7 +290,7 @@ fn run(
 ) -> Result<(), Failure> {
     let bytes = statement.write(connection, call)?;
     let answer = connection.exchange(|row| {
-        if rows.is_keeping() {
+        if rows.is_storing() {
             scratch.clear();
             write_column(statement.first_oid(), first_column(row), scratch);
             rows.push(scratch, row);
@@ -326,7 +326,7 @@ fn control(
 
 #[cfg(test)]
 mod tests {
-    use model::sql::{Draw, Part as Written, Said};
+    use model::sql::{Draw, Part as Written, PerDialect};
 
     use super::*;
 
@@ -336,7 +336,7 @@ mod tests {
             kind: OpKind::Insert,
             table: 0,
             is_transaction: false,
-            statements: Said::default(),
+            statements: PerDialect::default(),
             arguments: vec![Draw::Id],
             row: vec![Draw::Id],
             rows,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::{EngineError, Pipeline, Rows, Session};
 use model::{Application, Endpoint, Op, Outcome};
-use server::Ahead;
+use server::PipelineQueue;
 
 use crate::config::Config;
 use crate::error::failed;
@@ -36,14 +36,14 @@ pub(crate) struct PostgresSession<'e> {
     link: Link,
     /// Losses since the last operation that was done.
     losses: usize,
-    ahead: Ahead<Flight>,
+    ahead: PipelineQueue<Flight>,
 }
 
 impl<'e> PostgresSession<'e> {
     /// Connects.
     pub(crate) fn new(shared: &'e Shared) -> Result<Self, EngineError> {
         let link = Link::open(&shared.endpoint, &shared.config).map_err(failed)?;
-        Ok(Self { shared, link, losses: 0, ahead: Ahead::default() })
+        Ok(Self { shared, link, losses: 0, ahead: PipelineQueue::default() })
     }
 
     /// Makes good what a failed operation has left behind.

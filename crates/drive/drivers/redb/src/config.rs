@@ -1,6 +1,6 @@
 //! What redb is opened with: settings translated, then the options under redb's own names.
 
-use engine::asked::{check_names, check_settings, flag, refused, size};
+use engine::settings_check::{check_names, check_settings, flag, refused, size};
 use engine::{EngineError, OpenSpec};
 use model::{Capabilities, Durability};
 use redb::WriteTransaction;

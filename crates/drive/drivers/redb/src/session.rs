@@ -62,7 +62,7 @@ impl Session for RedbSession<'_> {
                 Ok(())
             }),
             Op::Get { key } => read(get(&self.table()?, key, rows), rows),
-            Op::Call(_) => engine::asked::no_procedures("redb"),
+            Op::Call(_) => engine::settings_check::no_procedures("redb"),
             Op::MultiGet { keys } => {
                 let table = self.table()?;
                 read(keys.iter().try_for_each(|key| get(&table, key, rows)), rows)

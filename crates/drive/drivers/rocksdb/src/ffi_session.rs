@@ -272,7 +272,7 @@ impl Session for RocksSession<'_> {
             Op::Delete { key } => self.delete(key),
             Op::Scan { start, limit, direction } => self.scan(start, limit, direction, rows),
             Op::MultiGet { keys } => self.multi_get(keys, rows),
-            Op::Call(_) => engine::asked::no_procedures("rocksdb"),
+            Op::Call(_) => engine::settings_check::no_procedures("rocksdb"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From settings and options to what the shim is opened with: integers under the engine's names.
 
-use engine::asked::{check_names, flag, refused, size};
+use engine::settings_check::{check_names, flag, refused, size};
 use engine::{EngineError, OpenSpec};
 use model::{DataShape, Identity, Options};
 

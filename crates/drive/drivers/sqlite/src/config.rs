@@ -1,6 +1,6 @@
 //! What SQLite is opened with: settings translated, then the pragmas the user names.
 
-use engine::asked::{check_names, check_settings, refused};
+use engine::settings_check::{check_names, check_settings, refused};
 use engine::{EngineError, OpenSpec};
 use model::{Capabilities, Durability, Options};
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use engine::EngineError;
-use engine::asked::refused;
+use engine::settings_check::refused;
 
 use crate::config::{Config, TABLE, Table, canonical};
 use crate::ffi::Api;

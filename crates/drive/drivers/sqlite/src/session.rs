@@ -65,7 +65,7 @@ impl Session for SqliteSession<'_> {
             Op::Scan { start, limit, direction: Direction::Reverse } => {
                 scan(reverse, start, limit, rows)?;
             }
-            Op::Call(_) => return engine::asked::no_procedures("sqlite"),
+            Op::Call(_) => return engine::settings_check::no_procedures("sqlite"),
             Op::MultiGet { keys } => {
                 begin.run([], |_| Break(()))?;
                 let read = keys.iter().try_for_each(|key| get(find, key, rows));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::asked::refused;
+use engine::settings_check::refused;
 use engine::{EngineError, OpenSpec};
 use model::{Durability, Identity, Options, Settings};
 

@@ -45,7 +45,7 @@ impl<'e> Client<'e> {
         }
         let outcome = outcome.map_err(|error| format!("{} failed: {error}", describe(op)))?;
         let rows: Vec<Row> =
-            self.rows.kept().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+            self.rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
         let expected = match (op.kind().is_write(), rows.is_empty()) {
             (true, true) | (false, false) => Outcome::Done,
             (false, true) => Outcome::NotFound,

@@ -2,7 +2,7 @@
 //!
 //! It is not a test of speed. It drives one engine beside the `memory` oracle
 //! and compares every answer; a driver calls [`battery`] from its own tests, those of a library
-//! that is loaded through [`on_library`], in a process of their own. Its little sister [`prove`]
+//! that is loaded through [`on_library`], in a process of their own. Its little sister [`smoke_test`]
 //! tries a library whenever one is obtained.
 //!
 //! Invariants: everything random comes from one fixed seed, so a failure repeats; a check returns
@@ -19,8 +19,8 @@ mod client;
 mod crash;
 mod edges;
 mod process;
-mod proof;
 mod reopen;
+mod smoke_test;
 mod stream;
 mod subject;
 #[cfg(test)]
@@ -31,4 +31,4 @@ mod upkeep;
 pub use battery::battery;
 pub use crash::survives_process_crash;
 pub use process::{Absent, Ran, distribution_library, on_library};
-pub use proof::prove;
+pub use smoke_test::smoke_test;

@@ -76,7 +76,7 @@ pub(super) fn read(session: &mut dyn Session, op: &Op<'_>) -> Result<Vec<Row>, E
     let mut rows = Rows::new();
     rows.clear(true);
     session.execute(op, &mut rows)?;
-    Ok(rows.kept().map(|(key, value)| (key.to_vec(), value.to_vec())).collect())
+    Ok(rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect())
 }
 
 /// Hands `answer` to the caller as if the engine had found it.

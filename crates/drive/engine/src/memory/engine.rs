@@ -134,7 +134,7 @@ impl Session for MemorySession<'_> {
                 let state = self.engine.read()?;
                 push_found(&state.map, key, rows);
             }
-            Op::Call(_) => return crate::asked::no_procedures("memory"),
+            Op::Call(_) => return crate::settings_check::no_procedures("memory"),
             Op::MultiGet { keys } => {
                 let state = self.engine.read()?;
                 for key in keys {
@@ -208,7 +208,7 @@ mod tests {
         let mut rows = Rows::new();
         rows.clear(true);
         let outcome = engine.session().unwrap().execute(op, &mut rows).unwrap();
-        let kept = rows.kept().map(|(key, value)| (key.to_vec(), value.to_vec()));
+        let kept = rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec()));
         (outcome, kept.collect())
     }
 

@@ -5,7 +5,7 @@
 //! Invariants: whatever the answers, it ends after a bounded number of them; the rate it ends with
 //! is the highest that passed a confirmation; nothing beyond the cap is tried.
 
-use model::honesty::Purpose;
+use model::validity::Purpose;
 
 /// The way through the rates.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! Why a search for a rate ended, in a sentence.
 
 use model::Nanos;
-use model::honesty::Found;
 use model::units::{per_second, thousands};
+use model::validity::SearchResult;
 
 use crate::rate::spec::RateSpec;
 
@@ -36,7 +36,7 @@ pub(super) enum Ending {
 
 impl Ending {
     /// Returns the sentence; `found` is what was confirmed, if anything.
-    pub(super) fn sentence(&self, found: Option<Found>, spec: &RateSpec) -> String {
+    pub(super) fn sentence(&self, found: Option<SearchResult>, spec: &RateSpec) -> String {
         match self {
             Self::Found(length) => found.map_or_else(String::new, |found| {
                 let rate = per_second(found.ops_per_s);
@@ -64,7 +64,7 @@ impl Ending {
 }
 
 /// Says what is known of higher rates.
-fn above(found: &Found, spec: &RateSpec) -> String {
+fn above(found: &SearchResult, spec: &RateSpec) -> String {
     if let Some(failed) = found.failed_ops_per_s {
         return format!("{} did not", per_second(failed));
     }

@@ -1,10 +1,10 @@
 //! Asks for probes, judges them and keeps the record.
 
 use model::Nanos;
-use model::honesty::{Found, Outcome, Purpose, SearchRecord};
+use model::validity::{Outcome, Purpose, SearchRecord, SearchResult};
 
 use crate::entry::entry;
-use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, Search, Seen};
+use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
 use crate::rate::course::{Answer, Course, Move, Span};
 use crate::rate::ending::Ending;
 use crate::rate::spec::RateSpec;
@@ -137,8 +137,8 @@ impl RateSearch {
 
     /// Returns the outcome of a probe and what follows from it.
     fn fate(&mut self, verdict: Verdict) -> (Outcome, Fate) {
-        if verdict == Verdict::Voided {
-            return (Outcome::Voided, self.fate_of_voided());
+        if verdict == Verdict::Invalid {
+            return (Outcome::Invalid, self.fate_of_voided());
         }
         self.voids.none();
         let ask = self.ask;
@@ -153,7 +153,7 @@ impl RateSearch {
                 (Outcome::Undecided, Fate::Again(Ask { measure, is_longest: true, ..ask }))
             }
             Verdict::Longer => (Outcome::Undecided, Fate::Settled(Answer::Undecided)),
-            Verdict::Failed | Verdict::Drained | Verdict::Voided => {
+            Verdict::Failed | Verdict::Drained | Verdict::Invalid => {
                 (Outcome::Failed, Fate::Settled(Answer::Failed))
             }
         }
@@ -241,7 +241,7 @@ impl RateSearch {
         let found = self.course.as_ref().and_then(|course| {
             let ops_per_s = course.found()?;
             let failed_ops_per_s = course.failed_above(ops_per_s);
-            Some(Found { ops_per_s, failed_ops_per_s, clients: self.spec.clients })
+            Some(SearchResult { ops_per_s, failed_ops_per_s, clients: self.spec.clients })
         });
         self.record.found = found;
         self.record.ended = ending.sentence(found, &self.spec);
@@ -254,7 +254,7 @@ impl Search for RateSearch {
         self.next
     }
 
-    fn tell(&mut self, seen: &Seen) {
+    fn observe(&mut self, seen: &ProbeObservation) {
         let Next::Probe(probe) = self.next else { return };
         let window = Window::of(seen);
         let ruling = match self.ask.rate {

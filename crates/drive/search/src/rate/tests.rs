@@ -1,11 +1,11 @@
 //! The search as whoever runs its probes sees it.
 
 use model::Nanos;
-use model::honesty::{Outcome, Purpose};
+use model::validity::{Outcome, Purpose};
 use proptest::prelude::*;
 
 use crate::example::{LIMIT, answer, seen, with_gauge, with_voids};
-use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, Search, Seen};
+use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
 use crate::rate::{RateSearch, RateSpec};
 
 fn spec() -> RateSpec {
@@ -41,7 +41,7 @@ fn until(search: &mut RateSearch, purpose: Purpose, most_ops_per_s: f64) -> Prob
         if probe.purpose == purpose {
             return probe;
         }
-        search.tell(&answer(&probe, most_ops_per_s));
+        search.observe(&answer(&probe, most_ops_per_s));
     }
 }
 
@@ -60,7 +60,7 @@ fn what_was_found_is_in_the_record_with_every_probe() {
     let mut search = RateSearch::new(spec());
     let confirm = until(&mut search, Purpose::Confirm, 1000.0);
     assert_eq!(confirm.measure, Nanos::from_secs(600));
-    search.tell(&answer(&confirm, 1000.0));
+    search.observe(&answer(&confirm, 1000.0));
     assert_eq!(search.next(), Next::Done);
     let record = search.record();
     let found = record.found.unwrap();
@@ -68,7 +68,7 @@ fn what_was_found_is_in_the_record_with_every_probe() {
     assert_eq!(record.confirmed().unwrap().number, confirm.number);
     assert_eq!(record.probes.len(), confirm.number as usize + 1);
     assert!(record.ended.contains("kept the limit and was sustained for 10m00s"));
-    search.tell(&answer(&confirm, 1000.0));
+    search.observe(&answer(&confirm, 1000.0));
     assert_eq!(search.record().probes.len(), confirm.number as usize + 1, "it is over");
 }
 
@@ -76,8 +76,9 @@ fn what_was_found_is_in_the_record_with_every_probe() {
 fn a_stop_ends_it_at_once_and_nothing_is_found() {
     let mut search = RateSearch::new(spec());
     let confirm = until(&mut search, Purpose::Confirm, 1000.0);
-    let stopped = Seen { stop: Some("the user".to_owned()), ..answer(&confirm, 1000.0) };
-    search.tell(&stopped);
+    let stopped =
+        ProbeObservation { stop: Some("the user".to_owned()), ..answer(&confirm, 1000.0) };
+    search.observe(&stopped);
     assert_eq!((search.next(), search.record().found), (Next::Done, None));
     assert_eq!(search.record().ended, "it was stopped: the user");
     assert_eq!(search.record().probes.last().unwrap().outcome, Outcome::Undecided);
@@ -92,7 +93,7 @@ fn what_follows_a_failure_or_must_begin_alike_is_drained() {
         let has_passed = last.is_some_and(|last| last.outcome == Outcome::Passed);
         let must = matches!(probe.purpose, Purpose::Recheck | Purpose::Above | Purpose::Confirm);
         assert_eq!(probe.is_drained_before, must || !has_passed || probe.number == 1, "{probe:?}");
-        search.tell(&answer(&probe, 1000.0));
+        search.observe(&answer(&probe, 1000.0));
     }
 }
 
@@ -100,10 +101,10 @@ fn what_follows_a_failure_or_must_begin_alike_is_drained() {
 fn debt_left_by_a_rate_that_passed_is_drained_before_the_next() {
     let mut search = RateSearch::new(spec());
     let first = until(&mut search, Purpose::Bracket, 1000.0);
-    search.tell(&Seen { debt_bytes: Some((0.0, 1e9)), ..answer(&first, 1000.0) });
+    search.observe(&ProbeObservation { debt_bytes: Some((0.0, 1e9)), ..answer(&first, 1000.0) });
     assert!(asked(&search).is_drained_before);
     let second = asked(&search);
-    search.tell(&Seen { debt_bytes: Some((0.0, 1e6)), ..answer(&second, 1000.0) });
+    search.observe(&ProbeObservation { debt_bytes: Some((0.0, 1e6)), ..answer(&second, 1000.0) });
     assert!(!asked(&search).is_drained_before);
 }
 
@@ -120,10 +121,10 @@ fn a_probe_is_as_long_as_its_operations_need() {
 fn a_probe_that_cannot_tell_is_asked_for_again_four_times_as_long_once() {
     let mut search = RateSearch::new(spec());
     let first = until(&mut search, Purpose::Bracket, 1000.0);
-    search.tell(&seen(60, 300, 3));
+    search.observe(&seen(60, 300, 3));
     let again = asked(&search);
     assert_eq!((rate(&again), again.measure), (rate(&first), Nanos::from_secs(240)));
-    search.tell(&seen(240, 300, 3));
+    search.observe(&seen(240, 300, 3));
     let next = asked(&search);
     assert!(rate(&next) < rate(&first), "taken as failed");
     let outcomes: Vec<Outcome> = search.record().probes.iter().map(|p| p.outcome).collect();
@@ -135,14 +136,14 @@ fn a_probe_in_which_the_client_was_late_is_repeated_and_then_left() {
     let mut search = RateSearch::new(spec());
     let first = until(&mut search, Purpose::Bracket, 1000.0);
     for _ in 0..2 {
-        search.tell(&with_voids(answer(&first, 1000.0), 60));
+        search.observe(&with_voids(answer(&first, 1000.0), 60));
         assert!((rate(&asked(&search)) - rate(&first)).abs() < 1e-9);
     }
-    search.tell(&with_voids(answer(&first, 1000.0), 60));
+    search.observe(&with_voids(answer(&first, 1000.0), 60));
     assert!(rate(&asked(&search)) < rate(&first), "the search goes on below");
-    assert_eq!(search.record().probes.last().unwrap().outcome, Outcome::Voided);
+    assert_eq!(search.record().probes.last().unwrap().outcome, Outcome::Invalid);
     while let Next::Probe(probe) = search.next() {
-        search.tell(&with_voids(answer(&probe, 1000.0), 60));
+        search.observe(&with_voids(answer(&probe, 1000.0), 60));
     }
     assert_eq!(search.record().ended, "the client was late too often");
     assert_eq!(search.record().probes.len(), 1 + 9);
@@ -152,7 +153,7 @@ fn a_probe_in_which_the_client_was_late_is_repeated_and_then_left() {
 fn a_client_that_is_late_in_every_closed_loop_is_named() {
     let mut search = RateSearch::new(spec());
     while let Next::Probe(probe) = search.next() {
-        search.tell(&with_voids(answer(&probe, 1000.0), 60));
+        search.observe(&with_voids(answer(&probe, 1000.0), 60));
     }
     assert_eq!(search.record().ended, "the client was late too often");
     assert_eq!(search.record().probes.len(), 3);
@@ -163,10 +164,10 @@ fn a_rate_that_fails_under_inherited_debt_gets_a_second_chance() {
     let mut search = RateSearch::new(spec());
     let first = until(&mut search, Purpose::Bracket, 1000.0);
     let falling = with_gauge(seen(60, 250, 50), "engine_debt_bytes", |at| (100.0 - at) * 1e8);
-    search.tell(&falling);
+    search.observe(&falling);
     let again = asked(&search);
     assert!(again.is_drained_before && (rate(&again) - rate(&first)).abs() < 1e-9);
-    search.tell(&answer(&again, 1000.0));
+    search.observe(&answer(&again, 1000.0));
     assert!(rate(&asked(&search)) > rate(&first));
 }
 
@@ -174,11 +175,11 @@ fn a_rate_that_fails_under_inherited_debt_gets_a_second_chance() {
 fn a_path_dependent_state_drains_every_later_probe() {
     let mut search = RateSearch::new(spec());
     let recheck = until(&mut search, Purpose::Recheck, 1000.0);
-    search.tell(&answer(&recheck, 300.0));
+    search.observe(&answer(&recheck, 300.0));
     assert!(search.record().is_path_dependent);
     while let Next::Probe(probe) = search.next() {
         assert!(probe.is_drained_before);
-        search.tell(&answer(&probe, 300.0));
+        search.observe(&answer(&probe, 300.0));
     }
     assert!((search.record().found.unwrap().ops_per_s / 300.0 - 1.0).abs() < 0.02);
 }
@@ -186,24 +187,24 @@ fn a_path_dependent_state_drains_every_later_probe() {
 #[test]
 fn an_engine_that_does_nothing_is_said_so() {
     let mut search = RateSearch::new(spec());
-    search.tell(&seen(60, 0, 0));
+    search.observe(&seen(60, 0, 0));
     assert_eq!(search.next(), Next::Done);
     assert_eq!(search.record().ended, "not one operation ended in the closed loop");
 }
 
 /// Returns any probe an engine or a broken runner could show.
-fn any_seen() -> impl Strategy<Value = Seen> {
+fn any_seen() -> impl Strategy<Value = ProbeObservation> {
     let second = (0..3000_u64, 0..3000_u64, 0..5_000_000_000_u64, any::<bool>(), 0..4_u8);
     let gauges = (-1e10..1e10_f64, 0.0..1e6_f64);
     let rest = (0..100_000_u64, prop::option::of((0.0..1e10_f64, 0.0..1e10_f64)));
     (prop::collection::vec((second, gauges), 0..40), rest).prop_map(|(seconds, rest)| {
         let mut probe = seen(seconds.len(), 0, 0);
-        for (into, ((ended, late, backlog, is_void, kind), (debt, stall))) in
+        for (into, ((ended, late, backlog, is_invalid, kind), (debt, stall))) in
             probe.seconds.iter_mut().zip(seconds)
         {
             (into.ended, into.late) = (ended, late.min(ended));
             into.backlog = Nanos(backlog * u64::from(kind == 0));
-            into.is_void = is_void && kind == 1;
+            into.is_invalid = is_invalid && kind == 1;
             if kind != 2 {
                 into.readings.insert("engine_debt_bytes".to_owned(), debt);
                 into.readings.insert("engine_stall_us".to_owned(), stall);
@@ -215,7 +216,7 @@ fn any_seen() -> impl Strategy<Value = Seen> {
 }
 
 /// Returns one of a few plain answers: passed, broken, not clear, late.
-fn plain_seen() -> impl Strategy<Value = Seen> {
+fn plain_seen() -> impl Strategy<Value = ProbeObservation> {
     let plain = |kind: u8| match kind {
         0 => seen(60, 1000, 200),
         1 => seen(60, 1000, 10),
@@ -239,7 +240,7 @@ proptest! {
         while let Next::Probe(probe) = search.next() {
             prop_assert_eq!(probe.number as usize, told);
             prop_assert!(rate(&probe) <= 0.8e6 && probe.measure <= Nanos::from_secs(600));
-            search.tell(&answers[told]);
+            search.observe(&answers[told]);
             told += 1;
         }
         let record = search.record();

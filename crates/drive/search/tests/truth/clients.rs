@@ -1,6 +1,6 @@
 //! The search for the best number of clients.
 
-use model::honesty::{Outcome, Purpose, SearchRecord};
+use model::validity::{Outcome, Purpose, SearchRecord};
 use model::{Limit, Nanos};
 use search::{ClientSearch, ClientSpec};
 

@@ -12,7 +12,7 @@ mod rates;
 mod scenarios;
 mod server;
 
-use model::honesty::SearchRecord;
+use model::validity::SearchRecord;
 use search::{Next, Search};
 
 use crate::server::Server;
@@ -20,7 +20,7 @@ use crate::server::Server;
 /// Runs a search to its end.
 fn run(search: &mut dyn Search, server: &mut Server) -> SearchRecord {
     while let Next::Probe(probe) = search.next() {
-        search.tell(&server.run(&probe));
+        search.observe(&server.run(&probe));
     }
     search.record().clone()
 }

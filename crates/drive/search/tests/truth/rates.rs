@@ -1,7 +1,7 @@
 //! The search for the highest sustainable rate.
 
 use model::Nanos;
-use model::honesty::{Outcome, Purpose, SearchRecord};
+use model::validity::{Outcome, Purpose, SearchRecord};
 use search::{Probe, ProbeLoad, RateSearch, RateSpec};
 
 use crate::run;

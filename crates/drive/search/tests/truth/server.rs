@@ -6,7 +6,7 @@
 
 use model::Nanos;
 use model::record::Percentiles;
-use search::{Probe, ProbeLoad, Second, Seen};
+use search::{Probe, ProbeLoad, ProbeObservation, Second};
 use stats::noise::Noise;
 
 /// What is known of the server.
@@ -120,7 +120,7 @@ impl Server {
     }
 
     /// Runs a probe.
-    pub(crate) fn run(&mut self, probe: &Probe) -> Seen {
+    pub(crate) fn run(&mut self, probe: &Probe) -> ProbeObservation {
         self.total_s += self.now_s;
         self.pause_s -= self.now_s;
         self.now_s = 0.0;
@@ -148,11 +148,11 @@ impl Server {
         for (second, stall_us) in tally.seconds.iter_mut().zip(&tally.stalls_us) {
             second.readings.insert("engine_stall_us".to_owned(), *stall_us);
             second.length = Nanos::SECOND;
-            second.is_void = self.noise.uniform() < self.spec.void_share;
+            second.is_invalid = self.noise.uniform() < self.spec.void_share;
         }
         let count = tally.seconds.iter().map(|second| second.ended).sum();
         let percentiles = Percentiles { count, ..Percentiles::default() };
-        Seen {
+        ProbeObservation {
             seconds: tally.seconds,
             censored_late: tally.censored_late,
             censored: tally.censored,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::EngineError;
 use model::{Address, Endpoint, Options, Settings};
-use server::{Ask, Kind, Quarters, Running, ServerError, Site, Start, Stop, Task};
+use server::{Kind, Running, ServerError, ServerPlacement, ServerSpec, Site, Start, Stop, Task};
 
 /// Listens by making a file; its only option is the name of a trouble.
 pub(crate) struct Fake;
@@ -33,7 +33,7 @@ impl Kind for Fake {
         "fake"
     }
 
-    fn set_up(&self, ask: &Ask<'_>) -> Result<Vec<Task>, EngineError> {
+    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let data = ask.site.data.display();
         let script = format!("echo set up; [ -z \"$(cat)\" ] || touch {data}/made");
         let arguments = vec!["-c".to_owned(), script];
@@ -41,7 +41,7 @@ impl Kind for Fake {
         Ok(vec![Task { program: "/bin/sh".into(), arguments, input, ..Task::default() }])
     }
 
-    fn serve(&self, ask: &Ask<'_>) -> Result<Task, EngineError> {
+    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError> {
         let dirs = [&ask.site.data, &ask.site.socket].map(|dir| dir.display().to_string());
         let trouble = ask.options.iter().map(|(_, value)| value.to_owned());
         let mut arguments = vec!["-c".to_owned(), SERVE.to_owned(), "fake".to_owned()];
@@ -106,7 +106,7 @@ pub(crate) fn start_with(
         settings: &Settings::default(),
         options: &[("trouble", trouble)].into_iter().collect::<Options>(),
         user: None,
-        quarters: Quarters::default(),
+        placement: ServerPlacement::default(),
         templates,
         ready_within: within,
     };

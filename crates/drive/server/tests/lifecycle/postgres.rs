@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::EngineError;
 use model::{Address, Endpoint, Options, Settings};
-use server::{Ask, Kind, Quarters, Running, Site, Start, Stop, Task};
+use server::{Kind, Running, ServerPlacement, ServerSpec, Site, Start, Stop, Task};
 
 /// Just enough of Postgres to start it.
 struct Postgres;
@@ -16,14 +16,14 @@ impl Kind for Postgres {
         "postgres"
     }
 
-    fn set_up(&self, ask: &Ask<'_>) -> Result<Vec<Task>, EngineError> {
+    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let data = ask.site.data.display().to_string();
         let words = ["-D", &data, "-U", "bench", "-A", "trust", "--no-sync", "--locale=C"];
         let program = ask.program.with_file_name("initdb");
         Ok(vec![Task { program, arguments: words.map(str::to_owned).into(), ..Task::default() }])
     }
 
-    fn serve(&self, ask: &Ask<'_>) -> Result<Task, EngineError> {
+    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError> {
         let data = ask.site.data.display().to_string();
         let socket = format!("unix_socket_directories={}", ask.site.socket.display());
         let port = format!("port={}", ask.site.port);
@@ -87,7 +87,7 @@ fn a_real_server_starts_below_a_closed_directory_and_leaves_nothing() {
         settings: &Settings::default(),
         options: &Options::new(),
         user: None,
-        quarters: Quarters::default(),
+        placement: ServerPlacement::default(),
         templates: None,
         ready_within: Duration::from_secs(60),
     };

@@ -51,7 +51,7 @@ fn ids_of(statement: &Statement, procedure: &Procedure, table: &Table) -> Option
 
 #[cfg(test)]
 mod tests {
-    use model::sql::{Copies, Said};
+    use model::sql::{Copies, PerDialect};
 
     use super::*;
 
@@ -63,15 +63,19 @@ mod tests {
             kind,
             table: 0,
             is_transaction: false,
-            statements: Said { postgres: Vec::new(), mysql },
+            statements: PerDialect { postgres: Vec::new(), mysql },
             arguments,
             row: Vec::new(),
             rows: 0,
             rows_expected: None,
         };
         let id = Some("transactionid".to_owned());
-        let table =
-            Table { name: "pi".to_owned(), copies: Copies::Fixed(1), create: Said::default(), id };
+        let table = Table {
+            name: "pi".to_owned(),
+            copies: Copies::Fixed(1),
+            create: PerDialect::default(),
+            id,
+        };
         most_rows(&procedure, &table)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::Rows;
-use model::sql::{Copies, Doing, Draw, Procedure};
+use model::sql::{CallMix, Copies, Draw, Procedure};
 use model::{Bounds, Call, Op, OpKind};
 
 use super::bounded::most_rows;
@@ -33,14 +33,14 @@ pub(crate) fn generators(
     tables: &Tables,
 ) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
     let step = request.step;
-    let Some(traffic) = tables.traffic(&step.name) else { return Ok(Vec::new()) };
-    let background = traffic.background.as_ref().map(|background| &background.doing);
-    let (doing, first_number) = match request.group {
-        Group::Clients => (traffic.clients.as_ref(), 0),
+    let Some(traffic_spec) = tables.traffic_spec(&step.name) else { return Ok(Vec::new()) };
+    let background = traffic_spec.background.as_ref().map(|background| &background.call_mix);
+    let (call_mix, first_number) = match request.group {
+        Group::Clients => (traffic_spec.clients.as_ref(), 0),
         Group::Writers => (background, u64::from(step.clients)),
     };
-    let Some(doing) = doing else { return Ok(Vec::new()) };
-    let groups = 1 + u64::from(traffic.background.is_some());
+    let Some(call_mix) = call_mix else { return Ok(Vec::new()) };
+    let groups = 1 + u64::from(traffic_spec.background.is_some());
     let one = |client| {
         let who = Who {
             part: Part { client, clients: step.clients },
@@ -48,7 +48,7 @@ pub(crate) fn generators(
             number: first_number + u64::from(client),
             numbers: groups * u64::from(step.clients),
         };
-        Ok(Box::new(Calls::new(tables, doing, &who)?) as Box<dyn Generator>)
+        Ok(Box::new(Calls::new(tables, call_mix, &who)?) as Box<dyn Generator>)
     };
     let made: Result<_, String> = (0..step.clients).map(one).collect();
     made.map_err(|reason| WorkloadError::Application { step: step.name.clone(), reason })
@@ -115,13 +115,13 @@ struct Calls {
 }
 
 impl Calls {
-    /// Returns the calls of one client that does `doing`.
-    fn new(tables: &Tables, doing: &Doing, who: &Who) -> Result<Self, String> {
-        let called = procedures_of(doing);
-        let script = match doing {
-            Doing::Mix(weights) => Script::mix(weights.iter().map(|(_, weight)| *weight)),
-            Doing::InTurn(turns) => Script::InTurn(turns.len() as u64),
-            Doing::Once(turns) => once(tables, turns, who.part)?,
+    /// Returns the calls of one client that does `call_mix`.
+    fn new(tables: &Tables, call_mix: &CallMix, who: &Who) -> Result<Self, String> {
+        let called = procedures_of(call_mix);
+        let script = match call_mix {
+            CallMix::Mix(weights) => Script::mix(weights.iter().map(|(_, weight)| *weight)),
+            CallMix::InTurn(turns) => Script::InTurn(turns.len() as u64),
+            CallMix::Once(turns) => once(tables, turns, who.part)?,
         };
         let mut procedures = Vec::new();
         let (mut arguments, mut bytes) = (0, 0);
@@ -193,8 +193,8 @@ impl Calls {
 
 impl Ready {
     fn new(tables: &Tables, at: u16, procedure: &Procedure, part: Part) -> Result<Self, String> {
-        let asked = tables.asked();
-        let table = asked.application.tables.get(usize::from(procedure.table));
+        let setup = tables.setup();
+        let table = setup.application.tables.get(usize::from(procedure.table));
         let table = table.ok_or_else(|| "its table is not in the application".to_owned())?;
         let sources = |draws: &[Draw]| {
             draws.iter().map(|draw| Source::new(draw, part)).collect::<Result<Box<[_]>, _>>()
@@ -205,7 +205,7 @@ impl Ready {
             name: procedure.name.clone(),
             kind: procedure.kind,
             copy: match table.copies {
-                Copies::PerClient => CopyOf::Own(part.client % asked.clients.max(1)),
+                Copies::PerClient => CopyOf::Own(part.client % setup.clients.max(1)),
                 Copies::Fixed(count) => CopyOf::Any(count),
             },
             once: sources(&procedure.arguments)?,
@@ -222,7 +222,7 @@ impl Ready {
 
 /// Returns the procedure at a position.
 fn procedure_of(tables: &Tables, at: u16) -> Result<&Procedure, String> {
-    let procedures = &tables.asked().application.procedures;
+    let procedures = &tables.setup().application.procedures;
     let missing = || format!("procedure {at} is not in the application");
     procedures.get(usize::from(at)).ok_or_else(missing)
 }
@@ -232,12 +232,12 @@ fn procedure_of(tables: &Tables, at: u16) -> Result<&Procedure, String> {
 fn once(tables: &Tables, called: &[u16], part: Part) -> Result<Script, String> {
     let mut copies_max = 0;
     for at in called {
-        copies_max = copies_max.max(tables.asked().copies(procedure_of(tables, *at)?.table));
+        copies_max = copies_max.max(tables.setup().copies(procedure_of(tables, *at)?.table));
     }
     let mut calls = Vec::new();
     for copy in (0..copies_max).filter(|copy| copy % part.clients.max(1) == part.client) {
         for (position, at) in called.iter().enumerate() {
-            if copy < tables.asked().copies(procedure_of(tables, *at)?.table) {
+            if copy < tables.setup().copies(procedure_of(tables, *at)?.table) {
                 calls.push((position, copy));
             }
         }

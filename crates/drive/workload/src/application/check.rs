@@ -1,6 +1,6 @@
 //! Whether an application's step can be executed as it is described.
 
-use model::sql::{Copies, Doing, Draw, Procedure, Table};
+use model::sql::{CallMix, Copies, Draw, Procedure, Table};
 use model::{Application, Step};
 
 use super::payload::LETTERS_BYTES;
@@ -18,7 +18,7 @@ const CALL_BYTES_MAX: u64 = 1 << 30;
 /// [`WorkloadError::UnknownStep`] when the application has no such step, else
 /// [`WorkloadError::Application`], which names the procedure and the draw.
 pub fn check_application(application: &Application, step: &Step) -> Result<(), WorkloadError> {
-    let Some(traffic) = application.step(&step.name) else {
+    let Some(traffic_spec) = application.step(&step.name) else {
         let known: Vec<_> = application.steps.iter().map(|step| step.name.as_str()).collect();
         let (name, known) = (step.name.clone(), known.join(", "));
         return Err(WorkloadError::UnknownStep { name, known });
@@ -27,19 +27,20 @@ pub fn check_application(application: &Application, step: &Step) -> Result<(), W
     if step.clients == 0 {
         return Err(wrong("clients must be at least 1".to_owned()));
     }
-    let background = traffic.background.as_ref();
+    let background = traffic_spec.background.as_ref();
     if background.is_some_and(|it| !(it.rows_per_s > 0.0 && it.rows_per_s.is_finite())) {
         return Err(wrong("rows_per_s of the background must be above 0".to_owned()));
     }
-    let mut doings = traffic.clients.iter().chain(background.map(|background| &background.doing));
-    doings.try_for_each(|doing| check_doing(application, doing)).map_err(wrong)
+    let mut doings =
+        traffic_spec.clients.iter().chain(background.map(|background| &background.call_mix));
+    doings.try_for_each(|call_mix| check_call_mix(application, call_mix)).map_err(wrong)
 }
 
-fn check_doing(application: &Application, doing: &Doing) -> Result<(), String> {
-    let called = procedures_of(doing);
-    let is_nothing = match doing {
-        Doing::Mix(weights) => weights.iter().all(|(_, weight)| *weight == 0),
-        Doing::InTurn(_) | Doing::Once(_) => called.is_empty(),
+fn check_call_mix(application: &Application, call_mix: &CallMix) -> Result<(), String> {
+    let called = procedures_of(call_mix);
+    let is_nothing = match call_mix {
+        CallMix::Mix(weights) => weights.iter().all(|(_, weight)| *weight == 0),
+        CallMix::InTurn(_) | CallMix::Once(_) => called.is_empty(),
     };
     if is_nothing {
         return Err("it calls no procedure: name one, with a weight above 0".to_owned());

@@ -1,6 +1,6 @@
 //! The steps of an application, as planner and runner see them.
 
-use model::sql::{Doing, Traffic};
+use model::sql::{CallMix, TrafficSpec};
 use model::{Application, Arrivals, Load, OpenLoad, Pace, Pacing, Rate, StepInfo};
 
 /// Returns the steps that a benchmark of the application may name, in its own order.
@@ -9,33 +9,33 @@ use model::{Application, Arrivals, Load, OpenLoad, Pace, Pacing, Rate, StepInfo}
 /// for each row loaded, where it depends on nothing else.
 #[must_use]
 pub fn step_infos(application: &Application) -> Vec<StepInfo> {
-    application.steps.iter().map(|traffic| info(application, traffic)).collect()
+    application.steps.iter().map(|traffic_spec| info(application, traffic_spec)).collect()
 }
 
-fn info(application: &Application, traffic: &Traffic) -> StepInfo {
-    let background = traffic.background.as_ref().map(|background| &background.doing);
-    let called = traffic.clients.iter().chain(background).flat_map(procedures_of);
+fn info(application: &Application, traffic_spec: &TrafficSpec) -> StepInfo {
+    let background = traffic_spec.background.as_ref().map(|background| &background.call_mix);
+    let called = traffic_spec.clients.iter().chain(background).flat_map(procedures_of);
     let kinds = called.filter_map(|at| application.procedures.get(usize::from(at)));
-    let share = |doing: &Doing| match (doing, traffic.rows) {
-        (Doing::Once(_), _) => Some(0.0),
-        (_, rows) => rows.map(|rows| rows.share / application.rows_per_call(doing)),
+    let share = |call_mix: &CallMix| match (call_mix, traffic_spec.rows) {
+        (CallMix::Once(_), _) => Some(0.0),
+        (_, rows) => rows.map(|rows| rows.share / application.rows_per_call(call_mix)),
     };
     StepInfo {
-        name: traffic.name.clone().into(),
-        about: traffic.about.clone().into(),
+        name: traffic_spec.name.clone().into(),
+        about: traffic_spec.about.clone().into(),
         needs: kinds.map(|procedure| procedure.kind).collect(),
-        role: traffic.role,
-        share_of_rows: traffic.clients.as_ref().and_then(share),
-        has_writer: traffic.background.is_some(),
+        role: traffic_spec.role,
+        share_of_rows: traffic_spec.clients.as_ref().and_then(share),
+        has_writer: traffic_spec.background.is_some(),
         is_single_client: false,
     }
 }
 
 /// Returns the positions of the procedures that are called, some perhaps more than once.
-pub(super) fn procedures_of(doing: &Doing) -> Vec<u16> {
-    match doing {
-        Doing::Mix(weights) => weights.iter().map(|(procedure, _)| *procedure).collect(),
-        Doing::InTurn(turns) | Doing::Once(turns) => turns.clone(),
+pub(super) fn procedures_of(call_mix: &CallMix) -> Vec<u16> {
+    match call_mix {
+        CallMix::Mix(weights) => weights.iter().map(|(procedure, _)| *procedure).collect(),
+        CallMix::InTurn(turns) | CallMix::Once(turns) => turns.clone(),
     }
 }
 
@@ -44,10 +44,14 @@ pub(super) fn procedures_of(doing: &Doing) -> Vec<u16> {
 /// Evenly paced, never in bursts: each client's rate times the clients, divided by the rows of a
 /// call. Where inserts and deletes take turns, both reach the rate.
 #[must_use]
-pub fn background_load(application: &Application, traffic: &Traffic, clients: u32) -> Option<Load> {
-    let background = traffic.background.as_ref()?;
+pub fn background_load(
+    application: &Application,
+    traffic_spec: &TrafficSpec,
+    clients: u32,
+) -> Option<Load> {
+    let background = traffic_spec.background.as_ref()?;
     let rows_per_s = background.rows_per_s * f64::from(clients);
-    let calls_per_s = rows_per_s / application.rows_per_call(&background.doing);
+    let calls_per_s = rows_per_s / application.rows_per_call(&background.call_mix);
     Some(Load::Open(OpenLoad {
         rate: Rate::constant(calls_per_s),
         pace: Pace { arrivals: Arrivals::Constant, pacing: Pacing::Auto },

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use engine::Asked;
+use engine::ApplicationSetup;
 use model::Bounds;
-use model::sql::Traffic;
+use model::sql::TrafficSpec;
 
 use super::ids::Ids;
 
@@ -15,7 +15,7 @@ use super::ids::Ids;
 /// where the client itself is the only one, else up to the moment at which a writer got so far.
 #[derive(Debug, Clone)]
 pub struct Tables {
-    asked: Asked,
+    setup: ApplicationSetup,
     step_index: u32,
     /// By table, then by copy; nothing for a table that assigns no ids.
     ids: Vec<Arc<[Arc<Ids>]>>,
@@ -29,33 +29,33 @@ impl Tables {
     ///
     /// # Errors
     /// Those of `bounds`.
-    pub fn ask<E>(
-        asked: &Asked,
+    pub fn query<E>(
+        setup: &ApplicationSetup,
         step_index: u32,
         mut bounds: impl FnMut(u16, u32) -> Result<Option<Bounds>, E>,
     ) -> Result<Self, E> {
         let mut ids = Vec::new();
-        for (at, table) in (0..).zip(&asked.application.tables) {
-            let copies = if table.id.is_some() { asked.copies(at) } else { 0 };
+        for (at, table) in (0..).zip(&setup.application.tables) {
+            let copies = if table.id.is_some() { setup.copies(at) } else { 0 };
             let known = (0..copies).map(|copy| {
                 let bounds = bounds(at, copy)?.unwrap_or_default();
                 Ok(Arc::new(Ids::new(bounds)))
             });
             ids.push(known.collect::<Result<Arc<[_]>, E>>()?);
         }
-        Ok(Self { asked: asked.clone(), step_index, ids })
+        Ok(Self { setup: setup.clone(), step_index, ids })
     }
 
     /// Returns the application and the most clients of a step.
     #[must_use]
-    pub const fn asked(&self) -> &Asked {
-        &self.asked
+    pub const fn setup(&self) -> &ApplicationSetup {
+        &self.setup
     }
 
     /// Returns the application's step of that name.
     #[must_use]
-    pub fn traffic(&self, step: &str) -> Option<&Traffic> {
-        self.asked.application.step(step)
+    pub fn traffic_spec(&self, step: &str) -> Option<&TrafficSpec> {
+        self.setup.application.step(step)
     }
 
     /// Returns the ids that draws from copy `copy` of the table at `table` are within now.

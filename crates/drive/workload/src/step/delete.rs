@@ -2,7 +2,7 @@
 
 use model::StepRole;
 
-use super::recipe::{Order, Recipe, Traffic};
+use super::recipe::{Order, Recipe, TrafficSpec};
 use crate::request::Presence;
 use crate::stream::Action;
 
@@ -10,7 +10,7 @@ pub(super) const DELETERANDOM: Recipe = Recipe {
     name: "deleterandom",
     about: "deletes rows, a tenth as many times as there are rows; one may be drawn twice",
     role: StepRole::Write,
-    clients: Some(Traffic { action: Action::Delete, order: Order::AsAsked }),
+    clients: Some(TrafficSpec { action: Action::Delete, order: Order::AsAsked }),
     share_of_rows: Some(0.1),
     leaves: Some(Presence::Some),
     ..Recipe::EMPTY

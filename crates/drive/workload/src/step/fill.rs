@@ -4,7 +4,7 @@
 
 use model::StepRole;
 
-use super::recipe::{Order, Recipe, Traffic};
+use super::recipe::{Order, Recipe, TrafficSpec};
 use crate::request::Presence;
 use crate::stream::Action;
 
@@ -13,7 +13,7 @@ const FILL: Recipe = Recipe { role: StepRole::Load, share_of_rows: Some(1.0), ..
 pub(super) const FILLSEQ: Recipe = Recipe {
     name: "fillseq",
     about: "inserts every row once in key order",
-    clients: Some(Traffic { action: Action::Put, order: Order::Ascending }),
+    clients: Some(TrafficSpec { action: Action::Put, order: Order::Ascending }),
     is_single_client: true,
     leaves: Some(Presence::All),
     ..FILL
@@ -23,14 +23,14 @@ pub(super) const FILLRANDOM: Recipe = Recipe {
     name: "fillrandom",
     about: "inserts as many times as there are rows, each time a uniformly drawn one, \
             so that about 63 % of them are present afterwards",
-    clients: Some(Traffic { action: Action::Put, order: Order::Uniform }),
+    clients: Some(TrafficSpec { action: Action::Put, order: Order::Uniform }),
     ..FILL
 };
 
 pub(super) const FILLUNIQUERANDOM: Recipe = Recipe {
     name: "filluniquerandom",
     about: "inserts every row once in a random order",
-    clients: Some(Traffic { action: Action::Put, order: Order::Shuffled }),
+    clients: Some(TrafficSpec { action: Action::Put, order: Order::Shuffled }),
     is_single_client: true,
     leaves: Some(Presence::All),
     ..FILL

@@ -19,7 +19,7 @@ mod registry;
 mod whilewriting;
 
 pub use recipe::Stage;
-pub(crate) use recipe::{Order, Traffic};
+pub(crate) use recipe::{Order, TrafficSpec};
 pub(crate) use registry::find;
 pub use registry::{catalog, presence_after, reads_downwards, stages, writer_load};
 pub(crate) use whilewriting::WRITER;

@@ -5,14 +5,14 @@
 
 use model::StepRole;
 
-use super::recipe::{Order, Recipe, Stage, Traffic};
+use super::recipe::{Order, Recipe, Stage, TrafficSpec};
 use crate::stream::Action;
 
 pub(super) const OVERWRITE: Recipe = Recipe {
     name: "overwrite",
     about: "writes rows again",
     role: StepRole::Write,
-    clients: Some(Traffic { action: Action::Put, order: Order::AsAsked }),
+    clients: Some(TrafficSpec { action: Action::Put, order: Order::AsAsked }),
     ..Recipe::EMPTY
 };
 

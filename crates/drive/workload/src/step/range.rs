@@ -2,20 +2,20 @@
 
 use model::{Direction, StepRole};
 
-use super::recipe::{Order, Recipe, Traffic};
+use super::recipe::{Order, Recipe, TrafficSpec};
 use crate::stream::Action;
 
 pub(super) const FWDRANGE: Recipe = Recipe {
     name: "fwdrange",
     about: "reads a few rows per operation in key order",
     role: StepRole::Read,
-    clients: Some(Traffic { action: Action::Scan(Direction::Forward), order: Order::AsAsked }),
+    clients: Some(TrafficSpec { action: Action::Scan(Direction::Forward), order: Order::AsAsked }),
     ..Recipe::EMPTY
 };
 
 pub(super) const REVRANGE: Recipe = Recipe {
     name: "revrange",
     about: "reads a few rows per operation against the key order",
-    clients: Some(Traffic { action: Action::Scan(Direction::Reverse), order: Order::AsAsked }),
+    clients: Some(TrafficSpec { action: Action::Scan(Direction::Reverse), order: Order::AsAsked }),
     ..FWDRANGE
 };

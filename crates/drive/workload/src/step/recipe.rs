@@ -44,7 +44,7 @@ pub(crate) enum Order {
 
 /// What a group of clients does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Traffic {
+pub(crate) struct TrafficSpec {
     /// The operation.
     pub(crate) action: Action,
     /// The rows.
@@ -61,7 +61,7 @@ pub(crate) struct Recipe {
     /// What it does to the data.
     pub(crate) role: StepRole,
     /// What its clients do; `None` when it has none.
-    pub(crate) clients: Option<Traffic>,
+    pub(crate) clients: Option<TrafficSpec>,
     /// Operations as a share of the rows, when it ends by count.
     pub(crate) share_of_rows: Option<f64>,
     /// Whether a background writer runs beside the clients.
@@ -95,7 +95,7 @@ impl Recipe {
         StepInfo {
             name: self.name.into(),
             about: self.about.into(),
-            needs: groups.iter().flatten().map(|traffic| traffic.action.kind()).collect(),
+            needs: groups.iter().flatten().map(|traffic_spec| traffic_spec.action.kind()).collect(),
             role: self.role,
             share_of_rows: self.share_of_rows,
             has_writer: self.has_writer,

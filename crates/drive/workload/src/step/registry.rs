@@ -55,7 +55,7 @@ pub(crate) fn find(name: &str) -> Result<&'static Recipe, WorkloadError> {
 #[must_use]
 pub fn stages(step: &str, application: Option<&Application>) -> &'static [Stage] {
     match application.and_then(|application| application.step(step)) {
-        Some(traffic) if traffic.settles => maintain::SETTLE.stages,
+        Some(traffic_spec) if traffic_spec.settles => maintain::SETTLE.stages,
         Some(_) => &[],
         None => find(step).map_or(&[], |recipe| recipe.stages),
     }
@@ -65,7 +65,7 @@ pub fn stages(step: &str, application: Option<&Application>) -> &'static [Stage]
 #[must_use]
 pub fn reads_downwards(step: &str) -> bool {
     let clients = find(step).ok().and_then(|recipe| recipe.clients);
-    clients.is_some_and(|traffic| traffic.action == Action::Scan(Direction::Reverse))
+    clients.is_some_and(|traffic_spec| traffic_spec.action == Action::Scan(Direction::Reverse))
 }
 
 /// Returns which rows are known to be there after `step` has run to its end.
@@ -87,10 +87,10 @@ pub fn writer_load(
     data: &DataShape,
     application: Option<&Application>,
 ) -> Option<Load> {
-    if let Some((application, traffic)) =
+    if let Some((application, traffic_spec)) =
         application.and_then(|it| Some((it, it.step(&step.name)?)))
     {
-        return background_load(application, traffic, step.clients);
+        return background_load(application, traffic_spec, step.clients);
     }
     let recipe = find(&step.name).ok().filter(|recipe| recipe.has_writer)?;
     debug_assert!(recipe.clients.is_some(), "a writer runs beside clients");

@@ -9,11 +9,11 @@ use model::StepRole;
 
 use super::range::{FWDRANGE, REVRANGE};
 use super::read::READRANDOM;
-use super::recipe::{Order, Recipe, Traffic};
+use super::recipe::{Order, Recipe, TrafficSpec};
 use crate::stream::Action;
 
 /// What the background writer does.
-pub(crate) const WRITER: Traffic = Traffic { action: Action::Put, order: Order::Uniform };
+pub(crate) const WRITER: TrafficSpec = TrafficSpec { action: Action::Put, order: Order::Uniform };
 
 const WHILEWRITING: Recipe =
     Recipe { role: StepRole::ReadWrite, has_writer: true, ..Recipe::EMPTY };

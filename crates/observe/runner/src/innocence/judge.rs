@@ -10,8 +10,8 @@
 use std::fmt::Write as _;
 
 use model::Nanos;
-use model::honesty::{Void, VoidCause};
 use model::units::thousands;
+use model::validity::{InvalidCause, InvalidReason};
 
 use crate::evidence::{Evidence, Outside, Setting, StartLag};
 
@@ -104,7 +104,7 @@ pub(crate) enum Judgement {
     /// Clients began late for want of a CPU that the engine's own work had; it counts.
     EngineHadTheCpus,
     /// It does not count.
-    Void(Void),
+    Invalid(InvalidReason),
 }
 
 /// A client that was late.
@@ -114,7 +114,7 @@ struct Late {
     /// Lateness of all late starts together, us.
     total_us: f64,
     /// What was seen, with the figures.
-    seen: String,
+    evidence: String,
 }
 
 impl Judge {
@@ -146,12 +146,13 @@ impl Judge {
 
         let mut judgement = judge_alone(&evidence, &self.setting);
         let end = told.start.after(told.length);
-        if matches!(judgement, Judgement::Void(_)) {
+        if matches!(judgement, Judgement::Invalid(_)) {
             let backlog_max = self.aftermath.map_or(Nanos(0), |aftermath| aftermath.backlog_max);
             let backlog_max = backlog_max.max(told.backlog);
             self.aftermath = Some(Aftermath { since: end, backlog_max });
-        } else if let Some(seen) = self.left_over(told) {
-            judgement = Judgement::Void(Void { cause: VoidCause::Aftermath, seen });
+        } else if let Some(evidence) = self.left_over(told) {
+            judgement =
+                Judgement::Invalid(InvalidReason { cause: InvalidCause::Aftermath, evidence });
         } else {
             self.aftermath = None;
             self.usual_backlog = self.usual_backlog.max(told.backlog);
@@ -187,22 +188,22 @@ impl Judge {
 /// Judges an interval by its own evidence.
 fn judge_alone(evidence: &Evidence, setting: &Setting) -> Judgement {
     let late = late(evidence, setting);
-    if let Some((cause, seen)) = outside_cause(evidence, setting, late.as_ref()) {
-        let seen = match late {
-            Some(late) => format!("{seen}; {}", late.seen),
-            None => seen,
+    if let Some((cause, evidence)) = outside_cause(evidence, setting, late.as_ref()) {
+        let evidence = match late {
+            Some(late) => format!("{evidence}; {}", late.evidence),
+            None => evidence,
         };
-        return Judgement::Void(Void { cause, seen });
+        return Judgement::Invalid(InvalidReason { cause, evidence });
     }
-    let Some(Late { total_us, mut seen, .. }) = late else { return Judgement::InTime };
+    let Some(Late { total_us, evidence: mut detail, .. }) = late else { return Judgement::InTime };
     if engine_had_the_cpus(evidence, setting, total_us) {
         return Judgement::EngineHadTheCpus;
     }
     if let Some(put_off) = evidence.own.put_off {
         // Writing to a text does not fail.
-        write!(seen, "; clients were put off the CPU {put_off:.0} times").ok();
+        write!(detail, "; clients were put off the CPU {put_off:.0} times").ok();
     }
-    Judgement::Void(Void { cause: VoidCause::Client, seen })
+    Judgement::Invalid(InvalidReason { cause: InvalidCause::Client, evidence: detail })
 }
 
 /// Returns the start lag that most starts must stay within.
@@ -218,7 +219,7 @@ fn late(evidence: &Evidence, setting: &Setting) -> Option<Late> {
     let lag = evidence.start_lag?;
     let StartLag { starts, late, late_total, p99, max, .. } = lag;
     let allowed = lag_allowed(setting);
-    let seen = if is_more_than(LATE_SHARE, late, starts) {
+    let evidence = if is_more_than(LATE_SHARE, late, starts) {
         format!(
             "{:.1} % of {} starts lagged by more than {allowed}; start lag p99 {p99}, max {max}",
             100.0 * float(late) / float(starts),
@@ -236,7 +237,7 @@ fn late(evidence: &Evidence, setting: &Setting) -> Option<Late> {
     } else {
         return None;
     };
-    Some(Late { longest_us: micros(max), total_us: micros(late_total), seen })
+    Some(Late { longest_us: micros(max), total_us: micros(late_total), evidence })
 }
 
 /// Returns whether rare but long lags of the clients may have broken the limit.
@@ -264,14 +265,14 @@ fn outside_cause(
     evidence: &Evidence,
     setting: &Setting,
     late: Option<&Late>,
-) -> Option<(VoidCause, String)> {
+) -> Option<(InvalidCause, String)> {
     let length_us = micros(evidence.length);
     let outside = &evidence.outside;
     let (throttled, steal) = (outside.throttled.unwrap_or(0.0), outside.steal.unwrap_or(0.0));
     let still = stood_still(evidence, setting) - throttled - steal;
     if still >= PAUSE_MIN_US {
-        let seen = format!("the worker stood still for {} of {}", span(still), evidence.length);
-        return Some((VoidCause::Paused, seen));
+        let evidence = format!("the worker stood still for {} of {}", span(still), evidence.length);
+        return Some((InvalidCause::Paused, evidence));
     }
     // A cause without a lateness must be large; with one, it must be able to explain it.
     let counts = |us: f64, share: f64| match late {
@@ -280,17 +281,17 @@ fn outside_cause(
         None => false,
     };
     if counts(throttled, THROTTLED_SHARE) {
-        let seen = format!("a CPU cap held the worker's group for {}", span(throttled));
-        return Some((VoidCause::Throttled, seen));
+        let evidence = format!("a CPU cap held the worker's group for {}", span(throttled));
+        return Some((InvalidCause::Throttled, evidence));
     }
     let neighbours = neighbours(evidence, setting, late);
     // Of two who may have been in the way, the one who took more.
     let is_more = neighbours.is_none() || steal > outside.others.unwrap_or(0.0);
     if is_more && counts(steal, STEAL_SHARE) {
-        let seen = format!("another guest took {} of CPU", span(steal));
-        return Some((VoidCause::Steal, seen));
+        let evidence = format!("another guest took {} of CPU", span(steal));
+        return Some((InvalidCause::Steal, evidence));
     }
-    neighbours.map(|seen| (VoidCause::Neighbours, seen))
+    neighbours.map(|evidence| (InvalidCause::Neighbours, evidence))
 }
 
 /// Returns the time the whole worker stood still, us: no more than the CPUs were unused.

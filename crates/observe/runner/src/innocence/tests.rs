@@ -67,10 +67,10 @@ fn lag(late: u64, p99_us: u64, max_us: u64) -> Option<StartLag> {
 fn judged(
     mut evidence: Evidence,
     change: impl FnOnce(&mut Evidence),
-) -> Result<VoidCause, Judgement> {
+) -> Result<InvalidCause, Judgement> {
     change(&mut evidence);
     match Judge::new(TWO).judge(&evidence) {
-        Judgement::Void(void) => Ok(void.cause),
+        Judgement::Invalid(invalid) => Ok(invalid.cause),
         counts @ (Judgement::InTime | Judgement::EngineHadTheCpus) => Err(counts),
     }
 }
@@ -115,27 +115,27 @@ fn a_late_client_is_void_and_the_cause_is_who_can_explain_it() {
             change(evidence);
         })
     };
-    assert_eq!(with(|_| {}), Ok(VoidCause::Client));
-    assert_eq!(with(|it| it.outside.throttled = Some(30_000.0)), Ok(VoidCause::Throttled));
-    assert_eq!(with(|it| it.outside.steal = Some(30_000.0)), Ok(VoidCause::Steal));
+    assert_eq!(with(|_| {}), Ok(InvalidCause::Client));
+    assert_eq!(with(|it| it.outside.throttled = Some(30_000.0)), Ok(InvalidCause::Throttled));
+    assert_eq!(with(|it| it.outside.steal = Some(30_000.0)), Ok(InvalidCause::Steal));
     let hog = |it: &mut Evidence| {
         it.outside.others = Some(900_000.0);
         it.own.run_queue = Some(300_000.0);
     };
-    assert_eq!(with(hog), Ok(VoidCause::Neighbours));
+    assert_eq!(with(hog), Ok(InvalidCause::Neighbours));
     let stopped = |it: &mut Evidence| {
         it.own.pause = Some(300_000.0);
         it.own.process_cpu = Some(900_000.0);
         it.outside.busy = Some(950_000.0);
     };
-    assert_eq!(with(stopped), Ok(VoidCause::Paused));
+    assert_eq!(with(stopped), Ok(InvalidCause::Paused));
     let hog_and_thief = |it: &mut Evidence| {
         it.outside.steal = Some(30_000.0);
         (it.outside.others, it.own.run_queue) = (Some(900_000.0), Some(300_000.0));
     };
-    assert_eq!(with(hog_and_thief), Ok(VoidCause::Neighbours), "who took more");
+    assert_eq!(with(hog_and_thief), Ok(InvalidCause::Neighbours), "who took more");
     // One tick of steal is there on any virtual machine; it explains no 38 ms.
-    assert_eq!(with(|it| it.outside.steal = Some(10_000.0)), Ok(VoidCause::Client));
+    assert_eq!(with(|it| it.outside.steal = Some(10_000.0)), Ok(InvalidCause::Client));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn clients_late_for_the_engine_s_own_threads_still_count() {
         compaction(evidence);
         evidence.outside.others = Some(600_000.0);
     };
-    assert_eq!(judged(quiet(), hog), Ok(VoidCause::Neighbours));
+    assert_eq!(judged(quiet(), hog), Ok(InvalidCause::Neighbours));
     // More calls into the engine at once than CPUs.
     let crowd = Setting { clients: 8, ..TWO };
     let mut evidence = quiet();
@@ -174,9 +174,9 @@ fn clients_that_spin_in_their_own_way_are_the_client_s_fault() {
     evidence.own.run_queue = Some(5_800_000.0);
     evidence.own.idle = Some(7_700_000.0);
     evidence.outside.busy = Some(2_000_000.0);
-    let Judgement::Void(void) = Judge::new(crowd).judge(&evidence) else { panic!() };
-    assert_eq!(void.cause, VoidCause::Client);
-    assert!(void.seen.contains("put off the CPU 40 times"), "{}", void.seen);
+    let Judgement::Invalid(invalid) = Judge::new(crowd).judge(&evidence) else { panic!() };
+    assert_eq!(invalid.cause, InvalidCause::Client);
+    assert!(invalid.evidence.contains("put off the CPU 40 times"), "{}", invalid.evidence);
 }
 
 #[test]
@@ -187,12 +187,12 @@ fn a_closed_loop_is_judged_by_its_waits_for_a_cpu() {
             evidence.outside.others = Some(others);
         })
     };
-    assert_eq!(hog(500_000.0, 900_000.0), Ok(VoidCause::Neighbours));
+    assert_eq!(hog(500_000.0, 900_000.0), Ok(InvalidCause::Neighbours));
     assert_eq!(hog(500_000.0, 60_000.0), Err(Judgement::InTime), "own threads, no neighbour");
     assert_eq!(hog(20_000.0, 900_000.0), Err(Judgement::InTime), "CPUs for everybody");
     let with = |change: fn(&mut Evidence)| judged(closed(), change);
-    assert_eq!(with(|it| it.outside.throttled = Some(80_000.0)), Ok(VoidCause::Throttled));
-    assert_eq!(with(|it| it.outside.steal = Some(80_000.0)), Ok(VoidCause::Steal));
+    assert_eq!(with(|it| it.outside.throttled = Some(80_000.0)), Ok(InvalidCause::Throttled));
+    assert_eq!(with(|it| it.outside.steal = Some(80_000.0)), Ok(InvalidCause::Steal));
     assert_eq!(with(|it| it.outside.steal = Some(20_000.0)), Err(Judgement::InTime));
     let stopped = |it: &mut Evidence| {
         it.own.pause = Some(300_000.0);
@@ -205,7 +205,7 @@ fn a_closed_loop_is_judged_by_its_waits_for_a_cpu() {
         it.own.run_queue = Some(480_000.0);
         (it.outside.others, it.outside.busy) = (Some(1_250_000.0), Some(2_000_000.0));
     };
-    assert_eq!(with(beside_a_hog), Ok(VoidCause::Neighbours));
+    assert_eq!(with(beside_a_hog), Ok(InvalidCause::Neighbours));
     // As recorded beside four hogs on each CPU: ticks have left 4 % of the CPUs unused.
     let beside_hogs = |it: &mut Evidence| {
         it.own.pause = Some(90_000.0);
@@ -213,8 +213,8 @@ fn a_closed_loop_is_judged_by_its_waits_for_a_cpu() {
         it.own.run_queue = Some(826_000.0);
         (it.outside.others, it.outside.busy) = (Some(1_660_000.0), Some(1_920_000.0));
     };
-    assert_eq!(with(beside_hogs), Ok(VoidCause::Neighbours));
-    assert_eq!(with(stopped), Ok(VoidCause::Paused));
+    assert_eq!(with(beside_hogs), Ok(InvalidCause::Neighbours));
+    assert_eq!(with(stopped), Ok(InvalidCause::Paused));
 }
 
 /// Goal: a second in which the worker was stopped is void though others left no CPU unused, and
@@ -228,7 +228,7 @@ fn a_worker_stopped_on_a_busy_host_is_seen() {
         it.own.run_queue = Some(1_600.0);
         (it.outside.others, it.outside.busy) = (Some(2_000_000.0), Some(2_000_000.0));
     };
-    assert_eq!(judged(quiet(), stopped), Ok(VoidCause::Paused));
+    assert_eq!(judged(quiet(), stopped), Ok(InvalidCause::Paused));
     // An engine that had the CPUs itself, and let nobody else run.
     let crowded = |it: &mut Evidence| {
         stopped(it);
@@ -241,13 +241,13 @@ fn a_worker_stopped_on_a_busy_host_is_seen() {
 
 #[test]
 fn a_cap_or_a_thief_that_stops_the_worker_is_not_taken_for_a_pause() {
-    for cause in [VoidCause::Throttled, VoidCause::Steal] {
+    for cause in [InvalidCause::Throttled, InvalidCause::Steal] {
         let held = |it: &mut Evidence| {
             it.own.pause = Some(500_000.0);
             it.own.process_cpu = Some(700_000.0);
             it.outside.busy = Some(750_000.0);
             let us = Some(520_000.0);
-            if cause == VoidCause::Steal {
+            if cause == InvalidCause::Steal {
                 it.outside.steal = us;
             } else {
                 it.outside.throttled = us;
@@ -295,7 +295,7 @@ fn more_than_one_start_of_a_hundred_must_surely_be_late() {
         })
     };
     // The tick of steal that harms nobody explains 2 ms.
-    let steal = Ok(VoidCause::Steal);
+    let steal = Ok(InvalidCause::Steal);
     assert_eq!([of(50, 2), of(50, 3)], [Err(Judgement::InTime), steal.clone()]);
     assert_eq!([of(1_000, 19), of(1_000, 20)], [Err(Judgement::InTime), steal.clone()]);
     assert_eq!([of(100_000, 1_090), of(100_000, 1_100)], [Err(Judgement::InTime), steal]);
@@ -320,11 +320,11 @@ fn a_long_stop_and_what_it_left_to_do_are_void() {
             evidence.outside.busy = Some(230_000.0);
         }
         match judge.judge(&evidence) {
-            Judgement::Void(void) => causes.push(Some(void.cause)),
+            Judgement::Invalid(invalid) => causes.push(Some(invalid.cause)),
             Judgement::InTime | Judgement::EngineHadTheCpus => causes.push(None),
         }
     }
-    let (paused, after) = (Some(VoidCause::Paused), Some(VoidCause::Aftermath));
+    let (paused, after) = (Some(InvalidCause::Paused), Some(InvalidCause::Aftermath));
     assert_eq!(causes, [paused, paused, paused, after, after, None]);
 }
 
@@ -340,7 +340,7 @@ fn a_backlog_the_engine_makes_itself_is_no_aftermath() {
         if is_late {
             evidence.start_lag = lag(900, 4_000, 38_000);
         }
-        matches!(judge.judge(&evidence), Judgement::Void(_))
+        matches!(judge.judge(&evidence), Judgement::Invalid(_))
     };
     // Overloaded before: the void interval left nothing that was not there already.
     assert_eq!([with(500, false), with(700, true), with(900, false)], [false, true, true]);
@@ -352,12 +352,12 @@ fn an_operation_due_before_a_void_interval_had_ended_is_its_aftermath() {
     let mut judge = Judge::new(TWO);
     let mut evidence = closed();
     evidence.outside.throttled = Some(400_000.0);
-    assert!(matches!(judge.judge(&evidence), Judgement::Void(_)));
+    assert!(matches!(judge.judge(&evidence), Judgement::Invalid(_)));
     let mut next = closed();
     next.start = SECOND;
     next.response_max = Nanos::from_millis(1_200);
-    let Judgement::Void(void) = judge.judge(&next) else { panic!() };
-    assert_eq!(void.cause, VoidCause::Aftermath);
+    let Judgement::Invalid(invalid) = judge.judge(&next) else { panic!() };
+    assert_eq!(invalid.cause, InvalidCause::Aftermath);
     next.start = Nanos::from_secs(2);
     assert_eq!(judge.judge(&next), Judgement::InTime);
 }

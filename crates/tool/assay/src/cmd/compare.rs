@@ -8,7 +8,7 @@ use archive::Results;
 use miette::{Report, Result, miette};
 use model::metric::{self, Kind, METRICS};
 use plan::nearest;
-use report::{Compared, Format, Meta, Style, render_comparison, render_metric};
+use render::{Compared, Format, Meta, Style, render_comparison, render_metric};
 
 use super::judged::judge;
 use super::selected::Joined;

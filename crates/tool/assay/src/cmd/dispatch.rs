@@ -6,8 +6,8 @@ use clap::Subcommand;
 use miette::Result;
 
 use super::{
-    compare, completions, engine, explain, history, lint, list, micro, plan, prove, report, run,
-    show, worker, workload,
+    compare, completions, engine, explain, history, lint, list, micro, plan, report, run, show,
+    smoke_test, worker, workload,
 };
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -46,7 +46,7 @@ pub(crate) enum Verb {
     Worker,
     /// Try a library in the working directory (used by `engine`)
     #[command(hide = true)]
-    Prove(prove::Args),
+    SmokeTest(smoke_test::Args),
 }
 
 /// Does what was asked.
@@ -66,6 +66,6 @@ pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result
         Verb::Engine(args) => engine::run(&args, environment, ui),
         Verb::Completions(args) => completions::run(&args),
         Verb::Worker => worker::run(environment, ui),
-        Verb::Prove(args) => prove::run(&args),
+        Verb::SmokeTest(args) => smoke_test::run(&args),
     }
 }

@@ -11,7 +11,7 @@ use plan::{Builds, EngineInfo};
 use runner::Library;
 use supply::{Artifact, KNOWN_ROCKSDB, Own, ServerProgram, Store};
 
-use super::prove::engines;
+use super::smoke_test::engines;
 use crate::environment::Environment;
 use crate::registry;
 use crate::told::Told as _;

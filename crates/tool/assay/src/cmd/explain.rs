@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use analysis::explain::Question;
 use analysis::{Comparison, Explanation, StepComparison, explain};
 use archive::{ExperimentDir, Results};
-use lint::Found;
+use lint::LintFinding;
 use miette::{Result, miette};
 use model::record::Severity;
 use model::{Experiment, Manifest};
-use report::{Compared, Format, Meta, render_explanations};
+use render::{Compared, Format, Meta, render_explanations};
 
 use super::judged::judge;
 use super::steady::Window;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let blocking: Vec<String> = findings
         .iter()
         .filter(|found| found.weight() == Severity::Blocking)
-        .map(|found| format!("{} {}: {}", found.code, found.name, found.seen))
+        .map(|found| format!("{} {}: {}", found.code, found.name, found.evidence))
         .collect();
     let question = |step| Question {
         experiment,
@@ -169,7 +169,7 @@ fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComp
 }
 
 /// Keeps what concerns one of the two variants, or all.
-fn concerning(args: &Args, mut findings: Vec<Found>) -> Vec<Found> {
+fn concerning(args: &Args, mut findings: Vec<LintFinding>) -> Vec<LintFinding> {
     findings.retain(|found| {
         let variants = &found.place.variants;
         variants.is_empty() || variants.contains(&args.a) || variants.contains(&args.b)

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use analysis::history::{
-    Asked, Directions, Gathered, History, HistoryError, Past, StudyOptions, gather, read_csv,
-    read_json, study,
+    Directions, Gathered, History, HistoryError, HistoryQuery, Past, StudyOptions, gather,
+    read_csv, read_json, study,
 };
 use archive::Results;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use model::BuildRef;
-use report::{Format, HistoryInput, plot_history, render_history};
+use render::{Format, HistoryInput, plot_history, render_history};
 use stats::change::STRICTNESS;
 
 use crate::environment::Environment;
@@ -197,7 +197,7 @@ fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathe
         ));
     }
     let default = || vec![METRIC.to_owned()];
-    let asked = Asked {
+    let asked = HistoryQuery {
         metrics: if args.metrics.is_empty() { default() } else { args.metrics.clone() },
         engine: args.asked.engine.clone(),
         variant: args.asked.variant.clone(),

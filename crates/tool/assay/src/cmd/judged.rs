@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Comparison, Ledger, LedgerCell, compare, ledger};
+use analysis::{Comparison, NoiseCell, NoiseHistory, compare, noise_cells};
 use archive::{ArchiveError, ExperimentDir, Results};
-use lint::{ComparisonContext, Found, check_comparison};
+use lint::{ComparisonContext, LintFinding, check_comparison};
 use miette::Result;
 use model::{Experiment, Host, RunRecord};
 
@@ -22,7 +22,7 @@ const LEDGER: &str = "ledger";
 pub(crate) struct Judged {
     pub(crate) comparison: Comparison,
     /// What doubts it, the gravest first.
-    pub(crate) findings: Vec<Found>,
+    pub(crate) findings: Vec<LintFinding>,
 }
 
 /// Compares the runs of `experiment` with `base` and asks every rule about them.
@@ -45,9 +45,11 @@ pub(crate) fn judge(
 ///
 /// Of runs from several machines nothing is known. An experiment that cannot be read is passed
 /// over: `assay list` names it.
-pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) -> Ledger {
+pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) -> NoiseHistory {
     let machines: BTreeSet<&str> = hosts.iter().map(|host| host.fingerprint.as_str()).collect();
-    let [machine] = machines.into_iter().collect::<Vec<_>>()[..] else { return Ledger::default() };
+    let [machine] = machines.into_iter().collect::<Vec<_>>()[..] else {
+        return NoiseHistory::default();
+    };
     let own = runs.iter().filter_map(|run| run.id.rsplit_once('/'));
     let own: BTreeSet<&str> = own.map(|(experiment, _)| experiment).collect();
     // What came later is left out: a comparison made again says the same again.
@@ -61,13 +63,13 @@ pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) ->
     };
     let dirs = results.newest().into_iter().filter(is_earlier);
     let noise = dirs.filter_map(|dir| noise(&dir).ok()).filter(|cells| !cells.is_empty());
-    Ledger { experiments: noise.take(EARLIER_EXPERIMENTS).collect() }
+    NoiseHistory { experiments: noise.take(EARLIER_EXPERIMENTS).collect() }
 }
 
 /// Returns the noise of one experiment.
-fn noise(dir: &ExperimentDir) -> Result<Vec<LedgerCell>, ArchiveError> {
+fn noise(dir: &ExperimentDir) -> Result<Vec<NoiseCell>, ArchiveError> {
     dir.cached(LEDGER, || {
         let manifest = dir.manifest()?;
-        Ok(ledger(&steady_runs(dir)?, &manifest.plan.experiment.data))
+        Ok(noise_cells(&steady_runs(dir)?, &manifest.plan.experiment.data))
     })
 }

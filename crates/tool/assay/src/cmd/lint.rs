@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use archive::Results;
-use lint::{Found, Rule, RunContext, check_run, find, rules};
+use lint::{LintFinding, Rule, RunContext, check_run, find, rules};
 use miette::{Result, miette};
 use model::record::Severity;
 use plan::{DISK_FLOOR_BYTES, Overrides};
-use report::{Format, findings_json, render_findings, render_rule, render_rules};
+use render::{Format, findings_json, render_findings, render_rule, render_rules};
 
 use super::asked::read_file;
 use super::judged::judge;
@@ -59,7 +59,7 @@ fn rule(code: &str) -> std::result::Result<&'static Rule, String> {
 fn gravity(word: &str) -> std::result::Result<Severity, String> {
     match word {
         "note" => Ok(Severity::Note),
-        "doubt" => Ok(Severity::Doubt),
+        "doubt" => Ok(Severity::Warning),
         "blocking" => Ok(Severity::Blocking),
         _ => Err(format!("`{word}` is no gravity: write note, doubt or blocking")),
     }
@@ -79,7 +79,7 @@ struct Looked {
     /// Its name.
     what: String,
     /// What doubts it, the gravest first.
-    found: Vec<Found>,
+    found: Vec<LintFinding>,
 }
 
 /// Prints what was found.
@@ -96,14 +96,14 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         }
     };
     tell(args, &looked, ui);
-    let gravest = looked.iter().flat_map(|one| &one.found).map(Found::weight).max();
+    let gravest = looked.iter().flat_map(|one| &one.found).map(LintFinding::weight).max();
     let is_grave = gravest.is_some_and(|gravest| gravest >= args.fail_on);
     Ok(if is_grave { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn tell(args: &Args, looked: &[Looked], ui: &Ui) {
     if let Some(rule) = args.explain {
-        let found: Vec<Found> = looked.iter().flat_map(|one| one.found.clone()).collect();
+        let found: Vec<LintFinding> = looked.iter().flat_map(|one| one.found.clone()).collect();
         ui.answer(render_rule(rule, &found, ui.style()));
         return;
     }

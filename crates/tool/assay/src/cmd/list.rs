@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use archive::{ArchiveError, ExperimentDir, Results};
 use miette::Result;
-use report::{RunSummary, render_list};
+use render::{RunSummary, render_list};
 
 use crate::environment::Environment;
 use crate::told::Told as _;

@@ -9,7 +9,7 @@ use micro::{Answer, Question, Set};
 use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
 use model::{BuildRef, Bytes, Implementation, Kernel, KernelTimes, MicroRecord, Nanos};
-use report::{Format, render_micro};
+use render::{Format, render_micro};
 
 use super::engine;
 use crate::environment::Environment;

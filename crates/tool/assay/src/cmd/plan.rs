@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use lint::{Found, PlanContext, check_plan};
+use lint::{LintFinding, PlanContext, check_plan};
 use miette::{Result, miette};
 use model::record::{Finding, Severity};
-use model::sql::{Doing, Traffic};
+use model::sql::{CallMix, TrafficSpec};
 use model::{Bytes, Experiment, Load, Plan, Settings, Step, StopRule, Unit, Waiver};
 use plan::{DISK_FLOOR_BYTES, Machine, Room};
-use report::figure::figure;
+use render::figure::figure;
 
 use super::asked::{Asked, rates};
 use super::published;
@@ -36,19 +36,20 @@ pub(crate) struct Args {
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
     /// What doubts it, the gravest first; what was waived is among them.
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<LintFinding>,
 }
 
 impl Planned {
     /// Refuses a plan whose result would be bogus, before machine time is spent on it.
     pub(crate) fn check(&self) -> Result<()> {
-        let blocks: Vec<&Found> =
+        let blocks: Vec<&LintFinding> =
             self.found.iter().filter(|found| found.weight() == Severity::Blocking).collect();
         if blocks.is_empty() {
             return Ok(());
         }
-        let seen = |found: &&Found| format!("{} {}: {}", found.code, found.name, found.seen);
-        let seen: Vec<_> = blocks.iter().map(seen).collect();
+        let evidence =
+            |found: &&LintFinding| format!("{} {}: {}", found.code, found.name, found.evidence);
+        let evidence: Vec<_> = blocks.iter().map(evidence).collect();
         let remedies: BTreeSet<_> = blocks.iter().map(|found| found.remedy.as_str()).collect();
         let codes: BTreeSet<_> = blocks.iter().map(|found| found.code).collect();
         let typed: Vec<_> = codes.iter().map(|code| format!("--waive '{code}=REASON'")).collect();
@@ -60,7 +61,7 @@ impl Planned {
                 typed.join(" ")
             ),
             "the result would be bogus: {}",
-            seen.join("; ")
+            evidence.join("; ")
         ))
     }
 }
@@ -178,27 +179,27 @@ fn lines(planned: &Planned) -> Vec<String> {
 }
 
 /// Returns one finding in a line.
-fn doubt(found: &Found) -> String {
+fn doubt(found: &LintFinding) -> String {
     let word = match (&found.waived, found.severity) {
         (Some(_), _) => "waived",
         (None, Severity::Blocking) => "refused",
-        (None, Severity::Doubt) => "doubt",
+        (None, Severity::Warning) => "doubt",
         (None, Severity::Note) => "note",
     };
-    format!("{word:<9} {} {}; {}", found.code, found.seen, found.remedy)
+    format!("{word:<9} {} {}; {}", found.code, found.evidence, found.remedy)
 }
 
 /// Returns a step in one line; `levels` are those of the client factor.
 fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
     let application = experiment.application.as_ref();
-    let traffic = application.and_then(|application| application.step(&step.name));
+    let traffic_spec = application.and_then(|application| application.step(&step.name));
     let is_searched = matches!(step.load, Load::FindRate(_) | Load::FindClients);
     let stop = match step.stop {
         StopRule::Operations(0) => {
             return format!("step      {}: until idle, at most {}", step.name, step.settle_cap);
         }
-        StopRule::Operations(n) => match traffic {
-            Some(traffic) => by_rows(traffic, experiment.data.rows),
+        StopRule::Operations(n) => match traffic_spec {
+            Some(traffic_spec) => by_rows(traffic_spec, experiment.data.rows),
             None => format!("{n} operations"),
         },
         StopRule::Duration(span) => {
@@ -218,9 +219,9 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
         }
     };
     let limit = step.limit.map_or(String::new(), |limit| format!(", with {limit}"));
-    let drawn = match traffic {
+    let drawn = match traffic_spec {
         None => format!(", {}", step.distribution),
-        Some(Traffic { background: Some(background), .. }) => {
+        Some(TrafficSpec { background: Some(background), .. }) => {
             format!(", beside {} rows/s each", background.rows_per_s)
         }
         Some(_) => String::new(),
@@ -229,9 +230,9 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
 }
 
 /// Returns how a step of an application ends that ends by rows.
-fn by_rows(traffic: &Traffic, loaded: u64) -> String {
-    match (&traffic.clients, traffic.rows) {
-        (Some(Doing::Once(procedures)), _) => {
+fn by_rows(traffic_spec: &TrafficSpec, loaded: u64) -> String {
+    match (&traffic_spec.clients, traffic_spec.rows) {
+        (Some(CallMix::Once(procedures)), _) => {
             let calls = procedures.len();
             let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
             format!("{calls} for each table")

@@ -4,7 +4,7 @@ use analysis::untried;
 use archive::ExperimentDir;
 use miette::Result;
 use model::{Experiment, Manifest, Published, PublishedFinding, RunRecord};
-use report::{Compared, Meta, Style, render_published, unmeasured};
+use render::{Compared, Meta, Style, render_published, unmeasured};
 
 use super::judged::judge;
 

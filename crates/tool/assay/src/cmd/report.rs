@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use archive::{ExperimentDir, Results};
 use miette::{IntoDiagnostic, Result, WrapErr};
-use report::{ReportInput, render_html, render_markdown_post};
+use render::{ReportInput, render_html, render_markdown_post};
 
 use super::judged::judge;
 use super::steady::Window;

@@ -10,7 +10,7 @@ use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
 use model::{Bytes, Identity, Manifest, Nanos, Plan};
 use plan::{Checked, KnownOptions};
-use report::{Compared, Meta, next_steps, render_answer};
+use render::{Compared, Meta, next_steps, render_answer};
 use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
 
 use super::asked::{Asked, rates};

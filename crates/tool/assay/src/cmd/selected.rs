@@ -88,9 +88,9 @@ impl Joined {
 
 /// Returns the runs that were named, each once.
 fn runs_of(named: &mut [Selected]) -> Vec<RunRecord> {
-    let mut seen = BTreeSet::new();
+    let mut evidence = BTreeSet::new();
     let runs = named.iter_mut().flat_map(|one| std::mem::take(&mut one.runs));
-    runs.filter(|run| seen.insert(run.id.clone())).collect()
+    runs.filter(|run| evidence.insert(run.id.clone())).collect()
 }
 
 /// Refuses runs that are all of one variant: there is nothing to compare them with.

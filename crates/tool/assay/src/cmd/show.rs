@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use archive::Results;
 use miette::{Result, miette};
-use report::render_run;
+use render::render_run;
 
 use super::published;
 use super::steady::Window;

@@ -5,7 +5,7 @@ use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::units::{clients, parse_share, parse_span};
 use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, StopRule, Unit};
-use report::figure::figure;
+use render::figure::figure;
 
 use super::judged::earlier;
 use super::plan::nearest_dir;
@@ -58,8 +58,8 @@ impl Spend {
         let results = Results::at(&environment.results);
         let host = sampler::host_facts(nearest_dir(environment));
         let pilot = self.find(experiment, &results, &host)?;
-        let ledger = earlier(&results, &[&host], &pilot.runs);
-        let noise = noise(experiment, &pilot.steady, &ledger);
+        let noise_history = earlier(&results, &[&host], &pilot.runs);
+        let noise = noise(experiment, &pilot.steady, &noise_history);
         if noise.is_empty() {
             return Err(miette!(
                 help = "name a step that has operations, such as readrandom",
@@ -194,10 +194,10 @@ fn known(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
         let origin = match (one.origin, &pilot.id) {
             (Origin::Pilot { runs }, Some(id)) => format!("{runs} runs each of {id}"),
             (Origin::Pilot { runs }, None) => format!("{runs} runs each"),
-            (Origin::Ledger { experiments: 1 }, _) => {
+            (Origin::NoiseHistory { experiments: 1 }, _) => {
                 "one earlier experiment on this machine".to_owned()
             }
-            (Origin::Ledger { experiments }, _) => {
+            (Origin::NoiseHistory { experiments }, _) => {
                 format!("{experiments} earlier experiments on this machine")
             }
             (Origin::Assumed, _) => "assumed: no history".to_owned(),
@@ -302,7 +302,7 @@ fn beside(proposal: &Proposal) -> Vec<String> {
             format!("{}, {}{best}", within(widest), design.cost),
         ]
     };
-    let mut lines = columns(&proposal.beside.iter().map(row).collect::<Vec<_>>());
+    let mut lines = columns(&proposal.alternatives.iter().map(row).collect::<Vec<_>>());
     lines.push(format!(
         "should    the noise from run to run be half as much: {}; twice as much: {}",
         within(proposal.if_half),

@@ -1,6 +1,6 @@
 //! Runs measured from where on all of them are steady.
 
-use analysis::{Cuts, cuts};
+use analysis::{WarmupTrims, warmup_trims};
 use archive::{ArchiveError, ExperimentDir};
 use miette::{Result, miette};
 use model::{Manifest, RunRecord};
@@ -29,20 +29,21 @@ impl Window {
             return Ok(());
         }
         let all: Vec<&RunRecord> = parts.iter().flat_map(|(_, runs)| runs.iter()).collect();
-        let cuts = cuts(all);
-        if cuts.is_empty() {
+        let warmup_trims = warmup_trims(all);
+        if warmup_trims.is_empty() {
             return Ok(());
         }
         for (dir, runs) in parts {
             let whole = std::mem::take(*runs).into_iter();
-            **runs = whole.map(|run| cut(dir, run, &cuts)).collect::<Result<_, _>>().map_err(
-                |error| {
+            **runs = whole
+                .map(|run| cut(dir, run, &warmup_trims))
+                .collect::<Result<_, _>>()
+                .map_err(|error| {
                     miette!(
                         help = "count all that was measured: --whole",
                         "the seconds in which all runs are steady cannot be told apart: {error}"
                     )
-                },
-            )?;
+                })?;
         }
         Ok(())
     }
@@ -51,11 +52,15 @@ impl Window {
 /// Returns the runs of an experiment as a comparison counts them.
 pub(crate) fn steady_runs(dir: &ExperimentDir) -> Result<Vec<RunRecord>, ArchiveError> {
     let runs = dir.runs(&dir.manifest()?)?;
-    let cuts = cuts(&runs);
-    runs.into_iter().map(|run| cut(dir, run, &cuts)).collect()
+    let warmup_trims = warmup_trims(&runs);
+    runs.into_iter().map(|run| cut(dir, run, &warmup_trims)).collect()
 }
 
-fn cut(dir: &ExperimentDir, run: RunRecord, cuts: &Cuts) -> Result<RunRecord, ArchiveError> {
-    let (path, of_run) = (dir.run_dir(&run.cell.id), cuts.of(&run));
-    runner::cut(&path, run, &of_run)
+fn cut(
+    dir: &ExperimentDir,
+    run: RunRecord,
+    warmup_trims: &WarmupTrims,
+) -> Result<RunRecord, ArchiveError> {
+    let (path, of_run) = (dir.run_dir(&run.cell.id), warmup_trims.of(&run));
+    runner::trim_warmup(&path, run, &of_run)
 }

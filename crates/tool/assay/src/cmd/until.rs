@@ -5,7 +5,7 @@ use archive::ExperimentDir;
 use miette::{Result, miette};
 use model::units::{parse_share, parse_span};
 use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, Unit};
-use report::figure::figure;
+use render::figure::figure;
 
 use super::plan as planning;
 use super::steady::Window;

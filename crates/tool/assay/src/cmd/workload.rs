@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use miette::Result;
 use model::Application;
-use model::sql::{Copies, Doing, Table, Traffic};
+use model::sql::{CallMix, Copies, Table, TrafficSpec};
 use plan::{Catalog as _, Described, PRESETS, PlanError};
 
 use crate::catalog::Program;
@@ -92,18 +92,18 @@ fn table(table: &Table) -> String {
 }
 
 /// Returns the procedures that a step calls.
-fn calls(application: &Application, step: &Traffic) -> String {
+fn calls(application: &Application, step: &TrafficSpec) -> String {
     let name = |position: &u16| {
         let procedure = application.procedures.get(usize::from(*position));
         procedure.map_or("", |procedure| procedure.name.as_str()).to_owned()
     };
-    let words = |doing: &Doing| match doing {
-        Doing::Mix(weights) => {
+    let words = |call_mix: &CallMix| match call_mix {
+        CallMix::Mix(weights) => {
             let weight = |(position, weight): &(u16, u32)| format!("{} {weight}", name(position));
             weights.iter().map(weight).collect::<Vec<_>>().join(", ")
         }
-        Doing::InTurn(list) => list.iter().map(name).collect::<Vec<_>>().join(", then "),
-        Doing::Once(list) => {
+        CallMix::InTurn(list) => list.iter().map(name).collect::<Vec<_>>().join(", then "),
+        CallMix::Once(list) => {
             format!("once {}", list.iter().map(name).collect::<Vec<_>>().join(", then "))
         }
     };
@@ -111,7 +111,7 @@ fn calls(application: &Application, step: &Traffic) -> String {
     match &step.background {
         None => own,
         Some(beside) => {
-            format!("{own}; beside {} at {} rows/s", words(&beside.doing), beside.rows_per_s)
+            format!("{own}; beside {} at {} rows/s", words(&beside.call_mix), beside.rows_per_s)
         }
     }
 }

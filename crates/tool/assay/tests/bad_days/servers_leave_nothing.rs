@@ -8,7 +8,7 @@ use std::time::Duration;
 use assert_cmd::assert::OutputAssertExt;
 use model::{Endpoint, Options, RunEnd, RunRecord, Settings};
 use rustix::process::Signal;
-use server::{Quarters, Running, Start};
+use server::{Running, ServerPlacement, Start};
 
 use crate::sandbox::{Sandbox, said, say, send, sentence, wait_until};
 
@@ -141,7 +141,7 @@ fn a_foreign_server_is_used_and_left_alone() {
         settings: &Settings::default(),
         options: &Options::new(),
         user: None,
-        quarters: Quarters::default(),
+        placement: ServerPlacement::default(),
         templates: None,
         ready_within: LONG,
     };

@@ -78,7 +78,7 @@ fn refused_under(place: &Place, allocator: &str, name: &str, value: &str) -> Str
     place.write("mine.toml", TINY.replace("\"sqlite\"", &words));
     let mut program = place.program(&["run", "mine.toml"]);
     let output = program.env_remove("LD_PRELOAD").env(name, value).output();
-    let said = crate::place::Said::of(output.expect("the program starts"));
+    let said = crate::place::PerDialect::of(output.expect("the program starts"));
     // However the lines are broken.
     let words = refused_as(place, &said).replace('\u{2502}', " ");
     words.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -141,7 +141,7 @@ fn without_a_maven_client_there_are_two_ways_out() {
     let place = Place::new();
     place.write("mine.toml", TINY.replace("\"sqlite\"", "\"rocksdb@9.10.0\""));
     let output = place.program(&["run", "mine.toml"]).env("PATH", place.path("bin")).output();
-    let said = crate::place::Said::of(output.expect("the program starts"));
+    let said = crate::place::PerDialect::of(output.expect("the program starts"));
     assert_snapshot!(refused_as(&place, &said), @r#"
     rocksdb@9.10.0: asking Maven for org.rocksdb:rocksdbjni:9.10.0 (12 to 92 MB unless Maven has it)
       × variant one: no Maven client (`mvn`) on this machine: install one (Debian: apt install maven),

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 
-use crate::place::{Place, Said};
+use crate::place::{PerDialect, Place};
 use crate::refusal::unwrapped;
 
 /// The release that is compiled.
@@ -49,8 +49,8 @@ fn building(place: &Place, arguments: &[&str]) -> assert_cmd::Command {
 }
 
 /// Returns what `assay engine build` says.
-fn build(place: &Place, arguments: &[&str]) -> Said {
-    Said::of(building(place, arguments).output().expect("the program starts"))
+fn build(place: &Place, arguments: &[&str]) -> PerDialect {
+    PerDialect::of(building(place, arguments).output().expect("the program starts"))
 }
 
 /// Returns what it says when it cannot.
@@ -138,7 +138,7 @@ fn a_build_that_was_killed_goes_on_where_it_was() {
         program.env("PATH", &path).output().expect("the program starts")
     };
     assert_eq!(build().status.code(), None, "it was killed");
-    let said = Said::of(build());
+    let said = PerDialect::of(build());
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.err.contains("1 of 2 files were compiled before"), "{}", said.err);
     let compiled = fs::read_to_string(place.path("bin/compiled")).expect("the compiler's notes");
@@ -179,6 +179,6 @@ fn what_cannot_be_built_is_refused_with_the_remedy() {
         symlink(target, place.path(&format!("bin/{program}"))).expect("a link");
     }
     let mut program = building(&place, &[RELEASE]);
-    let said = Said::of(program.env("PATH", place.path("bin")).output().expect("it starts"));
+    let said = PerDialect::of(program.env("PATH", place.path("bin")).output().expect("it starts"));
     assert!(unwrapped(&said.err).contains("no `cargo` on this machine"), "{}", said.err);
 }

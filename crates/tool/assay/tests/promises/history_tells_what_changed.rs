@@ -7,7 +7,7 @@ use std::fs;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::place::{Place, Said};
+use crate::place::{PerDialect, Place};
 
 /// A value between -1 and 1 for a point: scattered, and the same everywhere.
 ///
@@ -45,7 +45,7 @@ fn place() -> Place {
     place
 }
 
-fn history(place: &Place, more: &[&str]) -> Said {
+fn history(place: &Place, more: &[&str]) -> PerDialect {
     place.assay(&[&["history", "--import", "nightly.csv"], more].concat())
 }
 

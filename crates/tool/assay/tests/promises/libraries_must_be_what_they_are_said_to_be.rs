@@ -8,7 +8,7 @@ use std::process::Command;
 use insta::assert_snapshot;
 
 use crate::maven::library;
-use crate::place::{Place, Said};
+use crate::place::{PerDialect, Place};
 use crate::refusal::unwrapped;
 
 /// Returns the distribution's library of that name; without one, the skip is told.
@@ -43,7 +43,7 @@ fn refusal(place: &Place, arguments: &[&str]) -> String {
     refusal_of(place, &said)
 }
 
-fn refusal_of(place: &Place, said: &Said) -> String {
+fn refusal_of(place: &Place, said: &PerDialect) -> String {
     assert_eq!((said.code, said.out.as_str()), (1, ""), "{}", said.err);
     let listed = place.assay(&["engine", "list"]);
     assert!(listed.out.contains("none yet"), "{}", listed.out);
@@ -125,7 +125,7 @@ fn a_shim_needs_the_headers_of_its_library_and_a_compiler() {
     assert!(said.contains("assay-splinterdb.c:") && said.contains("error:"), "{said}");
     let absent = [&["engine", "add"], &headed[..]].concat();
     let said = place.program(&absent).env("CC", "cc-that-is-not-there").output();
-    let said = refusal_of(&place, &Said::of(said.expect("the program starts")));
+    let said = refusal_of(&place, &PerDialect::of(said.expect("the program starts")));
     assert!(said.contains("no C compiler (`cc-that-is-not-there`) on this machine"), "{said}");
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::place::{Place, Said};
+use crate::place::{PerDialect, Place};
 
 /// Copies jars from the directory above it and notes what it was asked.
 const CLIENT: &str = r#"#!/bin/sh
@@ -52,10 +52,10 @@ impl Place {
     }
 
     /// Runs the program with the directory of the client before the shell's own.
-    pub(crate) fn assay_with_maven(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn assay_with_maven(&self, arguments: &[&str]) -> PerDialect {
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         let output = self.program(arguments).env("PATH", path).output();
-        Said::of(output.expect("the program starts"))
+        PerDialect::of(output.expect("the program starts"))
     }
 
     /// Returns how often the client was asked.

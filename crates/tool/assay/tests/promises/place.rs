@@ -36,7 +36,7 @@ pub(crate) struct Place {
 }
 
 /// What one call of the program said.
-pub(crate) struct Said {
+pub(crate) struct PerDialect {
     /// What it ended with.
     pub(crate) code: i32,
     /// Its answer.
@@ -79,12 +79,12 @@ impl Place {
     }
 
     /// Runs the program; stdout and stderr are pipes, so neither may hold an escape sequence.
-    pub(crate) fn assay(&self, arguments: &[&str]) -> Said {
-        Said::of(self.program(arguments).output().expect("the program starts"))
+    pub(crate) fn assay(&self, arguments: &[&str]) -> PerDialect {
+        PerDialect::of(self.program(arguments).output().expect("the program starts"))
     }
 }
 
-impl Said {
+impl PerDialect {
     /// Takes what a finished program said.
     pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("the program speaks UTF-8");

@@ -1,7 +1,7 @@
 //! How a refusal is tested: each names the thing, its place and the remedy; nothing was run and
 //! nothing is left behind.
 
-use crate::place::{Place, Said};
+use crate::place::{PerDialect, Place};
 
 /// An experiment that is right, as a start for wrong ones.
 pub(crate) const TINY: &str = r#"[experiment]
@@ -37,7 +37,7 @@ pub(crate) fn refused(place: &Place, arguments: &[&str]) -> String {
 }
 
 /// Checks that what was said is a refusal: nothing was run and nothing is left behind.
-pub(crate) fn refused_as(place: &Place, said: &Said) -> String {
+pub(crate) fn refused_as(place: &Place, said: &PerDialect) -> String {
     assert_eq!((said.code, said.out.as_str()), (1, ""), "{}", said.err);
     assert!(said.err.ends_with("  nothing was run\n"), "{}", said.err);
     assert_eq!(said.err.matches("nothing was run").count(), 1, "{}", said.err);

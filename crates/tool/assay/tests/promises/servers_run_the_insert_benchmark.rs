@@ -62,7 +62,7 @@ fn three_servers_run_it_and_lose_no_row() {
     let mut run = place.program(&["run", "toy.toml"]);
     // The servers lie in the ordinary cache.
     run.env_remove("XDG_CACHE_HOME");
-    let said = crate::place::Said::of(run.output().expect("the program starts"));
+    let said = crate::place::PerDialect::of(run.output().expect("the program starts"));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     let records = records(&place);
     assert_eq!(records.len(), 3, "{}", said.err);

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::place::{Place, Said};
+use crate::place::{PerDialect, Place};
 use crate::refusal::unwrapped;
 
 /// One variant, once, in a blink.
@@ -52,7 +52,7 @@ static RUN: LazyLock<Place> = LazyLock::new(|| {
 });
 
 fn refusal(arguments: &[&str]) -> String {
-    let Said { code, out, err } = RUN.assay(arguments);
+    let PerDialect { code, out, err } = RUN.assay(arguments);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     without_stamps(&unwrapped(&err))
 }

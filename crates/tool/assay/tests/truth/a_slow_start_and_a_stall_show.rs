@@ -2,7 +2,7 @@
 
 use assert_cmd::assert::OutputAssertExt;
 use model::Nanos;
-use model::course::CourseClass;
+use model::time_profile::TrendClass;
 
 use crate::host::alone;
 use crate::measured::{Run, STEP};
@@ -25,17 +25,17 @@ fn a_slow_start_is_left_out_and_a_stall_is_told() {
     sandbox.run(&[]).assert().success();
     let run = Run::of(&sandbox, "server.c1.r1");
     let (step, story) = (run.step(), run.story());
-    let course = step.course.as_ref().expect("24 s of operations");
-    if course.class != CourseClass::WarmUp && run.is_disturbed() {
+    let time_profile = step.time_profile.as_ref().expect("24 s of operations");
+    if time_profile.class != TrendClass::WarmUp && run.is_disturbed() {
         return;
     }
-    let from_s = course.steady_from_ns.as_secs_f64();
-    assert_eq!(course.class, CourseClass::WarmUp, "{course:?}{story}");
-    assert!((5.0..=9.0).contains(&from_s), "{course:?}{story}");
+    let from_s = time_profile.steady_from_ns.as_secs_f64();
+    assert_eq!(time_profile.class, TrendClass::WarmUp, "{time_profile:?}{story}");
+    assert!((5.0..=9.0).contains(&from_s), "{time_profile:?}{story}");
     // Three seconds cover two whole ones at least, and are joined with what is left of the others.
-    let stalls = course.stalls;
-    assert_eq!(stalls.count, 1, "{course:?}{story}");
-    assert!(stalls.longest_ns >= Nanos::from_secs(2), "{course:?}{story}");
+    let stalls = time_profile.stalls;
+    assert_eq!(stalls.count, 1, "{time_profile:?}{story}");
+    assert!(stalls.longest_ns >= Nanos::from_secs(2), "{time_profile:?}{story}");
 
     let shown = |more: &[&str]| sandbox.answer(&[&["show", NAME], more].concat());
     let told = format!("measured from {:.0} s on: warm-up before", from_s.ceil());

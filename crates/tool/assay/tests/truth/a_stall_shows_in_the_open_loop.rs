@@ -47,5 +47,5 @@ fn a_closed_loop_misses_it() {
     assert!(reads.response.max_ns >= ALMOST_A_SECOND, "{story}");
     assert!(reads.response.p999_ns < Nanos::from_millis(100).0, "{story}");
     assert_eq!(reads.response, reads.service, "{story}");
-    assert!(run.step().arrivals.is_none() && run.step().keeping.is_none(), "{story}");
+    assert!(run.step().arrivals.is_none() && run.step().load_status.is_none(), "{story}");
 }

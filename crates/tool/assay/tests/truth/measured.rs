@@ -1,7 +1,7 @@
 //! What a run left behind, and whether the host was quiet meanwhile.
 
-use model::honesty::{ArrivalsRecord, Keeping, VoidCause};
 use model::record::{OpSummary, Percentiles};
+use model::validity::{ArrivalsRecord, InvalidCause, LoadStatus};
 use model::{IntervalRecord, Nanos, OpKind, RunRecord, StepRecord};
 
 use crate::sandbox::{Sandbox, say};
@@ -51,9 +51,12 @@ impl Run {
     }
 
     /// Returns the causes for which intervals of that step were voided, each once.
-    pub(crate) fn causes(&self) -> Vec<VoidCause> {
-        let voided = self.step().voided.as_ref();
-        voided.iter().flat_map(|voided| voided.causes.iter().map(|(cause, _)| *cause)).collect()
+    pub(crate) fn causes(&self) -> Vec<InvalidCause> {
+        let invalid_intervals = self.step().invalid_intervals.as_ref();
+        invalid_intervals
+            .iter()
+            .flat_map(|invalid_intervals| invalid_intervals.causes.iter().map(|(cause, _)| *cause))
+            .collect()
     }
 
     /// Returns whether the host kept the client from its work, and says so.
@@ -61,8 +64,8 @@ impl Run {
     /// Both must be seen: that the run was judged so, and that others used the CPUs, or that a
     /// client was put to sleep for long: a virtual machine may stand still unseen.
     pub(crate) fn is_disturbed(&self) -> bool {
-        let is_void = |interval: &IntervalRecord| interval.void.is_some();
-        let is_late = self.record.invalid.is_some() || self.intervals.iter().any(is_void);
+        let is_invalid = |interval: &IntervalRecord| interval.invalid.is_some();
+        let is_late = self.record.invalid.is_some() || self.intervals.iter().any(is_invalid);
         let reason = self.disturbance().or_else(|| self.long_sleep()).filter(|_| is_late);
         if let Some(reason) = &reason {
             say(&format!("skipped in part: {reason}"));
@@ -99,9 +102,12 @@ impl Run {
         let seconds: Vec<String> = self.measured().map(second).collect();
         format!(
             "\nkeeping {:?}\ninvalid {:?}\nvoided {:?}\narrivals {:?}\nreads {:?}\n{}",
-            step.keeping,
+            step.load_status,
             self.record.invalid,
-            step.voided.as_ref().map(|voided| (&voided.causes, voided.of_intervals)),
+            step.invalid_intervals.as_ref().map(|invalid_intervals| (
+                &invalid_intervals.causes,
+                invalid_intervals.of_intervals
+            )),
             step.arrivals,
             self.reads(),
             seconds.join("\n")
@@ -110,12 +116,12 @@ impl Run {
 
     /// Returns whether the engine is said to be the one that could not keep up.
     pub(crate) fn is_overloaded(&self) -> bool {
-        matches!(self.step().keeping, Some(Keeping::Overloaded { .. }))
+        matches!(self.step().load_status, Some(LoadStatus::Overloaded { .. }))
     }
 
     /// Returns whether the client is said to be.
     pub(crate) fn is_client_bound(&self) -> bool {
-        matches!(self.step().keeping, Some(Keeping::ClientBound { .. }))
+        matches!(self.step().load_status, Some(LoadStatus::ClientBound { .. }))
     }
 }
 
@@ -139,6 +145,6 @@ fn second(interval: &IntervalRecord) -> String {
         "  {} lag p99 {lag} ns, {}: {:?}",
         interval.start_ns,
         readings.join(", "),
-        interval.void
+        interval.invalid
     )
 }

@@ -1,7 +1,7 @@
 //! A sweep, an adaptive number of clients and a limit each leave a curve, and every verb tells it.
 
 use assert_cmd::assert::OutputAssertExt;
-use model::honesty::Purpose;
+use model::validity::Purpose;
 
 use crate::host::alone;
 use crate::measured::{Run, STEP};

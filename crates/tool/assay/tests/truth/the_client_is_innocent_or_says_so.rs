@@ -4,7 +4,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
-use model::honesty::{Keeping, VoidCause};
+use model::validity::{InvalidCause, LoadStatus};
 use rustix::process::Signal;
 
 use crate::host::{Group, Hogs, alone};
@@ -30,8 +30,12 @@ fn assert_not_the_engines(run: &Run, sandbox: &Sandbox) {
     assert!(is_told, "the client is said to have been on time: {story}");
     assert!(!run.is_overloaded(), "the engine is blamed: {story}");
     // Voided seconds are in the record one by one, and users are told.
-    let voids = run.measured().filter(|interval| interval.void.is_some()).count();
-    let counted = run.step().voided.as_ref().map_or(0, |voided| voided.intervals as usize);
+    let voids = run.measured().filter(|interval| interval.invalid.is_some()).count();
+    let counted = run
+        .step()
+        .invalid_intervals
+        .as_ref()
+        .map_or(0, |invalid_intervals| invalid_intervals.intervals as usize);
     assert_eq!(voids, counted, "{story}");
     let told = sandbox.answer(&["show", crate::sandbox::NAME]).to_lowercase();
     let words = ["do not count", "invalid", "client-bound"];
@@ -56,7 +60,11 @@ fn a_cpu_hog_beside_the_client_is_not_the_engines_doing() {
     drop(hogs);
     assert_not_the_engines(&run, &sandbox);
     // A worker that gets a tenth of a CPU may look stopped in some of its seconds.
-    assert!(run.causes().contains(&VoidCause::Neighbours), "nobody saw the hogs: {}", run.story());
+    assert!(
+        run.causes().contains(&InvalidCause::Neighbours),
+        "nobody saw the hogs: {}",
+        run.story()
+    );
 }
 
 /// Goal: a cap on the CPU, as containers have, is seen and named.
@@ -72,7 +80,7 @@ fn a_cap_on_the_cpu_is_not_the_engines_doing() {
     let child = group.start(&sandbox.run(&["--rate", "2k/s", "--pacing", "spin"]));
     let run = finish(child, &sandbox);
     assert_not_the_engines(&run, &sandbox);
-    let is_named = run.causes().contains(&VoidCause::Throttled);
+    let is_named = run.causes().contains(&InvalidCause::Throttled);
     assert!(is_named || run.record.invalid.is_some(), "the cap is not named: {}", run.story());
 }
 
@@ -103,18 +111,18 @@ fn a_stopped_client_is_not_the_engines_doing() {
         let pause_us = interval.readings.get("pause_us").copied().unwrap_or_default();
         pause_us > interval.length_ns.as_secs_f64() * 1e6 / 2.0
     });
-    let counts: Vec<_> = still.map(|interval| interval.void.is_some()).collect();
-    assert!(!counts.is_empty() && counts.iter().all(|is_void| *is_void), "{story}");
+    let counts: Vec<_> = still.map(|interval| interval.invalid.is_some()).collect();
+    assert!(!counts.is_empty() && counts.iter().all(|is_invalid| *is_invalid), "{story}");
     let stopped_ns = u64::try_from(STOPPED.as_nanos()).expect("a short span");
     assert!(run.reads().response.max_ns > stopped_ns * 9 / 10, "{story}");
-    let voided = run.step().voided.as_ref().expect("told above");
-    let valid = voided.valid.get(&model::OpKind::Get).copied().unwrap_or_default();
+    let invalid_intervals = run.step().invalid_intervals.as_ref().expect("told above");
+    let valid = invalid_intervals.valid.get(&model::OpKind::Get).copied().unwrap_or_default();
     assert!(valid.response.max_ns < stopped_ns / 4, "{story}");
     assert!(valid.counts.done < run.reads().counts.done, "{story}");
     if run.disturbance().is_none() {
         // What is left of a quiet host's run is a result.
-        assert!(run.causes().contains(&VoidCause::Paused), "{story}");
-        assert!(voided.intervals < voided.of_intervals, "{story}");
+        assert!(run.causes().contains(&InvalidCause::Paused), "{story}");
+        assert!(invalid_intervals.intervals < invalid_intervals.of_intervals, "{story}");
     }
 }
 
@@ -135,7 +143,7 @@ fn a_quiet_host_voids_nothing() {
         let story = run.story();
         assert_eq!(run.causes(), [], "{story}");
         assert_eq!(run.record.invalid, None, "{story}");
-        assert_eq!(run.step().keeping, Some(Keeping::Kept), "{story}");
+        assert_eq!(run.step().load_status, Some(LoadStatus::Sustained), "{story}");
         return;
     }
     say(&format!("skipped: {}", reasons.join("; ")));

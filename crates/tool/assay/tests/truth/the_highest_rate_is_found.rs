@@ -5,7 +5,7 @@
 //! to the record.
 
 use assert_cmd::assert::OutputAssertExt;
-use model::honesty::{Outcome, Purpose};
+use model::validity::{Outcome, Purpose};
 
 use crate::host::alone;
 use crate::measured::Run;

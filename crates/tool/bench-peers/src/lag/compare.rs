@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use model::honesty::{VoidCause, Voided};
 use model::record::{OpSummaries, OpSummary};
+use model::validity::{InvalidCause, InvalidIntervals};
 use model::{Nanos, OpKind};
 
 use super::assay::Assay;
@@ -93,9 +93,14 @@ fn compare_stalls(dir: &Path, ours: &Assay) -> Result<(), String> {
         row("db_bench", stood, theirs.reads, &theirs.times);
         let step = ours.read("rocksdb", load, &system, pause.map(|(_, span)| span))?;
         row("ours, response time", stood, done(&step.clients), &response(&step.clients)?);
-        if let Some(voided) = &step.voided {
-            let client = format!("ours, the seconds that count ({})", causes(voided));
-            row(&client, stood, done(&voided.valid), &response(&voided.valid)?);
+        if let Some(invalid_intervals) = &step.invalid_intervals {
+            let client = format!("ours, the seconds that count ({})", causes(invalid_intervals));
+            row(
+                &client,
+                stood,
+                done(&invalid_intervals.valid),
+                &response(&invalid_intervals.valid)?,
+            );
         }
     }
     let step = ours.read("faulty", load, &["--engine", "faulty", "--option", &stall()], None)?;
@@ -117,10 +122,11 @@ fn stall() -> String {
     format!("fault=stall {}ms at {at}", STALL.0 / 1_000_000)
 }
 
-/// Returns why intervals were voided, such as `1 voided: the worker was stopped`.
-fn causes(voided: &Voided) -> String {
-    let cause = |(cause, count): &(VoidCause, u32)| format!("{count} voided: {}", cause.phrase());
-    voided.causes.iter().map(cause).collect::<Vec<_>>().join(", ")
+/// Returns why intervals were voided, such as `1 invalid_intervals: the worker was stopped`.
+fn causes(invalid_intervals: &InvalidIntervals) -> String {
+    let cause =
+        |(cause, count): &(InvalidCause, u32)| format!("{count} voided: {}", cause.phrase());
+    invalid_intervals.causes.iter().map(cause).collect::<Vec<_>>().join(", ")
 }
 
 fn reads(clients: &OpSummaries) -> Result<&OpSummary, String> {

@@ -34,10 +34,10 @@ fn parse(printed: &str) -> Result<Times, String> {
     let max: f64 = max;
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
     let within = |share: f64| {
-        let mut seen = 0;
+        let mut evidence = 0;
         let is_there = |(_, count): &&(f64, u64)| {
-            seen += count;
-            seen as f64 >= share * events as f64
+            evidence += count;
+            evidence as f64 >= share * events as f64
         };
         rows.iter().find(is_there).map_or(max, |(ms, _)| *ms) * 1e3
     };

@@ -1,6 +1,8 @@
 //! What our driver is asked, as the application of a run.
 
-use model::sql::{Copies, Doing, Draw, Part, Procedure, Said, Statement, Table, Traffic};
+use model::sql::{
+    CallMix, Copies, Draw, Part, PerDialect, Procedure, Statement, Table, TrafficSpec,
+};
 use model::{Application, OpUnit, StepRole};
 
 use super::work::Work;
@@ -45,7 +47,7 @@ pub(super) fn application(work: &Work, ask: Ask) -> Application {
         kind: work.kind,
         table: 0,
         is_transaction: false,
-        statements: Said { postgres: statements.clone(), mysql: statements },
+        statements: PerDialect { postgres: statements.clone(), mysql: statements },
         arguments: ask.values,
         row: Vec::new(),
         rows: u32::from(work.kind.is_write()),
@@ -54,11 +56,11 @@ pub(super) fn application(work: &Work, ask: Ask) -> Application {
     let create = [Part::Text("CREATE TABLE ".to_owned()), Part::Table];
     let columns = Part::Text(" (id integer PRIMARY KEY)".to_owned());
     let create = vec![Statement { parts: create.into_iter().chain([columns]).collect() }];
-    let step = Traffic {
+    let step = TrafficSpec {
         name: STEP.to_owned(),
         about: "one statement again and again".to_owned(),
         role: if work.kind.is_write() { StepRole::Write } else { StepRole::Read },
-        clients: Some(Doing::InTurn(vec![0])),
+        clients: Some(CallMix::InTurn(vec![0])),
         background: None,
         rows: None,
         unit: OpUnit::Operation,
@@ -71,7 +73,7 @@ pub(super) fn application(work: &Work, ask: Ask) -> Application {
         tables: vec![Table {
             name: "bench_peers".to_owned(),
             copies: Copies::Fixed(1),
-            create: Said { postgres: create.clone(), mysql: create },
+            create: PerDialect { postgres: create.clone(), mysql: create },
             id: None,
         }],
         procedures: vec![procedure],

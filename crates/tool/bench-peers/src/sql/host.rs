@@ -1,7 +1,7 @@
 //! The server that both clients of a duel speak to.
 
 use model::{BuildRef, Bytes, Durability, Endpoint, Options, Settings};
-use server::{Quarters, READY_WITHIN, Running, STOP_WITHIN, Start};
+use server::{READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
 use supply::{Artifact, Engines, MARIADB, MYSQL, POSTGRES, Store, default_cache_dir};
 use tempfile::TempDir;
 
@@ -46,7 +46,7 @@ impl Host {
             options: &options,
             user: None,
             // It inherits the one CPU of the process that starts it.
-            quarters: Quarters::default(),
+            placement: ServerPlacement::default(),
             templates: None,
             ready_within: READY_WITHIN,
         };

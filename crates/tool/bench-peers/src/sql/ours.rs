@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::{Asked, Engine, OpenSpec};
+use engine::{ApplicationSetup, Engine, OpenSpec};
 use load::{GroupRun, SteadyClock, StepRun, StopFlag, run_step};
 use model::{DataShape, Endpoint, Nanos, Step, StopRule};
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub(crate) fn execute(job: &Job) -> Result<Done, String> {
     let duel = duel.ok_or_else(|| format!("no duel with `{}`", job.peer))?;
     let work = WORKS.iter().find(|work| work.statement == job.statement).ok_or("no such work")?;
     let application = Arc::new(application(work, (duel.ask)(job.statement)));
-    let asked = Asked { application, clients: 1 };
+    let asked = ApplicationSetup { application, clients: 1 };
     // Drivers note there which tables are theirs.
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let spec = OpenSpec {
@@ -56,11 +56,15 @@ pub(crate) fn execute(job: &Job) -> Result<Done, String> {
 
 /// Runs the step.
 #[expect(clippy::cast_precision_loss, reason = "statements and nanoseconds are below 2^53")]
-fn drive(engine: &dyn Engine, asked: &Asked, (work, count): (&Work, u64)) -> Result<Done, String> {
+fn drive(
+    engine: &dyn Engine,
+    asked: &ApplicationSetup,
+    (work, count): (&Work, u64),
+) -> Result<Done, String> {
     let step = Step::new(STEP, StopRule::Operations(count));
     let data = shape();
     let bounds = |table, number| engine.bounds(table, number);
-    let tables = Tables::ask(asked, 0, bounds).map_err(|error| error.to_string())?;
+    let tables = Tables::query(asked, 0, bounds).map_err(|error| error.to_string())?;
     let request = Request {
         step: &step,
         data: &data,

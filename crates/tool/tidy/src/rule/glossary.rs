@@ -47,8 +47,9 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
         vec![format!("`{}`", metric.name), unit, metric.meaning.to_owned()]
     });
     let columns = COLUMNS.iter().map(|column| vec![format!("`{column}`")]);
-    let classes =
-        Durability::ALL.iter().map(|class| vec![format!("`{class}`"), class.promise().to_owned()]);
+    let classes = Durability::ALL
+        .iter()
+        .map(|class| vec![format!("`{class}`"), class.guarantee().to_owned()]);
     found.extend(check_table(file, METRIC_HEADER, &metrics.collect::<Vec<_>>()));
     found.extend(check_table(file, COLUMN_HEADER, &columns.collect::<Vec<_>>()));
     found.extend(check_table(file, CLASS_HEADER, &classes.collect::<Vec<_>>()));
@@ -134,7 +135,7 @@ mod tests {
         lines.extend(COLUMNS.iter().map(|column| format!("| `{column}` | x | y |")));
         lines.extend([String::new(), CLASS_HEADER.to_owned(), "|---|---|---|".to_owned()]);
         let classes = Durability::ALL.iter();
-        lines.extend(classes.map(|class| format!("| `{class}` | {} | x |", class.promise())));
+        lines.extend(classes.map(|class| format!("| `{class}` | {} | x |", class.guarantee())));
         lines.join("\n")
     }
 

@@ -6,7 +6,7 @@ use crate::rule::conformance::DRIVERS;
 use crate::rule::violation::Violation;
 
 /// The groups of crates, in the order of the data flow; a group may import earlier ones.
-pub const GROUPS: [&str; 5] = ["define", "drive", "observe", "tell", "tool"];
+pub const GROUPS: [&str; 5] = ["define", "drive", "observe", "report", "tool"];
 
 /// What one crate, or one kind of crate, may import of ours.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ pub const LAYERS: &[Layer] = &[
     layer("runner", &["model", "stats", "engine", "malloc", "workload", "load", "search", "server", "sampler", "archive"]),
     layer("analysis", &["model", "stats"]),
     layer("lint", &["model", "stats", "analysis"]),
-    layer("report", &["model", "stats", "analysis", "lint"]),
+    layer("render", &["model", "stats", "analysis", "lint"]),
     layer("assay", &[EVERYTHING]),
     layer("bench-peers", &["model", "engine", "server", "supply", DRIVER, "workload", "load"]),
     layer("tidy", &["model"]),

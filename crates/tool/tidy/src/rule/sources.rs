@@ -35,7 +35,7 @@ mod tests {
                       struct Kept;\nimpl Kept { pub fn get(&self) {} }\n";
         let repo = Repo::of(&[
             ("crates/define/stats/src/series/location.rs", source),
-            ("crates/tell/analysis/src/table.rs", source),
+            ("crates/report/analysis/src/table.rs", source),
         ]);
         let found = check(&repo);
         assert_eq!(found.len(), 1);

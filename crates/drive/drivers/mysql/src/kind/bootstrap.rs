@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use engine::EngineError;
-use server::{Ask, Task};
+use server::{ServerSpec, Task};
 
 use super::configuration::Configuration;
 use super::layout::Layout;
@@ -38,7 +38,7 @@ const MYSQL_SCRIPTS: [&str; 2] = ["mysql_system_tables.sql", "mysql_system_table
 /// When a script that the version needs is not there.
 pub(super) fn tasks(
     server: Server,
-    ask: &Ask<'_>,
+    ask: &ServerSpec<'_>,
     whole: &Configuration,
 ) -> Result<Vec<Task>, EngineError> {
     let layout = Layout::around(ask.program);

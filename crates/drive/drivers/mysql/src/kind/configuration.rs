@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use engine::EngineError;
-use engine::asked::refused;
+use engine::settings_check::refused;
 use model::Options;
 
 /// Words that may stand before an option's name.

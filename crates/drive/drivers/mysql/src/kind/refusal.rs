@@ -1,7 +1,7 @@
 //! What a server that did not start has said of it.
 
 use engine::EngineError;
-use engine::asked::refused;
+use engine::settings_check::refused;
 
 /// Words before the name of an option that the server does not take, and what ends the name.
 const OF_OPTIONS: [(&str, &[char]); 6] = [

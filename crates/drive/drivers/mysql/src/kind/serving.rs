@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::EngineError;
 use model::{Address, Endpoint};
-use server::{Ask, Kind, Site, Stop, Task};
+use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
 use super::configuration::{Configuration, canonical};
@@ -35,7 +35,7 @@ struct Serving(Flavour);
 
 impl Serving {
     /// Returns which server is asked for.
-    fn server(&self, ask: &Ask<'_>) -> Result<Server, EngineError> {
+    fn server(&self, ask: &ServerSpec<'_>) -> Result<Server, EngineError> {
         let Some(release) = Release::find(ask.version) else {
             let reason = if ask.version.is_empty() { "nothing" } else { ask.version };
             let program = ask.program.display();
@@ -60,7 +60,11 @@ impl Serving {
     }
 
     /// Returns the whole configuration that is asked for.
-    fn configuration(&self, server: Server, ask: &Ask<'_>) -> Result<Configuration, EngineError> {
+    fn configuration(
+        &self,
+        server: Server,
+        ask: &ServerSpec<'_>,
+    ) -> Result<Configuration, EngineError> {
         let options = own(ask.options);
         refuse_broken_promise(ask.settings.durability, &options)?;
         let engine = options.iter().find(|(name, _)| canonical(name) == "default_storage_engine");
@@ -84,7 +88,7 @@ fn own(options: &model::Options) -> model::Options {
 }
 
 /// Sets where everything lies and who is let in.
-pub(super) fn places(flavour: Flavour, ask: &Ask<'_>, to: &mut Configuration) {
+pub(super) fn places(flavour: Flavour, ask: &ServerSpec<'_>, to: &mut Configuration) {
     let layout = Layout::around(ask.program);
     let text = |path: &Path| path.display().to_string();
     let site = ask.site;
@@ -114,12 +118,12 @@ impl Kind for Serving {
         Layout::around(program).environment()
     }
 
-    fn set_up(&self, ask: &Ask<'_>) -> Result<Vec<Task>, EngineError> {
+    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let server = self.server(ask)?;
         bootstrap::tasks(server, ask, &self.configuration(server, ask)?)
     }
 
-    fn serve(&self, ask: &Ask<'_>) -> Result<Task, EngineError> {
+    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError> {
         let server = self.server(ask)?;
         let configuration = self.configuration(server, ask)?;
         let file = ask.site.log.with_file_name("my.cnf");
@@ -199,7 +203,7 @@ mod tests {
     fn served(kind: &dyn Kind, version: &str, options: &Options) -> Result<Task, EngineError> {
         let (site, settings) = (site(), Settings::default());
         let program = Path::new("/e/bin/mysqld");
-        kind.serve(&Ask { program, version, site: &site, settings: &settings, options })
+        kind.serve(&ServerSpec { program, version, site: &site, settings: &settings, options })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the settings that mean the same for every engine become in a configuration file.
 
 use engine::EngineError;
-use engine::asked::refused;
+use engine::settings_check::refused;
 use model::{Durability, Settings};
 
 use super::configuration::{Configuration, canonical};

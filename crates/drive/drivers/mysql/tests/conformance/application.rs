@@ -1,7 +1,7 @@
 //! A small application: a table of sales, and what is done with it.
 
 use model::OpKind;
-use model::sql::{Application, Copies, Part, Procedure, Said, Statement, Table};
+use model::sql::{Application, Copies, Part, PerDialect, Procedure, Statement, Table};
 
 /// Positions and kinds of the procedures.
 pub(crate) const INSERT: (u16, OpKind) = (0, OpKind::Insert);
@@ -67,7 +67,7 @@ fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
         kind,
         table: 0,
         is_transaction: kind == OpKind::Transaction,
-        statements: Said { postgres: Vec::new(), mysql: said },
+        statements: PerDialect { postgres: Vec::new(), mysql: said },
         arguments: Vec::new(),
         row: Vec::new(),
         rows: 0,
@@ -89,7 +89,7 @@ pub(crate) fn sales() -> Application {
     let table = Table {
         name: "sale".to_owned(),
         copies: Copies::PerClient,
-        create: Said {
+        create: PerDialect {
             postgres: Vec::new(),
             mysql: vec![statement(
                 "CREATE TABLE {} (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, at DATETIME NOT \

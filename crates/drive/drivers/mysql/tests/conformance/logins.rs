@@ -1,7 +1,7 @@
 //! Ways to log in, and logins that are refused.
 
 use engine::EngineError;
-use model::sql::{Application, Said};
+use model::sql::{Application, PerDialect};
 use model::{Endpoint, Password};
 
 use crate::application::{sales, statement};
@@ -13,7 +13,7 @@ fn saying(statements: &[String]) -> Application {
     let made = application.tables[0].create.mysql.clone();
     let more = statements.iter().map(|text| statement(text));
     let mysql: Vec<_> = made.into_iter().chain(more).collect();
-    application.tables[0].create = Said { postgres: Vec::new(), mysql };
+    application.tables[0].create = PerDialect { postgres: Vec::new(), mysql };
     // Statements are said once for each table.
     application.tables[0].copies = model::sql::Copies::Fixed(1);
     application

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use engine::{Asked, Driver, Engine, EngineError, OpenSpec, Rows, Session};
+use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Rows, Session};
 use model::sql::{Application, Argument, Call};
 use model::{DataShape, Endpoint, Op, OpKind, Outcome, Settings};
 use server::Kind;
@@ -33,8 +33,10 @@ impl Place {
         let data = DataShape { rows: 100, key_bytes: 20, value_bytes: 100, compressible_to: 0.5 };
         let spec = OpenSpec {
             endpoint: Some(endpoint),
-            application: application
-                .map(|application| Asked { application: Arc::new(application), clients: 2 }),
+            application: application.map(|application| ApplicationSetup {
+                application: Arc::new(application),
+                clients: 2,
+            }),
             ..OpenSpec::embedded(dir.path().to_owned(), Settings::default(), data)
         };
         (spec, dir)
@@ -62,7 +64,7 @@ pub(crate) fn call(
     let call = Call { procedure, kind, table: 0, arguments, bytes };
     let outcome = session.execute(&Op::Call(call), &mut rows)?;
     let kept = rows
-        .kept()
+        .stored()
         .map(|(key, row)| (String::from_utf8(key.to_vec()).expect("a text"), row.to_vec()));
     Ok((outcome, rows.count(), kept.collect()))
 }

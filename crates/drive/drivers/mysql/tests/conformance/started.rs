@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use driver_mysql::{KIND_MARIADB, KIND_MYSQL};
 use model::{Durability, Endpoint, Options, Settings};
-use server::{Kind, Quarters, Running, ServerError, Start};
+use server::{Kind, Running, ServerError, ServerPlacement, Start};
 use tempfile::TempDir;
 
 /// Time a server of a test has to answer, on a busy machine.
@@ -77,7 +77,7 @@ impl Build {
             settings: &settings,
             options: &options,
             user: None,
-            quarters: Quarters::default(),
+            placement: ServerPlacement::default(),
             templates: Some(Path::new(env!("CARGO_TARGET_TMPDIR"))),
             ready_within: READY_WITHIN,
         };

@@ -1,6 +1,6 @@
 //! Tables of this run, of an earlier one, and of somebody else.
 
-use model::sql::Said;
+use model::sql::PerDialect;
 
 use crate::application::{sales, statement};
 use crate::opened::Place;
@@ -24,7 +24,7 @@ pub(crate) fn leftovers_are_dropped_and_strangers_left_alone(place: &Place) {
         let mut application = sales();
         let create =
             vec![statement("CREATE TABLE {} (a INT)"), statement("CREATE TABLE x1 (a INT)")];
-        application.tables[0].create = Said { postgres: Vec::new(), mysql: create };
+        application.tables[0].create = PerDialect { postgres: Vec::new(), mysql: create };
         application.tables[0].copies = model::sql::Copies::Fixed(1);
         application
     }));

@@ -1,13 +1,13 @@
 //! Calling procedures, and logging in like somebody who does not own the server.
 
-use engine::{Asked, EngineError, OpenSpec, Rows, Session};
+use engine::{ApplicationSetup, EngineError, OpenSpec, Rows, Session};
 use model::{Argument, Call, Endpoint, Op, OpKind, Outcome};
 
 use crate::saying::{application, procedure};
 use crate::started::{Started, open};
 
 /// Returns an application whose procedures are statements without values.
-pub(crate) fn statements(statements: &[&str]) -> Asked {
+pub(crate) fn statements(statements: &[&str]) -> ApplicationSetup {
     let define = |text: &&str| procedure(OpKind::Define, &[*text], (0, 0, 0));
     let procedures = statements.iter().map(define).collect();
     application("CREATE TABLE {table} (id BIGINT PRIMARY KEY)", procedures)

@@ -79,7 +79,7 @@ fn connections_are_lost(engine: &dyn Engine, session: &mut dyn Session) {
 
     let mut rows = Rows::new();
     call(session, (WHO, 0), (&[], b""), &mut rows).unwrap();
-    let pid: i32 = rows.kept().map(|(key, _)| text(key)).collect::<String>().parse().unwrap();
+    let pid: i32 = rows.stored().map(|(key, _)| text(key)).collect::<String>().parse().unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     let lost = just_call(session, WHO).unwrap_err();
     assert!(matches!(&lost, EngineError::Timeout(_)), "{lost}");
@@ -103,7 +103,7 @@ fn failures_in_flight(engine: &dyn Engine, session: &mut dyn Session) {
     assert_eq!(ahead(session, &[WHO]), [Ok(Outcome::Done)]);
     let mut rows = Rows::new();
     call(session, (WHO, 0), (&[], b""), &mut rows).unwrap();
-    let pid: i32 = rows.kept().map(|(key, _)| text(key)).collect::<String>().parse().unwrap();
+    let pid: i32 = rows.stored().map(|(key, _)| text(key)).collect::<String>().parse().unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
     while kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).is_ok() {
         std::thread::yield_now();

@@ -59,14 +59,14 @@ fn insert(session: &mut dyn Session, table: u32) -> Result<(), EngineError> {
     }
     let mut rows = Rows::new();
     let outcome = call(session, (INSERT, table), (&arguments, bytes), &mut rows)?;
-    assert_eq!((outcome, rows.count(), rows.kept().count()), (Outcome::Done, BATCH.into(), 0));
+    assert_eq!((outcome, rows.count(), rows.stored().count()), (Outcome::Done, BATCH.into(), 0));
     assert!(rows.bytes() > 100, "{} bytes written", rows.bytes());
     Ok(())
 }
 
 /// Returns the first columns of an answer.
 fn keys(rows: &Rows) -> Vec<String> {
-    rows.kept().map(|(key, _)| String::from_utf8(key.to_vec()).unwrap()).collect()
+    rows.stored().map(|(key, _)| String::from_utf8(key.to_vec()).unwrap()).collect()
 }
 
 /// Does some work on table `table` and checks every answer.
@@ -124,7 +124,7 @@ fn shown(engine: &dyn Engine, table: u32) -> Vec<Vec<u8>> {
     let mut rows = Rows::new();
     call(&mut *session, (SHOW, table), (&[], b""), &mut rows).unwrap();
     assert_eq!(rows.count(), 12);
-    rows.kept().map(|(_, row)| row.to_vec()).collect()
+    rows.stored().map(|(_, row)| row.to_vec()).collect()
 }
 
 /// A value too large for its column, too few values, and a procedure without an application.

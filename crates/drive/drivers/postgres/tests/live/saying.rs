@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use engine::Asked;
-use model::sql::{Copies, Draw, Part, Procedure, Said, Statement, Table};
+use engine::ApplicationSetup;
+use model::sql::{Copies, Draw, Part, PerDialect, Procedure, Statement, Table};
 use model::{Application, OpKind};
 
 /// Reads a statement: `{table}` is the table, `{0}` an argument, `{rows:...:}` the rows, in which
@@ -45,7 +45,7 @@ pub(crate) fn procedure(
         kind,
         table: 0,
         is_transaction: kind == OpKind::Transaction,
-        statements: Said { postgres, mysql: Vec::new() },
+        statements: PerDialect { postgres, mysql: Vec::new() },
         arguments: vec![Draw::Number; arguments],
         row: vec![Draw::Number; row],
         rows,
@@ -54,8 +54,8 @@ pub(crate) fn procedure(
 }
 
 /// Returns an application of one table for each of two clients, created by that statement.
-pub(crate) fn application(create: &str, procedures: Vec<Procedure>) -> Asked {
-    let create = Said { postgres: vec![statement(create)], mysql: Vec::new() };
+pub(crate) fn application(create: &str, procedures: Vec<Procedure>) -> ApplicationSetup {
+    let create = PerDialect { postgres: vec![statement(create)], mysql: Vec::new() };
     let table = Table {
         name: "item".to_owned(),
         copies: Copies::PerClient,
@@ -71,5 +71,5 @@ pub(crate) fn application(create: &str, procedures: Vec<Procedure>) -> Asked {
         steps: Vec::new(),
         order: Vec::new(),
     };
-    Asked { application: Arc::new(application), clients: 2 }
+    ApplicationSetup { application: Arc::new(application), clients: 2 }
 }

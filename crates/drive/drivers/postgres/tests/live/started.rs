@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use driver_postgres::{KIND, PostgresDriver};
-use engine::{Asked, Driver, Engine, EngineError, OpenSpec};
+use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec};
 use model::{DataShape, Durability, Endpoint, Options, Settings};
-use server::{Quarters, READY_WITHIN, Running, STOP_WITHIN, Start};
+use server::{READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
 use tempfile::TempDir;
 
 /// A running server and its directory; killed when dropped.
@@ -27,7 +27,7 @@ impl Started {
             settings: &settings(),
             options: &options,
             user: None,
-            quarters: Quarters::default(),
+            placement: ServerPlacement::default(),
             templates: None,
             ready_within: READY_WITHIN,
         };
@@ -52,7 +52,11 @@ pub(crate) fn settings() -> Settings {
 }
 
 /// Returns what opens `dir` on the server at `endpoint`.
-pub(crate) fn spec(dir: &Path, endpoint: Endpoint, application: Option<Asked>) -> OpenSpec {
+pub(crate) fn spec(
+    dir: &Path,
+    endpoint: Endpoint,
+    application: Option<ApplicationSetup>,
+) -> OpenSpec {
     let data = DataShape { rows: 1, key_bytes: 20, value_bytes: 100, compressible_to: 0.5 };
     OpenSpec {
         endpoint: Some(endpoint),

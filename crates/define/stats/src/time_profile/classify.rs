@@ -1,0 +1,266 @@
+//! A step's seconds to its course.
+
+use std::collections::BTreeMap;
+
+use model::Nanos;
+use model::time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
+
+use super::cycle::cycle;
+use super::means::{float, mean, means, squares};
+use super::mser::mser5;
+use super::series::Series;
+use super::slope::slope;
+use super::stalls::{StallSpan, stall_spans, sum, without};
+use super::steady::{ALL, LEAST_SHARE, MIN_CLASSIFIED_S, MIN_STEADY_S, class, kept};
+use crate::series::correlation::inflation;
+
+/// Seconds of a mean, where the step is long.
+/// Source: the project's reference, analysis, section 3, step 1.
+const WIDTH: usize = 5;
+/// Means that are wanted at least; of a shorter step they are of fewer seconds.
+const LEAST_MEANS: usize = 24;
+/// Means at most; of a longer step they are of more seconds.
+const MOST_MEANS: usize = 2_000;
+/// Means of one cycle, at least.
+/// Source: as above.
+const MEANS_OF_CYCLE: f64 = 8.0;
+/// Standard errors beyond which a slope is real.
+/// Source: the project's reference, analysis, section 3, step 5.
+const REAL_ERRORS: f64 = 3.0;
+/// The name of the slope of throughput.
+const THROUGHPUT: &str = "throughput_ops_per_s";
+
+/// Returns the course of a step; `None` when there is no second to tell of.
+///
+/// `margin` is the change that matters, as a share. Of a step that drifts, the kept part is what
+/// drifts; of one that is not steady, or too short to tell, it is the whole. Of a step that ends by
+/// count (`is_timed` false) the course is told, and nothing is to be left out at the start: its
+/// work is one piece.
+///
+/// Source: the project's reference, analysis, section 3; what it is worth: `tests/steady`.
+#[must_use]
+pub fn time_profile(series: &Series, margin: f64, is_timed: bool) -> Option<TimeProfile> {
+    let rates = series.rates();
+    if rates.is_empty() {
+        return None;
+    }
+    let told = Told { series, rates: &rates, margin };
+    let is_short = series.length_s(0) < MIN_CLASSIFIED_S || mean(&rates) <= 0.0;
+    let stalls = stall_spans(series.seconds());
+    let mut time_profile =
+        if is_short { told.part(TrendClass::TooShort, 0) } else { told.whole(&stalls) };
+    time_profile.stalls = sum(&stalls);
+    if !is_timed {
+        time_profile.steady_from_ns = Nanos(0);
+    }
+    Some(time_profile)
+}
+
+struct Told<'a> {
+    series: &'a Series,
+    rates: &'a [f64],
+    margin: f64,
+}
+
+impl Told<'_> {
+    /// Returns the course of a step that is long enough; its stalls are told apart.
+    fn whole(&self, stalls: &[StallSpan]) -> TimeProfile {
+        let width = self.width();
+        let levels = without(self.series.seconds(), stalls);
+        let mut found = kept(&means(&levels, width), self.margin);
+        let least_s = MIN_STEADY_S.max(LEAST_SHARE * self.series.length_s(0));
+        let is_long = self.series.length_s(found.from * width) >= least_s;
+        if !is_long {
+            found = ALL;
+        }
+        let from = found.from * width;
+        let drift = self.drift(self.rates, from);
+        let cycle = cycle(&self.rates[from..]);
+        let is_drift = drift.is_some_and(|drift| drift.is_real);
+        let class =
+            if is_long { class(&found, is_drift, cycle.as_ref()) } else { TrendClass::NotSteady };
+        let mut time_profile = self.part(class, from);
+        time_profile.second_opinion_ns = mser5(self.rates).map(|from| self.start(from));
+        let others = self.series.others.iter();
+        let others = others.filter_map(|(name, values)| Some((*name, self.drift(values, from)?)));
+        let drifts = drift.map(|drift| (THROUGHPUT, drift)).into_iter().chain(others);
+        time_profile.drifts = drifts.map(|(name, drift)| (name.to_owned(), drift)).collect();
+        time_profile.cycle = cycle.map(|found| Cycle {
+            period_ns: self.length_of(found.period, from),
+            variance_share: found.variance_share,
+        });
+        time_profile
+    }
+
+    /// Returns what is told of every part.
+    fn part(&self, class: TrendClass, from: usize) -> TimeProfile {
+        let rates = &self.rates[from..];
+        let level = mean(rates);
+        // The variance of ln x is that of x / level, and a second without operations has no ln.
+        let variance = squares(rates, level) / level.powi(2) / float(rates.len().max(2) - 1);
+        let inflation = inflation(rates);
+        TimeProfile {
+            class,
+            steady_from_ns: self.start(from),
+            second_opinion_ns: None,
+            drifts: BTreeMap::new(),
+            cycle: None,
+            stalls: Stalls::default(),
+            seconds: u32::try_from(rates.len()).unwrap_or(u32::MAX),
+            long_run_variance: if level > 0.0 { variance * inflation } else { 0.0 },
+            effective_seconds: float(rates.len()) / inflation,
+        }
+    }
+
+    /// Returns when a second begins; the first begins the span, whatever was left out before it.
+    fn start(&self, at: usize) -> Nanos {
+        if at == 0 { Nanos(0) } else { self.series.seconds()[at].start_ns }
+    }
+
+    /// Returns how long so many of the seconds from the `from`th on are.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a period is shorter than its step"
+    )]
+    fn length_of(&self, seconds: f64, from: usize) -> Nanos {
+        let mean_s = self.series.length_s(from) / float(self.rates.len() - from);
+        Nanos((seconds * mean_s * 1e9) as u64)
+    }
+
+    /// Returns the seconds of a mean.
+    fn width(&self) -> usize {
+        let all = self.rates.len();
+        let of_cycle = cycle(&self.rates[all / 2..]).map_or(f64::INFINITY, |cycle| cycle.period);
+        let mut width = WIDTH.min(all / LEAST_MEANS).max(1);
+        while width > 1 && float(width) > of_cycle / MEANS_OF_CYCLE {
+            width -= 1;
+        }
+        width.max(all.div_ceil(MOST_MEANS))
+    }
+
+    fn drift(&self, values: &[f64], from: usize) -> Option<Drift> {
+        let points = self.series.known(values, from);
+        let slope = slope(&points)?;
+        let span_s = points.last()?.0 - points.first()?.0;
+        if slope.level <= 0.0 {
+            return None;
+        }
+        let over_part = slope.per_second * span_s / slope.level;
+        let is_told = slope.per_second.abs() > REAL_ERRORS * slope.error;
+        Some(Drift {
+            per_hour: slope.per_second * 3600.0 / slope.level,
+            over_part,
+            is_real: is_told && over_part.abs() > self.margin,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Noise;
+    use crate::time_profile::Second;
+
+    /// Seconds with a noise of 1 %; `rss` grows by a byte each.
+    fn series(level: impl Fn(u64) -> f64, length: u64) -> Series {
+        let (mut series, mut noise) = (Series::default(), Noise::new(11));
+        for at in 0..length {
+            let second = Second {
+                start_ns: Nanos::from_secs(at),
+                length_ns: Nanos::SECOND,
+                ops_per_s: 1e4 * level(at) * (1.0 + 0.01 * noise.normal()),
+            };
+            series.push(second, [("rss_bytes", 1e3 + second.start_ns.as_secs_f64())]);
+        }
+        series
+    }
+
+    #[test]
+    fn a_slow_start_is_told_with_what_follows() {
+        let slow = series(|at| if at < 30 { 0.4 } else { 1.0 }, 120);
+        let time_profile = time_profile(&slow, 0.02, true).unwrap();
+        assert_eq!((time_profile.class, time_profile.seconds), (TrendClass::WarmUp, 90));
+        assert_eq!(time_profile.steady_from_ns, Nanos::from_secs(30));
+        assert_eq!(time_profile.second_opinion_ns, Some(Nanos::from_secs(30)));
+        assert!((time_profile.long_run_variance / 1e-4 - 1.0).abs() < 0.5, "{time_profile:?}");
+        assert!(time_profile.effective_seconds > 50.0, "{time_profile:?}");
+        assert!(!time_profile.drifts["throughput_ops_per_s"].is_real);
+        let rss = time_profile.drifts["rss_bytes"];
+        // From 1,030 to 1,119: 1,074.5 in the middle.
+        assert!(rss.is_real && (rss.over_part - 89.0 / 1074.5).abs() < 1e-6, "{rss:?}");
+        assert!((rss.per_hour - 3600.0 / 1074.5).abs() < 1e-6, "{rss:?}");
+    }
+
+    #[test]
+    fn a_stall_does_not_hide_a_slow_start() {
+        let level = |at: u64| match at {
+            0..7 => 0.5,
+            14..17 => 0.0,
+            17 => 0.4,
+            _ => 1.0,
+        };
+        let time_profile = time_profile(&series(level, 24), 0.02, true).unwrap();
+        assert_eq!((time_profile.class, time_profile.stalls.count), (TrendClass::WarmUp, 1));
+        assert_eq!(time_profile.steady_from_ns, Nanos::from_secs(7));
+        assert!(
+            time_profile.long_run_variance > 0.1,
+            "it counts in the variance: {time_profile:?}"
+        );
+    }
+
+    #[test]
+    fn a_step_by_count_is_one_piece() {
+        let slow = series(|at| if at < 30 { 0.4 } else { 1.0 }, 120);
+        let time_profile = time_profile(&slow, 0.02, false).unwrap();
+        assert_eq!(
+            (time_profile.class, time_profile.steady_from_ns),
+            (TrendClass::WarmUp, Nanos(0))
+        );
+    }
+
+    #[test]
+    fn a_late_change_is_not_steady_and_a_line_drifts() {
+        let late = series(|at| if at < 90 { 1.0 } else { 0.8 }, 120);
+        let late = time_profile(&late, 0.02, true).unwrap();
+        assert_eq!((late.class, late.seconds), (TrendClass::NotSteady, 120));
+        let falling = series(|at| 1.0 - 0.001 * Nanos(at * 1_000_000_000).as_secs_f64(), 120);
+        let falling = time_profile(&falling, 0.02, true).unwrap();
+        assert_eq!((falling.class, falling.steady_from_ns), (TrendClass::Drift, Nanos(0)));
+        let drift = falling.drifts["throughput_ops_per_s"];
+        assert!(drift.is_real && (drift.over_part + 0.126).abs() < 0.01, "{drift:?}");
+    }
+
+    #[test]
+    fn a_short_step_has_stalls_but_no_class() {
+        let short = series(|at| if at == 3 { 0.0 } else { 1.0 }, 10);
+        let time_profile = time_profile(&short, 0.02, true).unwrap();
+        assert_eq!((time_profile.class, time_profile.stalls.count), (TrendClass::TooShort, 1));
+        assert_eq!(time_profile.steady_from_ns, Nanos(0));
+        assert!(time_profile.drifts.is_empty() && time_profile.second_opinion_ns.is_none());
+    }
+
+    #[test]
+    fn nothing_done_and_nothing_seen_are_told_apart() {
+        assert_eq!(time_profile(&Series::default(), 0.02, true), None);
+        let idle = time_profile(&series(|_| 0.0, 60), 0.02, true).unwrap();
+        assert_eq!((idle.class, idle.long_run_variance), (TrendClass::TooShort, 0.0));
+        let one = time_profile(&series(|_| 1.0, 1), 0.02, true).unwrap();
+        assert_eq!((one.seconds, one.class), (1, TrendClass::TooShort));
+    }
+
+    #[test]
+    fn seconds_that_do_not_count_are_left_out_and_time_goes_on() {
+        let whole = series(|at| if at < 30 { 0.4 } else { 1.0 }, 120);
+        let mut kept = Series::default();
+        for second in whole.seconds().iter().filter(|second| second.start_ns.0 % 7_000_000_000 != 0)
+        {
+            kept.push(*second, []);
+        }
+        kept.seconds.retain(|second| !(40..60).contains(&(second.start_ns.0 / 1_000_000_000)));
+        let time_profile = time_profile(&kept, 0.02, true).unwrap();
+        let from_s = time_profile.steady_from_ns.as_secs_f64();
+        assert!((28.0..=36.0).contains(&from_s), "{time_profile:?}");
+        assert_eq!(time_profile.class, TrendClass::WarmUp);
+    }
+}

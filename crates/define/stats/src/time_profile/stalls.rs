@@ -1,0 +1,166 @@
+//! Seconds in which next to nothing was done.
+
+use model::Nanos;
+use model::time_profile::Stalls;
+
+use super::means::{float, rolling_median};
+use super::series::Second;
+
+/// Share of what is usual below which a second is a stall.
+/// Source: the project's reference, analysis, section 3.
+const STALL_SHARE: f64 = 0.1;
+/// Seconds around a second whose median says what is usual.
+/// Source: as above.
+const AROUND: usize = 60;
+/// Longest time between two stalls that are one.
+/// Source: as above.
+const JOINED: Nanos = Nanos::from_secs(2);
+/// Operations a second that must be usual: a second without one of few is chance.
+///
+/// Where ten are usual, a Poisson process has a second below 10 % of them, one or none, once in
+/// 2,000 seconds.
+const LEAST_USUAL: f64 = 10.0;
+
+/// A stall.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StallSpan {
+    /// Its start, since the start of the measured span.
+    pub start_ns: Nanos,
+    /// Its length, seconds between that are joined included.
+    pub length_ns: Nanos,
+    /// Operations that would have been done in it, had it been as usual.
+    pub lost_ops: f64,
+}
+
+/// Returns the stalls: seconds with less than 10 % of the operations usual in the minute around.
+///
+/// Stalls that begin and end within one second are not seen in seconds; the longest response time
+/// tells of them.
+///
+/// Source: the project's reference, analysis, section 3, stalls.
+#[must_use]
+pub fn stall_spans(seconds: &[Second]) -> Vec<StallSpan> {
+    let rates: Vec<f64> = seconds.iter().map(|second| second.ops_per_s).collect();
+    let usual = rolling_median(&rates, AROUND);
+    let mut found: Vec<StallSpan> = Vec::new();
+    for (second, usual) in seconds.iter().zip(usual) {
+        if usual < LEAST_USUAL || second.ops_per_s >= STALL_SHARE * usual {
+            continue;
+        }
+        let lost_ops = (usual - second.ops_per_s) * second.length_ns.as_secs_f64();
+        let end = second.start_ns.after(second.length_ns);
+        match found.last_mut() {
+            Some(last) if second.start_ns.since(last.end()) <= JOINED => {
+                last.length_ns = end.since(last.start_ns);
+                last.lost_ops += lost_ops;
+            }
+            _ => {
+                let (start_ns, length_ns) = (second.start_ns, second.length_ns);
+                found.push(StallSpan { start_ns, length_ns, lost_ops });
+            }
+        }
+    }
+    found
+}
+
+impl StallSpan {
+    const fn end(&self) -> Nanos {
+        self.start_ns.after(self.length_ns)
+    }
+}
+
+/// Share of the seconds up to which stalls are events beside the level, and not the level.
+const MOST_BESIDE: f64 = 0.2;
+
+/// Returns the rates with each stalled second as the one before it, or as the first that is not.
+///
+/// Where more than a fifth of the seconds is in stalls, they are what the step did: nothing is
+/// changed.
+pub(super) fn without(seconds: &[Second], spans: &[StallSpan]) -> Vec<f64> {
+    let is_in = |second: &Second| {
+        spans.iter().any(|span| (span.start_ns..span.end()).contains(&second.start_ns))
+    };
+    let is_stalled: Vec<bool> = seconds.iter().map(is_in).collect();
+    let mut rates: Vec<f64> = seconds.iter().map(|second| second.ops_per_s).collect();
+    let count = is_stalled.iter().filter(|is_stalled| **is_stalled).count();
+    if count == 0 || float(count) > MOST_BESIDE * float(rates.len()) {
+        return rates;
+    }
+    let first = is_stalled.iter().position(|is_stalled| !is_stalled);
+    let mut last = first.map_or(0.0, |first| rates[first]);
+    for (rate, is_stalled) in rates.iter_mut().zip(is_stalled) {
+        if is_stalled {
+            *rate = last;
+        } else {
+            last = *rate;
+        }
+    }
+    rates
+}
+
+/// Returns all of them in figures.
+pub(super) fn sum(spans: &[StallSpan]) -> Stalls {
+    Stalls {
+        count: u32::try_from(spans.len()).unwrap_or(u32::MAX),
+        longest_ns: spans.iter().map(|span| span.length_ns).max().unwrap_or_default(),
+        total_ns: Nanos(spans.iter().map(|span| span.length_ns.0).sum()),
+        lost_ops: spans.iter().fold(0.0, |sum, span| sum + span.lost_ops),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(rates: &[f64]) -> Vec<Second> {
+        let second = |(at, rate): (u64, &f64)| Second {
+            start_ns: Nanos::from_secs(at),
+            length_ns: Nanos::SECOND,
+            ops_per_s: *rate,
+        };
+        (0..).zip(rates).map(second).collect()
+    }
+
+    #[test]
+    fn stalls_close_to_each_other_are_one() {
+        let mut rates = [1000.0; 120];
+        for (at, rate) in [(10, 0.0), (13, 99.0), (20, 0.0), (60, 50.0), (61, 0.0), (90, 101.0)] {
+            rates[at] = rate;
+        }
+        let found = stall_spans(&seconds(&rates));
+        let told: Vec<(u64, u64)> =
+            found.iter().map(|one| (one.start_ns.0, one.length_ns.0)).collect();
+        let s = Nanos::SECOND.0;
+        assert_eq!(told, [(10 * s, 4 * s), (20 * s, s), (60 * s, 2 * s)]);
+        let all = sum(&found);
+        assert_eq!((all.count, all.longest_ns.0, all.total_ns.0), (3, 4 * s, 7 * s));
+        assert!((all.lost_ops - (1000.0 + 901.0 + 1000.0 + 950.0 + 1000.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_usual_moves_with_the_minute() {
+        let rates: Vec<f64> = (0..200).map(|at| if at < 100 { 10_000.0 } else { 500.0 }).collect();
+        assert_eq!(stall_spans(&seconds(&rates)), [], "a new level is no stall");
+        let few: Vec<f64> = (0..100).map(|at| f64::from(at % 3)).collect();
+        assert_eq!(stall_spans(&seconds(&few)), [], "a second without one of few is chance");
+        assert_eq!(stall_spans(&[]), []);
+    }
+
+    #[test]
+    fn few_stalls_are_beside_the_level_and_many_are_the_level() {
+        let mut rates = [1000.0; 40];
+        (rates[0], rates[20], rates[21]) = (0.0, 0.0, 5.0);
+        let stalled = seconds(&rates);
+        assert_eq!(without(&stalled, &stall_spans(&stalled)), [1000.0; 40]);
+        (8..16).for_each(|at| rates[at] = 0.0);
+        let stalled = seconds(&rates);
+        assert_eq!(without(&stalled, &stall_spans(&stalled)), rates);
+    }
+
+    #[test]
+    fn a_second_that_does_not_count_is_no_stall() {
+        let mut kept = seconds(&[800.0; 30]);
+        kept.drain(10..15);
+        assert_eq!(stall_spans(&kept), []);
+    }
+}

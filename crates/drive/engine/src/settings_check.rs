@@ -1,0 +1,168 @@
+//! What was asked for: settings checked against abilities, options read from their text.
+//!
+//! Every driver refuses in the same words what its engine lacks.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use model::capability::{CACHE_SIZE, COMPRESSION, DIRECT_IO};
+use model::units::parse_size;
+use model::{Capabilities, Durability, Options, Settings};
+
+use crate::error::EngineError;
+
+/// Checks that `engine` can do what `settings` ask for.
+///
+/// # Errors
+/// [`EngineError::Unsupported`] with the setting and the reason.
+pub fn check_settings(
+    engine: &str,
+    capabilities: &Capabilities,
+    settings: &Settings,
+) -> Result<(), EngineError> {
+    let class = settings.durability;
+    if !capabilities.durability.contains(&class) {
+        let offered: Vec<_> = capabilities.durability.iter().map(|class| class.name()).collect();
+        return Err(EngineError::Unsupported(format!(
+            "durability `{class}`: {engine} offers {} ({})",
+            offered.join(", "),
+            capabilities.durability.last().copied().unwrap_or(Durability::None).guarantee()
+        )));
+    }
+    let compression = settings.compression.as_deref().filter(|name| *name != "none");
+    let asked = [
+        (settings.direct_io, DIRECT_IO, DIRECT_IO.to_owned()),
+        (settings.cache_bytes.is_some(), CACHE_SIZE, "cache_bytes".to_owned()),
+        (
+            compression.is_some(),
+            COMPRESSION,
+            format!("compression `{}`", compression.unwrap_or("")),
+        ),
+    ];
+    for (_, ability, words) in asked.iter().filter(|(is_asked, ..)| *is_asked) {
+        if let Some(reason) = capabilities.why_not(ability) {
+            return Err(EngineError::Unsupported(format!("{words}: {engine}: {reason}")));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that every option is one of `known`.
+///
+/// # Errors
+/// [`EngineError::Option`] that names the first unknown one and those that are known.
+pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<(), EngineError> {
+    match options.iter().find(|(name, _)| !known.contains(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let known = known.join(", ");
+            Err(refused(name, format!("not an option of {engine} here; known: {known}")))
+        }
+    }
+}
+
+/// Reads a number.
+///
+/// # Errors
+/// [`EngineError::Option`] when it is none of that type.
+pub fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, EngineError> {
+    value.parse().map_err(|error| refused(name, format!("`{value}`: {error}")))
+}
+
+/// Reads a size in bytes, with or without a unit: `24MiB`, `4096`.
+///
+/// # Errors
+/// [`EngineError::Option`] when it is no size.
+pub fn size(name: &str, value: &str) -> Result<u64, EngineError> {
+    parse_size(value).map(|bytes| bytes.0).map_err(|reason| refused(name, reason))
+}
+
+/// Reads a truth value: `true`, `on` or `1`, and `false`, `off` or `0`.
+///
+/// # Errors
+/// [`EngineError::Option`] when it is neither.
+pub fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
+    match value {
+        "true" | "on" | "1" => Ok(true),
+        "false" | "off" | "0" => Ok(false),
+        _ => Err(refused(name, format!("`{value}` is neither true nor false"))),
+    }
+}
+
+/// Returns the refusal of a procedure by an engine of keys and values.
+///
+/// # Errors
+/// Always: [`EngineError::Unsupported`].
+#[cold]
+pub fn no_procedures<T>(engine: &str) -> Result<T, EngineError> {
+    Err(EngineError::Unsupported(format!(
+        "{engine} has no SQL procedures: it keeps keys and values"
+    )))
+}
+
+/// Returns the refusal of an option.
+#[must_use]
+pub fn refused(option: &str, reason: impl Into<String>) -> EngineError {
+    EngineError::Option { option: option.to_owned(), reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Bytes;
+    use model::capability::Feature;
+
+    use super::*;
+    use crate::memory::MemoryDriver;
+    use crate::traits::Driver;
+
+    #[test]
+    fn what_is_lacking_is_refused_with_its_reason() {
+        let mut can = MemoryDriver.capabilities();
+        can.durability = [Durability::None].into();
+        let no = |reason: &str| Feature::No(reason.to_owned());
+        can.features.insert(DIRECT_IO.to_owned(), no("reads through a map"));
+        can.features.insert(COMPRESSION.to_owned(), no("rows are stored as given"));
+        can.features.insert(CACHE_SIZE.to_owned(), Feature::Yes);
+        let none = Settings { durability: Durability::None, ..Settings::default() };
+        let told = |settings| check_settings("it", &can, &settings).unwrap_err().to_string();
+        let good = Settings {
+            cache_bytes: Some(Bytes(1)),
+            compression: Some("none".to_owned()),
+            ..none.clone()
+        };
+        assert!(check_settings("it", &can, &good).is_ok());
+        assert_eq!(
+            told(Settings { durability: Durability::Sync, ..none.clone() }),
+            "not supported: durability `sync`: it offers none (nothing survives before a clean \
+             close)"
+        );
+        assert_eq!(
+            told(Settings { direct_io: true, ..none.clone() }),
+            "not supported: direct_io: it: reads through a map"
+        );
+        assert_eq!(
+            told(Settings { compression: Some("lz4".to_owned()), ..none }),
+            "not supported: compression `lz4`: it: rows are stored as given"
+        );
+    }
+
+    #[test]
+    fn wrong_options_are_refused_by_name() {
+        let options: Options = [("fanout", "8"), ("fan_out", "8")].into_iter().collect();
+        let error = check_names("it", &["fanout", "page"], &options).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "option `fan_out` refused: not an option of it here; known: fanout, page"
+        );
+        assert_eq!(size("page", "4KiB"), Ok(4096));
+        assert_eq!(number::<u64>("n", "7"), Ok(7));
+        assert_eq!((flag("f", "on"), flag("f", "0")), (Ok(true), Ok(false)));
+        for error in [
+            size("it", "big").unwrap_err(),
+            number::<u64>("it", "-1").unwrap_err(),
+            flag("it", "2").unwrap_err(),
+        ] {
+            assert!(error.to_string().starts_with("option `it` refused: `"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! What the parent knows of the step in hand: from messages and readings to records.
+//!
+//! Nothing is written here, and nobody is told: the supervisor does both.
+
+use hdrhistogram::Histogram;
+use load::Clock;
+use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
+use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord};
+
+use crate::account::growth;
+use crate::doubt::{busy_host, busy_threads, doubts, is_usable};
+use crate::evidence::{Evidence, Outside, Own, Setting, StartLag};
+use crate::innocence::{Judge, lag_allowed};
+use crate::load_status::{Served, load_status};
+use crate::message::{ArrivalsTold, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
+use crate::span::{Judged, Span, void_of};
+use crate::stamp::now_utc;
+use crate::tally::{self, Told, bytes_per_s, done_of, ended_of, longest_of};
+
+/// The step in hand.
+pub(crate) struct StepAccumulator<'a> {
+    clock: &'a dyn Clock,
+    samplers: Vec<Box<dyn sampler::Sampler>>,
+    pub(crate) index: usize,
+    pub(crate) step: Step,
+    /// The probe in hand, in a search.
+    pub(crate) probe: Option<ProbeBegins>,
+    setting: Setting,
+    calibration: Option<Calibration>,
+    judge: Judge,
+    span: Span,
+    /// What the parent read when the last interval was told, and when that was.
+    ///
+    /// Not the start of the span: the last intervals of a warm-up are told after it.
+    evidence: (Readings, Nanos),
+    /// The last probe's measured span.
+    last: Option<Closed>,
+    /// The measured span of the probe that confirmed what was found so far.
+    confirmed: Option<Closed>,
+}
+
+/// A measured span that is over.
+#[derive(Default)]
+struct Closed {
+    span: Span,
+    /// The parent's counters' growth over it.
+    counters: Readings,
+    /// The engine's state at its end.
+    after: EngineState,
+}
+
+/// An interval, and the histograms it was told with.
+pub(crate) struct Kept {
+    pub(crate) record: IntervalRecord,
+    pub(crate) clients: Vec<Told>,
+    pub(crate) writers: Vec<Told>,
+    pub(crate) start_lag: Option<Histogram<u64>>,
+}
+
+impl<'a> StepAccumulator<'a> {
+    /// Opens the ledger of a run; `step` is its first.
+    pub(crate) fn open(
+        clock: &'a dyn Clock,
+        samplers: Vec<Box<dyn sampler::Sampler>>,
+        step: Step,
+    ) -> Self {
+        let cpus = std::thread::available_parallelism();
+        let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
+        let (clients, limit) = (step.clients, step.limit);
+        let placement = Placement::default();
+        let setting = Setting { clients, cpus, placement, limit, calibrated_lag: None };
+        Self {
+            clock,
+            samplers,
+            index: 0,
+            step,
+            probe: None,
+            setting,
+            calibration: None,
+            judge: Judge::new(setting),
+            span: Span::default(),
+            evidence: (Readings::new(), clock.now()),
+            last: None,
+            confirmed: None,
+        }
+    }
+
+    /// Takes which CPUs client and server have.
+    pub(crate) const fn place(&mut self, placement: Placement) {
+        self.setting.placement = placement;
+    }
+
+    /// Takes what the client costs and can do on this host.
+    pub(crate) fn calibrate(&mut self, calibration: &Calibration) {
+        self.setting.calibrated_lag = calibration.start_lag.map(|lag| Nanos(lag.p99_ns));
+        self.calibration = Some(calibration.clone());
+    }
+
+    /// Begins a step.
+    pub(crate) fn begin_step(&mut self, index: usize, step: Step) {
+        (self.index, self.step) = (index, step);
+        (self.probe, self.last, self.confirmed) = (None, None, None);
+        self.begin(self.step.clients);
+    }
+
+    /// Begins a probe of the step's search.
+    pub(crate) fn begin_probe(&mut self, probe: ProbeBegins) {
+        self.probe = Some(probe);
+        self.begin(probe.clients);
+    }
+
+    fn begin(&mut self, clients: u32) {
+        (self.setting.clients, self.setting.limit) = (clients, self.step.limit);
+        self.judge = Judge::new(self.setting);
+        self.begin_span(EngineState::default());
+        self.evidence = (self.span.account.last().clone(), self.clock.now());
+    }
+
+    /// Begins the measured span.
+    pub(crate) fn begin_span(&mut self, before: EngineState) {
+        let mut now = self.sample(true);
+        now.extend(before.readings.clone());
+        self.span = Span::begin(now, before, now_utc());
+    }
+
+    /// Takes one interval.
+    ///
+    /// # Errors
+    /// A text when a histogram does not decode.
+    pub(crate) fn interval(&mut self, told: &IntervalMessage) -> Result<Kept, String> {
+        let (clients, writers) = (tally::told(&told.clients)?, tally::told(&told.writers)?);
+        let decode = |open: &OpenInterval| tally::decode(&open.start_lag);
+        let start_lag = told.open.as_ref().map(decode).transpose()?;
+        let mut now = self.sample(false);
+        let (before, seen_at) =
+            std::mem::replace(&mut self.evidence, (now.clone(), self.clock.now()));
+        let outside = Outside::of(&growth(&before, &now), self.evidence.1.since(seen_at));
+        now.extend(told.engine.clone());
+        let mut readings = self.span.account.step(&now);
+        readings.extend(told.growth.clone());
+        let limit = self.step.limit;
+        let mut record = IntervalRecord {
+            step_index: u32::try_from(self.index).expect("plans are short"),
+            step: self.step.name.clone(),
+            is_warmup: told.is_warmup,
+            start_ns: told.start,
+            length_ns: told.length,
+            clients: tally::summaries(&clients),
+            writers: tally::summaries(&writers),
+            probe: told.probe,
+            invalid: None,
+            start_lag: start_lag.as_ref().map(load::percentiles),
+            within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
+            readings,
+        };
+        let backlog = told.open.as_ref().map_or(Nanos(0), |open| open.backlog);
+        if told.open.is_some() {
+            #[expect(clippy::cast_precision_loss, reason = "ages stay far below 2^53 us")]
+            record.readings.insert("backlog_us".to_owned(), (backlog.0 / 1000) as f64);
+        }
+        let held = self.setting.limit();
+        let allowed = lag_allowed(&self.setting);
+        let done = done_of(&record.clients);
+        let evidence = Evidence {
+            start: told.start,
+            length: told.length,
+            start_lag: start_lag.as_ref().map(|lag| StartLag::of(lag, allowed, &held)),
+            backlog,
+            response_max: longest_of(&record.clients),
+            done,
+            over_limit: done.saturating_sub(tally::within(&clients, held.within)),
+            own: Own::of(&told.growth),
+            outside,
+        };
+        let judgement = self.judge.judge(&evidence);
+        record.invalid = void_of(&judgement).cloned();
+        if !told.is_warmup {
+            self.span.add(&Judged {
+                record: &record,
+                clients: &clients,
+                backlog,
+                judgement: &judgement,
+                unit: self.step.unit,
+            });
+        }
+        Ok(Kept { record, clients, writers, start_lag })
+    }
+
+    /// Ends a probe's measured span; returns which of its intervals are void.
+    pub(crate) fn end_probe(&mut self, after: EngineState) -> Vec<bool> {
+        let closed = self.close(after);
+        let is_invalid = closed.span.part.is_invalid.clone();
+        self.last = Some(closed);
+        is_invalid
+    }
+
+    /// Takes the search as it is after the last probe.
+    pub(crate) fn take_search(&mut self, search: &SearchRecord) {
+        let is_confirmed = |probe: ProbeBegins| {
+            search.confirmed().is_some_and(|confirmed| confirmed.number == probe.number)
+        };
+        if self.probe.is_some_and(is_confirmed) {
+            self.confirmed = self.last.take();
+        }
+    }
+
+    /// Ends the step; returns its record.
+    ///
+    /// A search that confirmed nothing has no measured span of its own: its record has no
+    /// operations, and no time.
+    ///
+    /// # Errors
+    /// A text when a histogram does not decode.
+    pub(crate) fn end_step(&mut self, ends: StepEnds) -> Result<StepRecord, String> {
+        let (clients, writers) = (tally::told(&ends.clients)?, tally::told(&ends.writers)?);
+        let seen_by_worker = ends.findings;
+        let mut closed = match &ends.search {
+            Some(_) => self.confirmed.take().unwrap_or_default(),
+            None => self.close(ends.after),
+        };
+        let arrivals = match &ends.arrivals {
+            Some(told) => {
+                closed.span.part.add_censored(&tally::decode(&told.censored)?);
+                Some(arrivals_record(told)?)
+            }
+            None => None,
+        };
+        let buckets = tally::buckets(&clients, &writers);
+        let (clients, writers) = (tally::summaries(&clients), tally::summaries(&writers));
+        let Span { account, part, time_profile, .. } = &closed.span;
+        let served = |arrivals| Served {
+            arrivals,
+            clients: self.step.clients,
+            ended: ended_of(&clients),
+            duration: ends.duration,
+            idle_us: ends.growth.get("client_idle_us").copied(),
+            backlogs: &part.backlogs,
+            is_invalid: &part.is_invalid,
+            calibration: self.calibration.as_ref(),
+        };
+        let load_status = arrivals.as_ref().map(|arrivals| load_status(&served(arrivals)));
+        let mut counters = closed.counters;
+        counters.extend(ends.growth);
+        let is_closed = arrivals.is_none();
+        let (kept_anyway, invalid_intervals) = match part.invalid_intervals() {
+            Some(invalid_intervals) if is_closed && !is_usable(&invalid_intervals) => {
+                (Some(invalid_intervals), None)
+            }
+            invalid_intervals => (None, invalid_intervals),
+        };
+        let mut record = StepRecord {
+            started_at: closed.span.since.clone(),
+            duration_ns: ends.duration,
+            writer_bytes_per_s: (!writers.is_empty()).then(|| bytes_per_s(&writers, ends.duration)),
+            clients,
+            writers,
+            buckets,
+            seconds: account.seconds(kept_anyway.is_some()),
+            counters,
+            gauges_max: account.gauges_max(),
+            gauges_end: account.gauges_last(),
+            before: closed.span.before.clone(),
+            after: closed.after,
+            settle: ends.settle,
+            malloc: ends.malloc,
+            arrivals,
+            load_status,
+            within_limit: part.within_limit(),
+            invalid_intervals,
+            search: ends.search,
+            time_profile: time_profile.time_profile(&self.step, kept_anyway.is_some()),
+            ..StepRecord::new(ends.index, self.step.clone())
+        };
+        record.findings = doubts(&record);
+        record.findings.extend(kept_anyway.as_ref().map(busy_host));
+        record.findings.extend(seen_by_worker);
+        record.findings.extend(busy_threads(&record, part, &self.setting));
+        Ok(record)
+    }
+
+    /// Ends the measured span.
+    fn close(&mut self, after: EngineState) -> Closed {
+        let mut now = self.sample(true);
+        now.extend(after.readings.clone());
+        let mut span = std::mem::take(&mut self.span);
+        span.account.step(&now);
+        let counters = span.account.growth(&now);
+        Closed { span, counters, after }
+    }
+
+    /// Takes the parent's readings; one that fails is absent, as for a metric the host lacks.
+    fn sample(&mut self, is_boundary: bool) -> Readings {
+        let mut readings = Readings::new();
+        for sampler in &mut self.samplers {
+            let sampled = if is_boundary { sampler.sample_boundary() } else { sampler.sample() };
+            readings.extend(sampled.unwrap_or_default());
+        }
+        readings
+    }
+}
+
+fn arrivals_record(told: &ArrivalsTold) -> Result<ArrivalsRecord, String> {
+    Ok(ArrivalsRecord {
+        pace: told.pace,
+        offered: told.offered,
+        censored: tally::decode(&told.censored)?.len(),
+        start_lag: load::percentiles(&tally::decode(&told.start_lag)?),
+        backlog_ns: told.backlog,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use load::{GroupTally, Interval, KindTally, ManualClock};
+    use model::record::Percentiles;
+    use model::validity::{InvalidCause, Outcome, ProbeRecord, Purpose, SearchResult};
+    use model::{Limit, Load, OpKind, Pace, StopRule};
+
+    use super::*;
+    use crate::message::StepEnd;
+
+    fn step(load: Load) -> Step {
+        Step {
+            clients: 2,
+            load,
+            limit: Limit::parse("p99 < 2ms").ok(),
+            ..Step::new("readrandom", StopRule::Duration(Nanos::SECOND))
+        }
+    }
+
+    /// Gets that took a millisecond each.
+    fn gets(done: u64) -> GroupTally {
+        let mut tally = KindTally::default();
+        tally.response.record_n(1_000_000, done).unwrap();
+        tally.service.record_n(900_000, done).unwrap();
+        tally.counts.done = done;
+        [(OpKind::Get, tally)].into()
+    }
+
+    /// The second `start` of a closed loop, or of one of a probe's.
+    fn second(start: u64, done: u64, probe: Option<u32>) -> IntervalMessage {
+        let interval = Interval { clients: gets(done), ..Interval::default() };
+        IntervalMessage {
+            probe,
+            is_warmup: false,
+            start: Nanos::from_secs(start),
+            length: Nanos::SECOND,
+            clients: tally::times(&interval.clients),
+            writers: Vec::new(),
+            open: None,
+            growth: Readings::new(),
+            engine: Readings::new(),
+        }
+    }
+
+    fn probe_begins(number: u32) -> ProbeBegins {
+        let length = Nanos::SECOND;
+        let offered_ops_per_s = None;
+        ProbeBegins { number, purpose: Purpose::Confirm, clients: 3, offered_ops_per_s, length }
+    }
+
+    /// A search whose probes all were confirmations that ended like this.
+    fn searched(outcomes: &[Outcome]) -> SearchRecord {
+        let probe = |(number, outcome): (u32, &Outcome)| ProbeRecord {
+            number,
+            purpose: Purpose::Confirm,
+            clients: 3,
+            offered_ops_per_s: None,
+            throughput_ops_per_s: 5.0,
+            goodput_ops_per_s: 5.0,
+            late_share: 0.0,
+            late_interval: (0.0, 0.0),
+            response: Percentiles::default(),
+            service: Percentiles::default(),
+            duration_ns: Nanos::SECOND,
+            debt_bytes: None,
+            drained_ns: Nanos(0),
+            outcome: *outcome,
+            reason: String::new(),
+        };
+        SearchRecord {
+            limit: None,
+            probes: (0..).zip(outcomes).map(probe).collect(),
+            found: Some(SearchResult { ops_per_s: 5.0, failed_ops_per_s: None, clients: 3 }),
+            ended: "found".to_owned(),
+            is_path_dependent: false,
+        }
+    }
+
+    fn ends(clients: &GroupTally, search: Option<SearchRecord>) -> StepEnds {
+        StepEnds {
+            duration: Nanos::from_secs(2),
+            clients: tally::times(clients),
+            search,
+            end: StepEnd::Finished,
+            ..StepEnds::default()
+        }
+    }
+
+    fn with_ledger(load: Load, test: impl FnOnce(&mut StepAccumulator<'_>)) {
+        let clock = ManualClock::new(Nanos(0));
+        let step = step(load);
+        let mut accumulator = StepAccumulator::open(&clock, Vec::new(), step.clone());
+        accumulator.begin_step(0, step);
+        test(&mut accumulator);
+    }
+
+    #[test]
+    fn seconds_add_up_to_the_step() {
+        with_ledger(Load::Closed, |accumulator| {
+            accumulator.begin_span(EngineState::default());
+            for start in 0..2 {
+                let kept = accumulator.interval(&second(start, 50, None)).unwrap();
+                assert_eq!((kept.record.within_limit, kept.record.probe), (Some(50), None));
+            }
+            let record = accumulator.end_step(ends(&gets(100), None)).unwrap();
+            assert_eq!((record.seconds.seconds, record.within_limit), (2, Some(100)));
+            assert_eq!(
+                (record.invalid_intervals, record.load_status, record.arrivals),
+                (None, None, None)
+            );
+        });
+    }
+
+    #[test]
+    fn a_search_s_own_span_is_that_of_the_last_confirmation_that_passed() {
+        with_ledger(Load::FindRate(Pace::default()), |accumulator| {
+            let outcomes = [Outcome::Passed, Outcome::Passed, Outcome::Failed];
+            for (number, done) in (0..3).zip([10, 20, 30]) {
+                accumulator.begin_probe(probe_begins(number));
+                accumulator.begin_span(EngineState::default());
+                let kept = accumulator.interval(&second(0, done, Some(number))).unwrap();
+                assert_eq!(kept.record.probe, Some(number));
+                assert_eq!(accumulator.end_probe(EngineState::default()), [false]);
+                accumulator.take_search(&searched(&outcomes[..=number as usize]));
+            }
+            let search = Some(searched(&outcomes));
+            let record = accumulator.end_step(ends(&gets(20), search)).unwrap();
+            assert_eq!(record.within_limit, Some(20));
+            assert!((record.seconds.max_ops - 20.0).abs() < 1e-9, "{:?}", record.seconds);
+        });
+    }
+
+    #[test]
+    fn a_search_that_confirmed_nothing_has_no_span_of_its_own() {
+        with_ledger(Load::FindRate(Pace::default()), |accumulator| {
+            accumulator.begin_probe(probe_begins(0));
+            accumulator.begin_span(EngineState::default());
+            accumulator.interval(&second(0, 10, Some(0))).unwrap();
+            accumulator.end_probe(EngineState::default());
+            let search = SearchRecord { found: None, ..searched(&[Outcome::Failed]) };
+            accumulator.take_search(&search);
+            let ends = StepEnds { search: Some(search), ..StepEnds::default() };
+            let record = accumulator.end_step(ends).unwrap();
+            assert!(record.clients.is_empty() && record.counters.is_empty());
+            assert_eq!((record.duration_ns, record.within_limit), (Nanos(0), None));
+            assert_eq!(record.findings.len(), 1, "{:?}", record.findings);
+        });
+    }
+
+    /// Goal: what the parent reads of the host between two intervals is held against the second,
+    /// and only what counts is in the part that counts.
+    #[test]
+    fn a_second_under_a_cap_is_void_and_left_out() {
+        struct Cap(f64);
+        impl sampler::Sampler for Cap {
+            fn metrics(&self) -> &'static [&'static str] {
+                &["cgroup_throttled_us"]
+            }
+
+            fn sample(&mut self) -> Result<Readings, sampler::SampleError> {
+                Ok([("cgroup_throttled_us".to_owned(), self.0)].into())
+            }
+        }
+        let clock = ManualClock::new(Nanos(0));
+        let mut accumulator =
+            StepAccumulator::open(&clock, vec![Box::new(Cap(0.0))], step(Load::Closed));
+        accumulator.begin_step(0, step(Load::Closed));
+        accumulator.begin_span(EngineState::default());
+        let mut next = |start, done, throttled_us| {
+            clock.rest_until(Nanos::from_secs(start + 1));
+            accumulator.samplers = vec![Box::new(Cap(throttled_us))];
+            accumulator.interval(&second(start, done, None)).unwrap().record.invalid
+        };
+        assert_eq!(next(0, 50, 0.0), None);
+        assert_eq!(next(1, 9, 3e5).unwrap().cause, InvalidCause::Throttled);
+        assert_eq!([next(2, 50, 3e5), next(3, 50, 3e5), next(4, 50, 3e5)], [None, None, None]);
+        assert_eq!(next(5, 50, 3e5), None);
+        let record = accumulator.end_step(ends(&gets(259), None)).unwrap();
+        let invalid_intervals = record.invalid_intervals.unwrap();
+        assert_eq!(
+            (invalid_intervals.intervals, invalid_intervals.valid[&OpKind::Get].counts.done),
+            (1, 250)
+        );
+        assert_eq!((record.within_limit, invalid_intervals.within_limit), (Some(259), Some(250)));
+        assert_eq!(record.seconds.seconds, 5);
+    }
+}

@@ -1,0 +1,566 @@
+//! Compares variants step by step, each with the base case.
+
+use std::collections::BTreeMap;
+
+use model::record::RunEnd;
+use model::{Experiment, Placement, RunRecord, Variant};
+use stats::{Design, Effect, Spread, classify_difference, median};
+
+use crate::arms::{Arm, Arms, Block, Counted, Key, numbers};
+use crate::comparison::{
+    CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
+    StepComparison, VariantRuns, is_given,
+};
+use crate::error::AnalysisError;
+use crate::family::{self, Families};
+use crate::metrics::RATE_SUSTAINED;
+use crate::noise::{self, Noise};
+use crate::noise_history::NoiseHistory;
+use crate::published::hold;
+
+/// Compares the variants of `experiment` with `base`, step by step.
+///
+/// A step counts when its record was written, whether or not its run later came to an end before
+/// time: what was measured is not thrown away. Such a run is listed in
+/// [`Comparison::incomplete`], and is left out where only whole runs can tell. A run that is
+/// invalid is listed in [`Comparison::invalid`], and nothing of it counts. A metric that the
+/// experiment gives ([`is_given`]) has no ratio to the base; nor has anything of a step beside
+/// whose queries either side's background writers missed their rate. `noise_history` must not hold the
+/// runs themselves: they would count twice.
+///
+/// # Errors
+/// When there are no runs, the base or a run's variant is not in the experiment, or the records
+/// are of different schema versions.
+///
+/// Source: [`classify_difference()`]; the project's reference, analysis, section 1.
+pub fn compare(
+    runs: &[RunRecord],
+    experiment: &Experiment,
+    base: &str,
+    noise_history: &NoiseHistory,
+) -> Result<Comparison, AnalysisError> {
+    check(runs, experiment, base)?;
+    let counted = Counted::of(runs, &experiment.data, experiment.application.as_ref());
+    let noise = noise::known(&counted.steps, noise_history);
+    let question = Question { experiment, base, noise: &noise };
+    let step = |(key, arms): (&Key, &Arms<'_>)| StepComparison {
+        index: key.index,
+        name: key.name.clone(),
+        distribution: distribution(experiment, key.index),
+        unit: experiment.steps.get(key.index as usize).map(|step| step.unit).unwrap_or_default(),
+        clients: key.clients,
+        is_rate_given: arms.is_rate_given,
+        primary: primary(arms, experiment.placement),
+        cells: question.cells(arms),
+    };
+    let whole = |(clients, arms): (&u32, &Arms<'_>)| RunsComparison {
+        clients: *clients,
+        cells: question.cells(arms),
+    };
+    let mut executed: Vec<&RunRecord> = runs.iter().collect();
+    executed.sort_by_key(|run| (&run.started_at, &run.id));
+    // It is the experiment's base once more, and says nothing of another base.
+    let is_its_base = base == experiment.base;
+    let controls = experiment.variants.iter().filter(|one| one.is_control && is_its_base);
+    let mut comparison = Comparison {
+        base: base.to_owned(),
+        control: controls.map(|variant| variant.name.clone()).next(),
+        margin: experiment.margin,
+        repetitions: experiment.repetitions,
+        variants: variant_runs(runs, experiment),
+        steps: counted.steps.iter().map(step).collect(),
+        runs: counted.runs.iter().map(whole).collect(),
+        families: Families::default(),
+        published: hold(&question, &counted),
+        incomplete: executed.iter().filter_map(|run| incomplete(run)).collect(),
+        invalid: executed.iter().filter_map(|run| invalid(run)).collect(),
+        noise,
+    };
+    comparison.families = family::adjust(&mut comparison, experiment);
+    Ok(comparison)
+}
+
+/// Run-to-run coefficient of variation to assume where nothing is known of the noise.
+///
+/// Source: the project's reference, analysis, section 1.5.
+pub(crate) const ASSUMED_COV: f64 = 0.025;
+
+/// The same where operations wait for storage, which hides the noise of CPU and memory.
+///
+/// Source: as [`ASSUMED_COV`].
+pub(crate) const ASSUMED_COV_IO_BOUND: f64 = 0.015;
+
+/// Device reads per operation from which a step counts as bound by storage.
+const IO_BOUND_READS_PER_OP: f64 = 0.5;
+
+/// Repetitions from which a comparison is paired.
+///
+/// Source: the project's reference, analysis, section 1.1.
+pub(crate) const PAIRED_FROM: u32 = 5;
+
+/// Returns the metric that answers for a step: the rate found, kept or reached; where the rate is
+/// given without a limit, how long operations took; where there are none, how long settling took.
+///
+/// Where client and server were put on one CPU, throughput is that of both and nobody's answer:
+/// then it is the server's CPU per operation.
+///
+/// Source: the project's reference, analysis, section 1.6, and servers, section 0, rule 2.
+pub(crate) fn primary(arms: &Arms<'_>, placement: Placement) -> Option<&'static str> {
+    let candidates: &[&'static str] = match (arms.is_rate_given, placement) {
+        (true, _) => &["goodput_ops_per_s", "response_ns_p99"],
+        (false, Placement::SameCpu) => {
+            &["sustainable_ops_per_s", "server_cpu_us_per_op", "throughput_ops_per_s", "settle_s"]
+        }
+        (false, Placement::Free | Placement::Split) => {
+            &["sustainable_ops_per_s", "throughput_ops_per_s", "settle_s"]
+        }
+    };
+    let is_known =
+        |metric: &&&str| arms.of_variant.values().any(|arm| arm.metrics.contains_key(**metric));
+    candidates.iter().find(is_known).copied()
+}
+
+/// What is compared with what, and what is known beforehand.
+pub(crate) struct Question<'a> {
+    pub(crate) experiment: &'a Experiment,
+    base: &'a str,
+    noise: &'a BTreeMap<String, Noise>,
+}
+
+impl Question<'_> {
+    /// Returns every variant's cell, in the experiment's order.
+    fn cells(&self, arms: &Arms<'_>) -> Vec<CellComparison> {
+        let none = Arm::default();
+        let of = |name: &str| arms.of_variant.get(name).unwrap_or(&none);
+        let base = of(self.base);
+        let assumed_cov = self.assumed_cov(arms);
+        let cell = |variant: &Variant| {
+            let arm = of(&variant.name);
+            let is_base = variant.name == self.base;
+            let is_lighter = has_missed_rate(base) || has_missed_rate(arm);
+            let measured = arm.metrics.iter().filter_map(|(metric, own)| {
+                let is_given = arms.is_rate_given && is_given(metric);
+                let has_ratio = !(is_base || is_given || is_lighter && !is_of_writers(metric));
+                let versus = || self.versus(metric, base.values(metric), own, assumed_cov);
+                let spread = Spread::of(&numbers(own))?;
+                let versus_base = has_ratio.then(versus).flatten();
+                Some((metric.clone(), Measured { spread, versus_base }))
+            });
+            let metrics = measured.collect();
+            CellComparison { variant: variant.name.clone(), runs: arm.runs, metrics }
+        };
+        self.experiment.variants.iter().map(cell).collect()
+    }
+
+    /// Judges a metric of two variants; `None` where there is no ratio.
+    pub(crate) fn versus(
+        &self,
+        metric: &str,
+        base: &[(Block<'_>, f64)],
+        own: &[(Block<'_>, f64)],
+        assumed_cov: f64,
+    ) -> Option<Effect> {
+        let design = Design {
+            margin: self.experiment.margin,
+            prior: self.noise.get(metric).map(|noise| &noise.prior),
+            is_paired: self.experiment.repetitions >= PAIRED_FROM && is_block_by_block(base, own),
+            assumed_cov,
+        };
+        classify_difference(&numbers(base), &numbers(own), &design)
+    }
+
+    /// Returns the noise to assume in a step, by the workload or by what the device did.
+    pub(crate) fn assumed_cov(&self, arms: &Arms<'_>) -> f64 {
+        let reads = || {
+            let arms = arms.of_variant.values();
+            let all = arms.flat_map(|arm| numbers(arm.values("device_reads_per_op")));
+            median(&all.collect::<Vec<_>>()).is_some_and(|reads| reads >= IO_BOUND_READS_PER_OP)
+        };
+        let is_io_bound = match self.experiment.workload.as_deref() {
+            Some("iobuf" | "iodir") => true,
+            Some("byrx" | "byos") => false,
+            Some(_) | None => reads(),
+        };
+        if is_io_bound { ASSUMED_COV_IO_BOUND } else { ASSUMED_COV }
+    }
+}
+
+/// Returns whether the background writers of most runs missed the rate asked of them.
+///
+/// What ran beside them ran under another load than beside those that kept it: no ratio compares
+/// the two. Source: [`RATE_SUSTAINED`].
+fn has_missed_rate(arm: &Arm<'_>) -> bool {
+    median(&numbers(arm.values("writer_rate_share"))).is_some_and(|share| share < RATE_SUSTAINED)
+}
+
+/// Returns whether a metric is about the background writers themselves.
+fn is_of_writers(metric: &str) -> bool {
+    metric.starts_with("writer_")
+}
+
+/// Returns whether both arms have the same blocks, one value each, and enough of them.
+fn is_block_by_block(one: &[(Block<'_>, f64)], other: &[(Block<'_>, f64)]) -> bool {
+    let is_once = |(a, b): (&(Block<'_>, f64), &(Block<'_>, f64))| a.0 != b.0;
+    one.len() == other.len()
+        && one.len() >= PAIRED_FROM as usize
+        && one.iter().zip(other).all(|(a, b)| a.0 == b.0)
+        && one.iter().zip(one.iter().skip(1)).all(is_once)
+}
+
+/// Returns the key distribution that the experiment asks for in a step; empty where it has none.
+fn distribution(experiment: &Experiment, index: u32) -> String {
+    let step = experiment.steps.get(index as usize);
+    step.map_or_else(String::new, |step| step.distribution.clone())
+}
+
+fn check(runs: &[RunRecord], experiment: &Experiment, base: &str) -> Result<(), AnalysisError> {
+    let first = runs.first().ok_or(AnalysisError::NoRuns)?;
+    if experiment.variant(base).is_none() {
+        let known = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
+        return Err(AnalysisError::UnknownBase { base: base.to_owned(), known });
+    }
+    for run in runs {
+        if run.schema != first.schema {
+            let (found, expected) = (run.schema, first.schema);
+            return Err(AnalysisError::Schema { run: run.id.clone(), found, expected });
+        }
+        if experiment.variant(&run.cell.variant).is_none() {
+            let (run, variant) = (run.id.clone(), run.cell.variant.clone());
+            return Err(AnalysisError::UnknownVariant { run, variant });
+        }
+    }
+    Ok(())
+}
+
+fn variant_runs(runs: &[RunRecord], experiment: &Experiment) -> Vec<VariantRuns> {
+    let planned = count(experiment.clients.len()).max(1) * experiment.repetitions;
+    let of_variant = |variant: &model::Variant| {
+        let own: Vec<&RunEnd> = runs
+            .iter()
+            .filter(|run| run.cell.variant == variant.name)
+            .map(|run| &run.end)
+            .collect();
+        VariantRuns {
+            name: variant.name.clone(),
+            durability: variant.settings.durability,
+            planned,
+            recorded: count(own.len()),
+            complete: count(own.iter().filter(|end| end.is_complete()).count()),
+        }
+    };
+    experiment.variants.iter().map(of_variant).collect()
+}
+
+fn incomplete(run: &RunRecord) -> Option<IncompleteRun> {
+    (!run.end.is_complete() && run.invalid.is_none()).then(|| IncompleteRun {
+        run: run.id.clone(),
+        variant: run.cell.variant.clone(),
+        how: run.end.phrase(),
+        steps_counted: count(run.steps.len()),
+    })
+}
+
+fn invalid(run: &RunRecord) -> Option<InvalidRun> {
+    run.invalid.as_ref().map(|reason| InvalidRun {
+        run: run.id.clone(),
+        variant: run.cell.variant.clone(),
+        reason: reason.clone(),
+    })
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use model::record::SettleRecord;
+    use model::{Load, Nanos, OpKind, OpenLoad, Pace, Rate, StepRecord};
+    use proptest::prelude::*;
+    use stats::{Method, Verdict};
+
+    use super::*;
+    use crate::sample::{application, experiment, readings, run, step, summary};
+
+    const NONE: NoiseHistory = NoiseHistory { experiments: Vec::new() };
+    const METRIC: &str = "throughput_ops_per_s";
+
+    fn three(variant: &str, ops: [u64; 3]) -> Vec<RunRecord> {
+        (1..).zip(ops).map(|(repetition, ops)| run(variant, repetition, ops)).collect()
+    }
+
+    #[test]
+    fn ratios_have_intervals_and_verdicts() {
+        let mut runs = three("base", [1_000, 1_040, 980]);
+        runs.extend(three("slow", [900, 890, 940]));
+        runs.extend(three("same", [1_010, 1_030, 970]));
+        runs.extend(three("fast", [3_500, 3_600, 3_400]));
+        let asked = experiment(&["base", "slow", "same", "fast"], 3);
+        let comparison = compare(&runs, &asked, "base", &NONE).unwrap();
+        let cells = &comparison.steps[0].cells;
+        let versus = |index: usize| cells[index].metrics[METRIC].versus_base;
+        assert_eq!(versus(0), None);
+        let verdicts: Vec<_> = (1..4).map(|index| versus(index).unwrap().verdict).collect();
+        assert_eq!(verdicts, [Verdict::Below, Verdict::Inconclusive, Verdict::Above]);
+        assert_eq!(comparison.runs_per_cell(), Some((3, 3)));
+    }
+
+    #[test]
+    fn steps_an_incomplete_run_finished_are_counted_and_the_run_is_listed() {
+        let mut runs = three("base", [1_000, 1_000, 1_000]);
+        runs[1].end = RunEnd::Crashed { step: "overwrite".into(), reason: "signal 11".into() };
+        runs[2].steps.push(step(1, "overwrite"));
+        let comparison = compare(&runs, &experiment(&["base"], 3), "base", &NONE).unwrap();
+        let counted: Vec<_> =
+            comparison.steps.iter().map(|one| (one.name.as_str(), one.cells[0].runs)).collect();
+        assert_eq!(counted, [("readrandom", 3), ("overwrite", 1)]);
+        assert_eq!(comparison.runs[0].cells[0].runs, 2);
+        let [only] = &comparison.incomplete[..] else { panic!("one run is incomplete") };
+        assert_eq!(only.how, "crashed in overwrite: signal 11");
+        assert_eq!(only.steps_counted, 1);
+        assert_eq!((comparison.variants[0].recorded, comparison.variants[0].complete), (3, 2));
+    }
+
+    #[test]
+    fn one_run_each_separates_nothing() {
+        let runs = [run("base", 1, 1_000), run("fast", 1, 2_000)];
+        let comparison = compare(&runs, &experiment(&["base", "fast"], 1), "base", &NONE).unwrap();
+        let versus = comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap();
+        assert_eq!((versus.interval, versus.verdict), (None, Verdict::Inconclusive));
+    }
+
+    #[test]
+    fn a_base_of_zero_gives_no_ratio() {
+        let runs = [run("base", 1, 0), run("fast", 1, 2_000)];
+        let comparison = compare(&runs, &experiment(&["base", "fast"], 1), "base", &NONE).unwrap();
+        assert_eq!(comparison.steps[0].cells[1].metrics[METRIC].versus_base, None);
+    }
+
+    #[test]
+    fn a_variant_without_runs_keeps_its_row() {
+        let runs = three("base", [1, 2, 3]);
+        let comparison = compare(&runs, &experiment(&["base", "late"], 3), "base", &NONE).unwrap();
+        assert_eq!(comparison.steps[0].cells[1].runs, 0);
+        assert!(comparison.steps[0].cells[1].metrics.is_empty());
+        assert_eq!(comparison.variants[1].recorded, 0);
+    }
+
+    #[test]
+    fn levels_of_clients_are_compared_apart() {
+        let mut runs = three("base", [1, 2, 3]);
+        runs[2].cell.clients = 4;
+        let comparison = compare(&runs, &experiment(&["base"], 3), "base", &NONE).unwrap();
+        assert_eq!(comparison.levels(), BTreeSet::from([1, 4]));
+        assert_eq!(comparison.steps[0].cells[0].metrics[METRIC].spread.n, 2);
+    }
+
+    #[test]
+    fn an_invalid_run_is_named_and_nothing_of_it_counts() {
+        let mut runs = three("base", [1_000, 1_000, 90_000]);
+        runs.extend(three("other", [2_000, 2_000, 2_000]));
+        runs[2].invalid = Some("20 of 60 intervals are void".to_owned());
+        runs[2].end = RunEnd::Interrupted { step: "overwrite".to_owned() };
+        let comparison = compare(&runs, &experiment(&["base", "other"], 3), "base", &NONE).unwrap();
+        let base = &comparison.steps[0].cells[0];
+        assert_eq!((base.runs, base.metrics[METRIC].spread.max), (2, 500.0));
+        assert_eq!(comparison.runs[0].cells[0].runs, 2);
+        let [only] = &comparison.invalid[..] else { panic!("one run is invalid") };
+        assert_eq!((only.run.as_str(), only.variant.as_str()), ("sample/base.c1.r3", "base"));
+        assert_eq!(only.reason, "20 of 60 intervals are void");
+        assert!(comparison.incomplete.is_empty());
+    }
+
+    #[test]
+    fn a_rate_that_is_given_has_no_ratio_to_the_base() {
+        let mut runs = [run("base", 1, 1_000), run("other", 1, 1_001)];
+        for run in &mut runs {
+            let step = &mut run.steps[0];
+            let rate = Rate::constant(500.0);
+            step.step.load = Load::Open(OpenLoad { rate, pace: Pace::default() });
+            step.within_limit = Some(900);
+        }
+        let comparison = compare(&runs, &experiment(&["base", "other"], 1), "base", &NONE).unwrap();
+        let step = &comparison.steps[0];
+        let other = &step.cells[1].metrics;
+        assert!(step.is_given(METRIC) && !step.is_given("goodput_ops_per_s"));
+        assert_eq!(other[METRIC].versus_base, None);
+        assert!(other["goodput_ops_per_s"].versus_base.is_some());
+        assert!(other["response_ns_p50"].versus_base.is_some());
+        let closed = three("base", [1, 2, 3]);
+        let comparison = compare(&closed, &experiment(&["base"], 3), "base", &NONE).unwrap();
+        assert!(!comparison.steps[0].is_given(METRIC));
+    }
+
+    #[test]
+    fn errors_name_the_thing_and_the_remedy() {
+        let asked = experiment(&["a", "b"], 1);
+        assert_eq!(compare(&[], &asked, "a", &NONE), Err(AnalysisError::NoRuns));
+        let mut runs = [run("a", 1, 1), run("b", 1, 1)];
+        let said = compare(&runs, &asked, "c", &NONE).unwrap_err().to_string();
+        assert_eq!(said, "no variant is named `c`; the variants are a, b");
+        runs[1].schema += 1;
+        let said = compare(&runs, &asked, "a", &NONE).unwrap_err().to_string();
+        assert!(said.starts_with("run sample/b.c1.r1 has schema 2 and the others 1"), "{said}");
+        let stranger = [run("z", 1, 1)];
+        let said = compare(&stranger, &asked, "a", &NONE).unwrap_err().to_string();
+        assert!(said.contains("variant `z`"), "{said}");
+    }
+
+    /// Runs of a variant in five blocks, each faster than the one before.
+    fn drifting(variant: &str, percent: u64) -> Vec<RunRecord> {
+        let blocks = [1_150_000, 1_305_000, 1_447_000, 1_604_000, 1_745_000];
+        (1..).zip(blocks).map(|(block, ops)| run(variant, block, ops * percent / 100)).collect()
+    }
+
+    #[test]
+    fn whole_blocks_are_compared_as_pairs_and_broken_ones_are_not() {
+        let asked = experiment(&["base", "fast"], 5);
+        let method = |runs: &[RunRecord], asked: &Experiment| {
+            let comparison = compare(runs, asked, "base", &NONE).unwrap();
+            let effect = comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap();
+            (effect.method == Method::Paired, effect.verdict)
+        };
+        let mut runs = drifting("base", 100);
+        let mut fast = drifting("fast", 105);
+        for run in &mut fast {
+            run.steps[0].duration_ns.0 += 2_000_000 * u64::from(run.cell.repetition);
+        }
+        runs.extend(fast);
+        assert_eq!(method(&runs, &asked), (true, Verdict::Above));
+        // Too few were planned: that they are whole does not make it a design.
+        assert!(!method(&runs, &experiment(&["base", "fast"], 4)).0);
+        // One run is missing.
+        assert!(!method(&runs[..9], &asked).0);
+        // The blocks of another experiment were made at another time.
+        runs[9].id = "other/fast.c1.r5".to_owned();
+        assert_eq!(method(&runs, &asked), (false, Verdict::Inconclusive));
+    }
+
+    #[test]
+    fn each_step_has_the_question_it_answers() {
+        let mut searched = run("base", 1, 1_000);
+        let mut open = step(1, "open");
+        open.step.load =
+            Load::Open(OpenLoad { rate: Rate::constant(500.0), pace: Pace::default() });
+        let mut kept = StepRecord { index: 2, within_limit: Some(900), ..open.clone() };
+        kept.step.name = "kept".to_owned();
+        let settled = SettleRecord { took_ns: Nanos::from_secs(3), ..SettleRecord::default() };
+        let mut settle = StepRecord { settle: Some(settled), ..step(3, "settle") };
+        settle.clients.clear();
+        let mut idle = step(4, "idle");
+        idle.clients.clear();
+        searched.steps.extend([open, kept, settle, idle]);
+        let comparison = compare(&[searched], &experiment(&["base"], 1), "base", &NONE).unwrap();
+        let primary: Vec<_> = comparison.steps.iter().map(|step| step.primary).collect();
+        let expected = [
+            Some(METRIC),
+            Some("response_ns_p99"),
+            Some("goodput_ops_per_s"),
+            Some("settle_s"),
+            None,
+        ];
+        assert_eq!(primary, expected);
+    }
+
+    /// Runs of two or three variants, in any order.
+    fn shuffled() -> impl Strategy<Value = (Vec<RunRecord>, Vec<RunRecord>)> {
+        let ops = proptest::collection::vec(900..1_100_u64, 2..=18);
+        ops.prop_flat_map(|ops| {
+            let cell = |(index, ops): (u32, u64)| {
+                let variant = match index % 3 {
+                    0 => "a",
+                    1 => "b",
+                    _ => "c",
+                };
+                let mut run = run(variant, 1 + index / 3, ops * 1_000);
+                run.started_at = format!("2026-11-20T20:{:02}:00Z", ops % 60);
+                run
+            };
+            let runs: Vec<RunRecord> = (0..).zip(ops).map(cell).collect();
+            (Just(runs.clone()), Just(runs).prop_shuffle())
+        })
+    }
+
+    fn quiet() -> ProptestConfig {
+        ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
+    /// Returns the effect as if it were the only comparison: of two pairs, those of the other base
+    /// are not the same two.
+    fn alone(mut effect: Effect) -> Effect {
+        effect.adjust(effect.p.unwrap_or(1.0), 0.02);
+        effect
+    }
+
+    const fn mirrored(verdict: Verdict) -> Verdict {
+        match verdict {
+            Verdict::Above => Verdict::Below,
+            Verdict::Below => Verdict::Above,
+            Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => verdict,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(quiet())]
+
+        #[test]
+        fn the_order_of_the_runs_changes_nothing((runs, other) in shuffled()) {
+            let asked = experiment(&["a", "b", "c"], 6);
+            let of = |runs: &[RunRecord]| compare(runs, &asked, "a", &NONE).unwrap();
+            prop_assert_eq!(of(&runs), of(&other));
+        }
+
+        #[test]
+        fn the_other_base_gives_the_inverse_and_the_mirrored_verdict((runs, _) in shuffled()) {
+            let asked = experiment(&["a", "b", "c"], 6);
+            let effect = |base: &str, index: usize| {
+                let comparison = compare(&runs, &asked, base, &NONE).unwrap();
+                alone(comparison.steps[0].cells[index].metrics[METRIC].versus_base.unwrap())
+            };
+            let (there, back) = (effect("a", 1), effect("b", 0));
+            prop_assert!((there.ratio * back.ratio - 1.0).abs() < 1e-12);
+            prop_assert_eq!((mirrored(there.verdict), there.why), (back.verdict, back.why));
+            if let (Some(there), Some(back)) = (there.interval, back.interval) {
+                prop_assert!((there.low * back.high - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn queries_beside_writers_that_missed_their_rate_have_no_ratio() {
+        let mut asked = experiment(&["base", "late"], 3);
+        asked.application = Some(application("readrandom", 100.0));
+        let with = |late: u64| {
+            let mut runs = three("base", [1_000, 1_040, 980]);
+            runs.extend(three("late", [1_500, 1_560, 1_470]));
+            for run in &mut runs {
+                // Two clients for two seconds: 400 rows are asked for.
+                let rows = if run.cell.variant == "late" { late } else { 400 };
+                run.steps[0].writers = [(OpKind::Insert, summary(4, rows))].into();
+            }
+            let comparison = compare(&runs, &asked, "base", &NONE).unwrap();
+            let cell = &comparison.steps[0].cells[1];
+            let versus = |name: &str| cell.metrics[name].versus_base.is_some();
+            (cell.has_missed_rate(), versus(METRIC), versus("writer_rows_per_s"))
+        };
+        assert_eq!(with(380), (false, true, true));
+        assert_eq!(with(379), (true, false, true));
+    }
+
+    #[test]
+    fn on_one_cpu_a_step_is_about_the_server_s_cpu() {
+        let mut runs = three("base", [1_000, 1_040, 980]);
+        for run in &mut runs {
+            run.steps[0].counters =
+                readings(&[("server_cpu_user_us", 9e5), ("server_cpu_kernel_us", 1e5)]);
+        }
+        let primary = |placement| {
+            let asked = Experiment { placement, ..experiment(&["base"], 3) };
+            compare(&runs, &asked, "base", &NONE).unwrap().steps[0].primary
+        };
+        assert_eq!(primary(Placement::SameCpu), Some("server_cpu_us_per_op"));
+        assert_eq!(primary(Placement::Split), Some(METRIC));
+    }
+}

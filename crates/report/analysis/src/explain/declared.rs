@@ -1,0 +1,106 @@
+//! What two variants were said to differ in, and what was in force.
+
+use std::collections::BTreeSet;
+
+use model::{Options, RunRecord, Settings, Variant};
+use serde::Serialize;
+
+/// What kind of thing differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// The engine or its version: everything may differ inside.
+    Build,
+    /// One of the engine's own options; those of two engines are not compared.
+    Option,
+    /// A setting that means the same for every engine.
+    Setting,
+}
+
+/// One thing that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// What kind of thing.
+    pub kind: ChangeKind,
+    /// Its name.
+    pub name: String,
+    /// What the base has; `None` where it says nothing.
+    pub base: Option<String>,
+    /// What the variant has.
+    pub variant: Option<String>,
+}
+
+/// What two variants differ in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Declared {
+    /// What the experiment says.
+    pub changes: Vec<Change>,
+    /// Other options that were read back with different values from the engines; those of two
+    /// engines are not compared.
+    pub in_force: Vec<Change>,
+    /// Whether one of them is the other once more.
+    pub is_control: bool,
+}
+
+impl Declared {
+    /// Returns the only thing that differs, where that was set on purpose and is not a build.
+    #[must_use]
+    pub fn intervention(&self) -> Option<&Change> {
+        match &self.changes[..] {
+            [only] if only.kind != ChangeKind::Build => Some(only),
+            _ => None,
+        }
+    }
+}
+
+/// Returns what the variants differ in; a run of each tells what was in force.
+pub(super) fn declared(
+    (base, variant): (&Variant, &Variant),
+    (run_of_base, run_of_variant): (&RunRecord, &RunRecord),
+) -> Declared {
+    let builds = (base.build.to_string(), variant.build.to_string());
+    let is_one_engine = base.build.engine == variant.build.engine;
+    let mut changes = Vec::new();
+    if builds.0 != builds.1 {
+        changes.push(Change {
+            kind: ChangeKind::Build,
+            name: if is_one_engine { "build" } else { "engine" }.to_owned(),
+            base: Some(builds.0),
+            variant: Some(builds.1),
+        });
+    }
+    // Options of two engines have nothing to do with each other.
+    if is_one_engine {
+        changes.extend(options(&base.options, &variant.options));
+    }
+    changes.extend(settings(&base.settings, &variant.settings));
+    let mut in_force = options(&run_of_base.effective_options, &run_of_variant.effective_options);
+    in_force.retain(|change| {
+        // An option that only one of two releases tells of is no difference in force.
+        let is_known = change.base.is_some() && change.variant.is_some();
+        let is_other = changes.iter().all(|declared| declared.name != change.name);
+        is_one_engine && is_known && is_other
+    });
+    Declared { changes, in_force, is_control: base.is_control || variant.is_control }
+}
+
+fn options(base: &Options, variant: &Options) -> Vec<Change> {
+    let names: BTreeSet<&str> = base.iter().chain(variant.iter()).map(|(name, _)| name).collect();
+    let change = |name: &str| Change {
+        kind: ChangeKind::Option,
+        name: name.to_owned(),
+        base: base.get(name).map(str::to_owned),
+        variant: variant.get(name).map(str::to_owned),
+    };
+    let differs = |change: &Change| change.base != change.variant;
+    names.into_iter().map(change).filter(differs).collect()
+}
+
+fn settings(base: &Settings, variant: &Settings) -> Vec<Change> {
+    let pairs = base.labels().into_iter().zip(variant.labels());
+    let change = |((name, base), (_, variant)): ((&str, Option<String>), (_, Option<String>))| {
+        Change { kind: ChangeKind::Setting, name: name.to_owned(), base, variant }
+    };
+    let differs = |change: &Change| change.base != change.variant;
+    pairs.map(change).filter(differs).collect()
+}

@@ -1,0 +1,364 @@
+//! What changed in some histories, what of it matters, and what changed together.
+
+use serde::Serialize;
+use stats::change::{Change, Drift, Options, Series, find};
+use stats::family::benjamini_hochberg;
+
+use super::problem::HistoryError;
+use super::series::{History, Trend};
+
+/// Largest chance, adjusted for the number of histories, at which a history's changes are told.
+///
+/// Source: the project's reference, analysis, sections 1.6 and 4.2, step 6.
+const FAMILY: f64 = 0.05;
+/// Fewest values in which a change can be told.
+pub(super) const FEWEST: usize = 4;
+
+/// How histories are studied.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyOptions {
+    /// Smallest change that matters, as a share.
+    pub min_effect: f64,
+    /// Strictness of the search: 4 for alarms, 3 to see more.
+    pub strictness: f64,
+    /// Label from which on a regression counts; all count when absent.
+    pub since: Option<String>,
+}
+
+/// A change with what it means.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassifiedChange {
+    /// The change.
+    #[serde(flatten)]
+    pub change: Change,
+    /// Chance of it, adjusted for the number of histories.
+    pub q: f64,
+    /// Whether it is good.
+    pub trend: Trend,
+    /// Whether it reaches the smallest change that matters.
+    pub is_relevant: bool,
+    /// Whether a later level made up for it.
+    pub is_made_good: bool,
+    /// Number of the event it belongs to, when other histories changed with it.
+    pub event: Option<usize>,
+}
+
+/// One history with what was found in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Studied {
+    /// The history.
+    pub history: History,
+    /// What was found, as it was found.
+    pub found: Series,
+    /// The changes that are told.
+    pub changes: Vec<ClassifiedChange>,
+    /// Changes that were taken back: among so many histories, chance alone may have made them.
+    pub taken_back: usize,
+    /// Regressions that count: they matter, are not made good, and lie where they were asked for.
+    pub regressions: usize,
+}
+
+/// Changes of several histories at the same place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Event {
+    /// First place at which all of them may lie.
+    pub earliest: usize,
+    /// Last place at which all of them may lie.
+    pub latest: usize,
+    /// Positions of the histories.
+    pub histories: Vec<usize>,
+}
+
+/// What was found in all histories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Study {
+    /// The histories, in the order given.
+    pub histories: Vec<Studied>,
+    /// What changed together.
+    pub events: Vec<Event>,
+    /// Smallest change that matters, as a share.
+    pub min_effect: f64,
+}
+
+impl Study {
+    /// Returns the number of regressions that count.
+    #[must_use]
+    pub fn regressions(&self) -> usize {
+        self.histories.iter().map(|one| one.regressions).sum()
+    }
+
+    /// Refuses a question for regressions where nobody knows which way is worse.
+    ///
+    /// # Errors
+    /// [`HistoryError::NoDirection`] for the first such history.
+    pub fn check_directions(&self) -> Result<(), HistoryError> {
+        let without =
+            self.histories.iter().map(|one| &one.history).find(|one| {
+                !matches!(one.better, Some(model::Better::Higher | model::Better::Lower))
+            });
+        match without {
+            Some(one) => Err(HistoryError::NoDirection { name: one.name.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Studies histories.
+///
+/// # Errors
+/// When a history has too few values, or `since` is no label of one.
+///
+/// Source: [`find`]; [`benjamini_hochberg`] over the histories.
+pub fn study(histories: Vec<History>, options: &StudyOptions) -> Result<Study, HistoryError> {
+    for one in &histories {
+        check(one, options)?;
+    }
+    let search = Options { strictness: options.strictness };
+    let found: Vec<Series> = histories.iter().map(|one| find(&one.values, &search)).collect();
+    let least = |series: &Series| series.changes.iter().map(|change| change.p).fold(1.0, f64::min);
+    let ps: Vec<f64> = found.iter().map(least).collect();
+    let qs = benjamini_hochberg(&ps);
+    let told = histories.into_iter().zip(found).zip(ps.iter().zip(qs));
+    let mut histories: Vec<Studied> = told
+        .map(|((history, found), (p, q))| {
+            let adjusted = |own: f64| if *p > 0.0 { (own * (q / p)).min(1.0) } else { own };
+            judge(history, found, options, adjusted)
+        })
+        .collect();
+    let events = events(&mut histories);
+    Ok(Study { histories, events, min_effect: options.min_effect })
+}
+
+fn check(history: &History, options: &StudyOptions) -> Result<(), HistoryError> {
+    let known = history.known();
+    if known < FEWEST {
+        let whose = history.subject.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
+        let found = match known {
+            0 => "no value".to_owned(),
+            1 => "one value".to_owned(),
+            several => format!("{several} values"),
+        };
+        let rows = history.values.len();
+        let found = if rows > known { format!("{found} in {rows} rows") } else { found };
+        return Err(HistoryError::TooFew { name: format!("{}{whose}", history.name), found });
+    }
+    match &options.since {
+        Some(label) if !history.labels.contains(label) => Err(HistoryError::UnknownLabel {
+            label: label.clone(),
+            first: history.labels[0].clone(),
+            last: history.labels[history.labels.len() - 1].clone(),
+        }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Decides what of the findings is told, and what it means.
+fn judge(
+    history: History,
+    found: Series,
+    options: &StudyOptions,
+    adjusted: impl Fn(f64) -> f64,
+) -> Studied {
+    let from = options.since.as_ref();
+    let from = from.and_then(|label| history.labels.iter().position(|one| one == label));
+    let last = found.pieces.last().map(|piece| piece.last);
+    let told: Vec<&Change> =
+        found.changes.iter().filter(|change| adjusted(change.p) <= FAMILY).collect();
+    let changes: Vec<ClassifiedChange> = told
+        .iter()
+        .map(|change| {
+            let effect = change.effect.unwrap_or(f64::INFINITY * (change.after - change.before));
+            // What is left of it at the end of the history.
+            let left = last.map_or(effect, |last| (last - change.before) / change.before.abs());
+            let is_worse = |effect: f64| history.trend(effect) == Trend::Worse;
+            ClassifiedChange {
+                change: **change,
+                q: adjusted(change.p),
+                trend: history.trend(effect),
+                is_relevant: effect.abs() >= options.min_effect,
+                is_made_good: is_worse(effect)
+                    && !(is_worse(left) && left.abs() >= options.min_effect),
+                event: None,
+            }
+        })
+        .collect();
+    let counts = |index: usize| from.is_none_or(|from| index >= from);
+    let of_changes = changes.iter().filter(|one| {
+        one.trend == Trend::Worse
+            && one.is_relevant
+            && !one.is_made_good
+            && counts(one.change.index)
+    });
+    let of_drifts = found.drifts.iter().filter(|drift| {
+        let is_bad = |effect: f64| {
+            history.trend(effect) == Trend::Worse && effect.abs() >= options.min_effect
+        };
+        let left = last.map(|last| (last - drift.before) / drift.before.abs());
+        drift.effect.is_some_and(is_bad) && left.is_some_and(is_bad) && counts(drift.to)
+    });
+    Studied {
+        regressions: of_changes.count() + of_drifts.count(),
+        taken_back: found.changes.len() - changes.len(),
+        history,
+        found,
+        changes,
+    }
+}
+
+/// Groups changes of histories over the same points whose places overlap.
+fn events(histories: &mut [Studied]) -> Vec<Event> {
+    let mut events: Vec<Event> = Vec::new();
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    for (index, one) in histories.iter().enumerate() {
+        places.extend((0..one.changes.len()).map(|change| (index, change)));
+    }
+    places.sort_by_key(|(index, change)| histories[*index].changes[*change].change.index);
+    let axes = axes(histories);
+    let mut of_place: Vec<usize> = Vec::new();
+    for (index, at) in &places {
+        let change = histories[*index].changes[*at].change;
+        let joins = |event: &Event| {
+            event.earliest.max(change.earliest) <= event.latest.min(change.latest)
+                && !event.histories.contains(index)
+                && event.histories.iter().all(|other| axes[*other] == axes[*index])
+        };
+        let event = events.iter().rposition(joins).unwrap_or_else(|| {
+            let (earliest, latest) = (change.earliest, change.latest);
+            events.push(Event { earliest, latest, histories: Vec::new() });
+            events.len() - 1
+        });
+        let joined = &mut events[event];
+        joined.earliest = joined.earliest.max(change.earliest);
+        joined.latest = joined.latest.min(change.latest);
+        joined.histories.push(*index);
+        of_place.push(event);
+    }
+    // An event of one history is none.
+    let mut number = vec![None; events.len()];
+    let mut shared = Vec::new();
+    for (index, event) in events.into_iter().enumerate() {
+        if event.histories.len() > 1 {
+            number[index] = Some(shared.len());
+            shared.push(event);
+        }
+    }
+    for ((index, at), event) in places.into_iter().zip(of_place) {
+        histories[index].changes[at].event = number[event];
+    }
+    shared
+}
+
+/// Returns for each history the first one that is over the same points.
+fn axes(histories: &[Studied]) -> Vec<usize> {
+    let mut axes: Vec<usize> = Vec::new();
+    for (index, one) in histories.iter().enumerate() {
+        let same = |first: &&usize| histories[**first].history.labels == one.history.labels;
+        let known = axes.iter().enumerate().filter(|(at, first)| at == *first);
+        let axis = known.map(|(_, first)| first).find(same).copied().unwrap_or(index);
+        axes.push(axis);
+    }
+    axes
+}
+
+impl Studied {
+    /// Returns the drift that moves the level most.
+    #[must_use]
+    pub fn drift(&self) -> Option<&Drift> {
+        let size = |drift: &Drift| drift.effect.map_or(f64::INFINITY, f64::abs);
+        self.found.drifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Better;
+
+    use super::*;
+
+    const OPTIONS: StudyOptions = StudyOptions { min_effect: 0.02, strictness: 4.0, since: None };
+
+    /// A history of sixty points whose level is multiplied at some of them.
+    fn history(name: &str, changes: &[(usize, f64)]) -> History {
+        let value = |point: usize| {
+            let noise = f64::from(u32::try_from(point * 7_919 % 101).unwrap()) / 101.0 - 0.5;
+            let level: f64 =
+                changes.iter().filter(|(at, _)| *at <= point).map(|(_, by)| by).product();
+            Some(level * (100.0 + 2.0 * noise))
+        };
+        History {
+            name: name.to_owned(),
+            subject: None,
+            unit: None,
+            better: Some(Better::Higher),
+            labels: (0..60).map(|point| format!("b{point}")).collect(),
+            values: (0..60).map(value).collect(),
+        }
+    }
+
+    fn regressions(changes: &[(usize, f64)], options: &StudyOptions) -> usize {
+        study(vec![history("ops", changes)], options).unwrap().regressions()
+    }
+
+    #[test]
+    fn a_regression_counts_until_it_is_made_good() {
+        assert_eq!(regressions(&[(30, 0.9)], &OPTIONS), 1);
+        assert_eq!(regressions(&[(30, 1.1)], &OPTIONS), 0);
+        assert_eq!(regressions(&[(20, 0.9), (40, 1.0 / 0.9)], &OPTIONS), 0);
+        // What is left of it still matters.
+        assert_eq!(regressions(&[(20, 0.9), (40, 1.05)], &OPTIONS), 1);
+        // What was gained and lost again is lost.
+        assert_eq!(regressions(&[(20, 1.1), (40, 1.0 / 1.1)], &OPTIONS), 1);
+    }
+
+    #[test]
+    fn the_margin_and_the_point_asked_for_say_which_count() {
+        let large = StudyOptions { min_effect: 0.15, ..OPTIONS };
+        let study_of = study(vec![history("ops", &[(30, 0.9)])], &large).unwrap();
+        assert_eq!((study_of.regressions(), study_of.histories[0].changes.len()), (0, 1));
+        let since = |label: &str| StudyOptions { since: Some(label.to_owned()), ..OPTIONS };
+        assert_eq!(regressions(&[(30, 0.9)], &since("b30")), 1);
+        assert_eq!(regressions(&[(30, 0.9)], &since("b31")), 0);
+        let unknown = study(vec![history("ops", &[])], &since("b99"));
+        assert!(matches!(unknown, Err(HistoryError::UnknownLabel { .. })));
+    }
+
+    #[test]
+    fn histories_that_change_together_are_one_event() {
+        let all = vec![
+            history("a", &[(20, 0.9), (40, 1.3)]),
+            history("b", &[(20, 1.2)]),
+            history("c", &[(31, 0.8)]),
+        ];
+        let found = study(all, &OPTIONS).unwrap();
+        assert_eq!(found.events.len(), 1, "{:?}", found.events);
+        assert_eq!(found.events[0].histories, [0, 1]);
+        let of = |index: usize| found.histories[index].changes.iter().map(|one| one.event);
+        assert_eq!(of(0).collect::<Vec<_>>(), [Some(0), None]);
+        assert_eq!(of(2).collect::<Vec<_>>(), [None]);
+    }
+
+    #[test]
+    fn among_many_histories_a_doubtful_change_is_taken_back() {
+        // A short history, split at a chance of 1 in 200: alone it is told.
+        let mut doubtful = history("short", &[]);
+        let values = [10.0, 10.4, 9.8, 10.2, 10.9, 11.3, 10.8, 11.1];
+        doubtful.values = values.into_iter().map(Some).collect();
+        doubtful.labels.truncate(values.len());
+        let alone = study(vec![doubtful.clone()], &OPTIONS).unwrap();
+        assert_eq!((alone.histories[0].changes.len(), alone.histories[0].taken_back), (1, 0));
+        let mut many: Vec<History> = (0..60).map(|_| history("flat", &[])).collect();
+        many.push(doubtful);
+        let found = study(many, &OPTIONS).unwrap();
+        let last = found.histories.last().unwrap();
+        assert_eq!((last.changes.len(), last.taken_back), (0, 1), "{:?}", last.found.changes);
+    }
+
+    #[test]
+    fn without_a_better_side_there_is_no_regression_to_ask_for() {
+        let mut one = history("ops", &[(30, 0.9)]);
+        one.better = None;
+        let found = study(vec![one], &OPTIONS).unwrap();
+        assert_eq!(found.histories[0].changes[0].trend, Trend::Neither);
+        assert!(found.check_directions().is_err_and(|error| error.to_string().contains("`ops`")));
+    }
+}

@@ -1,0 +1,59 @@
+//! Turns run records into numbers a reader may rely on, and into comparisons with a base case.
+//!
+//! It is not a formatter and not an archive: it reads no file and no clock, and the same records
+//! always give the same answer. It stands between `archive` (who keeps the records) and `report`
+//! (who shows what is found here).
+//!
+//! Invariants: the unit of analysis is one run, seconds inside a run are never "n"; a cost per
+//! operation is a ratio of totals, never a mean of ratios; what cannot be computed is absent,
+//! never 0; nothing is dropped silently; void intervals and invalid runs never count. What is
+//! concluded of a difference comes from `stats`, with an interval; nothing is concluded without.
+//!
+//! To add a derived metric, add its line to `model::metric::METRICS` and its formula to the file
+//! of its subject in [`metrics`]; statistics stand in `stats`; what makes a result doubtful
+//! stands in `lint`.
+
+mod arms;
+pub mod budget;
+pub mod compare;
+pub mod comparison;
+pub mod error;
+pub mod explain;
+pub mod family;
+pub mod history;
+pub mod join;
+pub mod metrics;
+pub mod micro;
+pub mod noise;
+pub mod noise_history;
+pub mod published;
+pub mod rate_curve;
+pub mod scaling;
+pub mod usl;
+pub mod warmup_trim;
+
+#[cfg(test)]
+mod sample;
+
+pub use compare::compare;
+pub use comparison::{
+    CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
+    StepComparison, VariantRuns, is_given,
+};
+pub use error::AnalysisError;
+pub use explain::{Explanation, explain};
+pub use family::{Families, Family};
+pub use join::join;
+pub use metrics::{
+    Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, interval_operations, is_of_server,
+    primary_operations, requests, response_time, run_metrics, service_time, step_metrics,
+    with_memory, with_writers, writer_rate_target,
+};
+pub use micro::{KernelCell, kernel_cells};
+pub use noise::Noise;
+pub use noise_history::{NoiseCell, NoiseHistory, noise_cells};
+pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
+pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
+pub use scaling::{Busy, Level, Origin, Scaling, scalability};
+pub use usl::{Estimate, Fit, NoFit, Observation, Peak, Shape, Shapes};
+pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

@@ -1,0 +1,120 @@
+//! CPU: what operations cost, and whether there was enough of it.
+
+use model::StepRecord;
+
+use super::derived::{Derived, get, ratio, sum};
+use super::operations::operations;
+use super::server;
+
+/// Sets CPU and context switches per operation.
+///
+/// Process = client and background writer threads (both counted as client) + engine's own threads +
+/// the harness's collector, so the engine's own threads are what remains. Kernel CPU is part of
+/// each of these, not a fourth summand. A server is not part of the worker and is added to the
+/// whole.
+pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
+    let counter = |name| get(&step.counters, name);
+    let ops = operations(step);
+    let kernel = counter("process_cpu_kernel_us");
+    let process = sum(&[counter("process_cpu_user_us"), kernel]);
+    let client = sum(&[counter("client_cpu_user_us"), counter("client_cpu_kernel_us")]);
+    // Three clocks are read one after another: a difference below zero is their distance.
+    let background = process
+        .zip(sum(&[client, counter("harness_cpu_us")]))
+        .map(|(process, others)| (process - others).max(0.0));
+    metrics.set("cpu_us_per_op", ratio(whole(step, process), ops));
+    metrics.set("client_cpu_us_per_op", ratio(client, ops));
+    metrics.set("background_cpu_us_per_op", ratio(background, ops));
+    metrics.set("kernel_cpu_us_per_op", ratio(kernel, ops));
+    let switches =
+        sum(&[counter("context_switches_voluntary"), counter("context_switches_involuntary")]);
+    metrics.set("context_switches_per_op", ratio(switches, ops));
+}
+
+/// Returns the CPU of the worker, and of the server when there is one; `None` when there is one
+/// whose CPU is not known.
+pub(crate) fn whole(step: &StepRecord, process: Option<f64>) -> Option<f64> {
+    match server::cpu_us(step) {
+        Some(server) => process.map(|process| process + server),
+        None => process.filter(|_| !server::is_of_server(step)),
+    }
+}
+
+/// Sets how many CPUs were in use, and how long the clients waited for one.
+///
+/// The clients' time is the step's length once for each client and for the background writer:
+/// the kernel's account of waiting holds both.
+pub(super) fn set_busy(step: &StepRecord, metrics: &mut Derived) {
+    let counter = |name| get(&step.counters, name);
+    let wall_us = step.duration_ns.as_secs_f64() * 1e6;
+    let process = sum(&[counter("process_cpu_user_us"), counter("process_cpu_kernel_us")]);
+    let server = sum(&[counter("server_cpu_user_us"), counter("server_cpu_kernel_us")]);
+    let all = process.map(|process| process + server.unwrap_or_default());
+    metrics.set("busy_threads", ratio(all, Some(wall_us)));
+    let clients_us = f64::from(client_threads(step)) * wall_us;
+    metrics.set("run_queue_share", ratio(counter("client_run_queue_us"), Some(clients_us)));
+}
+
+/// Returns the threads that execute operations: the clients, and the background writers.
+///
+/// One writes beside all clients of a key-value step; an application has one beside each.
+pub(crate) fn client_threads(step: &StepRecord) -> u32 {
+    let clients = clients(step);
+    if step.step.writer_bytes_per_s.is_some() {
+        clients + 1
+    } else if step.writers.is_empty() {
+        clients
+    } else {
+        2 * clients
+    }
+}
+
+/// Returns the measured clients of the step's own span.
+///
+/// A search for clients was given the most to try; its span had as many as it found best.
+pub(crate) fn clients(step: &StepRecord) -> u32 {
+    let found = step.search.as_ref().and_then(|search| search.found);
+    found.map_or(step.step.clients, |found| found.clients)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::validity::{SearchRecord, SearchResult};
+    use model::{Bytes, Load};
+
+    use super::*;
+    use crate::sample::{DATA, readings, step};
+    use crate::step_metrics;
+
+    #[test]
+    fn busy_threads_are_cpus_in_use_and_waiting_is_a_share_of_the_clients_time() {
+        let mut step = step(0, "readwhilewriting");
+        step.step.writer_bytes_per_s = Some(Bytes(1_000));
+        step.counters = readings(&[
+            ("process_cpu_user_us", 2_500_000.0),
+            ("process_cpu_kernel_us", 500_000.0),
+            ("client_run_queue_us", 600_000.0),
+        ]);
+        let metrics = step_metrics(&step, &DATA);
+        // Two seconds; two clients and a writer.
+        assert_eq!((metrics["busy_threads"], metrics["run_queue_share"]), (1.5, 0.1));
+        let server = [("server_cpu_user_us", 600_000.0), ("server_cpu_kernel_us", 200_000.0)];
+        step.counters.extend(readings(&server));
+        assert!((step_metrics(&step, &DATA)["busy_threads"] - 1.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_search_for_clients_measured_as_many_as_it_found() {
+        let mut step = step(0, "readrandom");
+        step.step.load = Load::FindClients;
+        step.step.clients = 64;
+        step.search = Some(SearchRecord {
+            limit: None,
+            probes: Vec::new(),
+            found: Some(SearchResult { ops_per_s: 1.0, failed_ops_per_s: None, clients: 12 }),
+            ended: "throughput grew no more".to_owned(),
+            is_path_dependent: false,
+        });
+        assert_eq!(client_threads(&step), 12);
+    }
+}

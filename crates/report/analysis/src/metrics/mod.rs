@@ -1,0 +1,34 @@
+//! The derived metrics of `model::metric`, computed from one step or one run.
+//!
+//! Every cost per operation is (total over the measured span) / (primary operations), these in the
+//! step's own unit. Where
+//! intervals are void, rates and times come from the others; costs stay those of the whole span,
+//! because counters and operations were counted over the same one. A metric whose inputs are not
+//! all known is absent.
+//!
+//! To add one, add its formula to the file of its subject.
+
+mod cpu;
+mod derived;
+mod io;
+mod memory;
+mod open_loop;
+mod operations;
+mod part;
+mod run;
+mod server;
+mod step;
+mod throughput;
+mod times;
+
+pub(crate) use cpu::{client_threads, clients, whole as whole_cpu_us};
+pub use memory::with_memory;
+pub(crate) use open_loop::late_share;
+pub use operations::{bytes_put, interval_operations, primary_operations, requests, rows_put};
+pub use run::run_metrics;
+pub(crate) use server::cpu_us as server_cpu_us;
+pub use server::{RATE_SUSTAINED, is_of_server, with_writers, writer_rate_target};
+pub(crate) use step::rate_metrics;
+pub use step::step_metrics;
+pub(crate) use throughput::requests_per_s;
+pub use times::{Percentile, Time, Withheld, response_time, service_time};

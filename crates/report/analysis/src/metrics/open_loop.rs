@@ -1,0 +1,155 @@
+//! What an open loop, a limit or a search adds to a step's metrics.
+
+use model::record::OpSummary;
+use model::{Load, StepRecord};
+
+use super::derived::{Derived, float, ratio};
+use super::part::{valid_clients, valid_length, valid_within_limit};
+use super::times::Percentile;
+
+/// Sets offered rate, goodput, the rate found, start lag, and what did not count.
+pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
+    let within = valid_within_limit(step).map(float);
+    metrics.set("goodput_ops_per_s", ratio(within, Some(valid_length(step).as_secs_f64())));
+    metrics.set("sustainable_ops_per_s", sustainable(step));
+    metrics.set("voided_share", voided_share(step));
+    let Some(arrivals) = &step.arrivals else { return };
+    let offered = Some(float(arrivals.offered));
+    metrics.set("offered_ops_per_s", ratio(offered, Some(step.duration_ns.as_secs_f64())));
+    metrics.set("censored_share", ratio(Some(float(arrivals.censored)), offered));
+    let lag = &arrivals.start_lag;
+    let shown = |percentile: Percentile| percentile.shown(lag).map(|time| float(time.0));
+    metrics.set("start_lag_ns_p50", shown(Percentile::P50));
+    metrics.set("start_lag_ns_p99", shown(Percentile::P99));
+    metrics.set("start_lag_ns_p999", shown(Percentile::P999));
+    metrics.set("start_lag_ns_max", (lag.count > 0).then(|| float(lag.max_ns)));
+}
+
+/// Returns the rate that a search for one found; a search for clients finds no rate.
+fn sustainable(step: &StepRecord) -> Option<f64> {
+    let found = step.search.as_ref()?.found?;
+    matches!(step.step.load, Load::FindRate(_)).then_some(found.ops_per_s)
+}
+
+/// Returns the share of void intervals; `None` when nobody has judged them.
+///
+/// A record without void intervals says so only of a step that was judged, which an open loop is.
+fn voided_share(step: &StepRecord) -> Option<f64> {
+    match &step.invalid_intervals {
+        Some(invalid_intervals) => {
+            let all = Some(f64::from(invalid_intervals.of_intervals));
+            ratio(Some(f64::from(invalid_intervals.intervals)), all)
+        }
+        None => step.load_status.as_ref().map(|_| 0.0),
+    }
+}
+
+/// Returns the share of the operations that broke the limit.
+///
+/// A failed operation did, and so did an arrival that was not served: the careful side.
+pub(crate) fn late_share(step: &StepRecord) -> Option<f64> {
+    let within = valid_within_limit(step)?;
+    let ended = |summary: &OpSummary| summary.counts.done + summary.counts.failed;
+    let ended: u64 = valid_clients(step).values().map(ended).sum();
+    let all = ended + step.arrivals.as_ref().map_or(0, |arrivals| arrivals.censored);
+    (all > 0).then(|| float(all.saturating_sub(within)) / float(all))
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
+mod tests {
+    use model::record::Percentiles;
+    use model::validity::{
+        ArrivalsRecord, InvalidCause, InvalidIntervals, LoadStatus, SearchRecord, SearchResult,
+    };
+    use model::{Nanos, OpKind, Pace};
+
+    use crate::sample::{DATA, step, summary};
+    use crate::step_metrics;
+
+    use super::*;
+
+    /// Two seconds at 5,000/s, of which `done` were done and `censored` were not.
+    fn open(done: u64, censored: u64) -> StepRecord {
+        let mut open = step(0, "readrandom");
+        open.clients = [(OpKind::Get, summary(done, done))].into();
+        open.within_limit = Some(done / 2);
+        open.load_status = Some(LoadStatus::Sustained);
+        open.arrivals = Some(ArrivalsRecord {
+            pace: Pace::default(),
+            offered: 10_000,
+            censored,
+            start_lag: summary(1_000, 0).response,
+            backlog_ns: Nanos(0),
+        });
+        open
+    }
+
+    #[test]
+    fn an_open_loop_tells_what_was_offered_kept_and_left() {
+        let metrics = step_metrics(&open(9_000, 1_000), &DATA);
+        assert_eq!(metrics["offered_ops_per_s"], 5_000.0);
+        assert_eq!(metrics["goodput_ops_per_s"], 2_250.0);
+        assert_eq!((metrics["censored_share"], metrics["voided_share"]), (0.1, 0.0));
+        assert_eq!((metrics["start_lag_ns_p50"], metrics["start_lag_ns_p99"]), (1e4, 3e4));
+        assert_eq!(metrics["start_lag_ns_max"], 6e4);
+        assert!(!metrics.contains_key("start_lag_ns_p999"));
+    }
+
+    #[test]
+    fn a_closed_loop_has_none_of_it() {
+        let metrics = step_metrics(&step(0, "readrandom"), &DATA);
+        for name in ["offered_ops_per_s", "goodput_ops_per_s", "censored_share", "voided_share"] {
+            assert!(!metrics.contains_key(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_client_that_never_waited_has_no_start_lag() {
+        let mut open = open(9_000, 0);
+        open.arrivals.as_mut().unwrap().start_lag = Percentiles::default();
+        let metrics = step_metrics(&open, &DATA);
+        assert!(metrics.keys().all(|name| !name.starts_with("start_lag")), "{metrics:?}");
+    }
+
+    #[test]
+    fn rates_come_from_the_intervals_that_count_and_costs_from_all() {
+        let mut open = open(9_000, 0);
+        open.counters.insert("process_cpu_user_us".to_owned(), 9_000.0);
+        open.counters.insert("process_cpu_kernel_us".to_owned(), 9_000.0);
+        open.seconds.seconds = 2;
+        open.invalid_intervals = Some(InvalidIntervals {
+            intervals: 1,
+            of_intervals: 2,
+            causes: vec![(InvalidCause::Steal, 1)],
+            valid_ns: Nanos::SECOND,
+            valid: [(OpKind::Get, summary(5_000, 6_000))].into(),
+            within_limit: Some(4_000),
+        });
+        let metrics = step_metrics(&open, &DATA);
+        assert_eq!(metrics["throughput_ops_per_s"], 5_000.0);
+        assert_eq!(metrics["throughput_rows_per_s"], 6_000.0);
+        assert_eq!(metrics["goodput_ops_per_s"], 4_000.0);
+        assert_eq!((metrics["voided_share"], metrics["cpu_us_per_op"]), (0.5, 2.0));
+        assert!(!metrics.contains_key("throughput_p50_ops_per_s"));
+        open.invalid_intervals.as_mut().unwrap().within_limit = None;
+        assert!(!step_metrics(&open, &DATA).contains_key("goodput_ops_per_s"));
+    }
+
+    #[test]
+    fn only_a_search_for_a_rate_finds_one() {
+        let found = SearchResult { ops_per_s: 7_000.0, failed_ops_per_s: None, clients: 2 };
+        let mut searched = open(9_000, 0);
+        searched.search = Some(SearchRecord {
+            limit: None,
+            probes: Vec::new(),
+            found: Some(found),
+            ended: "the next rate failed".to_owned(),
+            is_path_dependent: false,
+        });
+        searched.step.load = Load::FindRate(Pace::default());
+        assert_eq!(step_metrics(&searched, &DATA)["sustainable_ops_per_s"], 7_000.0);
+        searched.step.load = Load::FindClients;
+        assert!(!step_metrics(&searched, &DATA).contains_key("sustainable_ops_per_s"));
+    }
+}

@@ -1,0 +1,211 @@
+//! How much a metric varies from run to run, and where that is known from.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use stats::{CellVariance, Prior, median, prior};
+
+use crate::arms::{Arms, Key};
+use crate::noise_history::{NoiseCell, NoiseHistory};
+
+/// What is known of one metric's noise before two variants are compared by it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Noise {
+    /// The expected variance of its logarithm, and what that expectation is worth.
+    #[serde(flatten)]
+    pub prior: Prior,
+    /// Cells of the runs compared here, of those it was fitted to.
+    pub own_cells: u32,
+    /// Cells of earlier experiments on this machine, of those it was fitted to.
+    pub earlier_cells: u32,
+    /// The earlier experiments that these are from.
+    pub earlier_experiments: u32,
+}
+
+/// How many times as long a step of an earlier experiment may have been measured as one of the
+/// same name here, or the other way round, for its noise to count.
+///
+/// The variance of a run is s_b^2 + S/R at a length of R: twice the length changes a coefficient
+/// of variation by a factor of 1.4 at most, which is less than cells differ among themselves.
+///
+/// Source: the project's reference, analysis, section 2; the factor is ours.
+const SPAN_RATIO: f64 = 2.0;
+
+/// A metric's cells under construction.
+#[derive(Default)]
+struct Cells {
+    all: Vec<CellVariance>,
+    own: usize,
+    earlier_experiments: usize,
+}
+
+/// Returns what is known of each metric's noise, by its cells here and in earlier experiments.
+///
+/// Each metric is a kind of its own: two percentiles, or operations and rows, are not cells of one
+/// kind, because the noise of one is that of the other seen twice.
+///
+/// Source: G. K. Smyth, 2004, "Linear models and empirical Bayes methods for assessing
+/// differential expression in microarray experiments", Statistical Applications in Genetics and
+/// Molecular Biology 3(1), section 6; the project's reference, analysis, section 1.3.
+pub(crate) fn known(
+    steps: &BTreeMap<Key, Arms<'_>>,
+    noise_history: &NoiseHistory,
+) -> BTreeMap<String, Noise> {
+    let mut cells: BTreeMap<&str, Cells> = BTreeMap::new();
+    for (metric, own) in steps.values().flat_map(Arms::variances) {
+        let cells = cells.entry(metric).or_default();
+        cells.all.push(own);
+        cells.own += 1;
+    }
+    let spans = spans(steps);
+    for earlier in &noise_history.experiments {
+        let alike: Vec<&NoiseCell> = earlier.iter().filter(|one| is_alike(one, &spans)).collect();
+        let mut before = BTreeMap::new();
+        for (metric, variance) in alike.iter().flat_map(|one| &one.metrics) {
+            let cells = cells.entry(metric).or_default();
+            before.entry(metric).or_insert(cells.all.len());
+            cells.all.push(*variance);
+        }
+        for metric in before.into_keys() {
+            cells.entry(metric).or_default().earlier_experiments += 1;
+        }
+    }
+    let fitted = cells.into_iter().filter_map(|(metric, cells)| {
+        let prior = prior::fit(&cells.all)?;
+        let noise = Noise {
+            prior,
+            own_cells: count(cells.own),
+            earlier_cells: count(cells.all.len() - cells.own),
+            earlier_experiments: count(cells.earlier_experiments),
+        };
+        Some((metric.to_owned(), noise))
+    });
+    fitted.collect()
+}
+
+/// Returns the median length of each step's measured span, in seconds, by the step's name.
+fn spans<'a>(steps: &'a BTreeMap<Key, Arms<'_>>) -> BTreeMap<&'a str, Vec<f64>> {
+    let mut spans: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (key, arms) in steps {
+        let seconds: Vec<f64> =
+            arms.of_variant.values().flat_map(|arm| arm.seconds.iter().copied()).collect();
+        spans.entry(&key.name).or_default().extend(median(&seconds));
+    }
+    spans
+}
+
+fn is_alike(cell: &NoiseCell, spans: &BTreeMap<&str, Vec<f64>>) -> bool {
+    let is_near = |span: &f64| {
+        let ratio = cell.seconds / span;
+        (1.0 / SPAN_RATIO..=SPAN_RATIO).contains(&ratio)
+    };
+    spans.get(cell.step.as_str()).is_some_and(|own| own.iter().any(is_near))
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Nanos, RunRecord};
+    use stats::{Method, Verdict, Why};
+
+    use super::*;
+    use crate::compare;
+    use crate::comparison::Comparison;
+    use crate::noise_history::noise_cells;
+    use crate::sample::{DATA, experiment, run, step};
+
+    const METRIC: &str = "throughput_ops_per_s";
+
+    /// Runs of both variants, each with eight steps that vary by about 1 %.
+    fn repeated(experiment: &str, repetitions: u32) -> Vec<RunRecord> {
+        let mut runs = Vec::new();
+        for (variant, factor) in [("base", 1_000), ("fast", 1_100)] {
+            for repetition in 1..=repetitions {
+                let mut run = run(variant, repetition, 0);
+                run.id = format!("{experiment}/{}", run.cell.id);
+                run.steps.clear();
+                for index in 0..8 {
+                    let mut one = step(index, "readrandom");
+                    let noise = u64::from((repetition * 7 + index * 3) % 5) * 5;
+                    for summary in one.clients.values_mut() {
+                        summary.counts.done = factor * (1_000 + noise);
+                    }
+                    run.steps.push(one);
+                }
+                runs.push(run);
+            }
+        }
+        runs
+    }
+
+    fn compared(runs: &[RunRecord], repetitions: u32, noise_history: &NoiseHistory) -> Comparison {
+        compare(runs, &experiment(&["base", "fast"], repetitions), "base", noise_history).unwrap()
+    }
+
+    fn effect(comparison: &Comparison) -> stats::Effect {
+        comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap()
+    }
+
+    #[test]
+    fn the_cells_of_the_experiment_tell_of_each_others_noise() {
+        let comparison = compared(&repeated("now", 3), 3, &NoiseHistory::default());
+        let noise = comparison.noise[METRIC];
+        assert_eq!((noise.own_cells, noise.earlier_cells, noise.earlier_experiments), (8, 0, 0));
+        assert_eq!(noise.prior.cells, 8);
+        let effect = effect(&comparison);
+        assert_eq!((effect.method, effect.verdict), (Method::Moderated, Verdict::Above));
+        assert!(effect.df.is_some_and(|df| df > 4.0), "more than its own: {effect:?}");
+        // Two variants of four steps are four cells: too few.
+        let mut few = repeated("now", 3);
+        few.iter_mut().for_each(|run| run.steps.truncate(4));
+        assert_eq!(compared(&few, 3, &NoiseHistory::default()).noise.get(METRIC), None);
+    }
+
+    #[test]
+    fn one_run_each_is_judged_by_history_and_only_by_what_is_alike() {
+        let earlier = noise_cells(&repeated("then", 3), &DATA);
+        assert_eq!(earlier.len(), 8);
+        let with = |change: fn(&mut NoiseCell)| {
+            let mut cells = earlier.clone();
+            cells.iter_mut().for_each(change);
+            let comparison =
+                compared(&repeated("now", 1), 1, &NoiseHistory { experiments: vec![cells] });
+            let effect = effect(&comparison);
+            (effect.method, effect.verdict, effect.why)
+        };
+        let nothing = (Method::None, Verdict::Inconclusive, Some(Why::OneRun));
+        assert_eq!(with(|_| {}), (Method::History, Verdict::Above, None));
+        assert_eq!(with(|cell| cell.seconds *= 1.9), (Method::History, Verdict::Above, None));
+        assert_eq!(with(|cell| cell.seconds *= 10.0), nothing);
+        assert_eq!(with(|cell| cell.seconds /= 10.0), nothing);
+        assert_eq!(with(|cell| cell.step = "overwrite".to_owned()), nothing);
+        let alone = compared(&repeated("now", 1), 1, &NoiseHistory::default());
+        assert_eq!(effect(&alone).why, Some(Why::OneRun));
+    }
+
+    #[test]
+    fn where_the_noise_is_known_from_is_counted_by_experiment() {
+        let earlier = || noise_cells(&repeated("then", 3), &DATA);
+        let mut stranger = earlier();
+        stranger.iter_mut().for_each(|cell| cell.step = "overwrite".to_owned());
+        let noise_history = NoiseHistory { experiments: vec![earlier(), stranger, earlier()] };
+        let noise = compared(&repeated("now", 3), 3, &noise_history).noise[METRIC];
+        assert_eq!((noise.own_cells, noise.earlier_cells, noise.earlier_experiments), (8, 16, 2));
+        assert_eq!(noise.prior.cells, 24);
+    }
+
+    #[test]
+    fn a_cell_that_never_varied_tells_nothing_of_the_noise() {
+        let mut runs = repeated("now", 3);
+        for run in &mut runs {
+            let step = &mut run.steps[0];
+            step.duration_ns = Nanos::from_secs(2);
+            step.clients.values_mut().for_each(|summary| summary.counts.done = 1_000);
+        }
+        // Seven that vary are too few.
+        assert_eq!(compared(&runs, 3, &NoiseHistory::default()).noise.get(METRIC), None);
+    }
+}

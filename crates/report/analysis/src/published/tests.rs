@@ -1,0 +1,312 @@
+//! Worked cases of the rule, and publications held against made-up runs.
+
+use model::{Expected, Load, OpenLoad, Pace, Published, PublishedFinding, Rate, RunRecord};
+use proptest::prelude::*;
+use stats::{Effect, Interval, Method, Verdict, Why};
+
+use super::*;
+use crate::compare;
+use crate::noise_history::NoiseHistory;
+use crate::sample::{experiment, run};
+use Reproduction::{
+    Differs, NoDifference, NotMeasured, Opposite, Reproduces, SameDirection, Undecided,
+};
+
+const MARGIN: f64 = 0.02;
+const METRIC: &str = "throughput_ops_per_s";
+
+/// An effect with its 95 % and its 90 % interval, decided at [`MARGIN`].
+fn effect(ratio: f64, wide: (f64, f64), narrow: (f64, f64)) -> Effect {
+    let interval = |(low, high)| Some(Interval { low, high });
+    let mut effect = Effect {
+        ratio,
+        interval: interval(wide),
+        interval90: interval(narrow),
+        method: Method::Pooled,
+        df: Some(8.0),
+        p: Some(0.01),
+        q: Some(0.01),
+        second_estimate: None,
+        detectable: 0.03,
+        run_cov: 0.01,
+        verdict: Verdict::Inconclusive,
+        why: None,
+    };
+    effect.decide(MARGIN);
+    effect
+}
+
+/// An effect whose intervals reach `half` and nine tenths of it to each side.
+fn near(ratio: f64, half: f64) -> Effect {
+    let wide = (ratio / (1.0 + half), ratio * (1.0 + half));
+    effect(ratio, wide, (ratio / 0.9_f64.mul_add(half, 1.0), ratio * 0.9_f64.mul_add(half, 1.0)))
+}
+
+fn of(expected: Expected, effect: &Effect) -> Reproduction {
+    reproduction(expected, effect, MARGIN)
+}
+
+#[test]
+fn a_published_ratio_reproduces_within_our_interval_widened_by_the_margin() {
+    let ratio = |published, ratio, half| of(Expected::Ratio(published), &near(ratio, half));
+    assert_eq!(ratio(1.29, 1.30, 0.03), Reproduces);
+    // 1.30 * 1.03 * 1.02 = 1.366; 1.30 / 1.03 / 1.02 = 1.237.
+    assert_eq!((ratio(1.36, 1.30, 0.03), ratio(1.37, 1.30, 0.03)), (Reproduces, SameDirection));
+    assert_eq!((ratio(1.24, 1.30, 0.03), ratio(1.23, 1.30, 0.03)), (Reproduces, SameDirection));
+    assert_eq!(ratio(0.41, 0.60, 0.03), SameDirection);
+    assert_eq!(ratio(0.41, 1.30, 0.03), Opposite);
+    assert_eq!(ratio(1.29, 1.00, 0.01), NoDifference);
+    assert_eq!(ratio(1.29, 1.02, 0.20), Undecided);
+    // A small difference that was published, and is found.
+    assert_eq!(ratio(1.03, 1.015, 0.005), Reproduces);
+}
+
+#[test]
+fn where_no_size_was_published_the_direction_decides() {
+    let higher = |ratio, half| of(Expected::Higher, &near(ratio, half));
+    assert_eq!((higher(1.05, 0.02), higher(9.0, 0.5)), (Reproduces, Reproduces));
+    assert_eq!((higher(0.95, 0.02), higher(1.05, 0.2)), (Opposite, Undecided));
+    assert_eq!(higher(1.01, 0.005), NoDifference, "real, and within the margin");
+    assert_eq!(higher(1.018, 0.012), Reproduces, "real, and may matter");
+    assert_eq!(of(Expected::Lower, &near(0.95, 0.02)), Reproduces);
+}
+
+#[test]
+fn no_difference_reproduces_only_where_none_that_matters_is_left() {
+    let same = |ratio, half| of(Expected::Same, &near(ratio, half));
+    assert_eq!((same(1.001, 0.01), same(1.01, 0.005)), (Reproduces, Reproduces));
+    assert_eq!((same(1.05, 0.01), same(0.95, 0.01)), (Differs, Differs));
+    assert_eq!((same(1.0, 0.1), same(1.015, 0.012)), (Undecided, Undecided));
+    // A published ratio within the margin is no difference.
+    assert_eq!(of(Expected::Ratio(1.011), &near(0.999, 0.01)), Reproduces);
+    assert_eq!(of(Expected::Ratio(1.011), &near(1.05, 0.01)), Differs);
+}
+
+#[test]
+fn without_an_interval_nothing_is_told() {
+    let mut none = near(1.3, 0.01);
+    none.interval = None;
+    assert_eq!(of(Expected::Ratio(1.3), &none), Undecided);
+}
+
+/// Returns the effect with base and variant swapped.
+fn mirrored(one: &Effect) -> Effect {
+    let turn =
+        |interval: Interval| Interval { low: interval.high.recip(), high: interval.low.recip() };
+    let mut other = Effect {
+        ratio: one.ratio.recip(),
+        interval: one.interval.map(turn),
+        interval90: one.interval90.map(turn),
+        ..*one
+    };
+    other.decide(MARGIN);
+    other
+}
+
+fn inverse(expected: Expected) -> Expected {
+    match expected {
+        Expected::Ratio(ratio) => Expected::Ratio(ratio.recip()),
+        Expected::Higher => Expected::Lower,
+        Expected::Lower => Expected::Higher,
+        Expected::Same => Expected::Same,
+    }
+}
+
+fn any_expected() -> impl Strategy<Value = Expected> {
+    prop_oneof![
+        (-1.0..1.0_f64).prop_map(|log| Expected::Ratio(log.exp())),
+        (-0.05..0.05_f64).prop_map(|log| Expected::Ratio(log.exp())),
+        Just(Expected::Higher),
+        Just(Expected::Lower),
+        Just(Expected::Same),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn swapping_the_variants_changes_nothing(
+        expected in any_expected(), log in -0.5..0.5_f64, half in 1e-4..0.2_f64,
+    ) {
+        let one = near(log.exp(), half);
+        prop_assert_eq!(of(expected, &one), of(inverse(expected), &mirrored(&one)));
+    }
+
+    #[test]
+    fn what_is_found_to_the_last_digit_reproduces_or_is_undecided(
+        log in -0.5..0.5_f64, half in 1e-4..0.2_f64,
+    ) {
+        let found = of(Expected::Ratio(log.exp()), &near(log.exp(), half));
+        prop_assert!(matches!(found, Reproduces | Undecided | NoDifference), "{found:?}");
+        // What is not seen then lies across the margin's very edge, or within.
+        prop_assert!(found != NoDifference || log.abs() < 1.5 * MARGIN, "{log}");
+    }
+}
+
+fn finding(variant: &str, base: &str, expected: Expected) -> PublishedFinding {
+    PublishedFinding {
+        claim: format!("{variant} against {base}"),
+        variant: variant.to_owned(),
+        base: base.to_owned(),
+        step: "readrandom".to_owned(),
+        distribution: None,
+        clients: None,
+        metric: METRIC.to_owned(),
+        value: None,
+        base_value: None,
+        expected,
+        reasons: Vec::new(),
+    }
+}
+
+fn published(findings: Vec<PublishedFinding>) -> Vec<Published> {
+    let text = |text: &str| text.to_owned();
+    let (source, setup, scaled) = (text("Somebody, 2022"), text("a NUC"), text("fewer rows"));
+    vec![Published { source, setup, scaled, findings }]
+}
+
+fn runs(variant: &str, ops: &[u64]) -> Vec<RunRecord> {
+    (1..).zip(ops).map(|(repetition, ops)| run(variant, repetition, *ops)).collect()
+}
+
+/// Three variants: `slow` does half of what `base` does, `fast` twice as much.
+fn three() -> Vec<RunRecord> {
+    let mut all = runs("base", &[1_000, 1_010, 990]);
+    all.extend(runs("slow", &[505, 500, 495]));
+    all.extend(runs("fast", &[1_980, 2_020, 2_000]));
+    all
+}
+
+fn held(asked: &model::Experiment, runs: &[RunRecord]) -> Vec<HeldFinding> {
+    let comparison = compare(runs, asked, "base", &NoiseHistory::default()).unwrap();
+    comparison.published.into_iter().flat_map(|one| one.findings).collect()
+}
+
+#[test]
+fn any_two_variants_are_held_against_each_other() {
+    let mut asked = experiment(&["base", "slow", "fast"], 3);
+    asked.published = published(vec![
+        finding("fast", "base", Expected::Ratio(2.0)),
+        finding("fast", "slow", Expected::Ratio(4.0)),
+        finding("base", "fast", Expected::Higher),
+        finding("slow", "base", Expected::Ratio(0.7)),
+        finding("slow", "base", Expected::Same),
+    ]);
+    let found = held(&asked, &three());
+    let told: Vec<_> = found.iter().map(|one| one.reproduction).collect();
+    assert_eq!(told, [Reproduces, Reproduces, Opposite, SameDirection, Differs]);
+    let here = found[1].here.as_ref().unwrap();
+    assert!((here.effect.ratio - 4.0).abs() < 0.01, "{here:?}");
+    assert_eq!((here.base.n, here.variant.n, here.clients), (3, 3, 1));
+    assert_eq!((here.base.median, here.variant.median), (250.0, 1_000.0));
+    // Each is adjusted for the five of them, and no more.
+    let effect = |index: usize| found[index].here.as_ref().unwrap().effect;
+    let (p, q) = (effect(0).p.unwrap(), effect(0).q.unwrap());
+    assert!(q >= p && q <= 5.0 * p, "{p} {q}");
+}
+
+#[test]
+fn an_effect_is_that_of_the_comparison() {
+    let mut asked = experiment(&["base", "slow", "fast"], 3);
+    asked.published = published(vec![finding("fast", "base", Expected::Ratio(2.0))]);
+    let comparison = compare(&three(), &asked, "base", &NoiseHistory::default()).unwrap();
+    let here = comparison.published[0].findings[0].here.as_ref().unwrap().effect;
+    let told = comparison.steps[0].cells[2].metrics[METRIC].versus_base.unwrap();
+    assert_eq!((here.ratio, here.interval, here.p), (told.ratio, told.interval, told.p));
+}
+
+/// Goal: one run each tells nothing, even where history gives an interval.
+#[test]
+fn one_run_each_leaves_everything_undecided() {
+    let mut asked = experiment(&["base", "fast"], 1);
+    asked.published = published(vec![finding("fast", "base", Expected::Ratio(2.0))]);
+    let one = [run("base", 1, 1_000), run("fast", 1, 2_000)];
+    let found = held(&asked, &one);
+    assert_eq!(found[0].reproduction, Undecided);
+    let here = found[0].here.as_ref().unwrap();
+    assert_eq!((here.effect.interval, here.effect.why), (None, Some(Why::OneRun)));
+    // Ten earlier experiments tell the noise.
+    let earlier = |spread: u64| {
+        let ops = [1_000, 1_000 + spread, 1_000 - spread];
+        crate::noise_cells(&[runs("base", &ops), runs("fast", &ops)].concat(), &asked.data)
+    };
+    let experiments = (5..15).map(earlier).collect();
+    let comparison = compare(&one, &asked, "base", &NoiseHistory { experiments }).unwrap();
+    let found = &comparison.published[0].findings[0];
+    assert!(found.here.as_ref().unwrap().effect.interval.is_some(), "{found:?}");
+    assert_eq!(found.reproduction, Undecided);
+}
+
+#[test]
+fn what_cannot_be_tried_is_not_measured_and_says_why() {
+    let mut asked = experiment(&["base", "slow", "fast"], 3);
+    let good = finding("fast", "base", Expected::Higher);
+    let with = |change: &dyn Fn(&mut PublishedFinding)| {
+        let mut one = good.clone();
+        change(&mut one);
+        one
+    };
+    asked.published = published(vec![
+        with(&|one| one.variant = "gone".to_owned()),
+        with(&|one| one.step = "fwdrange".to_owned()),
+        with(&|one| one.distribution = Some("zipf".to_owned())),
+        with(&|one| one.clients = Some(7)),
+        with(&|one| one.metric = "write_amplification".to_owned()),
+        good.clone(),
+    ]);
+    let mut all = three();
+    all.retain(|run| run.cell.variant != "fast");
+    let why = |found: &[HeldFinding]| -> Vec<Unmeasured> {
+        assert!(found.iter().all(|one| one.reproduction == NotMeasured), "{found:?}");
+        found.iter().map(|one| one.here.clone().unwrap_err()).collect()
+    };
+    let name = |name: &str| name.to_owned();
+    let expected = [
+        Unmeasured::NoVariant(name("gone")),
+        Unmeasured::NoStep,
+        Unmeasured::NoStep,
+        Unmeasured::NoLevel,
+        Unmeasured::NoMetric(name("base")),
+        Unmeasured::NoRun(name("fast")),
+    ];
+    assert_eq!(why(&held(&asked, &all)), expected);
+    let findings = &asked.published[0].findings;
+    let before: Vec<_> = findings.iter().map(|one| untried(&asked, one)).collect();
+    assert_eq!(before[..4], expected[..4].iter().cloned().map(Some).collect::<Vec<_>>());
+    assert_eq!(before[4..], [None, None]);
+    asked.clients = vec![1, 2];
+    assert_eq!(untried(&asked, &good), Some(Unmeasured::NoLevel), "which of them?");
+    asked.clients = vec![1];
+    asked.steps[0].load =
+        Load::Open(OpenLoad { rate: Rate::constant(50.0), pace: Pace::default() });
+    assert_eq!(untried(&asked, &good), Some(Unmeasured::IsGiven));
+}
+
+#[test]
+fn what_gave_zero_has_no_ratio_and_keeps_its_figures() {
+    let mut asked = experiment(&["base", "fast"], 2);
+    asked.published = published(vec![finding("fast", "base", Expected::Higher)]);
+    let mut all = runs("base", &[0, 1_000]);
+    all.extend(runs("fast", &[1_000, 1_000]));
+    let found = held(&asked, &all);
+    assert_eq!(found[0].reproduction, NotMeasured);
+    let Err(Unmeasured::NoRatio { base, variant }) = &found[0].here else { panic!("{found:?}") };
+    assert_eq!((base.min, base.max, variant.median), (0.0, 500.0, 500.0));
+}
+
+proptest! {
+    /// Goal: the whole way from runs to the answer does not depend on who is called the base.
+    #[test]
+    fn a_finding_told_the_other_way_round_has_the_same_answer(
+        base in prop::collection::vec(900..1_100_u64, 3),
+        variant in prop::collection::vec(900..1_100_u64, 3),
+        expected in any_expected(),
+    ) {
+        let mut asked = experiment(&["base", "other"], 3);
+        let mut all = runs("base", &base);
+        all.extend(runs("other", &variant));
+        asked.published = published(vec![finding("other", "base", expected)]);
+        let one = held(&asked, &all);
+        asked.published = published(vec![finding("base", "other", inverse(expected))]);
+        prop_assert_eq!(one[0].reproduction, held(&asked, &all)[0].reproduction);
+    }
+}

@@ -1,0 +1,120 @@
+//! A004: what was measured is not a steady state.
+
+use model::record::Severity;
+use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass};
+
+use super::{Rule, Seen};
+use crate::context::RunContext;
+use crate::look::percent;
+
+/// Throughput did not become steady, or arrivals were not kept up with.
+pub(crate) static RULE: Rule = Rule {
+    code: "A004",
+    name: "not steady",
+    severity: Severity::Warning,
+    trigger: "throughput drifts over the whole step, or no part of it that is long enough is \
+              steady (a note for steps that end by count); a warm-up or slow-down was counted, \
+              because little would be left without it or --whole asked for it; an open loop that \
+              was overloaded",
+    why: "The mean of a step that is still changing depends on when it was stopped: it is no \
+          property of the engine.",
+    remedy: "measure for longer, warm up for longer, or read it as the course that it is",
+    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (throughput over time); \
+             reference, analysis, sections 3 and 5.2 and section 7, L04",
+    is_recorded: true,
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    context.run.steps.iter().filter_map(unsteady).collect()
+}
+
+fn unsteady(step: &StepRecord) -> Option<Seen> {
+    let time_profile = step.time_profile.as_ref()?;
+    let (kind, evidence) = match time_profile.class {
+        TrendClass::Drift => ("drift", drift(time_profile)),
+        TrendClass::NotSteady => {
+            ("not steady", "no part that is long enough was steady".to_owned())
+        }
+        TrendClass::WarmUp | TrendClass::SlowDown if is_counted(step, time_profile) => {
+            let (before, from) = (time_profile.class.phrase(), time_profile.steady_from_ns);
+            ("counted whole", format!("{before} from {from} on, and what came before is counted"))
+        }
+        TrendClass::Flat
+        | TrendClass::WarmUp
+        | TrendClass::SlowDown
+        | TrendClass::Cyclic
+        | TrendClass::TooShort => return None,
+    };
+    let evidence = Seen::new(evidence).step(&step.step.name).sized(kind, slope(time_profile).abs());
+    Some(match step.step.stop {
+        // The whole of the work was measured, be it steady or not.
+        StopRule::Operations(_) => evidence.graded(Severity::Note),
+        StopRule::Duration(_) => evidence,
+    })
+}
+
+/// Returns whether what came before the steady part is in the step's figures.
+///
+/// A step that ends by count is its whole work; one that ends by duration should have been cut.
+fn is_counted(step: &StepRecord, time_profile: &TimeProfile) -> bool {
+    let is_timed = matches!(step.step.stop, StopRule::Duration(_));
+    is_timed && step.warmup_trim_ns.unwrap_or(Nanos(0)) < time_profile.steady_from_ns
+}
+
+/// Returns how much throughput grew over the kept part, as a share.
+fn slope(time_profile: &TimeProfile) -> f64 {
+    time_profile.drifts.get("throughput_ops_per_s").map_or(0.0, |drift| drift.over_part)
+}
+
+fn drift(time_profile: &TimeProfile) -> String {
+    let slope = slope(time_profile);
+    let way = if slope < 0.0 { "fell" } else { "rose" };
+    format!("throughput {way} all the way, by {}", percent(slope.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::time_profile::Drift;
+
+    use super::*;
+    use crate::testing::{time_profile, when};
+
+    #[test]
+    fn a_drift_is_told_and_a_steady_course_is_not() {
+        let falling = Drift { per_hour: -7.2, over_part: -0.12, is_real: true };
+        let with = |class, stop: Option<StopRule>| {
+            when(&RULE, |step| {
+                let drifts = BTreeMap::from([("throughput_ops_per_s".to_owned(), falling)]);
+                step.time_profile = Some(TimeProfile { class, drifts, ..time_profile() });
+                step.step.stop = stop.unwrap_or(step.step.stop);
+            })
+        };
+        assert_eq!(with(TrendClass::WarmUp, None), []);
+        let evidence = "readrandom of b: throughput fell all the way, by 12 % (3 runs)".to_owned();
+        assert_eq!(with(TrendClass::Drift, None), [(Severity::Warning, evidence.clone())]);
+        let by_count = Some(StopRule::Operations(600_000));
+        assert_eq!(with(TrendClass::Drift, by_count), [(Severity::Note, evidence)]);
+        assert_eq!(with(TrendClass::NotSteady, None).len(), 1);
+    }
+
+    #[test]
+    fn a_warm_up_that_is_counted_is_told_and_one_that_was_cut_is_not() {
+        let with = |warmup_trim_s: Option<u64>| {
+            when(&RULE, |step| {
+                let steady_from_ns = Nanos::from_secs(12);
+                let class = TrendClass::WarmUp;
+                step.time_profile = Some(TimeProfile { class, steady_from_ns, ..time_profile() });
+                step.warmup_trim_ns = warmup_trim_s.map(Nanos::from_secs);
+            })
+        };
+        let evidence = "readrandom of b: warm-up, then steady from 12.0 s on, and what came before is \
+                    counted (3 runs)";
+        assert_eq!(with(None), [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(with(Some(12)), []);
+        assert_eq!(with(Some(15)), []);
+    }
+}

@@ -1,0 +1,77 @@
+//! A005: a cache still filled, or emptied, while it was measured.
+
+use model::record::Severity;
+use model::{DataShape, StepRecord};
+
+use super::{Rule, Seen};
+use crate::context::RunContext;
+use crate::look::measured;
+
+/// What the step before left in the cache is in the figures.
+pub(crate) static RULE: Rule = Rule {
+    code: "A005",
+    name: "cache carried over",
+    severity: Severity::Warning,
+    trigger: "over the steady part of a step the share of look-ups in the engine's cache that hit \
+              moved by more than 5 points, beyond three standard errors of its slope",
+    why: "The cache then still holds what the step before left there, or is not full yet: how much \
+          the figures owe to it depends on how long was measured.",
+    remedy: "warm up for longer, or measure for longer (`warmup` and `duration`)",
+    source: "seed 000, \"SSD read response time: raw device vs a filesystem\" (buffered reads \
+             benefit from hits in the page cache); reference, analysis, section 7, L05",
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+/// Points by which the share may move. Source: the reference, analysis, L05.
+const POINTS: f64 = 0.05;
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let data = &context.experiment.data;
+    measured(context.run).filter_map(|step| moved(step, data)).collect()
+}
+
+fn moved(step: &StepRecord, data: &DataShape) -> Option<Seen> {
+    let drift = step.time_profile.as_ref()?.drifts.get("cache_hit_share")?;
+    let level = analysis::step_metrics(step, data).get("cache_hit_share").copied()?;
+    // The slope is told as a share of the level.
+    let points = drift.over_part * level;
+    (drift.is_real && points.abs() > POINTS).then(|| {
+        let way = if points > 0.0 { "rose" } else { "fell" };
+        let (level, by) = (level * 100.0, points.abs() * 100.0);
+        let evidence =
+            format!("the share of cache hits, {level:.0} % on average, {way} by {by:.0} points");
+        Seen::new(evidence).step(&step.step.name).sized(way, by)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::TimeProfile;
+    use model::time_profile::Drift;
+
+    use super::*;
+    use crate::testing::{set, time_profile, when};
+
+    /// What is found when 80 % of look-ups hit, and the share grew by so much of its level.
+    fn with(over_part: f64, is_real: bool) -> Vec<(Severity, String)> {
+        when(&RULE, |step| {
+            set(&mut step.counters, &[("engine_cache_hits", 8e5), ("engine_cache_misses", 2e5)]);
+            let drift = Drift { per_hour: over_part * 60.0, over_part, is_real };
+            let drifts = BTreeMap::from([("cache_hit_share".to_owned(), drift)]);
+            step.time_profile = Some(TimeProfile { drifts, ..time_profile() });
+        })
+    }
+
+    #[test]
+    fn a_share_of_hits_that_moves_is_told() {
+        assert_eq!(with(0.05, true), []);
+        assert_eq!(with(0.2, false), []);
+        let evidence = "readrandom of b: the share of cache hits, 80 % on average, rose by 16 points (3 \
+                    runs)";
+        assert_eq!(with(0.2, true), [(Severity::Warning, evidence.to_owned())]);
+        assert!(with(-0.1, true)[0].1.contains("fell by 8 points"));
+    }
+}

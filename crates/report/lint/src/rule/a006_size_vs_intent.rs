@@ -1,0 +1,170 @@
+//! A006: the data is not of the size that the workload is about.
+
+use model::record::Severity;
+use model::{Bytes, Experiment, StepRecord, Variant};
+
+use super::{Rule, Seen};
+use crate::context::{PlanContext, RunContext};
+use crate::look::{bytes, measured, memory, only_reads, per_op, percent};
+
+/// A workload that is called cached reads storage, or one that is called IO-bound does not.
+pub(crate) static RULE: Rule = Rule {
+    code: "A006",
+    name: "size against intent",
+    severity: Severity::Blocking,
+    trigger: "a cached workload (byrx, byos) whose rows do not fit its cache, or whose reads need \
+              more than 0.01 device reads each; an IO-bound one (iobuf, iodir) whose rows fit memory \
+              (a doubt below twice the memory), or whose reads need less than 0.05",
+    why: "It would measure memory under the name of storage, or storage under the name of memory.",
+    remedy: "leave `rows` and `cache` to the preset, or name another preset",
+    source: "seed 003, \"How I do performance tests for RocksDB\" (byrx, byos, iobuf, iodir); seed \
+             002, \"Variance in RocksDB benchmarks on cloud HW\" (the database was larger than \
+             memory by mistake); reference, analysis, section 7, L06",
+    plan: Some(plan),
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+/// Share of the cache that rows of a cached workload may fill. Source: the reference, L06.
+const CACHED_SHARE: f64 = 0.9;
+/// How often the rows of an IO-bound workload must hold the memory; source: as above, less the
+/// preset's rounding.
+const IO_BOUND_RATIO: f64 = 1.9;
+/// Device reads of an operation, at most, in a cached workload. Source: as above.
+const CACHED_READS: f64 = 0.01;
+/// Device reads of an operation, at least, in an IO-bound workload. Source: as above.
+const IO_BOUND_READS: f64 = 0.05;
+
+/// Where a workload wants its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Intent {
+    /// In the engine's cache.
+    Engine,
+    /// In the page cache.
+    System,
+    /// On storage.
+    Storage,
+}
+
+fn intent(experiment: &Experiment) -> Option<Intent> {
+    match experiment.workload.as_deref()? {
+        "byrx" => Some(Intent::Engine),
+        "byos" => Some(Intent::System),
+        "iobuf" | "iodir" => Some(Intent::Storage),
+        _ => None,
+    }
+}
+
+fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+    let experiment = context.experiment;
+    let Some(intent) = intent(experiment) else { return Vec::new() };
+    let memory = memory(experiment, context.host);
+    let tell = |variant: &Variant| {
+        let (evidence, severity) = misfit(intent, stored(experiment, variant), variant, memory)?;
+        Some(Seen::new(evidence).variant(&variant.name).graded(severity).sized("size", 0.0))
+    };
+    experiment.variants.iter().filter_map(tell).collect()
+}
+
+/// Returns what the rows take when stored: caches of pages hold them compressed.
+#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
+fn stored(experiment: &Experiment, variant: &Variant) -> f64 {
+    let live = experiment.data.live_bytes().0 as f64;
+    match variant.settings.compression.as_deref() {
+        None | Some("none") => live,
+        Some(_) => live * experiment.data.compressible_to,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
+fn misfit(
+    intent: Intent,
+    stored: f64,
+    variant: &Variant,
+    memory: Option<Bytes>,
+) -> Option<(String, Severity)> {
+    let (room, what) = match intent {
+        Intent::Engine => (variant.settings.cache_bytes?, "cache"),
+        Intent::System | Intent::Storage => (memory?, "memory"),
+    };
+    let share = stored / room.0 as f64;
+    let rows = bytes(stored);
+    if intent == Intent::Storage {
+        let severity = if share < 1.0 { Severity::Blocking } else { Severity::Warning };
+        let evidence = format!("IO-bound, and {rows} of rows beside {room} of {what}");
+        return (share < IO_BOUND_RATIO).then_some((evidence, severity));
+    }
+    let severity = if share > 1.0 { Severity::Blocking } else { Severity::Warning };
+    let evidence = format!("cached, and {rows} of rows for {room} of {what}");
+    (share > CACHED_SHARE).then_some((evidence, severity))
+}
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let Some(intent) = intent(context.experiment) else { return Vec::new() };
+    let tell = |step: &StepRecord| {
+        let reads = per_op(step, "device_reads").filter(|_| only_reads(&step.step))?;
+        // The device is everybody's: what the worker itself did not read is no evidence.
+        let own = per_op(step, "process_read_bytes");
+        let (is_wrong, is) = match intent {
+            Intent::Engine | Intent::System => {
+                (reads > CACHED_READS && own.is_none_or(|own| own > 0.0), "cached")
+            }
+            Intent::Storage => (reads < IO_BOUND_READS, "IO-bound"),
+        };
+        is_wrong.then(|| {
+            let evidence =
+                format!("{is}, and {} of the operations read the device", percent(reads));
+            Seen::new(evidence).step(&step.step.name).sized("reads", reads)
+        })
+    };
+    measured(context.run).filter_map(tell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{in_plan, in_runs, runs, set};
+
+    fn experiment(workload: &str) -> Experiment {
+        let workload = Some(workload.to_owned());
+        Experiment { workload, ..crate::testing::experiment(&["a"]) }
+    }
+
+    #[test]
+    fn rows_must_fit_a_cached_workload_and_overflow_an_io_bound_one() {
+        // 400 MiB of rows.
+        let with = |workload: &str, mib: u64| {
+            let mut asked = experiment(workload);
+            asked.memory_bytes = Some(Bytes(mib << 20));
+            asked.variants[0].settings.cache_bytes = Some(Bytes(mib << 20));
+            in_plan(&RULE, &asked)
+        };
+        assert_eq!(with("byrx", 500), []);
+        let evidence = "a: cached, and 401 MiB of rows for 300 MiB of cache";
+        assert_eq!(with("byrx", 300), [(Severity::Blocking, evidence.to_owned())]);
+        assert_eq!(with("byos", 410)[0].0, Severity::Warning);
+        assert_eq!(with("iobuf", 200), []);
+        assert_eq!(with("iodir", 300)[0].0, Severity::Warning);
+        assert_eq!(with("iobuf", 500)[0].0, Severity::Blocking);
+    }
+
+    #[test]
+    fn device_reads_give_the_workload_away() {
+        let with = |workload: &str, reads: f64| {
+            let mut runs = runs(&["a"]);
+            for run in &mut runs {
+                set(&mut run.steps[0].counters, &[("device_reads", reads * 600_000.0)]);
+            }
+            in_runs(&RULE, &experiment(workload), &runs)
+        };
+        assert_eq!(with("byrx", 0.005), []);
+        let evidence =
+            "readrandom of a: cached, and 2.0 % of the operations read the device (3 runs)";
+        assert_eq!(with("byrx", 0.02), [(Severity::Blocking, evidence.to_owned())]);
+        let reads = with("iobuf", 0.02);
+        assert!(
+            reads.iter().any(|(_, evidence)| evidence.contains("IO-bound, and 2.0 %")),
+            "{reads:?}"
+        );
+    }
+}

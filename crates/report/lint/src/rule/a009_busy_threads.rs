@@ -1,0 +1,74 @@
+//! A009: more threads want to run than there are CPUs.
+
+use model::record::Severity;
+
+use super::{Rule, Seen};
+use crate::context::PlanContext;
+
+/// Clients and background threads are more than the CPUs.
+pub(crate) static RULE: Rule = Rule {
+    code: "A009",
+    name: "too many busy threads",
+    severity: Severity::Warning,
+    trigger: "more CPUs wanted than there are, or clients that wait for a CPU for more than 5 % of \
+              their time; in a plan, as a note, more clients and background jobs than CPUs",
+    why: "Clients then wait for a CPU and not for the engine, and the variance of everything grows.",
+    remedy: "use fewer clients or background threads, or read it as a test of a full machine",
+    source: "seed 003, \"The impact of max_background_jobs on write throughput for RocksDB\" (busy \
+             threads should not exceed the cores); reference, analysis, section 7, L09",
+    is_recorded: true,
+    plan: Some(plan),
+    ..Rule::SILENT
+};
+
+fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+    let Some(host) = context.host.filter(|_| context.is_ahead()) else { return Vec::new() };
+    let experiment = context.experiment;
+    let steps = experiment.steps.iter().map(|step| step.clients);
+    let clients = experiment.clients.iter().copied().chain(steps).max().unwrap_or(1);
+    let too_many = experiment.variants.iter().filter_map(|variant| {
+        let jobs = variant.settings.background_jobs?;
+        (clients + jobs > host.cpus).then(|| {
+            let evidence = format!(
+                "{} and {jobs} background threads share {} CPUs",
+                model::units::clients(clients),
+                host.cpus
+            );
+            let evidence = Seen::new(evidence).variant(&variant.name).graded(Severity::Note);
+            evidence.sized("plan", f64::from(clients + jobs))
+        })
+    });
+    too_many.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::record::Finding;
+
+    use super::*;
+    use crate::testing::{experiment, in_plan, when};
+
+    #[test]
+    fn more_threads_than_cpus_are_a_note_of_the_plan() {
+        let mut asked = experiment(&["a", "b"]);
+        asked.variants[1].settings.background_jobs = Some(3);
+        assert_eq!(in_plan(&RULE, &asked), []);
+        asked.variants[1].settings.background_jobs = Some(8);
+        let evidence = "b: 1 client and 8 background threads share 4 CPUs";
+        assert_eq!(in_plan(&RULE, &asked), [(Severity::Note, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn what_the_runner_saw_is_told() {
+        let told = when(&RULE, |step| {
+            step.findings.push(Finding {
+                code: "A009".to_owned(),
+                severity: Severity::Warning,
+                evidence: "more busy threads than CPUs".to_owned(),
+                remedy: "use fewer clients".to_owned(),
+            });
+        });
+        let evidence = "readrandom of b: more busy threads than CPUs (3 runs)";
+        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+    }
+}

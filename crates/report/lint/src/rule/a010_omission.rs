@@ -1,0 +1,83 @@
+//! A010: what a closed loop cannot see.
+
+use model::record::Severity;
+use model::{Load, Nanos, StepRecord};
+
+use super::{Rule, Seen};
+use crate::context::RunContext;
+use crate::look::requests;
+
+/// A closed loop sends nothing while it waits.
+pub(crate) static RULE: Rule = Rule {
+    code: "A010",
+    name: "coordinated omission",
+    severity: Severity::Note,
+    trigger: "during the longest operation of a closed loop its client would have sent 10 more",
+    why: "A client that waits does not count those who would have come meanwhile: its percentiles \
+          are those of the operations that were sent, not of the ones that were wanted.",
+    remedy: "response times are those of clients that wait; an open loop (--rate) counts everyone \
+             who would have come",
+    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (coordinated \
+             omission); G. Tene's talks on it; reference, analysis, sections 5.2 and 7, L10",
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+/// Operations that would have come due in the longest one, from which on they are told of.
+///
+/// Source: the project's reference, analysis, sections 5.2 and 7, L10.
+const OMITTED: f64 = 10.0;
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    context.run.steps.iter().filter_map(omitted).collect()
+}
+
+/// Tells of the operations a client would have sent during the longest one.
+///
+/// Source: the project's reference, analysis, section 5.2: longest service time x rate per thread.
+fn omitted(step: &StepRecord) -> Option<Seen> {
+    if !matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::FindClients) {
+        return None;
+    }
+    let found = step.search.as_ref().and_then(|search| search.found);
+    let clients = found.map_or(step.step.clients, |found| found.clients);
+    let seconds = step.duration_ns.as_secs_f64();
+    let per_client = requests(step)? / seconds / f64::from(clients.max(1));
+    let longest = Nanos(step.clients.values().map(|one| one.service.max_ns).max()?);
+    let omitted = longest.as_secs_f64() * per_client;
+    (seconds > 0.0 && omitted >= OMITTED).then(|| {
+        let evidence = format!(
+            "closed loop: while its longest operation took {longest}, a client would have sent \
+             {omitted:.0} more"
+        );
+        Seen::new(evidence).step(&step.step.name).sized("", omitted)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{OpKind, OpenLoad, Pace, Rate};
+
+    use super::*;
+    use crate::testing::{summary, when};
+
+    #[test]
+    fn what_a_closed_loop_omits_is_a_note() {
+        let with = |max_ns: u64, is_open: bool| {
+            when(&RULE, |step| {
+                let mut reads = summary(600_000);
+                reads.service.max_ns = max_ns;
+                step.clients.insert(OpKind::Get, reads);
+                if is_open {
+                    let (rate, pace) = (Rate::constant(10_000.0), Pace::default());
+                    step.step.load = Load::Open(OpenLoad { rate, pace });
+                }
+            })
+        };
+        assert_eq!(with(900_000, false), []);
+        assert_eq!(with(4_000_000, true), []);
+        let evidence = "readrandom of b: closed loop: while its longest operation took 4.00 ms, a \
+                    client would have sent 40 more (3 runs)";
+        assert_eq!(with(4_000_000, false), [(Severity::Note, evidence.to_owned())]);
+    }
+}

@@ -1,0 +1,178 @@
+//! A015: reads that find nothing.
+
+use model::record::Severity;
+use model::sql::CallMix;
+use model::{Experiment, RunRecord, StepRecord};
+
+use super::{Rule, Seen};
+use crate::context::{ComparisonContext, RunContext};
+use crate::look::{Arm, arms, measured, percent};
+
+/// Reads did not find what they were to find.
+pub(crate) static RULE: Rule = Rule {
+    code: "A015",
+    name: "reading nothing",
+    severity: Severity::Blocking,
+    trigger: "more than half of a step's reads found nothing (a doubt above 0.1 %), or the share \
+              differs between variants by more than one point; `readmissing` is meant to find \
+              nothing, rows may be missing after `deleterandom`, and of an application only those steps \
+              count whose statements are to return rows",
+    why: "Not finding a row is other work than reading it: filters answer it without touching data.",
+    remedy: "load with `fillseq` or `filluniquerandom`, so that every row is there",
+    source: "seed 001, \"Benchmark(et)ing RocksDB vs SplinterDB\" (reloaded to make sure all keys \
+             would exist); reference, analysis, section 7, L15",
+    run: Some(run),
+    comparison: Some(comparison),
+    ..Rule::SILENT
+};
+
+/// Share of reads that may find nothing. Source: the reference, analysis, L15.
+const SHARE: f64 = 0.001;
+/// Share above which the step is about something else.
+const BLOCKING: f64 = 0.5;
+/// Difference of the shares of two variants that blocks a verdict: they were not asked the same.
+const APART: f64 = 0.01;
+/// The step whose reads are to find nothing.
+const MISSING: &str = "readmissing";
+/// The step after which rows may be missing.
+const DELETES: &str = "deleterandom";
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let tell = |step: &StepRecord| {
+        let share = not_found(step).filter(|share| *share > SHARE)?;
+        let is_half = share > BLOCKING;
+        let severity = if is_half { Severity::Blocking } else { Severity::Warning };
+        let evidence = format!("{} of the operations found nothing", percent(share));
+        Some(Seen::new(evidence).step(&step.step.name).graded(severity).sized("share", share))
+    };
+    let is_to_find = |step: &&StepRecord| is_to_find(context.experiment, &step.step.name);
+    expected(context.run).filter(is_to_find).filter_map(tell).collect()
+}
+
+/// Returns whether a step's statements are to return rows: those of an application say so.
+fn is_to_find(experiment: &Experiment, step: &str) -> bool {
+    let Some(application) = &experiment.application else { return true };
+    let Some(traffic_spec) = application.step(step) else { return true };
+    let positions: Vec<u16> = match &traffic_spec.clients {
+        None => return true,
+        Some(CallMix::Mix(weights)) => weights.iter().map(|(position, _)| *position).collect(),
+        Some(CallMix::InTurn(list) | CallMix::Once(list)) => list.clone(),
+    };
+    let finds = |position: &u16| {
+        let procedure = application.procedures.get(usize::from(*position));
+        procedure.and_then(|known| known.rows_expected).is_some_and(|rows| rows >= 1.0)
+    };
+    positions.iter().all(finds)
+}
+
+/// Returns the steps whose reads are to find every row.
+fn expected(run: &RunRecord) -> impl Iterator<Item = &StepRecord> {
+    let is_deleting = |step: &&StepRecord| step.step.name != DELETES;
+    let whole = run.steps.iter().take_while(is_deleting).count();
+    measured(run).filter(move |step| step.step.name != MISSING && (step.index as usize) < whole)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+fn not_found(step: &StepRecord) -> Option<f64> {
+    let sum = |of: fn(&model::record::OpCounts) -> u64| -> u64 {
+        step.clients.values().map(|one| of(&one.counts)).sum()
+    };
+    let done = sum(|counts| counts.done);
+    (done > 0).then(|| sum(|counts| counts.not_found) as f64 / done as f64)
+}
+
+/// Compares what variants did not find, by their first runs.
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+    let arms = arms(context);
+    let share = |arm: &Arm<'_>| {
+        let (run, _) = arm.runs.first()?;
+        not_found(run.steps.iter().find(|step| step.index == arm.step.index)?)
+    };
+    let base = |arm: &Arm<'_>| {
+        let is_base = |other: &&Arm<'_>| {
+            other.variant == context.comparison.base
+                && (other.step.index, other.step.clients) == (arm.step.index, arm.step.clients)
+        };
+        arms.iter().find(is_base).and_then(share)
+    };
+    let is_to_find = |arm: &&Arm<'_>| is_to_find(context.experiment, &arm.step.name);
+    let tell = |arm: &Arm<'_>| {
+        let (own, base) = (share(arm)?, base(arm)?);
+        ((own - base).abs() > APART).then(|| {
+            let evidence = format!(
+                "{} of the operations found nothing, and {} of the base's",
+                percent(own),
+                percent(base)
+            );
+            let evidence = Seen::new(evidence).step(&arm.step.name).variant(arm.variant);
+            evidence.sized("apart", (own - base).abs())
+        })
+    };
+    arms.iter().filter(is_to_find).filter_map(tell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::OpKind;
+    use model::sql::{PerDialect, Procedure};
+
+    use super::*;
+    use crate::testing::{application, experiment, in_runs, runs};
+
+    fn with(name: &str, of_a: u64, of_b: u64) -> Vec<(Severity, String)> {
+        let mut runs = runs(&["a", "b"]);
+        for run in &mut runs {
+            let missed = if run.cell.variant == "a" { of_a } else { of_b };
+            run.steps[0].step.name = name.to_owned();
+            run.steps[0].clients.get_mut(&OpKind::Get).unwrap().counts.not_found = missed;
+        }
+        in_runs(&RULE, &experiment(&["a", "b"]), &runs)
+    }
+
+    #[test]
+    fn reads_that_find_nothing_are_told() {
+        assert_eq!(with("readrandom", 500, 500), []);
+        assert_eq!(with("readmissing", 600_000, 600_000), []);
+        let evidence = "readrandom of a: 1.0 % of the operations found nothing, likewise in 1 other \
+                    variant (6 runs)";
+        assert_eq!(with("readrandom", 6_000, 6_000), [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(with("readrandom", 400_000, 400_000)[0].0, Severity::Blocking);
+    }
+
+    #[test]
+    fn statements_that_may_return_nothing_are_no_reads_that_fail() {
+        let mut runs = runs(&["a"]);
+        for run in &mut runs {
+            let counts = &mut run.steps[0].clients.get_mut(&OpKind::Get).unwrap().counts;
+            counts.not_found = counts.done;
+        }
+        let name = runs[0].steps[0].step.name.clone();
+        let told = |returns: Option<f64>| {
+            let mut asked = experiment(&["a"]);
+            let mut application = application(&name, 1.0);
+            application.steps[0].clients = Some(CallMix::InTurn(vec![0]));
+            application.procedures = vec![Procedure {
+                name: "look".to_owned(),
+                kind: OpKind::Get,
+                table: 0,
+                is_transaction: false,
+                statements: PerDialect::default(),
+                arguments: Vec::new(),
+                row: Vec::new(),
+                rows: 0,
+                rows_expected: returns,
+            }];
+            asked.application = Some(application);
+            in_runs(&RULE, &asked, &runs).len()
+        };
+        assert_eq!([told(Some(10.0)), told(Some(0.0)), told(None)], [1, 0, 0]);
+    }
+
+    #[test]
+    fn variants_that_do_not_find_the_same_were_not_asked_the_same() {
+        let told = with("readmissing", 600_000, 60_000);
+        let evidence =
+            "readmissing of b: 10 % of the operations found nothing, and 100 % of the base's";
+        assert_eq!(told, [(Severity::Blocking, evidence.to_owned())]);
+    }
+}

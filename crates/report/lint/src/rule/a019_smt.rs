@@ -1,0 +1,94 @@
+//! A019: two busy threads share a core.
+
+use std::collections::BTreeSet;
+
+use model::StepRecord;
+use model::record::Severity;
+
+use super::{Rule, Seen};
+use crate::context::{ComparisonContext, RunContext};
+use crate::look::measured;
+
+/// More threads were busy than there are cores, and cores run several threads.
+pub(crate) static RULE: Rule = Rule {
+    code: "A019",
+    name: "shared cores",
+    severity: Severity::Warning,
+    trigger: "SMT is on and the worker used more CPUs over a step than there are physical cores; \
+              blocking when SMT is on for some of the runs compared and off for others",
+    why: "Threads that share a core are slower than alone, by how much depends on what the other one \
+          does: CPU per operation then grows with the load alone.",
+    remedy: "use fewer clients or background threads, or switch SMT off: echo off > \
+             /sys/devices/system/cpu/smt/control",
+    source: "seed 000, the small servers v3 and later (hyper-threads disabled, kernel option \
+             `nosmt`); reference, analysis, section 7, L19",
+    run: Some(run),
+    comparison: Some(comparison),
+    ..Rule::SILENT
+};
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let host = context.host;
+    let Some(cores) = host.cores.filter(|_| host.is_smt_on == Some(true)) else {
+        return Vec::new();
+    };
+    let tell = |step: &StepRecord| {
+        let metrics = analysis::step_metrics(step, &context.experiment.data);
+        let used = metrics.get("busy_threads").copied()?;
+        (used > f64::from(cores)).then(|| {
+            let cpus = host.cpus;
+            let evidence = format!("{used:.1} CPUs were used, and {cpus} CPUs are {cores} cores");
+            Seen::new(evidence).step(&step.step.name).sized("used", used)
+        })
+    };
+    measured(context.run).filter_map(tell).collect()
+}
+
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+    let known: BTreeSet<bool> = context.hosts.iter().filter_map(|host| host.is_smt_on).collect();
+    let evidence = "SMT was on for some runs and off for others";
+    let evidence = Seen::new(evidence).graded(Severity::Blocking).sized("differs", 0.0);
+    if known.len() > 1 { vec![evidence] } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Host;
+
+    use super::*;
+    use crate::testing::{experiment, host, on_hosts, runs, set};
+
+    /// A host of four CPUs.
+    fn smt(is_smt_on: Option<bool>, cores: u32) -> Host {
+        Host { is_smt_on, cores: Some(cores), ..host() }
+    }
+
+    #[test]
+    fn more_busy_threads_than_cores_are_told_where_cores_are_shared() {
+        let with = |host: &Host, cpus: f64| {
+            let mut runs = runs(&["a"]);
+            for run in &mut runs {
+                let counters = &mut run.steps[0].counters;
+                let of_minute =
+                    [("process_cpu_user_us", cpus * 6e7), ("process_cpu_kernel_us", 0.0)];
+                set(counters, &of_minute);
+            }
+            on_hosts(&RULE, &experiment(&["a"]), &runs, &[host])
+        };
+        assert_eq!(with(&host(), 3.0), []);
+        assert_eq!(with(&smt(Some(false), 4), 3.0), []);
+        assert_eq!(with(&smt(Some(true), 2), 1.9), []);
+        let evidence = "readrandom of a: 3.0 CPUs were used, and 4 CPUs are 2 cores (3 runs)";
+        assert_eq!(with(&smt(Some(true), 2), 3.0), [(Severity::Warning, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn hosts_that_differ_in_it_are_blocking() {
+        let with = |other: &Host| {
+            on_hosts(&RULE, &experiment(&["a"]), &runs(&["a"]), &[&smt(Some(false), 4), other])
+        };
+        assert_eq!(with(&smt(None, 4)), []);
+        let evidence = "SMT was on for some runs and off for others";
+        assert_eq!(with(&smt(Some(true), 2)), [(Severity::Blocking, evidence.to_owned())]);
+    }
+}

@@ -1,0 +1,85 @@
+//! A020: the clock cannot be believed, or is dear to read.
+
+use model::record::{ClockRecord, Severity};
+
+use super::{Rule, Seen};
+use crate::context::{PlanContext, RunContext};
+
+/// The clock that operations are timed by is poor.
+pub(crate) static RULE: Rule = Rule {
+    code: "A020",
+    name: "clock",
+    severity: Severity::Warning,
+    trigger: "the kernel's clock source is neither that of the CPU nor a virtual one of the same \
+              kind; blocking when the clock of the operations drifted from the kernel's by more than \
+              0.1 %, or was not sound",
+    why: "Times of operations are differences of stamps: a clock that needs a system call costs more \
+          than an operation, and one that drifts falsifies every rate.",
+    remedy: "boot with the tsc clock source where the CPU has a constant one",
+    source: "reference, analysis, section 7, L20",
+    plan: Some(plan),
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+/// Clock sources that are read without a system call.
+///
+/// Source: Linux, Documentation/admin-guide/kernel-parameters.txt, `clocksource=`, and vdso(7).
+const CHEAP: &[&str] =
+    &["tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "riscv_clocksource"];
+/// Drift from which a rate is wrong, parts per million. Source: the reference, analysis, L20.
+const DRIFT_PPM: f64 = 1_000.0;
+
+fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+    let source = context.host.and_then(|host| host.clocksource.as_deref());
+    let dear = source.filter(|name| !CHEAP.contains(name));
+    dear.map(|name| Seen::new(format!("the kernel's clock source is `{name}`")))
+        .into_iter()
+        .collect()
+}
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let tell = |clock: &ClockRecord| {
+        let drift = clock.drift_ppm.filter(|drift| drift.abs() > DRIFT_PPM);
+        let evidence = match drift {
+            Some(drift) => format!("the clock ({}) drifted by {drift:.0} ppm", clock.source),
+            None if clock.is_sound => return None,
+            None => format!("the clock ({}) is not sound", clock.source),
+        };
+        let size = drift.unwrap_or_default().abs();
+        Some(Seen::new(evidence).graded(Severity::Blocking).sized("drift", size))
+    };
+    context.run.clock.iter().filter_map(tell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Host;
+
+    use super::*;
+    use crate::testing::{experiment, host, in_runs, on_hosts, runs};
+
+    #[test]
+    fn a_clock_that_needs_a_system_call_is_told() {
+        let with = |name: &str| {
+            let host = Host { clocksource: Some(name.to_owned()), ..host() };
+            on_hosts(&RULE, &experiment(&["a"]), &runs(&["a"]), &[&host])
+        };
+        assert_eq!(with("kvm-clock"), []);
+        let evidence = "the kernel's clock source is `hpet`";
+        assert_eq!(with("hpet"), [(Severity::Warning, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn a_clock_that_drifts_is_blocking() {
+        let with = |drift_ppm| {
+            let mut runs = runs(&["a"]);
+            let is_sound = true;
+            runs[1].clock = Some(ClockRecord { source: "tsc".to_owned(), drift_ppm, is_sound });
+            in_runs(&RULE, &experiment(&["a"]), &runs)
+        };
+        assert_eq!(with(Some(20.0)), []);
+        let evidence = "a: the clock (tsc) drifted by 2000 ppm (1 run)";
+        assert_eq!(with(Some(2_000.0)), [(Severity::Blocking, evidence.to_owned())]);
+    }
+}

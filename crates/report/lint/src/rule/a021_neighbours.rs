@@ -1,0 +1,81 @@
+//! A021: others used the CPUs meanwhile.
+
+use model::StepRecord;
+use model::record::Severity;
+
+use super::{Rule, Seen};
+use crate::context::RunContext;
+use crate::look::{measured, percent, reading, span_us};
+
+/// Other guests or other processes took CPU.
+pub(crate) static RULE: Rule = Rule {
+    code: "A021",
+    name: "steal and neighbours",
+    severity: Severity::Warning,
+    trigger: "another guest took more than 0.5 % of the host's CPU time over a step, other \
+              processes of the host more than 2 % of one CPU, or they disturbed a closed loop in \
+              many of its seconds",
+    why: "What others do is no property of the engine, and changes from run to run.",
+    remedy: "stop the other processes of the host, or repeat on one whose CPUs are not shared",
+    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (stable platform); seed 002, \
+             \"Variance in RocksDB benchmarks on cloud HW\"; reference, analysis, section 7, L21",
+    is_recorded: true,
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+/// Share of the host's CPU time that other guests may take. Source: the reference, analysis, L21.
+const STEAL: f64 = 0.005;
+/// CPUs that other processes may use. Source: as above.
+const FOREIGN: f64 = 0.02;
+
+/// CPU time below which nothing is told: the kernel accounts for it in ticks of 4 to 10 ms.
+const TICKS_US: f64 = 50_000.0;
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let cpus = f64::from(context.host.cpus.max(1));
+    let steps = measured(context.run);
+    steps.flat_map(|step| [stolen(step, cpus), foreign(step)]).flatten().collect()
+}
+
+fn stolen(step: &StepRecord, cpus: f64) -> Option<Seen> {
+    let share = reading(&step.counters, "host_steal_us").filter(|us| *us > TICKS_US)?
+        / span_us(step)?
+        / cpus;
+    (share > STEAL).then(|| {
+        let evidence = format!("another guest took {} of the CPU", percent(share));
+        Seen::new(evidence).step(&step.step.name).sized("steal", share)
+    })
+}
+
+/// Tells of other processes, unless the runner saw them disturb the step.
+fn foreign(step: &StepRecord) -> Option<Seen> {
+    let is_told =
+        step.invalid_intervals.is_some() || step.findings.iter().any(|one| one.code == RULE.code);
+    let used_us =
+        reading(&step.counters, "others_cpu_us").filter(|us| !is_told && *us > TICKS_US)?;
+    let share = used_us / span_us(step)?;
+    (share > FOREIGN).then(|| {
+        let evidence = format!("other processes of the host used {} of one CPU", percent(share));
+        Seen::new(evidence).step(&step.step.name).sized("foreign", share)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{set, when};
+
+    #[test]
+    fn steal_and_other_processes_are_told_above_their_shares() {
+        let with = |name, us| {
+            when(&RULE, |step| set(&mut step.counters, &[(name, us), ("pause_us", 0.0)]))
+        };
+        // Of 60 s on four CPUs.
+        assert_eq!(with("host_steal_us", 1.1e6), []);
+        let evidence = "readrandom of b: another guest took 0.8 % of the CPU (3 runs)";
+        assert_eq!(with("host_steal_us", 2e6), [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(with("others_cpu_us", 1.1e6), []);
+        assert!(with("others_cpu_us", 6e6)[0].1.contains("used 10 % of one CPU"));
+    }
+}

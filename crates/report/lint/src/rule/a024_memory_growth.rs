@@ -1,0 +1,136 @@
+//! A024: memory that grows, or is more than was planned for.
+
+use model::record::Severity;
+use model::{Bytes, StepRecord};
+
+use super::{Rule, Seen};
+use crate::context::RunContext;
+use crate::look::{bytes, measured, memory, percent, reading};
+
+/// The worker's memory grows, or exceeds what its cache explains.
+pub(crate) static RULE: Rule = Rule {
+    code: "A024",
+    name: "memory growth",
+    severity: Severity::Warning,
+    trigger: "resident memory grows by more than 1 % an hour, told from zero over a minute or more, \
+              and is beyond what fills the cache; or is more than 1.15 times the cache and 10 %, \
+              beyond memtables and 64 MiB, where the engine tells its cache; or more than 90 % of the \
+              memory",
+    why: "What grows ends in a kill for memory; what is held beside the cache is memory that other \
+          engines were not given.",
+    remedy: "measure for longer to see where it ends, and compare at equal memory (memory = ...)",
+    source: "seed 003, \"Understanding some jemalloc stats for RocksDB\" and \"How I do RocksDB \
+             performance tests, part 2\" (watch RSS, it might lead to OOM); reference, analysis, \
+             section 7, L24",
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+/// Growth an hour. Source: the reference, analysis, L24.
+const PER_HOUR: f64 = 0.01;
+/// Steady seconds from which growth is told: below, it is the end of a warm-up.
+const SECONDS: u32 = 60;
+/// Times the cache that is explained. Source: as above (1.15 times, and 10 %).
+const EXPLAINED: f64 = 1.15 * 1.1;
+/// Share of the memory that may be resident. Source: as above.
+const SHARE: f64 = 0.9;
+/// What a worker holds beside cache and memtables: code, client buffers, histograms.
+const OWN: f64 = 64.0 * 1_048_576.0;
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let cache = context.run.variant.settings.cache_bytes;
+    let memory = memory(context.experiment, Some(context.host));
+    let look = |step: &StepRecord| {
+        let name = &step.step.name;
+        let all = [grows(step, cache), beyond_cache(step, cache), nearly_all(step, memory)];
+        all.map(|evidence| evidence.map(|evidence| evidence.step(name)))
+    };
+    measured(context.run).flat_map(look).flatten().collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
+fn grows(step: &StepRecord, cache: Option<Bytes>) -> Option<Seen> {
+    let time_profile =
+        step.time_profile.as_ref().filter(|time_profile| time_profile.seconds >= SECONDS)?;
+    let drift = time_profile.drifts.get("rss_bytes")?;
+    // A cache that fills is no leak.
+    let is_filling = cache.is_some_and(|cache| {
+        reading(&step.gauges_max, "rss_bytes").is_some_and(|rss| rss < cache.0 as f64 * EXPLAINED)
+    });
+    (drift.is_real && drift.per_hour > PER_HOUR && !is_filling).then(|| {
+        let evidence = format!("resident memory grew by {} an hour", percent(drift.per_hour));
+        Seen::new(evidence).sized("growth", drift.per_hour)
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
+fn beyond_cache(step: &StepRecord, cache: Option<Bytes>) -> Option<Seen> {
+    let gauge = |name| reading(&step.gauges_max, name);
+    // An engine that does not tell its cache may have none, and map its files.
+    gauge("engine_cache_bytes")?;
+    let (rss, cache) = (gauge("rss_bytes")?, cache?);
+    let explained =
+        cache.0 as f64 * EXPLAINED + gauge("engine_memtable_bytes").unwrap_or(0.0) + OWN;
+    (rss > explained).then(|| {
+        let evidence = format!("{} of resident memory for {cache} of cache", bytes(rss));
+        Seen::new(evidence).sized("beyond", rss / explained)
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
+fn nearly_all(step: &StepRecord, memory: Option<Bytes>) -> Option<Seen> {
+    let memory = memory.filter(|memory| memory.0 > 0)?;
+    let share = reading(&step.gauges_max, "rss_bytes")? / memory.0 as f64;
+    (share > SHARE).then(|| {
+        let evidence = format!("resident memory is {} of {memory}", percent(share));
+        Seen::new(evidence).sized("all", share)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::TimeProfile;
+    use model::time_profile::Drift;
+
+    use super::*;
+    use crate::testing::{experiment, in_runs, runs, set, time_profile, when};
+
+    #[test]
+    fn growth_that_is_real_is_told() {
+        let with = |is_real| {
+            when(&RULE, |step| {
+                let drift = Drift { per_hour: 0.5, over_part: 0.01, is_real };
+                let drifts = BTreeMap::from([("rss_bytes".to_owned(), drift)]);
+                step.time_profile = Some(TimeProfile { drifts, ..time_profile() });
+            })
+        };
+        assert_eq!(with(false), []);
+        let evidence = "readrandom of b: resident memory grew by 50 % an hour (3 runs)";
+        assert_eq!(with(true), [(Severity::Warning, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn memory_beyond_the_cache_is_told_where_the_engine_tells_its_cache() {
+        let with = |rss: f64, has_cache: bool| {
+            let mut runs = runs(&["a"]);
+            for run in &mut runs {
+                run.variant.settings.cache_bytes = Some(Bytes::GIB);
+                let gauges = &mut run.steps[0].gauges_max;
+                set(gauges, &[("rss_bytes", rss)]);
+                if has_cache {
+                    set(gauges, &[("engine_cache_bytes", 1e9), ("engine_memtable_bytes", 1e8)]);
+                }
+            }
+            in_runs(&RULE, &experiment(&["a"]), &runs)
+        };
+        assert_eq!(with(1.4e9, true), []);
+        assert_eq!(with(3e9, false), []);
+        let evidence =
+            "readrandom of a: 2.79 GiB of resident memory for 1.00 GiB of cache (3 runs)";
+        assert_eq!(with(3e9, true), [(Severity::Warning, evidence.to_owned())]);
+        let nearly = with(16e9, false);
+        assert!(nearly[0].1.contains("93 % of 16.0 GiB"), "{nearly:?}");
+    }
+}

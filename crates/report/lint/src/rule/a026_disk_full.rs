@@ -1,0 +1,83 @@
+//! A026: the file system is nearly full.
+
+use model::StepRecord;
+use model::record::Severity;
+
+use super::{Rule, Seen};
+use crate::context::RunContext;
+use crate::look::{bytes, percent, reading};
+
+/// Little space is left where the data lies.
+pub(crate) static RULE: Rule = Rule {
+    code: "A026",
+    name: "disk nearly full",
+    severity: Severity::Warning,
+    trigger: "less than 10 % of the file system of the data is free, blocking below 5 %; of records \
+              without its size, less than that share of what is free and the run's own data together",
+    why: "A file system and an SSD that are nearly full write slower, and an engine that needs space \
+          for compaction ends in an error.",
+    remedy: "free space, or put the data elsewhere (--data-dir)",
+    source: "seed 001, \"Benchmark(et)ing RocksDB vs SplinterDB\" (unexpected disk full errors); \
+             seed 003, \"How I do RocksDB performance tests, part 2\" (SSD GC); reference, analysis, \
+             section 7, L26",
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+/// Free share below which it is told. Source: the reference, analysis, L26.
+const SHARE: f64 = 0.1;
+/// Free share below which it blocks a verdict. Source: as above.
+const BLOCKING: f64 = 0.05;
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let tell = |step: &StepRecord| {
+        let free = reading(&step.gauges_end, "disk_free_bytes")?;
+        // A file system holds at least what is free and the run's own: without its size known,
+        // its free share is this or less.
+        let least = || Some((free + reading(&step.gauges_end, "data_dir_bytes")?, "at most "));
+        let size = reading(&step.gauges_end, "disk_size_bytes").map(|size| (size, ""));
+        let (size, most) = size.or_else(least)?;
+        let share = free / size.max(1.0);
+        let severity = if share < BLOCKING { Severity::Blocking } else { Severity::Warning };
+        (share < SHARE).then(|| {
+            let evidence =
+                format!("{} are free, {most}{} of the disk", bytes(free), percent(share));
+            Seen::new(evidence).step(&step.step.name).graded(severity).sized("", -share)
+        })
+    };
+    context.run.steps.iter().filter_map(tell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{set, when};
+
+    #[test]
+    fn a_disk_that_is_nearly_full_is_told() {
+        let with = |free: f64| {
+            when(&RULE, |step| {
+                let of_disk = [("disk_free_bytes", free), ("disk_size_bytes", 1e12)];
+                set(&mut step.gauges_end, &of_disk);
+            })
+        };
+        assert_eq!(with(2e11), []);
+        let evidence = "readrandom of b: 74.5 GiB are free, 8.0 % of the disk (3 runs)";
+        assert_eq!(with(8e10), [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(with(4e10)[0].0, Severity::Blocking);
+    }
+
+    #[test]
+    fn of_a_disk_of_unknown_size_a_lower_limit_is_told() {
+        let with = |free: f64| {
+            when(&RULE, |step| {
+                let of_disk = [("disk_free_bytes", free), ("data_dir_bytes", 1e11)];
+                set(&mut step.gauges_end, &of_disk);
+            })
+        };
+        assert_eq!(with(2e10), []);
+        let evidence = "readrandom of b: 7.45 GiB are free, at most 7.4 % of the disk (3 runs)";
+        assert_eq!(with(8e9), [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(with(3e9)[0].0, Severity::Blocking);
+    }
+}

@@ -1,0 +1,207 @@
+//! A027: a step that ends before it has shown what it was to show.
+
+use model::record::Severity;
+use model::validity::Outcome;
+use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass};
+
+use super::{Rule, Seen};
+use crate::context::{PlanContext, RunContext};
+use crate::look::{percent, requests};
+
+/// A step is too short for what is asked of it.
+pub(crate) static RULE: Rule = Rule {
+    code: "A027",
+    name: "too short",
+    severity: Severity::Warning,
+    trigger: "a step measures for less than its rate takes to change; its steady part is worth less \
+              than 30 independent seconds, holds less than 3 of its cycles, or leaves less than 100 \
+              operations beyond the percentile of its limit (a note for steps that end by count and \
+              for windows below 60 s)",
+    why: "Few seconds that hang together tell little of the mean, and less of the tail; what was \
+          never offered was never answered.",
+    remedy: "measure for longer (--duration 60s); let a rate that varies change faster",
+    source: "reference, analysis, sections 3 and 5.1 and section 7, L27",
+    plan: Some(plan),
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+/// Window below which it is told. Source: the reference, analysis, L27.
+const WINDOW: Nanos = Nanos::from_secs(60);
+/// Independent seconds that are needed. Source: as above.
+const INDEPENDENT: f64 = 30.0;
+/// Cycles that are needed. Source: as above.
+const CYCLES: f64 = 3.0;
+
+fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+    let steps = &context.experiment.steps;
+    let mut evidence: Vec<Seen> = steps.iter().filter_map(unfinished_rate).collect();
+    if context.is_ahead() {
+        evidence.extend(steps.iter().filter_map(short_window));
+    }
+    evidence
+}
+
+fn unfinished_rate(step: &Step) -> Option<Seen> {
+    let (Load::Open(open), StopRule::Duration(span)) = (&step.load, step.stop) else { return None };
+    let needed = open.rate.changes_for();
+    (span < needed).then(|| {
+        let evidence = format!("measures {span} of a rate that changes for {needed}");
+        Seen::new(evidence).step(&step.name).sized("rate", 0.0)
+    })
+}
+
+/// Tells of a window that is short for any engine; a search makes its own.
+fn short_window(step: &Step) -> Option<Seen> {
+    let StopRule::Duration(span) = step.stop else { return None };
+    let is_plain = matches!(step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_));
+    (is_plain && span < WINDOW).then(|| {
+        let evidence = Seen::new(format!("measures {span}; less than {WINDOW} seldom is steady"));
+        evidence.step(&step.name).graded(Severity::Note).sized("window", -span.as_secs_f64())
+    })
+}
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let steps = context.run.steps.iter();
+    steps.flat_map(|step| [short(step), tail(step), undecided(step)]).flatten().collect()
+}
+
+/// Tells of a steady part that is worth too little.
+fn short(step: &StepRecord) -> Option<Seen> {
+    let span = step.duration_ns;
+    let time_profile = step.time_profile.as_ref();
+    let worth =
+        time_profile.map_or(span.as_secs_f64(), |time_profile| time_profile.effective_seconds);
+    let is_steady = time_profile.is_some_and(|time_profile| time_profile.class.is_steady());
+    let is_too_short =
+        time_profile.is_none_or(|time_profile| time_profile.class == TrendClass::TooShort);
+    let evidence = if is_too_short && worth < INDEPENDENT {
+        requests(step)?;
+        format!("{span} are too short to tell whether it was steady")
+    } else if is_steady && worth < INDEPENDENT {
+        format!("{span} are worth {worth:.0} independent seconds of {INDEPENDENT:.0}")
+    } else if let Some(cycles) = time_profile.and_then(cycles).filter(|cycles| *cycles < CYCLES) {
+        format!("{span} hold {cycles:.1} of its cycles")
+    } else {
+        return None;
+    };
+    let severity = match step.step.stop {
+        StopRule::Operations(_) => Severity::Note,
+        StopRule::Duration(_) => Severity::Warning,
+    };
+    let evidence = Seen::new(evidence).step(&step.step.name).graded(severity);
+    Some(evidence.sized("short", -worth))
+}
+
+/// Returns how many of its cycles the steady part holds.
+fn cycles(time_profile: &TimeProfile) -> Option<f64> {
+    time_profile.cycle.map(|cycle| f64::from(time_profile.seconds) / cycle.period_ns.as_secs_f64())
+}
+
+/// Tells of too few operations for the percentile that a limit is on.
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+fn tail(step: &StepRecord) -> Option<Seen> {
+    let limit = step.step.limit.filter(|_| step.search.is_none())?;
+    let (done, needed) = (requests(step)?, limit.operations_needed());
+    (done < needed as f64).then(|| {
+        let what = limit.percentile();
+        let evidence = format!("{done:.0} operations are too few for a {what}: it needs {needed}");
+        Seen::new(evidence).step(&step.step.name).sized("tail", -done)
+    })
+}
+
+/// Tells of probes that said nothing clear.
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+fn undecided(step: &StepRecord) -> Option<Seen> {
+    let search = step.search.as_ref()?;
+    let count = |outcome| search.probes.iter().filter(|probe| probe.outcome == outcome).count();
+    let (undecided, invalid) = (count(Outcome::Undecided), count(Outcome::Invalid));
+    let mut parts = Vec::new();
+    if undecided > 0 {
+        parts.push(format!("{undecided} were undecided and taken as failed"));
+    }
+    if invalid > 0 {
+        parts.push(format!("{invalid} were void"));
+    }
+    let share = (undecided + invalid) as f64 / search.probes.len().max(1) as f64;
+    (!parts.is_empty()).then(|| {
+        let evidence = format!(
+            "of {} probes {}: {} said nothing clear",
+            search.probes.len(),
+            parts.join(", "),
+            percent(share)
+        );
+        let remedy = "the result may be too low: probe longer on a quiet host";
+        let evidence = Seen::new(evidence).step(&step.step.name).graded(Severity::Note);
+        evidence.remedied(remedy).sized("probes", share)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::time_profile::Cycle;
+    use model::{Limit, OpKind};
+
+    use super::*;
+    use crate::testing::{experiment, in_plan, search, summary, time_profile, when};
+
+    #[test]
+    fn short_windows_are_a_note_of_the_plan() {
+        let mut asked = experiment(&["a"]);
+        assert_eq!(in_plan(&RULE, &asked), []);
+        asked.steps[0].stop = StopRule::Duration(Nanos::from_secs(2));
+        let evidence = "readrandom: measures 2.00 s; less than 1m00s seldom is steady";
+        assert_eq!(in_plan(&RULE, &asked), [(Severity::Note, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn a_steady_part_must_be_worth_thirty_seconds_and_three_cycles() {
+        let with = |effective_seconds, period_s| {
+            when(&RULE, |step| {
+                let period_ns = Nanos::from_secs(period_s);
+                let cycle = Some(Cycle { period_ns, variance_share: 0.5 });
+                step.time_profile =
+                    Some(model::TimeProfile { effective_seconds, cycle, ..time_profile() });
+            })
+        };
+        assert_eq!(with(30.0, 10), []);
+        let evidence = "readrandom of b: 1m00s are worth 12 independent seconds of 30 (3 runs)";
+        assert_eq!(with(12.4, 10), [(Severity::Warning, evidence.to_owned())]);
+        assert!(with(40.0, 25)[0].1.contains("1m00s hold 2.4 of its cycles"));
+    }
+
+    #[test]
+    fn a_step_without_a_course_is_judged_by_its_length() {
+        let with = |ms| when(&RULE, |step| step.duration_ns = Nanos::from_millis(ms));
+        assert_eq!(with(60_000), []);
+        let evidence =
+            "readrandom of b: 50.0 ms are too short to tell whether it was steady (3 runs)";
+        assert_eq!(with(50), [(Severity::Warning, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn the_percentile_of_a_limit_needs_a_hundred_beyond_it() {
+        let with = |done| {
+            when(&RULE, |step| {
+                step.step.limit = Some(Limit::parse("p99.9 < 2ms").unwrap());
+                step.clients.insert(OpKind::Get, summary(done));
+            })
+        };
+        assert_eq!(with(100_000), []);
+        let evidence = "readrandom of b: 5000 operations are too few for a p99.9: it needs 100000 \
+                    (3 runs)";
+        assert_eq!(with(5_000), [(Severity::Warning, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn probes_that_said_nothing_clear_are_a_note() {
+        let with = |outcomes: &[Outcome]| {
+            when(&RULE, |step| step.search = Some(search(outcomes, Some(900.0))))
+        };
+        assert_eq!(with(&[Outcome::Passed, Outcome::Failed]), []);
+        let unclear = [Outcome::Passed, Outcome::Failed, Outcome::Undecided, Outcome::Invalid];
+        let evidence = "readrandom of b: of 4 probes 1 were undecided and taken as failed, 1 were \
+                    void: 50 % said nothing clear (3 runs)";
+        assert_eq!(with(&unclear), [(Severity::Note, evidence.to_owned())]);
+    }
+}

@@ -1,0 +1,86 @@
+//! A030: a tree that no longer is one.
+
+use model::record::Severity;
+use model::{RunRecord, StepRecord};
+
+use super::{Rule, Seen};
+use crate::context::RunContext;
+use crate::look::{measured, only_reads};
+
+/// Reads of an LSM tree with too few levels to show what levels cost.
+pub(crate) static RULE: Rule = Rule {
+    code: "A030",
+    name: "degenerate tree",
+    severity: Severity::Warning,
+    trigger: "a step only reads an LSM tree that a `compact` left with one level or one file; a note \
+              for fewer than 3 levels with files",
+    why: "After a full compaction there is one level: reads find everything at once, which is no \
+          steady state. A small tree shows little of what levels cost.",
+    remedy: "use `settle` in place of `compact`; load more rows, or make files and levels smaller",
+    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (after a full compaction there \
+             is only one level or one SST); reference, analysis, section 7, L30",
+    run: Some(run),
+    ..Rule::SILENT
+};
+
+/// Levels with files that a tree should have. Source: the reference, analysis, L30.
+const LEVELS: usize = 3;
+/// The step that leaves one level.
+const COMPACTS: &str = "compact";
+
+fn run(context: &RunContext<'_>) -> Vec<Seen> {
+    let run = context.run;
+    measured(run).filter_map(|step| shape(step, is_compacted(run, step.index))).collect()
+}
+
+/// Returns whether nothing but reading and maintenance lies between a full compaction and a step.
+fn is_compacted(run: &RunRecord, index: u32) -> bool {
+    let mut before = run.steps.iter().filter(|step| step.index < index);
+    let last = before.rfind(|step| step.step.name == COMPACTS || crate::look::writes(&step.step));
+    last.is_some_and(|step| step.step.name == COMPACTS)
+}
+
+fn shape(step: &StepRecord, is_compacted: bool) -> Option<Seen> {
+    let levels = step.before.levels.as_ref().filter(|_| only_reads(&step.step))?;
+    let filled = levels.iter().filter(|level| level.files > 0);
+    let (levels, files) = (filled.clone().count(), filled.map(|level| level.files).sum::<u64>());
+    let severity = match levels {
+        1 if is_compacted => Severity::Warning,
+        1.. if levels < LEVELS => Severity::Note,
+        _ => return None,
+    };
+    let count = |count: u64, thing| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
+    let evidence =
+        format!("the tree has {} in {}", count(files, "file"), count(levels as u64, "level"));
+    let size = f64::from(u32::try_from(levels).unwrap_or(u32::MAX));
+    Some(Seen::new(evidence).step(&step.step.name).graded(severity).sized("", -size))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::state::LevelShape;
+
+    use super::*;
+    use crate::testing::{experiment, in_runs, runs, step};
+
+    fn with(before: &str, files: &[u64]) -> Vec<(Severity, String)> {
+        let mut runs = runs(&["a"]);
+        for run in &mut runs {
+            let mut reads = step("readrandom");
+            let level = |(level, files): (u32, &u64)| LevelShape { level, files: *files, bytes: 1 };
+            reads.before.levels = Some((0..).zip(files).map(level).collect());
+            reads.index = 1;
+            run.steps = vec![step(before), reads];
+        }
+        in_runs(&RULE, &experiment(&["a"]), &runs)
+    }
+
+    #[test]
+    fn a_tree_of_one_level_after_a_compaction_is_told() {
+        assert_eq!(with("settle", &[2, 4, 8]), []);
+        let evidence = "readrandom of a: the tree has 7 files in 1 level (3 runs)";
+        assert_eq!(with("compact", &[0, 0, 7]), [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(with("settle", &[0, 0, 7])[0].0, Severity::Note);
+        assert_eq!(with("settle", &[2, 0, 7])[0].0, Severity::Note);
+    }
+}

@@ -1,0 +1,47 @@
+//! A033: memory is nearer to some CPUs than to others.
+
+use model::record::Severity;
+
+use super::{Rule, Seen};
+use crate::context::PlanContext;
+
+/// The machine has several NUMA nodes, and nothing binds a run to one.
+pub(crate) static RULE: Rule = Rule {
+    code: "A033",
+    name: "NUMA",
+    severity: Severity::Note,
+    trigger: "the machine has more than one NUMA node; whether runs were bound to one is not recorded",
+    why: "Where the kernel puts a run's threads and its cache is chance: memory of another node takes \
+          longer to reach, and that differs from run to run.",
+    remedy: "bind all runs alike: put numactl --cpunodebind=0 --membind=0 before assay run",
+    source: "reference, analysis, section 7, L33; Linux, \
+             Documentation/admin-guide/mm/numa_memory_policy.rst",
+    plan: Some(plan),
+    ..Rule::SILENT
+};
+
+fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+    let nodes = context.host.and_then(|host| host.numa_nodes).filter(|nodes| *nodes > 1);
+    let tell = |nodes| Seen::new(format!("the machine has {nodes} NUMA nodes"));
+    nodes.map(tell).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Host;
+
+    use super::*;
+    use crate::testing::{experiment, host, on_hosts, runs};
+
+    #[test]
+    fn several_nodes_are_a_note() {
+        let with = |numa_nodes| {
+            let host = Host { numa_nodes, ..host() };
+            on_hosts(&RULE, &experiment(&["a"]), &runs(&["a"]), &[&host])
+        };
+        assert_eq!(with(None), []);
+        assert_eq!(with(Some(1)), []);
+        let evidence = "the machine has 2 NUMA nodes";
+        assert_eq!(with(Some(2)), [(Severity::Note, evidence.to_owned())]);
+    }
+}

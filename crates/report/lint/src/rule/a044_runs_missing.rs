@@ -1,0 +1,46 @@
+//! A044: variants with fewer runs than were planned.
+
+use analysis::VariantRuns;
+use model::record::Severity;
+
+use super::{Rule, Seen};
+use crate::context::ComparisonContext;
+
+/// Runs that were planned have no record.
+pub(crate) static RULE: Rule = Rule {
+    code: "A044",
+    name: "runs missing",
+    severity: Severity::Warning,
+    trigger: "a variant has fewer records than the plan has runs of it",
+    why: "Variants with fewer runs are known less well, and the blocks that cancel drift have holes.",
+    remedy: "resume the experiment to execute the rest (assay run --resume)",
+    source: "reference, analysis, sections 0 and 1.1",
+    comparison: Some(comparison),
+    ..Rule::SILENT
+};
+
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+    let lacking = |runs: &VariantRuns| {
+        let VariantRuns { name, recorded, planned, .. } = runs;
+        (recorded < planned).then(|| {
+            let evidence = Seen::new(format!("has {recorded} of {planned} planned runs"));
+            evidence.variant(name).sized("", f64::from(planned - recorded))
+        })
+    };
+    context.comparison.variants.iter().filter_map(lacking).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{experiment, in_runs, runs};
+
+    #[test]
+    fn variants_that_lack_runs_are_told() {
+        let (asked, mut runs) = (experiment(&["a", "b"]), runs(&["a", "b"]));
+        assert_eq!(in_runs(&RULE, &asked, &runs), []);
+        runs.truncate(5);
+        let evidence = "b: has 2 of 3 planned runs";
+        assert_eq!(in_runs(&RULE, &asked, &runs), [(Severity::Warning, evidence.to_owned())]);
+    }
+}

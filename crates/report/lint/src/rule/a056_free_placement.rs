@@ -1,0 +1,64 @@
+//! A056: client and server may wake each other across CPUs.
+
+use model::Placement;
+use model::record::Severity;
+
+use super::{Rule, Seen};
+use crate::context::PlanContext;
+use crate::look::is_server;
+
+/// One client and its server, each on a CPU of the kernel's choice.
+pub(crate) static RULE: Rule = Rule {
+    code: "A056",
+    name: "placement is free",
+    severity: Severity::Note,
+    trigger: "one client asks a server, both may run on any of several CPUs, and Assay starts the \
+              server",
+    why: "A client and a server on two CPUs wake each other for every request. The kernel changes \
+          its mind from run to run, and a virtual machine may charge ten times the CPU for it: more \
+          than any release costs.",
+    remedy: "placement = \"same-cpu\" where CPU per operation is the question",
+    source: "reference, servers, section 0",
+    plan: Some(plan),
+    ..Rule::SILENT
+};
+
+fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+    let experiment = context.experiment;
+    let cpus = context.host.map_or(1, |host| host.cpus);
+    let own: Vec<_> =
+        experiment.variants.iter().filter(|one| is_server(one) && one.dsn.is_none()).collect();
+    let is_alone = experiment.clients.contains(&1);
+    if !experiment.placement.is_free() || own.is_empty() || !is_alone || cpus < 2 {
+        return Vec::new();
+    }
+    let evidence = format!(
+        "one client and its server share {cpus} CPUs as the kernel likes: CPU per operation may \
+         jump from run to run; {} keeps both on one",
+        Placement::SameCpu
+    );
+    let evidence = Seen::new(evidence);
+    vec![own.iter().fold(evidence, |evidence, one| evidence.variant(&one.name))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{in_plan, on_builds};
+
+    #[test]
+    fn one_client_beside_its_server_is_told_unless_it_is_placed() {
+        let with = |build: &str, placement, clients: u32| {
+            let mut asked = on_builds(&[("a", build)]);
+            (asked.placement, asked.clients) = (placement, vec![clients]);
+            in_plan(&RULE, &asked)
+        };
+        assert_eq!(with("postgres@15.10", Placement::SameCpu, 1), []);
+        assert_eq!(with("postgres@15.10", Placement::Split, 1), []);
+        assert_eq!(with("postgres@15.10", Placement::Free, 8), []);
+        assert_eq!(with("rocksdb", Placement::Free, 1), []);
+        let found = with("postgres@15.10", Placement::Free, 1);
+        assert_eq!(found[0].0, Severity::Note);
+        assert!(found[0].1.contains("one client and its server share 4 CPUs"), "{found:?}");
+    }
+}

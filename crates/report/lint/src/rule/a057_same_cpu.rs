@@ -1,0 +1,53 @@
+//! A057: throughput where client and server share one CPU.
+
+use model::Placement;
+use model::record::Severity;
+
+use super::{Rule, Seen};
+use crate::context::PlanContext;
+use crate::look::is_server;
+
+/// Client and server were put on one CPU: throughput is no claim.
+pub(crate) static RULE: Rule = Rule {
+    code: "A057",
+    name: "one CPU for both",
+    severity: Severity::Note,
+    trigger: "servers are measured with placement = \"same-cpu\"",
+    why: "On one CPU the client's work and the server's background threads take turns with the \
+          server's answers: throughput is that of all of them on one CPU. CPU per operation is what \
+          the placement is for.",
+    remedy: "compare CPU per operation (assay compare --costs); for throughput measure with \
+             placement = \"split\" and more clients",
+    source: "reference, servers, section 0, rule 2",
+    plan: Some(plan),
+    ..Rule::SILENT
+};
+
+fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+    let experiment = context.experiment;
+    let has_server = experiment.variants.iter().any(is_server);
+    let is_shared = experiment.placement == Placement::SameCpu;
+    let evidence = "client and server share one CPU: compare CPU per operation, and read throughput as \
+                that of both";
+    if is_shared && has_server { vec![Seen::new(evidence)] } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{in_plan, on_builds};
+
+    #[test]
+    fn throughput_on_one_cpu_is_noted() {
+        let with = |build: &str, placement| {
+            let mut asked = on_builds(&[("a", build)]);
+            asked.placement = placement;
+            in_plan(&RULE, &asked)
+        };
+        assert_eq!(with("mysql@8.0.31", Placement::Split), []);
+        assert_eq!(with("rocksdb", Placement::SameCpu), []);
+        let found = with("mysql@8.0.31", Placement::SameCpu);
+        assert_eq!(found[0].0, Severity::Note);
+        assert!(found[0].1.starts_with("client and server share one CPU"), "{found:?}");
+    }
+}

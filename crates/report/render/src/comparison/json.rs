@@ -1,0 +1,45 @@
+//! The comparison as JSON: the label first, then every metric, for programs.
+//!
+//! Verdicts are those of the analysis, whatever the label: heed `label` before any of them.
+
+use analysis::{Comparison, RateCurve, Scaling};
+use lint::LintFinding;
+use model::{Label, Waiver};
+use serde::Serialize;
+
+use super::buckets::{Histogram, histograms};
+use crate::input::Compared;
+use crate::meta::Meta;
+use crate::published::{Publication, told};
+use crate::trust::waived;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    label: Label,
+    waived: Vec<Waiver>,
+    experiment: &'a Meta,
+    findings: &'a [LintFinding],
+    comparison: &'a Comparison,
+    published: Vec<Publication<'a>>,
+    rate_curves: &'a [RateCurve],
+    scalability: &'a [Scaling],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    histograms: Vec<Histogram<'a>>,
+}
+
+/// Returns label, findings, the comparison and its curves, as one JSON object.
+pub(super) fn render(compared: &Compared<'_>) -> String {
+    let document = Document {
+        label: compared.label,
+        waived: waived(compared),
+        experiment: compared.meta,
+        findings: compared.findings,
+        comparison: compared.comparison,
+        published: told(compared),
+        rate_curves: &compared.curves,
+        scalability: &compared.scalings,
+        histograms: histograms(compared),
+    };
+    let text = serde_json::to_string_pretty(&document);
+    text.expect("its maps have text keys and its numbers are finite") + "\n"
+}

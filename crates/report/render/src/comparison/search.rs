@@ -1,0 +1,114 @@
+//! Steps in which the highest rate was searched: what was found, how often nothing was.
+
+use analysis::StepComparison;
+use model::validity::SearchRecord;
+use model::{Limit, Unit};
+use stats::Spread;
+
+use super::open::times;
+use super::part::Part;
+use super::tables::{ratio_cell, spread_cell};
+use crate::figure::{MISSING, figure, range};
+use crate::input::Compared;
+use crate::label::{SUSTAINABLE, step_heading, variant_label};
+use crate::sentence::{Claim, step_sentence};
+use crate::table::{Cell, Table};
+use crate::validity::rate;
+
+/// Returns a part for each step in which a rate was searched.
+pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
+    compared.searched_steps().into_iter().map(|step| part(compared, step)).collect()
+}
+
+fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
+    let heading = step_heading(compared.comparison, step);
+    let limit = limit(compared, step).map(|limit| format!(" that keeps {limit}"));
+    let sentences = vec![sentence(compared, step)];
+    let mut remarks = vec![
+        "Median [min..max] over the searches that found one; a rate counts when it kept the limit \
+         in a long window and no debt grew. Ratio of geometric means [95 % interval]."
+            .to_owned(),
+    ];
+    let mut tables = vec![table(compared, step)];
+    if step.cells.iter().any(|cell| cell.metric(SUSTAINABLE).is_some()) {
+        tables.push(times(compared, step));
+        remarks.push("Times are those at each variant's own highest rate: no ratio.".to_owned());
+    }
+    let title = format!("{heading}: highest rate{}", limit.unwrap_or_default());
+    Part { title, sentences, tables, remarks }
+}
+
+/// Returns what was found, as a sentence.
+fn sentence(compared: &Compared<'_>, step: &StepComparison) -> String {
+    let heading = step_heading(compared.comparison, step);
+    let limit = limit(compared, step).map_or_else(String::new, |limit| format!(" keeping {limit}"));
+    let of_base = step_sentence(compared, step, &Claim::SUSTAINABLE).map(|told| {
+        let rest = told.strip_prefix(&heading).unwrap_or(&told).to_owned();
+        format!("{heading}{limit}{rest}")
+    });
+    of_base.unwrap_or_else(|| format!("{heading}{limit}: {}.", without_base(step)))
+}
+
+/// Returns what was found where the base found nothing.
+fn without_base(step: &StepComparison) -> String {
+    let known = step.cells.iter().filter_map(|cell| {
+        Some(format!("{} {}", cell.variant, rate(cell.metric(SUSTAINABLE)?.spread.median)))
+    });
+    let known: Vec<String> = known.collect();
+    if known.is_empty() {
+        "no search found a rate".to_owned()
+    } else {
+        format!("{}; no search of the base found a rate", known.join(", "))
+    }
+}
+
+fn limit(compared: &Compared<'_>, step: &StepComparison) -> Option<Limit> {
+    let mut records =
+        step.cells.iter().flat_map(|cell| compared.records(step, &cell.variant).into_iter());
+    records.find_map(|record| record.step.limit)
+}
+
+fn table(compared: &Compared<'_>, step: &StepComparison) -> Table {
+    let mut table = Table::new([
+        "",
+        "searches",
+        "found\nnothing",
+        "highest rate\nops/s",
+        "vs base",
+        "failed above it\nops/s",
+        "probes",
+    ]);
+    for cell in &step.cells {
+        let records = compared.records(step, &cell.variant);
+        let searches: Vec<&SearchRecord> =
+            records.iter().filter_map(|record| record.search.as_ref()).collect();
+        let nothing = searches.iter().filter(|search| search.found.is_none()).count();
+        let failed: Vec<f64> = searches
+            .iter()
+            .filter_map(|search| search.found.and_then(|found| found.failed_ops_per_s))
+            .collect();
+        let probes: usize = searches.iter().map(|search| search.probes.len()).sum();
+        table.push(vec![
+            Cell::plain(variant_label(compared.comparison, &cell.variant)),
+            Cell::plain(searches.len().to_string()),
+            Cell::plain(nothing.to_string()),
+            spread_cell(SUSTAINABLE, cell),
+            ratio_cell(compared, SUSTAINABLE, cell),
+            Cell::plain(spread(&failed)),
+            Cell::plain(probes.to_string()),
+        ]);
+    }
+    table
+}
+
+/// Returns median and range of rates.
+fn spread(rates: &[f64]) -> String {
+    let unit = Unit::OpsPerSecond;
+    match Spread::of(rates) {
+        Some(spread) if spread.n > 1 => {
+            format!("{} [{}]", figure(unit, spread.median), range(unit, &spread))
+        }
+        Some(spread) => figure(unit, spread.median),
+        None => MISSING.to_owned(),
+    }
+}

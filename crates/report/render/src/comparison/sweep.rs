@@ -1,0 +1,400 @@
+//! Sweeps over numbers of clients: throughput by level, the law fitted to it, the rule of thumb.
+
+use std::collections::BTreeSet;
+
+use analysis::{
+    CellComparison, Comparison, Fit, Level, NoFit, Origin, Peak, Scaling, Shape, StepComparison,
+};
+use model::Unit;
+
+use super::part::Part;
+use super::tables::{ratio_cell, spread_cell};
+use crate::figure::{self, MISSING, digits, figure};
+use crate::input::Compared;
+use crate::label::{
+    Loading, THROUGHPUT, counts_rows, is_sweep, loading, measured_steps, rate_unit, variant_label,
+};
+use crate::sentence::levels;
+use crate::table::{Cell, Table};
+use crate::validity::rate;
+use model::units::clients;
+
+/// A gain beyond this share contradicts the rule of thumb.
+///
+/// Source: M. Callaghan, insert benchmark reports: relative tables flag < 0.95 and > 1.05.
+const GAIN: f64 = 0.05;
+/// Chance of lack of fit below which the law is said not to describe the runs.
+const MISFIT: f64 = 0.01;
+
+/// Returns a part for each step of a sweep, and for each search for a number of clients.
+pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Part> {
+    let comparison = compared.comparison;
+    let mut parts = Vec::new();
+    if is_sweep(comparison) {
+        let with_scalings = |steps: Vec<&'a StepComparison>| {
+            let own =
+                |one: &&Scaling| one.origin == Origin::Factor && one.step_index == steps[0].index;
+            let scalings: Vec<&Scaling> = in_order(compared).into_iter().filter(own).collect();
+            (steps, scalings)
+        };
+        let mut swept: Vec<_> = by_step(comparison).into_iter().map(with_scalings).collect();
+        // What varies with the clients comes first.
+        swept.sort_by_key(|(_, scalings)| scalings.is_empty());
+        parts.extend(swept.iter().map(|(steps, scalings)| {
+            let laws = scalings.iter().map(|one| words(one));
+            Part {
+                title: title(steps, !scalings.is_empty()),
+                sentences: laws.chain(levels(compared, steps)).collect(),
+                tables: vec![table(compared, steps, scalings)],
+                remarks: Vec::new(),
+            }
+        }));
+    }
+    let searches = in_order(compared).into_iter().filter(|one| one.origin == Origin::Search);
+    parts.extend(searches.map(searched));
+    parts
+}
+
+/// Returns the scalings in the order of the variants.
+fn in_order<'a>(compared: &'a Compared<'_>) -> Vec<&'a Scaling> {
+    let variants = &compared.comparison.variants;
+    let place = |one: &&Scaling| variants.iter().position(|it| it.name == one.variant);
+    let mut scalings: Vec<&Scaling> = compared.scalings.iter().collect();
+    scalings.sort_by_key(place);
+    scalings
+}
+
+fn title(steps: &[&StepComparison], is_swept: bool) -> String {
+    let name = &steps[0].name;
+    let counted = if counts_rows(steps[0]) { "rows" } else { "operations" };
+    if is_swept {
+        format!(
+            "{name} by clients: {counted} per second, efficiency X(N) / (N X(1)), CPUs in use, ratio \
+             of geometric means [95 % interval]"
+        )
+    } else {
+        format!("{name}: {counted} per second; its clients are the same at every level")
+    }
+}
+
+/// Returns the levels of each closed-loop step, in the order of steps.
+fn by_step(comparison: &Comparison) -> Vec<Vec<&StepComparison>> {
+    let steps = measured_steps(comparison);
+    let closed: Vec<&StepComparison> =
+        steps.into_iter().filter(|step| loading(step) == Loading::Closed).collect();
+    let indices: BTreeSet<u32> = closed.iter().map(|step| step.index).collect();
+    let levels = |index: u32| closed.iter().copied().filter(|step| step.index == index).collect();
+    indices.into_iter().map(levels).collect()
+}
+
+fn table(compared: &Compared<'_>, steps: &[&StepComparison], scalings: &[&Scaling]) -> Table {
+    let comparison = compared.comparison;
+    let is_swept = !scalings.is_empty();
+    let unit = rate_unit(steps[0]);
+    let mut header = vec![format!("{}\nclients", steps[0].name)];
+    for variant in &comparison.variants {
+        header.push(format!("{}\n{unit}", variant_label(comparison, &variant.name)));
+        if is_swept {
+            header.extend(["\nefficiency".to_owned(), "\nCPUs".to_owned()]);
+        }
+        if variant.name != comparison.base {
+            header.push("\nvs base".to_owned());
+        }
+    }
+    let mut table = Table::new(header);
+    for step in steps {
+        let mut row = vec![Cell::plain(step.clients.to_string())];
+        for cell in &step.cells {
+            row.push(spread_cell(THROUGHPUT, cell));
+            if is_swept {
+                row.push(Cell::plain(efficiency(steps, step, cell)));
+                let busy = cell.metric("busy_threads").map(|it| digits(it.spread.median));
+                row.push(Cell::plain(busy.unwrap_or_else(|| MISSING.to_owned())));
+            }
+            if cell.variant != comparison.base {
+                row.push(ratio_cell(compared, THROUGHPUT, cell));
+            }
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// Returns throughput as a share of what as many clients would do if each did what one alone does.
+fn efficiency(steps: &[&StepComparison], step: &StepComparison, cell: &CellComparison) -> String {
+    let median = |cell: &CellComparison| cell.metric(THROUGHPUT).map(|it| it.spread.median);
+    let single = steps.iter().find(|one| one.clients == 1).and_then(|one| {
+        one.cells.iter().find(|single| single.variant == cell.variant).and_then(median)
+    });
+    let share = median(cell).zip(single).filter(|(_, single)| *single > 0.0);
+    share.map_or_else(
+        || MISSING.to_owned(),
+        |(all, single)| figure(Unit::Share, all / (f64::from(step.clients) * single)),
+    )
+}
+
+/// Returns the part of a search for a number of clients.
+fn searched(scaling: &Scaling) -> Part {
+    let mut table = Table::new([
+        format!("{}\nclients", scaling.step),
+        format!("{}\nops/s", scaling.variant),
+        "\ngoodput/s".to_owned(),
+        "\nefficiency".to_owned(),
+    ]);
+    let single = scaling.levels.iter().find(|level| level.clients == 1);
+    let ops = |value: f64| figure(Unit::OpsPerSecond, value);
+    for level in &scaling.levels {
+        let median = level.throughput.median;
+        let share = single.map(|single| {
+            let all = f64::from(level.clients) * single.throughput.median;
+            figure(Unit::Share, median / all)
+        });
+        let good = level.goodput.map(|good| ops(good.median));
+        let known = |text: Option<String>| Cell::plain(text.unwrap_or_else(|| MISSING.to_owned()));
+        table.push(vec![
+            Cell::plain(level.clients.to_string()),
+            Cell::plain(ops(median)),
+            known(good),
+            known(share),
+        ]);
+    }
+    Part {
+        title: format!("{} of {}: clients searched", scaling.step, scaling.variant),
+        sentences: vec![words(scaling)],
+        tables: vec![table],
+        remarks: Vec::new(),
+    }
+}
+
+/// Returns the best level, the fits and the rule of thumb of one variant, in words.
+fn words(scaling: &Scaling) -> String {
+    let mut told = vec![best_words(scaling), fit_words(&scaling.throughput_fit)];
+    let is_told = |fit: &&Result<Fit, NoFit>| fit.is_ok();
+    let of_goodput = scaling.goodput_fit.as_ref().filter(is_told);
+    told.extend(of_goodput.map(|fit| format!("Goodput, {}", fit_words(fit))));
+    let within = scaling.within_cpus_fit.as_ref().filter(is_told);
+    told.extend(within.map(|fit| format!("Up to as many clients as CPUs, {}", fit_words(fit))));
+    told.extend(rule_of_thumb(scaling));
+    format!("{} of {}: {}.", scaling.step, scaling.variant, told.join(". "))
+}
+
+/// Returns the level of the highest throughput.
+fn best_words(scaling: &Scaling) -> String {
+    let Some(best) = highest(&scaling.levels.iter().collect::<Vec<_>>()) else {
+        return "no level was measured".to_owned();
+    };
+    let single = scaling.levels.iter().find(|level| level.clients == 1);
+    let times = single.filter(|single| single.throughput.median > 0.0).map(|single| {
+        let times = best.throughput.median / single.throughput.median;
+        format!(", {} times that of one", figure::ratio(times))
+    });
+    format!(
+        "median throughput was highest with {}: {}{}",
+        clients(best.clients),
+        rate(best.throughput.median),
+        times.unwrap_or_default()
+    )
+}
+
+/// Returns the level of the highest median throughput.
+fn highest<'a>(levels: &[&'a Level]) -> Option<&'a Level> {
+    let by = |a: &&&Level, b: &&&Level| a.throughput.median.total_cmp(&b.throughput.median);
+    levels.iter().max_by(by).copied()
+}
+
+/// Returns a fit with its intervals.
+fn fit_words(fit: &Result<Fit, NoFit>) -> String {
+    let fit = match fit {
+        Ok(fit) => fit,
+        Err(NoFit::TooFewLevels { levels, needed }) => {
+            return format!("USL: not fitted, {levels} levels of the {needed} it takes");
+        }
+        Err(NoFit::NoSingleClient) => return "USL: not fitted, one client was not measured".into(),
+    };
+    let peak = match fit.peak {
+        Peak::At(at) => {
+            // Whole clients, unless they would hide the interval.
+            let is_narrow = at.high.is_some_and(|high| high - at.low < 2.0);
+            let places = usize::from(is_narrow);
+            format!("peak at {:.places$} clients {}", at.value, interval(&at, places))
+        }
+        Peak::NotMeasured => "no peak within the measured range".to_owned(),
+    };
+    let estimate = |one: &analysis::Estimate, least: usize| {
+        let places = places(one.value, least);
+        format!("{:.places$} {}", one.value, interval(one, places))
+    };
+    let mut words = format!(
+        "USL: contention {}, coherency {}: {peak}",
+        estimate(&fit.alpha, 3),
+        estimate(&fit.beta, 4)
+    );
+    match fit.shapes.best {
+        Shape::Linear => words.push_str("; a straight line describes it as well"),
+        Shape::Amdahl => words.push_str("; Amdahl's law (no coherency) describes it as well"),
+        Shape::Universal => {}
+    }
+    if fit.lack_of_fit.is_some_and(|chance| chance < MISFIT) {
+        words.push_str("; the levels lie further from the curve than repetitions from each other");
+    }
+    words
+}
+
+/// Returns the 95 % interval.
+fn interval(estimate: &analysis::Estimate, places: usize) -> String {
+    let low = format!("{:.places$}", estimate.low);
+    let high = estimate.high.map(|high| format!("{high:.places$}"));
+    format!("[{low}, {}]", high.unwrap_or_else(|| "no upper limit".to_owned()))
+}
+
+/// Returns the decimal places that show a small share, `least` or more.
+fn places(value: f64, least: usize) -> usize {
+    let mut places = least;
+    let mut scaled = value * 10_f64.powi(i32::try_from(least).unwrap_or(4));
+    // Eight places: a coherency of 1e-8 has its peak at 10,000 clients.
+    while value > 0.0 && scaled < 1.0 && places < 8 {
+        scaled *= 10.0;
+        places += 1;
+    }
+    places
+}
+
+/// Returns whether throughput stopped growing where busy threads outnumber the CPUs.
+///
+/// Source: M. Callaghan, seed 003: busy threads should not exceed the cores.
+fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
+    let cpus = scaling.cpus?;
+    if scaling.levels.iter().all(|level| level.busy.is_none()) {
+        return beyond_cpus(scaling, cpus);
+    }
+    let is_over = |level: &&Level| level.busy.and_then(|busy| busy.is_over_cpus) == Some(true);
+    let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_over);
+    let limit = format!("{cpus} busy threads of {cpus} CPUs");
+    let Some(most) = highest(&over) else {
+        return Some(format!("Rule of thumb not tested: no level went beyond {limit}"));
+    };
+    let Some(before) = highest(&within) else {
+        return Some(format!("Rule of thumb not tested: every level went beyond {limit}"));
+    };
+    let gain = most.throughput.median / before.throughput.median - 1.0;
+    let (one, other) = (&most.throughput, &before.throughput);
+    let is_apart = one.n > 1 && other.n > 1 && !one.overlaps(other);
+    let verdict = match (gain > GAIN, is_apart) {
+        (false, _) => "the rule of thumb (busy threads <= CPUs) held in these runs",
+        (true, true) => "the rule of thumb (busy threads <= CPUs) did not hold in these runs",
+        (true, false) => {
+            "that may be noise, and these runs do not test the rule of thumb (busy threads <= CPUs)"
+        }
+    };
+    let mut told = format!("Beyond {limit} throughput {}: {verdict}", gained(gain, most));
+    let queued = most.busy.and_then(|busy| busy.run_queue_share);
+    if let Some(share) = queued {
+        let share = figure(Unit::Share, share.median);
+        told.push_str(&format!("; the clients waited for a CPU {share} of their time"));
+    }
+    Some(told)
+}
+
+/// Returns what more clients than CPUs brought, where busy threads are not known.
+fn beyond_cpus(scaling: &Scaling, cpus: u32) -> Option<String> {
+    let is_beyond = |level: &&Level| level.is_beyond_cpus == Some(true);
+    let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_beyond);
+    let (most, before) = highest(&over).zip(highest(&within))?;
+    let gain = most.throughput.median / before.throughput.median - 1.0;
+    Some(format!("Beyond {} on {cpus} CPUs throughput {}", clients(cpus), gained(gain, most)))
+}
+
+/// Returns a gain in words.
+fn gained(gain: f64, most: &Level) -> String {
+    let percent = 100.0 * gain.abs();
+    let (word, places) = (if gain < 0.0 { "lost" } else { "gained" }, usize::from(percent < 9.95));
+    format!("{word} {percent:.places$} % ({})", clients(most.clients))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::Busy;
+    use stats::Spread;
+
+    use super::*;
+
+    /// Levels of two runs each on two CPUs, without background threads.
+    fn scaling(levels: &[(u32, [f64; 2])]) -> Scaling {
+        let level = |(clients, throughputs): &(u32, [f64; 2])| Level {
+            clients: *clients,
+            throughputs: throughputs.to_vec(),
+            throughput: Spread::of(throughputs).unwrap(),
+            goodput: None,
+            busy: Some(Busy {
+                client_threads: *clients,
+                background_threads: Some(0),
+                busy_threads: None,
+                run_queue_share: None,
+                is_over_cpus: Some(*clients > 2),
+                is_waiting: None,
+            }),
+            is_beyond_cpus: Some(*clients > 2),
+        };
+        Scaling {
+            variant: "lmdb".to_owned(),
+            step_index: 2,
+            step: "readrandom".to_owned(),
+            origin: Origin::Factor,
+            limit: None,
+            cpus: Some(2),
+            levels: levels.iter().map(level).collect(),
+            throughput_fit: Err(NoFit::TooFewLevels { levels: 3, needed: 6 }),
+            goodput_fit: None,
+            within_cpus_fit: None,
+        }
+    }
+
+    const FEW: [(u32, [f64; 2]); 2] = [(1, [100.0, 101.0]), (2, [199.0, 201.0])];
+
+    fn with(beyond: [f64; 2]) -> String {
+        let mut levels = FEW.to_vec();
+        levels.push((4, beyond));
+        rule_of_thumb(&scaling(&levels)).unwrap()
+    }
+
+    #[test]
+    fn the_rule_of_thumb_holds_where_more_threads_gain_little() {
+        let told = with([205.0, 207.0]);
+        assert!(told.contains("gained 3.0 % (4 clients): the rule of thumb"), "{told}");
+        assert!(told.ends_with("held in these runs"), "{told}");
+        assert!(with([150.0, 151.0]).contains("lost 25 % (4 clients)"));
+    }
+
+    #[test]
+    fn a_gain_that_is_not_told_from_noise_refutes_nothing() {
+        assert!(with([300.0, 310.0]).contains("did not hold in these runs"));
+        assert!(with([190.0, 260.0]).contains("may be noise"));
+    }
+
+    #[test]
+    fn what_was_not_measured_tests_no_rule() {
+        let told = rule_of_thumb(&scaling(&FEW)).unwrap();
+        assert!(told.contains("no level went beyond 2 busy threads of 2 CPUs"), "{told}");
+        let mut unknown = scaling(&[(2, [200.0, 200.0]), (4, [250.0, 250.0])]);
+        for level in &mut unknown.levels {
+            level.busy = None;
+        }
+        let told = rule_of_thumb(&unknown).unwrap();
+        assert_eq!(told, "Beyond 2 clients on 2 CPUs throughput gained 25 % (4 clients)");
+    }
+
+    #[test]
+    fn a_law_that_was_not_fitted_says_why() {
+        let told = words(&scaling(&FEW));
+        assert!(
+            told.starts_with("readrandom of lmdb: median throughput was highest with 2 clients")
+        );
+        assert!(told.contains("USL: not fitted, 3 levels of the 6 it takes"), "{told}");
+    }
+
+    #[test]
+    fn small_shares_are_not_written_as_zero() {
+        assert_eq!((places(0.0, 4), places(0.024, 4)), (4, 4));
+        assert_eq!((places(0.000_04, 4), places(0.000_000_1, 4)), (5, 7));
+    }
+}

@@ -1,0 +1,195 @@
+//! What is found in a history, in sentences.
+
+use analysis::history::{ClassifiedChange, History, Studied, Study, Trend};
+use model::Unit;
+use stats::change::{Confidence, Drift};
+
+use crate::figure::{digits, figure};
+
+/// Returns the value in its unit; a column from elsewhere has none.
+pub(super) fn value(history: &History, value: f64) -> String {
+    figure(history.unit.unwrap_or(Unit::Count), value)
+}
+
+/// Returns a growth in per cent with its sign: `+3.10 %`.
+pub(super) fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "from 0".to_owned(), |share| format!("{} %", signed(share)))
+}
+
+fn signed(share: f64) -> String {
+    let text = digits(100.0 * share);
+    if share > 0.0 && !text.starts_with('<') { format!("+{text}") } else { text }
+}
+
+/// Returns the sign of a change: its direction, not whether that is good.
+pub(super) const fn arrow(is_growth: bool) -> &'static str {
+    if is_growth { "\u{25b2}" } else { "\u{25bc}" }
+}
+
+/// Returns whether a change is good, in a word.
+pub(super) const fn trend(trend: Trend) -> &'static str {
+    match trend {
+        Trend::Better => "better",
+        Trend::Worse => "worse",
+        Trend::Neither => "neither",
+    }
+}
+
+/// Returns how many of something there are: `1 point`, `2 points`.
+pub(super) fn count(number: usize, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+}
+
+/// Returns the answer in one line: how many regressions count.
+pub(super) fn answer(study: &Study) -> String {
+    let metrics = match study.histories.len() {
+        1 => "1 history".to_owned(),
+        several => format!("{several} histories"),
+    };
+    let changes: usize = study.histories.iter().map(|one| one.changes.len()).sum();
+    let drifts: usize = study.histories.iter().map(|one| one.found.drifts.len()).sum();
+    let margin = digits(100.0 * study.min_effect);
+    let margin = margin.strip_suffix(".00").unwrap_or(&margin);
+    let found = match (changes, drifts) {
+        (0, 0) => return format!("No change in {metrics}."),
+        (changes, 0) => count(changes, "change"),
+        (0, drifts) => count(drifts, "drift"),
+        (changes, drifts) => format!("{} and {}", count(changes, "change"), count(drifts, "drift")),
+    };
+    let regressions = match study.regressions() {
+        0 => format!("no regression of {margin} % or more"),
+        some => format!("{} of {margin} % or more", count(some, "regression")),
+    };
+    let unknown: Vec<&str> = study
+        .histories
+        .iter()
+        .filter(|one| one.history.better.is_none())
+        .map(|one| one.history.name.as_str())
+        .collect();
+    let unknown = match unknown[..] {
+        [] => String::new(),
+        ref names => format!(
+            " Not judged, for nobody said which way is better: {} (--higher-is-better, \
+             --lower-is-better).",
+            names.join(", ")
+        ),
+    };
+    format!("{found} in {metrics}: {regressions}.{unknown}")
+}
+
+/// Returns one change with its levels, its size and how well it is seen.
+pub(super) fn change(one: &ClassifiedChange, history: &History) -> String {
+    let change = &one.change;
+    let effect = change.effect;
+    let interval = match (change.low, change.high) {
+        (Some(low), Some(high)) => format!(" [{}, {}]", signed(low), signed(high)),
+        _ => String::new(),
+    };
+    let mut words = vec![match one.trend {
+        Trend::Neither => "neither better nor worse".to_owned(),
+        Trend::Better | Trend::Worse => trend(one.trend).to_owned(),
+    }];
+    if !one.is_relevant {
+        words.push("small".to_owned());
+    }
+    if one.is_made_good {
+        words.push("made good since".to_owned());
+    }
+    let evidence = count(change.points, "point");
+    words.push(match change.confidence {
+        Confidence::Confirmed => format!("confirmed by {evidence}"),
+        Confidence::New => format!("new: {evidence} so far"),
+    });
+    if change.earliest < change.latest {
+        let (from, to) = (&history.labels[change.earliest], &history.labels[change.latest]);
+        words.push(format!("between {from} and {to}"));
+    }
+    format!(
+        "{} {}  {} -> {}  {}{interval}  {}",
+        arrow(change.after > change.before),
+        history.labels[change.index],
+        value(history, change.before),
+        value(history, change.after),
+        percent(effect),
+        words.join(", ")
+    )
+}
+
+/// Returns one drift: a slow ramp, and no staircase.
+pub(super) fn drift(drift: &Drift, history: &History) -> String {
+    let is_good = drift.effect.map_or(Trend::Neither, |effect| history.trend(effect));
+    let good = match is_good {
+        Trend::Better | Trend::Worse => format!(", {}", trend(is_good)),
+        Trend::Neither => String::new(),
+    };
+    format!(
+        "{} drift from {} to {}: {} -> {}  {}, {} a point{good}",
+        arrow(drift.after > drift.before),
+        history.labels[drift.from],
+        history.labels[drift.to],
+        value(history, drift.before),
+        value(history, drift.after),
+        percent(drift.effect),
+        percent(drift.slope_per_point),
+    )
+}
+
+/// Returns what is told beside the changes: what would have been seen, spikes, suspects, noise.
+pub(super) fn remarks(one: &Studied) -> Vec<String> {
+    let (history, found) = (&one.history, &one.found);
+    let mut remarks = Vec::new();
+    if one.changes.is_empty() && found.drifts.is_empty() {
+        remarks.push(nothing(one));
+    }
+    if one.taken_back > 0 {
+        let taken = count(one.taken_back, "change");
+        remarks
+            .push(format!("{taken} taken back: among so many histories chance may have made it"));
+    }
+    if let Some(suspect) = found.suspect {
+        remarks.push(format!(
+            "suspect: the last point, {}, is at {} ({} of the level before): a change or a spike, \
+             the next points will tell; compare it with the build before",
+            history.labels[suspect.index],
+            value(history, suspect.value),
+            percent(suspect.effect),
+        ));
+    }
+    if !found.spikes.is_empty() {
+        let named: Vec<&str> =
+            found.spikes.iter().take(5).map(|at| history.labels[*at].as_str()).collect();
+        let more = if found.spikes.len() > 5 { ", ..." } else { "" };
+        let spikes = count(found.spikes.len(), "spike");
+        remarks.push(format!("{spikes}, no change: {}{more}", named.join(", ")));
+    }
+    for change in &found.noise_changes {
+        let label = &history.labels[change.index];
+        remarks.push(format!("noise: {} times as large from {label}", digits(change.ratio)));
+    }
+    let missing = history.values.len() - found.values;
+    if missing > 0 {
+        let all = history.values.len();
+        remarks.push(format!("{missing} of {all} values missing: left out, never filled"));
+    }
+    if found.is_short {
+        remarks.push(format!(
+            "short history ({}): noise that neighbouring points share is not known, and may pass \
+             for a change; 25 points tell",
+            count(found.values, "value")
+        ));
+    }
+    remarks
+}
+
+fn nothing(one: &Studied) -> String {
+    let Some(would) = one.found.detectable else {
+        return "no change found; so few values would show only the largest".to_owned();
+    };
+    let percent = |share: f64| digits(100.0 * share);
+    format!(
+        "no change found: a lasting step of {} % half-way, or of {} % at the last points, would \
+         have been seen four times in five",
+        percent(would.halfway),
+        percent(would.recent)
+    )
+}

@@ -1,0 +1,141 @@
+//! Everything a report is made from.
+
+use analysis::{
+    Comparison, RateCurve, Reproduction, Scaling, StepComparison, rate_curves, scalability,
+};
+use lint::LintFinding;
+use model::record::IntervalRecord;
+use model::{Better, Host, Label, Load, Manifest, RunRecord, StepRecord};
+use stats::{Effect, Verdict};
+
+use crate::figure;
+use crate::meta::Meta;
+use crate::table::Tone;
+
+/// One experiment's records with their comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportInput<'a> {
+    /// The experiment.
+    pub manifest: &'a Manifest,
+    /// Its runs.
+    pub runs: &'a [RunRecord],
+    /// Each run's intervals, in the order of `runs`; a run without any may have an empty entry.
+    pub intervals: &'a [Vec<IntervalRecord>],
+    /// The comparison of these runs.
+    pub comparison: &'a Comparison,
+    /// What doubts it, the gravest first.
+    pub findings: &'a [LintFinding],
+}
+
+/// A comparison with what only the runs behind it can tell.
+#[derive(Debug, Clone)]
+pub struct Compared<'a> {
+    pub(crate) comparison: &'a Comparison,
+    pub(crate) meta: &'a Meta,
+    /// What doubts it, the gravest first.
+    pub(crate) findings: &'a [LintFinding],
+    /// How far it can be trusted.
+    pub(crate) label: Label,
+    /// CPUs of the machine; 0 when it does not tell.
+    pub(crate) cpus: u32,
+    /// The runs that count.
+    runs: Vec<&'a RunRecord>,
+    /// How response times grow with the rate.
+    pub(crate) curves: Vec<RateCurve>,
+    /// How throughput grows with clients.
+    pub(crate) scalings: Vec<Scaling>,
+}
+
+impl<'a> Compared<'a> {
+    /// Returns the comparison of `runs`, all of `host`, with their curves and what doubts them.
+    #[must_use]
+    pub fn of(
+        comparison: &'a Comparison,
+        meta: &'a Meta,
+        runs: &'a [RunRecord],
+        host: &Host,
+        findings: &'a [LintFinding],
+    ) -> Self {
+        Self {
+            comparison,
+            meta,
+            findings,
+            label: lint::label(findings),
+            cpus: host.cpus,
+            runs: runs.iter().filter(|run| run.invalid.is_none()).collect(),
+            curves: rate_curves(runs),
+            scalings: scalability(runs, host),
+        }
+    }
+
+    /// Returns the verdict of an effect; `None` where no verdict may be drawn.
+    pub(crate) fn verdict(&self, effect: &Effect) -> Option<Verdict> {
+        (self.label != Label::Bogus).then_some(effect.verdict)
+    }
+
+    /// Returns what became of a published finding; `None` where no verdict may be drawn.
+    pub(crate) fn reproduction(&self, of: Reproduction) -> Option<Reproduction> {
+        let is_told = self.label != Label::Bogus || of == Reproduction::NotMeasured;
+        is_told.then_some(of)
+    }
+
+    /// Returns a variant's engine and version, as its runs tell them; `None` without a run.
+    pub(crate) fn build(&self, variant: &str) -> Option<String> {
+        let run = self.runs.iter().find(|run| run.cell.variant == variant)?;
+        let told = run.identity.as_ref().map(|it| format!("{} {}", it.engine, it.version));
+        Some(told.unwrap_or_else(|| run.variant.build.to_string()))
+    }
+
+    /// Returns a ratio with the sign of its verdict, alone where no verdict may be drawn.
+    pub(crate) fn versus(&self, effect: &Effect) -> String {
+        let ratio = figure::ratio(effect.ratio);
+        match self.verdict(effect) {
+            Some(_) => format!("{ratio} {}", figure::sign(effect)),
+            None => ratio,
+        }
+    }
+
+    /// Returns whether an effect is good or bad news; plain where it is neither or not known.
+    pub(crate) fn tone(&self, better: Better, effect: &Effect) -> Tone {
+        match (better, self.verdict(effect)) {
+            (Better::Higher, Some(Verdict::Above)) | (Better::Lower, Some(Verdict::Below)) => {
+                Tone::Better
+            }
+            (Better::Higher, Some(Verdict::Below)) | (Better::Lower, Some(Verdict::Above)) => {
+                Tone::Worse
+            }
+            _ => Tone::Plain,
+        }
+    }
+
+    /// Returns whether a variant is the base once more.
+    pub(crate) fn is_control(&self, variant: &str) -> bool {
+        self.comparison.control.as_deref() == Some(variant)
+    }
+
+    /// Returns the records behind one step of one variant.
+    pub(crate) fn records(&self, step: &StepComparison, variant: &str) -> Vec<&'a StepRecord> {
+        let of_cell =
+            |run: &&&RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
+        let own = self.runs.iter().filter(of_cell).flat_map(|run| &run.steps);
+        own.filter(|record| record.index == step.index).collect()
+    }
+
+    /// Returns whether the step was an open loop or a search in any run: its seconds are told with
+    /// response times and probes.
+    pub(crate) fn has_track(&self, step: &StepComparison) -> bool {
+        let variants = self.comparison.variants.iter();
+        let mut records = variants.flat_map(|variant| self.records(step, &variant.name));
+        records.any(|record| record.arrivals.is_some() || record.search.is_some())
+    }
+
+    /// Returns the steps in which a rate was searched, whether or not one was found.
+    pub(crate) fn searched_steps(&self) -> Vec<&'a StepComparison> {
+        let is_searched = |step: &&StepComparison| {
+            let variants = self.comparison.variants.iter();
+            let mut records = variants.flat_map(|variant| self.records(step, &variant.name));
+            records.any(|record| matches!(record.step.load, Load::FindRate(_)))
+        };
+        self.comparison.steps.iter().filter(is_searched).collect()
+    }
+}

@@ -1,0 +1,52 @@
+//! Shows what the records of an experiment say: tables, pictures, a page, a post.
+//!
+//! It is not where numbers are made: metrics, medians and ratios come from `analysis`, names and
+//! units from `model`. It stands last in the flow before the programs, and returns text and bytes:
+//! it reads no file, no clock and no environment, and writes none.
+//!
+//! Invariants: the same input gives the same bytes; the base, the number of runs, the durability
+//! class, incomplete runs and doubts go wherever the numbers go; colour is never the only sign;
+//! what is not known is written `NA`, never 0; a page needs neither network nor script.
+//!
+//! To add a format of the comparison, see [`comparison`]; a picture, `plot`; a section of the
+//! page, [`html`].
+
+pub mod comparison;
+pub mod explain;
+pub mod figure;
+pub mod findings;
+pub mod format;
+pub mod history;
+pub mod html;
+pub mod input;
+mod label;
+pub mod list;
+mod memory;
+pub mod meta;
+mod method;
+pub mod micro;
+mod next;
+mod pipeline;
+mod plot;
+pub mod post;
+pub mod published;
+pub mod run;
+mod sentence;
+mod table;
+mod trust;
+mod validity;
+
+pub use comparison::{CSV_COLUMNS, render_answer, render_comparison, render_metric};
+pub use explain::render_explanations;
+pub use findings::{findings_json, render_findings, render_rule, render_rules};
+pub use format::{Format, Style};
+pub use history::{HistoryInput, plot_history, render_history};
+pub use html::render_html;
+pub use input::{Compared, ReportInput};
+pub use list::{RunSummary, render_list};
+pub use meta::Meta;
+pub use micro::render_micro;
+pub use next::next_steps;
+pub use post::render_markdown_post;
+pub use published::{render_published, unmeasured};
+pub use run::{COLUMNS, one_line, render_run};

@@ -1,0 +1,108 @@
+//! What a table's caption says about the experiment behind it.
+
+use model::{Durability, Experiment, Host, Manifest, Waiver};
+use serde::Serialize;
+
+use crate::figure::count;
+
+/// The experiment in the few words that captions need.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Meta {
+    /// Identifier of the archive entry.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// The question.
+    pub question: String,
+    /// The machine in one line.
+    pub host: String,
+    /// The rows in one line, with the cap on memory where there is one.
+    pub data: String,
+    /// The durability class and its promise, or the classes when they differ.
+    pub durability: String,
+    /// Rules that the author set aside.
+    pub waivers: Vec<Waiver>,
+    /// Repetitions that told how many were needed; `None` where none were added.
+    pub pilot_repetitions: Option<u32>,
+}
+
+impl Meta {
+    /// Returns what captions say of the experiment of `manifest`.
+    #[must_use]
+    pub fn of(manifest: &Manifest) -> Self {
+        let experiment = &manifest.plan.experiment;
+        Self {
+            id: manifest.id.clone(),
+            name: experiment.name.clone(),
+            question: experiment.question.clone(),
+            host: host_line(&manifest.host),
+            data: data_line(experiment),
+            durability: durability_line(experiment),
+            waivers: experiment.waivers.clone(),
+            pilot_repetitions: manifest.plan.pilot_repetitions,
+        }
+    }
+}
+
+/// Returns the machine in one line: what changes numbers most, most important first.
+pub(crate) fn host_line(host: &Host) -> String {
+    let cpu = host.cpu_model.as_deref().unwrap_or("CPU");
+    let disk: Vec<&str> =
+        [&host.device_model, &host.filesystem].into_iter().flatten().map(String::as_str).collect();
+    let mut parts = vec![format!("{} \u{d7} {cpu}", host.cpus), host.memory_bytes.to_string()];
+    if !disk.is_empty() {
+        parts.push(disk.join(", "));
+    }
+    // "Linux 6.18.1 x86_64": name and release are enough here.
+    parts.push(host.kernel.split(' ').take(2).collect::<Vec<_>>().join(" "));
+    parts.extend(host.clocksource.clone());
+    parts.join(" \u{b7} ")
+}
+
+/// Returns how many rows of which size there are, and how much memory for them.
+fn data_line(experiment: &Experiment) -> String {
+    let data = &experiment.data;
+    let rows = count(data.rows);
+    let rows = format!("{rows} rows of {} + {} bytes", data.key_bytes, data.value_bytes);
+    match experiment.memory_bytes {
+        Some(cap) => format!("{rows}, memory capped at {cap}"),
+        None => rows,
+    }
+}
+
+/// Returns the durability class of all variants with its promise, or each class with its variants.
+fn durability_line(experiment: &Experiment) -> String {
+    let of_class = |class: &Durability| {
+        let own = experiment.variants.iter().filter(|one| one.settings.durability == *class);
+        own.map(|variant| variant.name.as_str()).collect::<Vec<_>>()
+    };
+    let tell = |class: &Durability| format!("{class} ({})", class.guarantee());
+    let used: Vec<Durability> =
+        Durability::ALL.into_iter().filter(|class| !of_class(class).is_empty()).collect();
+    match &used[..] {
+        [only] => format!("durability class {}", tell(only)),
+        classes => {
+            let told = |class| format!("{}: {}", tell(class), of_class(class).join(", "));
+            let told: Vec<String> = classes.iter().map(told).collect();
+            format!("durability classes DIFFER: {}", told.join("; "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_host_that_tells_little_still_has_a_line() {
+        let host = Host {
+            cpus: 4,
+            memory_bytes: Bytes::GIB,
+            kernel: "Linux 6.18.1 x86_64".to_owned(),
+            ..Host::default()
+        };
+        assert_eq!(host_line(&host), "4 \u{d7} CPU \u{b7} 1.00 GiB \u{b7} Linux 6.18.1");
+    }
+}

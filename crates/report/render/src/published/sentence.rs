@@ -1,0 +1,81 @@
+//! How many of the published findings reproduce, in one sentence.
+
+use analysis::Reproduction;
+use model::Label;
+
+use super::told::Publication;
+use crate::input::Compared;
+use crate::sentence::list;
+use crate::trust::{blocking, many};
+
+/// Returns the sentence that counts: `Of 6 published findings, 3 reproduce and 3 are undecided.`
+pub(crate) fn sentence(compared: &Compared<'_>, publications: &[Publication<'_>]) -> String {
+    let verdicts: Vec<Reproduction> =
+        publications.iter().flat_map(|one| &one.findings).map(|one| one.verdict).collect();
+    if compared.label == Label::Bogus {
+        return format!(
+            "No verdict on {}: {} stands against it.",
+            many(verdicts.len(), "published finding"),
+            blocking(compared, true)
+        );
+    }
+    counted(&verdicts)
+}
+
+/// Returns how many findings have each outcome.
+fn counted(verdicts: &[Reproduction]) -> String {
+    let all = verdicts.len();
+    let told = Reproduction::ALL.into_iter().filter_map(|outcome| {
+        let count = verdicts.iter().filter(|verdict| **verdict == outcome).count();
+        (count > 0).then(|| (count, words(outcome, count)))
+    });
+    let told: Vec<(usize, String)> = told.collect();
+    match &told[..] {
+        [(1, words)] => format!("The one published finding {words}."),
+        [(count, words)] => format!("All {count} published findings {words}."),
+        parts => {
+            let parts: Vec<String> =
+                parts.iter().map(|(count, words)| format!("{count} {words}")).collect();
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            format!("Of {all} published findings, {}.", list(&parts))
+        }
+    }
+}
+
+/// Returns the predicate of an outcome for that many findings.
+fn words(outcome: Reproduction, count: usize) -> String {
+    let (one, more) = match outcome {
+        Reproduction::Reproduces => ("reproduces", "reproduce"),
+        Reproduction::SameDirection => {
+            ("has the same direction and another size", "have the same direction and another size")
+        }
+        Reproduction::Opposite => ("is the opposite here", "are the opposite here"),
+        Reproduction::NoDifference => ("is not seen", "are not seen"),
+        Reproduction::Differs => {
+            ("differs here, published as the same", "differ here, published as the same")
+        }
+        Reproduction::Undecided => ("is undecided", "are undecided"),
+        Reproduction::NotMeasured => ("was not measured", "were not measured"),
+    };
+    if count == 1 { one } else { more }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use Reproduction::{Differs, NoDifference, NotMeasured, Opposite, Reproduces, SameDirection};
+
+    use super::*;
+
+    #[test]
+    fn findings_are_counted_by_their_outcomes_from_agreement_to_none() {
+        assert_eq!(counted(&[Reproduces]), "The one published finding reproduces.");
+        assert_eq!(counted(&[NoDifference; 3]), "All 3 published findings are not seen.");
+        let two = [NotMeasured, Reproduces, NotMeasured];
+        let said = "Of 3 published findings, 1 reproduces and 2 were not measured.";
+        assert_eq!(counted(&two), said);
+        let many = [Opposite, Reproduces, SameDirection, Reproduces, Differs, Opposite];
+        let said = "Of 6 published findings, 2 reproduce, 1 has the same direction and another \
+                    size, 2 are the opposite here and 1 differs here, published as the same.";
+        assert_eq!(counted(&many), said);
+    }
+}

@@ -1,0 +1,16 @@
+//! One run: the seeds' one-line summary of each step, and the same for people.
+//!
+//! Not a comparison: nothing here is relative to anything.
+//!
+//! To add a column to the one-line summary, add it to [`line::COLUMNS`] with its meaning.
+
+mod kinds;
+mod line;
+mod open;
+mod search;
+mod show;
+mod time_profile;
+
+pub use line::{COLUMNS, one_line};
+pub(crate) use search::probe_tables;
+pub use show::render_run;

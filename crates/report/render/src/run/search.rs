@@ -1,0 +1,113 @@
+//! One search for people: its answer first, then every probe and why it ended so.
+
+use model::validity::{ProbeRecord, SearchRecord};
+use model::{RunRecord, StepRecord, Unit};
+
+use crate::comparison::fill;
+use crate::figure::{MISSING, digits, figure, limits};
+use crate::format::Style;
+use crate::label::run_name;
+use crate::table::{Cell, Table};
+use crate::validity::{answer, is_of_clients, span};
+
+/// Returns the search's part.
+pub(super) fn searched(step: &StepRecord, search: &SearchRecord, style: Style) -> String {
+    let mut lines = vec![format!("{}: {}", step.step.name, answer(search))];
+    if !search.ended.is_empty() {
+        lines.push(format!("The search ended: {}.", search.ended.trim_end_matches('.')));
+    }
+    if search.is_path_dependent {
+        lines.push(
+            "A rate that had passed failed again after a probe beyond it: the result depends on \
+             the way there."
+                .to_owned(),
+        );
+    }
+    let mut parts: Vec<String> = lines.iter().map(|line| fill(line, style.width)).collect();
+    parts.push(table(search).text(style.width, style.has_colour));
+    let reason = |probe: &ProbeRecord| {
+        let line = format!("  #{} {}: {}", probe.number, probe.outcome.phrase(), probe.reason);
+        fill(&line, style.width)
+    };
+    parts.extend(search.probes.iter().map(reason));
+    parts.join("\n")
+}
+
+/// Returns the probes of every search of a run, with the reason each ended for, and a title.
+pub(crate) fn probe_tables(run: &RunRecord) -> Vec<(String, Table)> {
+    let searches = run.steps.iter().filter_map(|step| Some((step, step.search.as_ref()?)));
+    let titled = |(step, search): (&StepRecord, &SearchRecord)| {
+        let mut table = table(search);
+        table.add_column("why", search.probes.iter().map(|probe| probe.reason.clone()));
+        let (run, name) = (run_name(&run.id), &step.step.name);
+        (format!("Probes of {run}, {name}: {}", answer(search)), table)
+    };
+    searches.map(titled).collect()
+}
+
+fn table(search: &SearchRecord) -> Table {
+    let of_clients = is_of_clients(search);
+    // A closed loop does not see who waits.
+    let (what, time) =
+        if of_clients { ("clients", "service") } else { ("offered\nops/s", "response") };
+    let mut table = Table::new([
+        "probe",
+        "purpose",
+        what,
+        "through-\nput/s",
+        "good-\nput/s",
+        &format!("{time}\np50"),
+        "\np99",
+        "\np99.9",
+        "late [95 %]",
+        "debt\ngrew by",
+    ]);
+    table.align_left(&[1]);
+    for probe in &search.probes {
+        let asked = if of_clients {
+            probe.clients.to_string()
+        } else {
+            probe.offered_ops_per_s.map_or_else(|| "closed".to_owned(), ops)
+        };
+        let times = if of_clients { &probe.service } else { &probe.response };
+        table.push(
+            [
+                format!("#{} {}", probe.number, probe.outcome.phrase()),
+                probe.purpose.phrase().to_owned(),
+                asked,
+                ops(probe.throughput_ops_per_s),
+                ops(probe.goodput_ops_per_s),
+                span(times.p50_ns),
+                span(times.p99_ns),
+                span(times.p999_ns),
+                late(probe),
+                debt(probe),
+            ]
+            .map(Cell::plain)
+            .to_vec(),
+        );
+    }
+    table
+}
+
+fn ops(per_s: f64) -> String {
+    figure(Unit::OpsPerSecond, per_s)
+}
+
+/// Returns the share of late operations with its interval, in per cent.
+fn late(probe: &ProbeRecord) -> String {
+    let percent = |share: f64| digits(100.0 * share);
+    let (low, high) = probe.late_interval;
+    format!("{} % {}", percent(probe.late_share), limits(percent(low), percent(high)))
+}
+
+/// Returns by how much the engine's debt grew.
+fn debt(probe: &ProbeRecord) -> String {
+    probe.debt_bytes.map_or_else(
+        || MISSING.to_owned(),
+        |(before, after)| {
+            let sign = if after < before { "-" } else { "" };
+            format!("{sign}{}", figure(Unit::Bytes, (after - before).abs()))
+        },
+    )
+}

@@ -1,0 +1,149 @@
+//! Comparisons of one step, made for the tests of sentences.
+
+use std::collections::BTreeMap;
+
+use analysis::{CellComparison, Comparison, Measured, Noise, StepComparison, VariantRuns};
+use lint::{LintFinding, Place};
+use model::record::Severity;
+use model::{Durability, Host};
+use stats::{Effect, Interval, Method, Prior, SecondEstimate, Spread, Verdict, Why};
+
+use crate::input::Compared;
+use crate::label::THROUGHPUT;
+use crate::meta::Meta;
+
+/// What a comparison borrows from.
+pub(crate) struct Sample {
+    pub(crate) comparison: Comparison,
+    meta: Meta,
+    findings: Vec<LintFinding>,
+}
+
+impl Sample {
+    /// A step `readrandom` whose base `old` did 1,000 operations per second in three runs.
+    pub(crate) fn of(others: &[(&str, u32, Option<Effect>)]) -> Self {
+        let mut cells = vec![cell("old", 3, 1_000.0, None)];
+        for (name, n, effect) in others {
+            let ratio = effect.map_or(1.0, |effect| effect.ratio);
+            cells.push(cell(name, *n, 1_000.0 * ratio, *effect));
+        }
+        let variants = cells.iter().map(|cell| VariantRuns {
+            name: cell.variant.clone(),
+            durability: Durability::default(),
+            planned: 3,
+            recorded: cell.runs,
+            complete: cell.runs,
+        });
+        let mut comparison = Comparison {
+            base: "old".to_owned(),
+            margin: 0.02,
+            repetitions: 3,
+            variants: variants.collect(),
+            ..Comparison::default()
+        };
+        comparison.families.primary.comparisons = 12;
+        comparison.steps = vec![StepComparison {
+            name: "readrandom".to_owned(),
+            clients: 1,
+            primary: Some(THROUGHPUT),
+            cells,
+            ..StepComparison::default()
+        }];
+        let prior = Prior { variance: 0.000_121, df: 14.0, cells: 24 };
+        let noise = Noise { prior, own_cells: 24, earlier_cells: 0, earlier_experiments: 0 };
+        comparison.noise.insert(THROUGHPUT.to_owned(), noise);
+        let meta = Meta {
+            id: "sample/1".to_owned(),
+            name: "sample".to_owned(),
+            question: "Which?".to_owned(),
+            host: String::new(),
+            data: String::new(),
+            durability: String::new(),
+            waivers: Vec::new(),
+            pilot_repetitions: None,
+        };
+        Self { comparison, meta, findings: Vec::new() }
+    }
+
+    /// With a finding that makes it bogus.
+    pub(crate) fn bogus(mut self) -> Self {
+        self.findings.push(LintFinding {
+            code: "A001",
+            name: "durability mismatch",
+            severity: Severity::Blocking,
+            evidence: "durability classes differ: os, sync".to_owned(),
+            remedy: "give all one class".to_owned(),
+            place: Place::default(),
+            waived: None,
+        });
+        self
+    }
+
+    /// With a variant that is the base once more.
+    pub(crate) fn control(mut self, name: &str) -> Self {
+        self.comparison.control = Some(name.to_owned());
+        self
+    }
+
+    /// Looks at it.
+    pub(crate) fn look<T>(&self, at: impl FnOnce(&Compared<'_>) -> T) -> T {
+        let host = Host::default();
+        at(&Compared::of(&self.comparison, &self.meta, &[], &host, &self.findings))
+    }
+}
+
+fn cell(name: &str, n: u32, median: f64, effect: Option<Effect>) -> CellComparison {
+    let wide = if n > 1 { 0.01 } else { 0.0 };
+    let spread = Spread { n, median, min: median * (1.0 - wide), max: median * (1.0 + wide) };
+    let measured = Measured { spread, versus_base: effect };
+    let metrics = [(THROUGHPUT.to_owned(), measured)];
+    CellComparison {
+        variant: name.to_owned(),
+        runs: n,
+        metrics: if n == 0 { BTreeMap::new() } else { metrics.into() },
+    }
+}
+
+/// An effect of this ratio and 95 % interval; its 90 % interval is nearer by a fifth.
+pub(crate) fn effect(ratio: f64, low: f64, high: f64, verdict: Verdict) -> Option<Effect> {
+    let nearer = |end: f64| ratio + 0.8 * (end - ratio);
+    Some(Effect {
+        ratio,
+        interval: Some(Interval { low, high }),
+        interval90: Some(Interval { low: nearer(low), high: nearer(high) }),
+        method: Method::Moderated,
+        df: Some(18.0),
+        p: Some(0.03),
+        q: Some(0.04),
+        second_estimate: None,
+        detectable: 0.027,
+        run_cov: 0.011,
+        verdict,
+        why: None,
+    })
+}
+
+/// The same, inconclusive.
+pub(crate) fn open(ratio: f64, low: f64, high: f64, why: Why) -> Option<Effect> {
+    let second_estimate =
+        SecondEstimate { ratio: 1.02, interval: Interval { low: 0.995, high: 1.059 } };
+    let effect = effect(ratio, low, high, Verdict::Inconclusive)?;
+    Some(Effect { why: Some(why), second_estimate: Some(second_estimate), ..effect })
+}
+
+/// One run each.
+pub(crate) fn one_run(ratio: f64) -> Option<Effect> {
+    let effect = effect(ratio, ratio, ratio, Verdict::Inconclusive)?;
+    Some(Effect {
+        interval: None,
+        interval90: None,
+        method: Method::None,
+        df: None,
+        p: None,
+        q: None,
+        why: Some(Why::OneRun),
+        detectable: 0.104,
+        run_cov: 0.025,
+        ..effect
+    })
+}

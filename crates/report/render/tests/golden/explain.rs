@@ -1,0 +1,100 @@
+//! What an explanation says, and what it does not say.
+
+use analysis::explain::{Question, explain};
+use analysis::{Explanation, compare};
+use model::validity::Calibration;
+use model::{Nanos, RunRecord};
+use render::{Compared, Format, Meta, Style, render_explanations};
+
+use crate::fixture::{Fixture, quickstart};
+
+/// Explains the reads of one variant beside another, of whose time this share was accounted for.
+fn explained(fixture: &mut Fixture, evidence: f64, blocking: &[String], format: Format) -> String {
+    for run in &mut fixture.runs {
+        wait(run, evidence);
+    }
+    let experiment = &fixture.manifest.plan.experiment;
+    let (base, variant) = ("rocksdb-9.10", "lmdb");
+    let comparison =
+        compare(&fixture.runs, experiment, base, &analysis::NoiseHistory::default()).unwrap();
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&comparison, &meta, &fixture.runs, host, &[]);
+    let question = |step| Question {
+        experiment,
+        runs: &fixture.runs,
+        comparison: &comparison,
+        step,
+        variant,
+        cpus: host.cpus,
+        blocking,
+    };
+    let reads = comparison.steps.iter().filter(|step| step.name == "readrandom");
+    let explanations: Vec<Explanation> =
+        reads.filter_map(|step| explain(&question(step))).collect();
+    let style = Style::default();
+    render_explanations(&compared, &explanations, format, style)
+}
+
+/// Gives a run the evidence of today's records, a share of it.
+pub(crate) fn wait(run: &mut RunRecord, evidence: f64) {
+    run.calibration = Some(Calibration {
+        clients: 1,
+        closed_ns_per_op: 90.0,
+        ceiling_ops_per_s: 1e7,
+        start_lag: None,
+        start_lag_ops_per_s: None,
+    });
+    for step in run.steps.iter_mut().filter(|step| !step.clients.is_empty()) {
+        let Nanos(ns) = step.duration_ns;
+        let of = |name: &str| step.counters.get(name).copied().unwrap_or_default();
+        let clients_us = ns as f64 / 1e3 * f64::from(step.step.clients);
+        let cpu = of("client_cpu_user_us") + of("client_cpu_kernel_us");
+        let waited = (clients_us - cpu) * evidence;
+        *step.counters.get_mut("client_cpu_user_us").unwrap() *= evidence;
+        let waits = [
+            ("client_run_queue_us", 0.01),
+            ("client_storage_wait_us", 0.29),
+            ("client_sleep_us", 0.70),
+        ];
+        for (name, share) in waits {
+            step.counters.insert(name.to_owned(), waited * share);
+        }
+    }
+}
+
+#[test]
+fn an_explanation_is_a_headline_an_account_and_what_was_not_tested() {
+    let text = explained(&mut quickstart(5), 0.98, &[], Format::Text);
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "wider than asked:\n{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn markdown_says_the_same() {
+    insta::assert_snapshot!(explained(&mut quickstart(5), 0.98, &[], Format::Markdown));
+}
+
+#[test]
+fn a_residual_that_is_too_large_leaves_the_account_and_no_claim() {
+    let text = explained(&mut quickstart(5), 0.5, &[], Format::Text);
+    assert!(text.contains("Not explained: ") && !text.contains("In the same runs"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn what_is_bogus_is_not_accounted_for() {
+    let blocking = ["A001 durability mismatch: lmdb does not sync".to_owned()];
+    let text = explained(&mut quickstart(5), 0.98, &blocking, Format::Text);
+    assert!(text.contains("Not explained: A001 durability mismatch"), "{text}");
+    assert!(!text.contains('\u{2588}') && !text.contains("times"), "{text}");
+}
+
+#[test]
+fn programs_get_every_part() {
+    let text = explained(&mut quickstart(5), 0.98, &[], Format::Json);
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let one = &document["explanations"][0];
+    assert_eq!(one["subject"], "time_per_operation");
+    assert_eq!(one["account"]["components"].as_array().map(Vec::len), Some(6));
+    assert_eq!((&one["rung"], &document["label"]), (&"association".into(), &"true".into()));
+}

@@ -1,0 +1,120 @@
+//! The Insert Benchmark over servers: tables of rates, rows as operations, what was missed.
+
+use analysis::Explanation;
+use analysis::explain::{Question, explain};
+use render::{
+    Compared, Format, Meta, Style, render_answer, render_comparison, render_explanations,
+    render_html, render_run,
+};
+
+use crate::fixture::{Fixture, ibench};
+use crate::page::{assert_well_nested, keep};
+
+fn rendered(fixture: &Fixture, format: Format, has_costs: bool) -> String {
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
+    render_comparison(&compared, format, Style { has_costs, ..Style::default() })
+}
+
+#[test]
+fn rates_of_rows_and_queries_are_told_and_what_was_missed_stands_in_brackets() {
+    insta::assert_snapshot!(rendered(&ibench(), Format::Text, false));
+}
+
+#[test]
+fn costs_have_server_and_client_side_by_side_and_the_ten_buckets_follow() {
+    let text = rendered(&ibench(), Format::Text, true);
+    let (_, costs) = text.split_once("Costs per operation").unwrap();
+    insta::assert_snapshot!(costs);
+}
+
+#[test]
+fn markdown_has_the_same_parts() {
+    let text = rendered(&ibench(), Format::Markdown, true);
+    for said in [
+        "## Rows per second of the background writers",
+        "| asked ",
+        "610 missed",
+        "## Throughput relative to innodb-5.6 as insert benchmark reports have it",
+        "In brackets: queries beside background writers",
+        "## Service times in the ten buckets",
+    ] {
+        assert!(text.contains(said), "it does not say: {said}\n{text}");
+    }
+}
+
+#[test]
+fn csv_and_json_have_the_rates_and_the_buckets() {
+    let fixture = ibench();
+    let csv = rendered(&fixture, Format::Csv, false);
+    // What is quoted has commas; nothing here has.
+    let fields = |line: &str| line.split(',').count();
+    let expected = fields(csv.lines().next().unwrap());
+    assert!(csv.lines().all(|line| fields(line) == expected));
+    let shown = csv.lines().filter(|line| {
+        line.contains("qr1000")
+            && (line.contains("writer_rate_share") || line.contains("queries <=256us"))
+    });
+    insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"));
+    let json: serde_json::Value =
+        serde_json::from_str(&rendered(&fixture, Format::Json, false)).unwrap();
+    let first = &json["histograms"][0];
+    assert_eq!((&first["operations"], &first["step"]), (&"inserts".into(), &"l.i0".into()));
+    assert_eq!(json["comparison"]["steps"][0]["unit"], "row");
+}
+
+#[test]
+fn the_answer_of_a_run_marks_what_was_missed() {
+    let fixture = ibench();
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
+    insta::assert_snapshot!(render_answer(&compared, Style { width: 150, ..Style::default() }));
+}
+
+#[test]
+fn a_run_of_a_server_is_shown_in_all_21_columns() {
+    let fixture = ibench();
+    let run = fixture.runs.iter().find(|run| run.cell.id == "innodb-8.0.c1.r1").unwrap();
+    let style = Style { width: 190, ..Style::default() };
+    let text = render_run(&fixture.manifest, run, style);
+    assert_eq!(render::COLUMNS.len(), 21);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_page_has_the_tables_and_no_ratio_of_what_was_missed() {
+    let page = render_html(&ibench().input());
+    keep("ibench.html", page.as_bytes());
+    assert_well_nested(&page);
+    for said in [
+        "Rows per second of the background writers",
+        "610 missed",
+        "rows/s",
+        "Service times in the ten buckets",
+        "CPU time of the server's control group",
+    ] {
+        assert!(page.contains(said), "it does not say: {said}");
+    }
+}
+
+#[test]
+fn a_release_that_needs_more_cpu_per_row_is_explained_by_its_server() {
+    let fixture = ibench();
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
+    let of = |name: &str| -> Vec<Explanation> {
+        let steps = fixture.comparison.steps.iter().filter(|step| step.name == name);
+        let question = |step| Question {
+            experiment: &fixture.manifest.plan.experiment,
+            runs: &fixture.runs,
+            comparison: &fixture.comparison,
+            step,
+            variant: "innodb-8.0",
+            cpus: 2,
+            blocking: &[],
+        };
+        steps.filter_map(|step| explain(&question(step))).collect()
+    };
+    let all = [of("l.i1"), of("qr1000")].concat();
+    insta::assert_snapshot!(render_explanations(&compared, &all, Format::Text, Style::default()));
+}

@@ -1,0 +1,195 @@
+//! What others published beside what was found here, in every form.
+
+use analysis::Reproduction::{
+    self, Differs, NoDifference, NotMeasured, Opposite, Reproduces, SameDirection, Undecided,
+};
+use render::{
+    Compared, Format, Meta, Style, render_answer, render_comparison, render_html,
+    render_markdown_post, render_published,
+};
+
+use crate::fixture::{Fixture, outcomes, published, published_bogus, published_once, quickstart};
+use crate::page::{assert_well_nested, keep};
+
+fn with<T>(fixture: &Fixture, render: impl Fn(&Compared<'_>) -> T) -> T {
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    render(&Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings))
+}
+
+fn text(fixture: &Fixture, width: usize) -> String {
+    let style = Style { width, ..Style::default() };
+    with(fixture, |compared| render_published(compared, style)).expect("there are findings")
+}
+
+fn in_format(fixture: &Fixture, format: Format) -> String {
+    with(fixture, |compared| render_comparison(compared, format, Style::default()))
+}
+
+#[test]
+fn each_finding_has_its_ratios_one_above_the_other_and_its_verdict() {
+    let fixture = published();
+    let expected: [Reproduction; 9] = [
+        Reproduces,
+        SameDirection,
+        Opposite,
+        NoDifference,
+        Differs,
+        Undecided,
+        NotMeasured,
+        Reproduces,
+        Reproduces,
+    ];
+    assert_eq!(outcomes(&fixture), expected);
+    let told = text(&fixture, 100);
+    assert!(told.lines().all(|line| line.chars().count() <= 100), "wider than asked:\n{told}");
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn it_stands_in_the_answer_and_in_the_comparison_and_only_where_something_is_stated() {
+    let fixture = published();
+    let style = Style { width: 100, ..Style::default() };
+    let section = text(&fixture, 100);
+    let answer = with(&fixture, |compared| render_answer(compared, style));
+    let all = with(&fixture, |compared| render_comparison(compared, Format::Text, style));
+    assert!(answer.contains(&section) && all.contains(&section));
+    let other = quickstart(5);
+    assert_eq!(with(&other, |compared| render_published(compared, style)), None);
+    for format in [Format::Text, Format::Markdown] {
+        assert!(!in_format(&other, format).contains("Published"));
+    }
+}
+
+#[test]
+fn a_narrow_terminal_gets_it_in_blocks() {
+    let told = text(&published(), 72);
+    assert!(told.lines().all(|line| line.chars().count() <= 72), "wider than asked:\n{told}");
+}
+
+#[test]
+fn one_repetition_decides_nothing() {
+    let fixture = published_once();
+    let decided = outcomes(&fixture).into_iter().filter(|one| *one != Undecided);
+    assert_eq!(decided.collect::<Vec<_>>(), [NotMeasured]);
+    let told = text(&fixture, 100);
+    assert!(told.contains("Of 9 published findings, 8 are undecided and 1 was not measured."));
+    assert!(told.contains("one run alone tells nothing of the noise"), "{told}");
+}
+
+#[test]
+fn what_is_bogus_has_no_verdict_on_a_publication_either() {
+    let fixture = published_bogus();
+    let told = text(&fixture, 100);
+    assert!(told.contains("No verdict on 9 published findings: A001 durability mismatch"));
+    assert_eq!(told.matches("no verdict").count(), 8, "{told}");
+    assert!(!told.contains("reproduces") && !told.contains("opposite"), "{told}");
+    let csv = in_format(&fixture, Format::Csv);
+    let lines = csv.lines().filter(|line| line.starts_with("published,"));
+    assert!(lines.clone().count() == 9 && lines.filter(|line| line.contains("bogus")).count() == 9);
+}
+
+#[test]
+fn what_the_program_sees_comes_after_the_author_s_reasons() {
+    let mut fixture = published();
+    let steps = fixture.runs.iter_mut().flat_map(|run| &mut run.steps);
+    steps.for_each(|step| step.step.clients = 4);
+    let told = text(&fixture, 150);
+    assert!(
+        told.contains("limited by memory bandwidth there; 4 clients ran on 2 CPUs\n"),
+        "{told}"
+    );
+    let mut found = published_bogus().findings.remove(0);
+    found.severity = model::record::Severity::Warning;
+    found.place.steps = vec!["fwdrange".to_owned()];
+    fixture.findings = vec![found.clone()];
+    let told = text(&fixture, 150);
+    let line = "ran on 2 CPUs; doubted by A001 durability mismatch\n";
+    assert_eq!(told.matches(line).count(), 1, "{told}");
+    // What doubts every finding is said once.
+    found.place.steps.clear();
+    found.place.variants.clear();
+    fixture.findings = vec![found];
+    let told = text(&fixture, 150);
+    assert!(!told.contains("; doubted by"), "{told}");
+    let line = "All that was measured here is doubted by A001 durability mismatch: see the doubts.";
+    assert!(told.ends_with(line), "{told}");
+}
+
+#[test]
+fn markdown_has_a_line_per_finding() {
+    let all = in_format(&published(), Format::Markdown);
+    let (_, section) = all.split_once("## Published and here").unwrap();
+    insta::assert_snapshot!(section.split_once("\n\n## ").map_or(section, |(own, _)| own));
+}
+
+#[test]
+fn the_page_has_a_section_with_a_picture_right_after_the_answer() {
+    for (name, fixture) in [
+        ("published.html", published()),
+        ("published-once.html", published_once()),
+        ("published-bogus.html", published_bogus()),
+    ] {
+        let page = render_html(&fixture.input());
+        keep(name, page.as_bytes());
+        assert_well_nested(&page);
+        let place = |mark: &str| page.find(mark).unwrap_or_else(|| panic!("no {mark} in {name}"));
+        let order =
+            ["id=\"answer\"", "id=\"published\"", "id=\"published-and-here\"", "id=\"doubts\""];
+        assert!(order.map(place).is_sorted(), "{name}");
+    }
+    let page = render_html(&published().input());
+    let (_, section) = page.split_once("id=\"published\"").unwrap();
+    let (section, _) = section.split_once("</section>").unwrap();
+    for said in [
+        "Of 9 published findings, 3 reproduce",
+        "Somebody, 2025-06-01",
+        "32 cores, 128 GiB",
+        "1. Point reads got faster after 9.10",
+        "same direction, other size",
+        "range reads were limited by memory bandwidth there",
+        "lmdb against rocksdb-9.10",
+    ] {
+        assert!(section.contains(said), "it is not said: {said}");
+    }
+    assert!(!render_html(&quickstart(5).input()).contains("id=\"published\""));
+}
+
+#[test]
+fn the_post_has_the_picture_as_a_file() {
+    let files = render_markdown_post(&published().input());
+    let named = |name: &str| files.iter().find(|(known, _)| known == name);
+    let svg = String::from_utf8(named("published-and-here.svg").unwrap().1.clone()).unwrap();
+    assert_well_nested(&svg);
+    assert_eq!(svg.matches("<circle").count(), 1 + 8, "the legend and every finding measured");
+    let text = String::from_utf8(files[0].1.clone()).unwrap();
+    assert!(text.contains("](published-and-here.svg)"));
+}
+
+#[test]
+fn csv_and_json_hold_both_sides() {
+    let fixture = published();
+    let csv = in_format(&fixture, Format::Csv);
+    let fields = |line: &str| csv_fields(line).len();
+    let width = fields(csv.lines().next().unwrap());
+    assert!(csv.lines().all(|line| fields(line) == width));
+    let found: Vec<&str> = csv.lines().filter(|line| line.starts_with("published,")).collect();
+    insta::assert_snapshot!(found.join("\n"));
+    let json: serde_json::Value = serde_json::from_str(&in_format(&fixture, Format::Json)).unwrap();
+    let first = &json["published"][0]["findings"][1];
+    assert_eq!(first["verdict"], "same_direction");
+    insta::assert_json_snapshot!(first);
+}
+
+/// Cuts a line at the commas outside of quotes.
+fn csv_fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut is_quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => fields.push(String::new()),
+            other => fields.last_mut().unwrap().push(other),
+        }
+    }
+    fields
+}

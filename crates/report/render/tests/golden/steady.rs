@@ -1,0 +1,80 @@
+//! A step that is counted from a later second on says so wherever it is told.
+
+use std::collections::BTreeMap;
+
+use model::Nanos;
+use model::time_profile::{Stalls, TimeProfile, TrendClass};
+use render::{
+    Compared, Format, Meta, Style, render_answer, render_comparison, render_html, render_run,
+};
+
+use crate::fixture::{Fixture, two_releases};
+
+const STEP: &str = "readrandom";
+
+/// Two releases of which one is faster in its first 4 of 20 seconds of reading.
+fn cut() -> Fixture {
+    let mut fixture = two_releases(20);
+    for run in &mut fixture.runs {
+        let is_first = run.cell.variant == fixture.manifest.plan.experiment.base;
+        let class = if is_first { TrendClass::SlowDown } else { TrendClass::Flat };
+        let steady_from_ns = Nanos::from_secs(if is_first { 4 } else { 0 });
+        for step in run.steps.iter_mut().filter(|step| step.step.name == STEP) {
+            step.warmup_trim_ns = Some(Nanos::from_secs(4));
+            step.time_profile = Some(TimeProfile {
+                class,
+                steady_from_ns,
+                second_opinion_ns: Some(Nanos::from_secs(5)),
+                drifts: BTreeMap::new(),
+                cycle: None,
+                stalls: Stalls::default(),
+                seconds: 16,
+                long_run_variance: 0.0004,
+                effective_seconds: 14.2,
+            });
+        }
+    }
+    fixture
+}
+
+#[test]
+fn every_output_says_from_where_on_a_step_is_counted_and_why() {
+    let fixture = cut();
+    let base = &fixture.manifest.plan.experiment.base;
+    let told = format!(
+        "{STEP}: counted from 4 s on in all runs, for what came before was slow-down in {base} \
+         (--whole counts everything)."
+    );
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
+    let wide = Style { width: 400, ..Style::default() };
+    for text in [
+        render_comparison(&compared, Format::Text, wide),
+        render_comparison(&compared, Format::Markdown, wide),
+        render_answer(&compared, wide),
+        render_html(&fixture.input()),
+    ] {
+        assert_eq!(text.matches(&told).count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn the_part_left_out_is_shaded_in_the_picture_of_seconds() {
+    let page = render_html(&cut().input());
+    let (_, seconds) = page.split_once("<figure id=\"seconds\"").unwrap();
+    let (seconds, _) = seconds.split_once("</figure>").unwrap();
+    assert_eq!(seconds.matches("class=\"cut\"").count(), 2, "one panel per release");
+    assert!(seconds.contains("measured from 4 s on: slow-down before"), "{seconds}");
+    assert!(!render_html(&two_releases(20).input()).contains("class=\"cut\""));
+}
+
+#[test]
+fn a_run_is_shown_with_its_course() {
+    let fixture = cut();
+    let base = &fixture.manifest.plan.experiment.base;
+    let run = fixture.runs.iter().find(|run| run.cell.variant == *base).unwrap();
+    let text = render_run(&fixture.manifest, run, Style { width: 200, ..Style::default() });
+    let told = "Over time\nreadrandom: slow-down, then steady from 4 s on; measured from 4 s on: \
+                slow-down before; 16 s are worth 14.2";
+    assert!(text.contains(told), "{text}");
+}

@@ -1,0 +1,310 @@
+//! The tables of comparison, run and list, in every format.
+
+use model::Waiver;
+use render::{
+    Compared, Format, Meta, RunSummary, Style, next_steps, render_answer, render_comparison,
+    render_list, render_run,
+};
+
+use crate::fixture::{
+    Fixture, adaptive, bogus, controlled, open_loops, quickstart, sweep, two_releases,
+};
+
+/// The columns of published findings in a line of another kind.
+const NO_FINDING: &str = ",,,,,,,,,";
+
+fn rendered(format: Format, style: Style) -> String {
+    compared(&quickstart(5), format, style)
+}
+
+fn answer(fixture: &Fixture, style: Style) -> String {
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    render_answer(
+        &Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings),
+        style,
+    )
+}
+
+fn compared(fixture: &Fixture, format: Format, style: Style) -> String {
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
+    render_comparison(&compared, format, style)
+}
+
+#[test]
+fn the_comparison_is_in_words_and_figures_and_names_what_is_wrong() {
+    let text = rendered(Format::Text, Style::default());
+    // Two tables of eight variants and a sentence or two for each of five steps.
+    assert!(text.lines().count() <= 56, "too long:\n{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "wider than asked:\n{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_narrow_terminal_gets_the_tables_in_blocks() {
+    let style = Style { width: 80, ..Style::default() };
+    let text = rendered(Format::Text, style);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "wider than asked:\n{text}");
+}
+
+#[test]
+fn costs_follow_when_asked_for() {
+    let style = Style { has_costs: true, ..Style::default() };
+    let text = rendered(Format::Text, style);
+    let (_, costs) = text.split_once("Costs per operation").unwrap();
+    insta::assert_snapshot!(costs);
+}
+
+#[test]
+fn colour_is_written_only_when_asked_for_and_changes_no_word() {
+    let plain = rendered(Format::Text, Style::default());
+    let coloured = rendered(Format::Text, Style { has_colour: true, ..Style::default() });
+    assert!(!plain.contains('\u{1b}') && coloured.contains('\u{1b}'));
+    let mut words = String::new();
+    let mut parts = coloured.split('\u{1b}');
+    words.push_str(parts.next().unwrap());
+    parts.for_each(|part| words.push_str(part.split_once('m').unwrap().1));
+    assert_eq!(words, plain);
+}
+
+#[test]
+fn the_answer_of_a_run_is_one_table() {
+    let fixture = quickstart(5);
+    let style = Style { width: 150, ..Style::default() };
+    insta::assert_snapshot!(answer(&fixture, style));
+    let narrow = answer(&fixture, Style::default());
+    assert!(narrow.lines().count() <= 48, "more than a screen:\n{narrow}");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 120), "too wide:\n{narrow}");
+}
+
+#[test]
+fn one_repetition_is_said_to_show_no_difference() {
+    insta::assert_snapshot!(compared(&two_releases(5), Format::Text, Style::default()));
+}
+
+#[test]
+fn markdown_can_be_pasted() {
+    insta::assert_snapshot!(rendered(Format::Markdown, Style::default()));
+}
+
+#[test]
+fn csv_has_a_line_per_metric_and_as_many_fields_as_its_header() {
+    let csv = rendered(Format::Csv, Style::default());
+    let fields = |line: &str| line.split(',').count();
+    let expected = fields(csv.lines().next().unwrap());
+    assert!(csv.lines().all(|line| fields(line) == expected));
+    let documented: Vec<&str> = render::CSV_COLUMNS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(csv.lines().next(), Some(documented.join(",").as_str()));
+    let shown: Vec<&str> = csv
+        .lines()
+        .filter(|line| line.starts_with("scope") || line.contains("throughput_ops_per_s"))
+        .take(10)
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn json_holds_every_metric_with_its_range() {
+    let json = rendered(Format::Json, Style::default());
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["experiment"]["name"], "quickstart");
+    let fill = &value["comparison"]["steps"][0]["cells"][4];
+    insta::assert_json_snapshot!(fill["metrics"]["throughput_ops_per_s"]);
+    assert_eq!(value["comparison"]["incomplete"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_run_is_shown_in_the_seeds_columns_with_their_glossary() {
+    let fixture = quickstart(5);
+    let style = Style { width: 170, ..Style::default() };
+    let run = fixture.runs.iter().find(|run| run.cell.id == "rocksdb-9.10.c1.r1").unwrap();
+    insta::assert_snapshot!(render_run(&fixture.manifest, run, style));
+}
+
+#[test]
+fn a_run_that_was_killed_before_its_first_step_has_no_table() {
+    let fixture = quickstart(5);
+    let mut run = fixture.runs[0].clone();
+    run.steps.clear();
+    run.identity = None;
+    run.end = model::RunEnd::Running;
+    let text = render_run(&fixture.manifest, &run, Style::default());
+    assert!(text.ends_with("killed with Assay\n\nNo step was finished.\n"), "{text}");
+    assert!(text.contains("(never opened)"), "{text}");
+}
+
+#[test]
+fn the_list_groups_runs_by_experiment() {
+    let (first, second) = (quickstart(5), two_releases(5));
+    let runs = first.runs.iter().skip(20).chain(&second.runs);
+    let summaries: Vec<RunSummary> = runs.map(RunSummary::of).collect();
+    insta::assert_snapshot!(render_list(&summaries, Style::default()));
+    assert!(render_list(&[], Style::default()).contains("No runs"));
+}
+
+fn shown(fixture: &Fixture, cell: &str, width: usize) -> String {
+    let run = fixture.runs.iter().find(|run| run.cell.id == cell).unwrap();
+    let text = render_run(&fixture.manifest, run, Style { width, ..Style::default() });
+    let from = text.find("Closed loops").or_else(|| text.find("readrandom:")).unwrap();
+    let until = text.find("  ips    rows put").unwrap();
+    text[from..until].trim_end().to_owned()
+}
+
+#[test]
+fn an_open_loop_is_shown_with_both_times_and_what_does_not_count() {
+    insta::assert_snapshot!(shown(&open_loops(), "rocksdb-11.8.c1.r2", 120));
+}
+
+#[test]
+fn an_overloaded_engine_has_no_response_times_and_a_failed_search_no_rate() {
+    insta::assert_snapshot!(shown(&open_loops(), "rocksdb-11.8-universal.c1.r1", 120));
+}
+
+#[test]
+fn a_search_for_clients_is_shown_probe_by_probe() {
+    insta::assert_snapshot!(shown(&adaptive(), "rocksdb-11.8.c1.r1", 120));
+}
+
+#[test]
+fn an_invalid_run_is_called_so() {
+    let fixture = open_loops();
+    let run = fixture.runs.iter().find(|run| run.invalid.is_some()).unwrap();
+    let text = render_run(&fixture.manifest, run, Style::default());
+    assert!(text.contains("complete\nINVALID, must not be used: 13 of 20 intervals"), "{text}");
+    let listed = render_list(&[RunSummary::of(run)], Style::default());
+    assert!(listed.contains("0 of 1 runs complete"), "{listed}");
+    assert!(listed.contains("complete, INVALID: 13 of 20 intervals"), "{listed}");
+}
+
+#[test]
+fn a_given_rate_has_no_ratio_and_a_search_has_one() {
+    insta::assert_snapshot!(compared(&open_loops(), Format::Text, Style::default()));
+}
+
+#[test]
+fn a_sweep_is_a_row_per_level_with_the_law_in_words() {
+    insta::assert_snapshot!(compared(&sweep(), Format::Text, Style::default()));
+}
+
+#[test]
+fn open_loops_and_sweeps_can_be_pasted() {
+    let text = compared(&open_loops(), Format::Markdown, Style::default());
+    assert!(
+        text.contains("## readwhilewriting: open loop, 50,000/s, poisson, limit p99.9"),
+        "{text}"
+    );
+    assert!(text.contains("## readrandom: highest rate that keeps p99.9 < 2.00 ms"), "{text}");
+    assert!(text.contains("- A011 client late: "), "{text}");
+    let text = compared(&sweep(), Format::Markdown, Style::default());
+    assert!(text.contains("## readrandom by clients"), "{text}");
+}
+
+/// The same with a rule set aside that would stand against any verdict.
+fn waived() -> Fixture {
+    let mut fixture = open_loops();
+    fixture.manifest.plan.experiment.waivers = vec![Waiver {
+        code: "A011".to_owned(),
+        reason: "what the client disturbed is not counted.".to_owned(),
+    }];
+    fixture.compared()
+}
+
+#[test]
+fn a_waiver_is_in_the_first_line_of_every_output() {
+    let fixture = waived();
+    let said = "A011 waived: what the client disturbed is not counted.";
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let style = Style::default();
+    for text in [
+        compared(&fixture, Format::Text, style),
+        compared(&fixture, Format::Markdown, style),
+        answer(&fixture, style),
+    ] {
+        assert!(first(&text).contains(said), "{}", first(&text));
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&compared(&fixture, Format::Json, style)).unwrap();
+    let label = lint::label(&fixture.findings).name().to_lowercase();
+    let label = label.as_str();
+    assert_ne!(label, "bogus");
+    assert_eq!((&json["label"], &json["waived"][0]["code"]), (&label.into(), &"A011".into()));
+    let csv = compared(&fixture, Format::Csv, style);
+    let end = format!(",{label},A011{NO_FINDING}");
+    assert!(csv.lines().skip(1).all(|line| line.ends_with(&end)));
+    insta::assert_snapshot!(compared(&fixture, Format::Text, style));
+}
+
+#[test]
+fn what_is_bogus_shows_no_verdict() {
+    let (fixture, style) = (bogus(), Style { has_costs: true, ..Style::default() });
+    for text in [
+        compared(&fixture, Format::Text, style),
+        compared(&fixture, Format::Markdown, style),
+        answer(&fixture, style),
+        render::render_html(&fixture.input()),
+    ] {
+        assert!(text.contains("Verdict: BOGUS. No verdict may be drawn from it: A001 durability"));
+        for sign in
+            ["\u{25b2}", "\u{25bc}", "\u{25b3}", "\u{25bd}", "\u{2248}", " did more", "fewer op"]
+        {
+            assert!(!text.contains(sign), "{sign} in {text}");
+        }
+    }
+    let csv = compared(&fixture, Format::Csv, style);
+    let end = format!(",bogus,{NO_FINDING}");
+    assert!(csv.lines().skip(1).all(|line| line.ends_with(&end)));
+    assert!(!csv.contains(",above,") && csv.contains(",bogus,,bogus,"));
+    let json: serde_json::Value =
+        serde_json::from_str(&compared(&fixture, Format::Json, style)).unwrap();
+    assert_eq!((&json["label"], &json["findings"][0]["code"]), (&"bogus".into(), &"A001".into()));
+    insta::assert_snapshot!(compared(&fixture, Format::Text, Style::default()));
+}
+
+#[test]
+fn the_control_has_a_row_of_its_own_and_is_told_about() {
+    let fixture = controlled();
+    insta::assert_snapshot!(compared(&fixture, Format::Text, Style::default()));
+    let answer = answer(&fixture, Style::default());
+    assert!(answer.contains("rocksdb-9.10-again (control)"), "{answer}");
+    assert!(answer.contains("Control: rocksdb-9.10-again is rocksdb-9.10 once more"), "{answer}");
+}
+
+#[test]
+fn what_comes_next_follows_from_what_is_open() {
+    let next = |fixture: &Fixture| {
+        let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+        let (comparison, findings) = (&fixture.comparison, &fixture.findings);
+        next_steps(&Compared::of(comparison, &meta, &fixture.runs, host, findings)).join("\n")
+    };
+    insta::assert_snapshot!(next(&quickstart(5)), @r"
+    assay run --resume quickstart --until 2%
+    assay explain rocksdb-9.10 sqlite filluniquerandom --in quickstart
+    assay compare quickstart --costs
+    assay report quickstart
+    ");
+    insta::assert_snapshot!(next(&two_releases(5)), @r"
+    assay compare releases --costs
+    assay report releases
+    ");
+    insta::assert_snapshot!(next(&bogus()), @r"
+    assay lint unlike
+    assay compare unlike --costs
+    assay report unlike
+    ");
+}
+
+#[test]
+fn curves_are_in_the_json() {
+    let json = compared(&open_loops(), Format::Json, Style::default());
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(value["rate_curves"].as_array().unwrap().len() >= 3);
+    let json = compared(&sweep(), Format::Json, Style::default());
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["scalability"][0]["levels"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn the_answer_of_a_run_tells_open_loops_and_sweeps_too() {
+    let answer = |fixture: &Fixture| answer(fixture, Style::default());
+    insta::assert_snapshot!(answer(&open_loops()) + "\n=====\n\n" + &answer(&sweep()));
+}
