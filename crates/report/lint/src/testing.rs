@@ -187,7 +187,7 @@ pub(crate) fn search(outcomes: &[Outcome], found: Option<f64>) -> SearchRecord {
         outcome: *outcome,
         reason: "0.08 to 0.12 % were late".to_owned(),
     };
-    let found = found.map(|ops_per_s| model::validity::LintFinding {
+    let found = found.map(|ops_per_s| model::validity::SearchResult {
         ops_per_s,
         failed_ops_per_s: Some(ops_per_s * 1.02),
         clients: 1,
