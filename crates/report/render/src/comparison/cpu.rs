@@ -1,4 +1,4 @@
-//! Server CPU per operation, where client and server share one CPU and that is the question.
+//! Server CPU per operation, where client and server share one CPU.
 
 use analysis::{CellComparison, StepComparison};
 
@@ -26,8 +26,7 @@ pub(super) fn part(compared: &Compared<'_>) -> Option<Part> {
     }
     tables.push(medians(compared, &steps, ("client", CLIENT_CPU)));
     Some(Part {
-        title: "Server CPU per operation, its ratio to the base, and the client's beside it"
-            .to_owned(),
+        title: "Server CPU per operation, its ratio to the base, and the client's CPU".to_owned(),
         sentences: Vec::new(),
         tables,
         remarks: vec![

@@ -11,7 +11,7 @@ use crate::format::Style;
 /// Widest sparkline.
 const SPARKLINE: usize = 60;
 
-/// Returns the answer, then each history with its sparkline and what was found in it.
+/// Returns the answer, then each history with sparkline, changes and remarks.
 pub(super) fn render(input: &HistoryInput<'_>, style: Style) -> String {
     let study = input.study;
     let mut parts = vec![fill(&answer(study), style.width)];
@@ -49,8 +49,8 @@ fn history(one: &Studied, width: usize) -> String {
     let found = found.chain(one.found.drifts.iter().map(|it| (it.from, drift(it, history))));
     let mut found: Vec<(usize, String)> = found.collect();
     found.sort_by_key(|(index, _)| *index);
-    let told = found.into_iter().map(|(_, line)| line).chain(remarks(one));
-    lines.extend(told.map(|line| indented(&line, width)));
+    let below = found.into_iter().map(|(_, line)| line).chain(remarks(one));
+    lines.extend(below.map(|line| indented(&line, width)));
     lines.join("\n")
 }
 

@@ -1,4 +1,4 @@
-//! A panel with two axes: values across from zero, values up from zero or logarithmic.
+//! A panel with two axes: across from zero, up from zero or logarithmic.
 
 use maud::{Markup, html};
 use model::Unit;
@@ -14,7 +14,7 @@ pub(crate) const LEFT: f64 = 46.0;
 pub(crate) const BELOW: f64 = 34.0;
 /// Most marks of an axis.
 const TICKS: f64 = 5.0;
-/// Least distance between two labels beside each other.
+/// Least distance between neighbouring labels.
 const APART: f64 = 11.0;
 
 /// The axis that goes up.

@@ -1,4 +1,4 @@
-//! Each published finding: its ratio as a mark, ours as an interval, on one logarithmic axis.
+//! Published ratios as marks, ours as intervals, on one logarithmic axis.
 
 use maud::{Markup, html};
 use model::Expected;
@@ -7,12 +7,12 @@ use super::axis::Ratios;
 use super::mark::Mark;
 use super::matrix::{WIDTH, float};
 use super::palette::INK;
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;
 use super::verdicts::tick;
 use crate::comparison::fill;
 use crate::figure::{declared, ratio};
-use crate::published::{Finding, Publication, told, verdict};
+use crate::published::{Finding, Publication, publications, verdict};
 
 /// Room for the claims, at the left.
 const CLAIM: f64 = 372.0;
@@ -44,7 +44,7 @@ const END: f64 = 4.0;
 /// Draws the findings; `None` where the experiment states none, or none was measured.
 pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
     let compared = subject.compared;
-    let publications = told(compared);
+    let publications = publications(compared);
     let findings = || publications.iter().flat_map(|one| &one.findings);
     if findings().all(|one| one.here.is_none()) {
         return None;
@@ -63,7 +63,7 @@ pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
             body.push(row.draw(one));
         }
     }
-    let words = Words::new(
+    let labels = Labels::new(
         "published-and-here",
         "Published ratios and ours",
         &format!(
@@ -75,7 +75,7 @@ pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
         ),
     );
     Some(Picture {
-        words,
+        labels,
         folded: None,
         width: WIDTH,
         height: y + FOOT,
@@ -167,8 +167,8 @@ impl Row<'_> {
         );
         html! {
             (line((0.0, self.y), (WIDTH, self.y), "grid"))
-            @for (index, words) in lines.iter().enumerate() {
-                (text(0.0, place(index), "name", words))
+            @for (index, line) in lines.iter().enumerate() {
+                (text(0.0, place(index), "name", line))
             }
             (text(0.0, place(lines.len()), "axis", &below))
             (self.there(middle - APART))

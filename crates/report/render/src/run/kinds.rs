@@ -12,8 +12,9 @@ use crate::table::{Cell, Table};
 /// Percentiles that are shown.
 const SHOWN: [Percentile; 3] = [Percentile::P50, Percentile::P99, Percentile::P999];
 
-/// Returns a row for each kind of operation of each step; `None` where every step has one kind and
-/// no writers: its times are in the table before.
+/// Returns a row for each kind of operation of each step.
+///
+/// `None` where every step has one kind and no writers: its times are in the table before.
 pub(super) fn kinds(steps: &[&StepRecord], style: Style) -> Option<String> {
     let has_several = |step: &&&StepRecord| step.clients.len() > 1 || !step.writers.is_empty();
     let of_server = |step: &&&StepRecord| analysis::is_of_server(step);
@@ -47,7 +48,7 @@ fn row(step: &str, who: &str, kind: OpKind, summary: &OpSummary) -> Vec<Cell> {
     row.into_iter().map(Cell::plain).collect()
 }
 
-/// Returns a percentile when enough operations stand behind it.
+/// Returns a percentile with enough operations beyond it.
 fn shown(percentile: Percentile, times: &Percentiles) -> String {
     span(percentile.shown(times))
 }

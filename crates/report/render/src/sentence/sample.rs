@@ -12,7 +12,7 @@ use crate::input::Compared;
 use crate::label::THROUGHPUT;
 use crate::meta::Meta;
 
-/// What a comparison borrows from.
+/// A comparison with the data it borrows.
 pub(crate) struct Sample {
     pub(crate) comparison: Comparison,
     meta: Meta,
@@ -85,8 +85,8 @@ impl Sample {
         self
     }
 
-    /// Looks at it.
-    pub(crate) fn look<T>(&self, at: impl FnOnce(&Compared<'_>) -> T) -> T {
+    /// Returns the value of `at` for this comparison.
+    pub(crate) fn with<T>(&self, at: impl FnOnce(&Compared<'_>) -> T) -> T {
         let host = Host::default();
         at(&Compared::of(&self.comparison, &self.meta, &[], &host, &self.findings))
     }
