@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::comparison::fill;
 use crate::format::Style;
+use crate::sentence::capital;
 use crate::trust::{many, place};
 
 /// Columns before the text of a part: `  Trigger  `.
@@ -59,14 +60,7 @@ fn headline(what: &str, found: &[LintFinding]) -> String {
     let counts = counts.map(|(count, noun)| many(*count, noun));
     let parts: Vec<String> = counts.chain(waived).collect();
     let found = if parts.is_empty() { "nothing was found".to_owned() } else { parts.join(", ") };
-    format!("{what}: {label}, {}. {}.", label.meaning(), sentence(&found))
-}
-
-/// Returns text that begins with a capital letter.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    first + letters.as_str()
+    format!("{what}: {label}, {}. {}.", label.meaning(), capital(&found))
 }
 
 fn entry(one: &LintFinding, style: Style) -> String {

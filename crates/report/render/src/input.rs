@@ -19,7 +19,7 @@ pub struct ReportInput<'a> {
     pub manifest: &'a Manifest,
     /// Its runs.
     pub runs: &'a [RunRecord],
-    /// Each run's intervals, in the order of `runs`; an entry may be empty.
+    /// Each run's intervals, in the order of `runs`; may be empty.
     pub intervals: &'a [Vec<IntervalRecord>],
     /// The comparison of these runs.
     pub comparison: &'a Comparison,
@@ -105,7 +105,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// Returns whether a variant is the base once more.
+    /// Returns whether a variant is the control, a copy of the base.
     pub(crate) fn is_control(&self, variant: &str) -> bool {
         self.comparison.control.as_deref() == Some(variant)
     }

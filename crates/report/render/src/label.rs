@@ -110,7 +110,7 @@ pub(crate) fn level_suffix(clients: u32) -> String {
     format!(", {}", model::units::clients(clients))
 }
 
-/// Returns a variant's name, marked when it is the base or the base once more.
+/// Returns a variant's name, marked as base or control.
 pub(crate) fn variant_label(comparison: &Comparison, variant: &str) -> String {
     if variant == comparison.base {
         format!("{variant} (base)")

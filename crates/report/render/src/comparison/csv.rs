@@ -145,9 +145,7 @@ impl Row<'_> {
         );
         fields.join(",")
     }
-}
 
-impl Row<'_> {
     /// Returns the fields of a share of the operations of all runs.
     fn share(&self, compared: &Compared<'_>, runs: usize, share: f64) -> String {
         let mut fields = vec![

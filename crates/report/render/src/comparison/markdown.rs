@@ -6,7 +6,7 @@ use super::{BRACKETS, bucket_tables, cpu, has_brackets};
 use crate::input::Compared;
 use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
 use crate::published;
-use crate::sentence::{control, detectable, hidden, step_sentences, warmup_trims};
+use crate::sentence::{capital, control, detectable, hidden, step_sentences, warmup_trims};
 use crate::table::Table;
 use crate::trust::{explain_hint, finding_lines, headline};
 
@@ -16,7 +16,7 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
     let mut parts = vec![
         format!("**{}**", headline(compared)),
         format!("# {}: {}", meta.name, meta.question),
-        format!("{}. {}.", meta.host, sentence(&meta.durability)),
+        format!("{}. {}.", meta.host, capital(&meta.durability)),
     ];
     let sentences = step_sentences(compared).into_iter().chain(hidden(compared));
     let sentences = sentences.map(|sentence| format!("- {sentence}"));
@@ -85,11 +85,4 @@ fn problems(compared: &Compared<'_>) -> Vec<String> {
     }
     parts.extend(explain_hint(compared.findings).map(|hint| hint + "."));
     parts
-}
-
-/// Returns `text` with a capital first letter.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }

@@ -137,7 +137,8 @@ fn first<'a>(compared: &Compared<'a>, step: &StepComparison) -> Option<&'a StepR
     step.cells.iter().find_map(|cell| compared.records(step, &cell.variant).first().copied())
 }
 
-fn limit(compared: &Compared<'_>, step: &StepComparison) -> Option<Limit> {
+/// Returns the limit of a step.
+pub(super) fn limit(compared: &Compared<'_>, step: &StepComparison) -> Option<Limit> {
     first(compared, step).and_then(|record| record.step.limit)
 }
 

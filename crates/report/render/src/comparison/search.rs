@@ -1,11 +1,11 @@
 //! Searches for the highest rate: the rates found.
 
 use analysis::StepComparison;
+use model::Unit;
 use model::validity::SearchRecord;
-use model::{Limit, Unit};
 use stats::Spread;
 
-use super::open::times;
+use super::open::{limit, times};
 use super::part::Part;
 use super::tables::{ratio_cell, spread_cell};
 use crate::figure::{MISSING, figure, range};
@@ -60,12 +60,6 @@ fn without_base(step: &StepComparison) -> String {
     } else {
         format!("{}; no search of the base found a rate", known.join(", "))
     }
-}
-
-fn limit(compared: &Compared<'_>, step: &StepComparison) -> Option<Limit> {
-    let mut records =
-        step.cells.iter().flat_map(|cell| compared.records(step, &cell.variant).into_iter());
-    records.find_map(|record| record.step.limit)
 }
 
 fn table(compared: &Compared<'_>, step: &StepComparison) -> Table {

@@ -66,7 +66,7 @@ pub(crate) fn absolute(comparison: &Comparison) -> Table {
     for (index, variant) in comparison.variants.iter().enumerate() {
         let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
         row.push(Cell::plain(runs_counted(&steps, index)));
-        row.extend(steps.iter().map(|step| rate_cell(&step.cells[index])));
+        row.extend(steps.iter().map(|step| bracketed_cell(THROUGHPUT, &step.cells[index])));
         table.push(row);
     }
     table
@@ -206,9 +206,9 @@ fn missed_cell() -> Cell {
     Cell { text: MISSED.to_owned(), tone: Tone::Grey }
 }
 
-/// Returns a throughput with its range, in brackets where the insert rate was missed.
-fn rate_cell(cell: &CellComparison) -> Cell {
-    let shown = spread_cell(THROUGHPUT, cell);
+/// Returns a median with its range, in brackets where the insert rate was missed.
+pub(super) fn bracketed_cell(metric: &str, cell: &CellComparison) -> Cell {
+    let shown = spread_cell(metric, cell);
     if cell.has_missed_rate() { shown.set_aside() } else { shown }
 }
 

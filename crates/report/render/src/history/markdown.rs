@@ -1,9 +1,10 @@
 //! Histories as Markdown: one table of changes and drifts.
 
 use super::input::HistoryInput;
-use super::sentence::{answer, arrow, count, percent, remarks, trend, value};
+use super::sentence::{answer, arrow, percent, remarks, trend, value};
 use crate::figure::limits;
 use crate::table::{Cell, Table};
+use crate::trust::many;
 
 /// Returns the answer, the table, and the remarks on each history.
 pub(super) fn render(input: &HistoryInput<'_>) -> String {
@@ -43,7 +44,7 @@ pub(super) fn render(input: &HistoryInput<'_>) -> String {
             ];
             table.push(row.map(Cell::plain).to_vec());
         }
-        let points = count(history.values.len(), "point");
+        let points = many(history.values.len(), "point");
         let whose = history.subject.as_ref().map(|of| format!(", {of}")).unwrap_or_default();
         let remarks_text =
             remarks(one).into_iter().map(|line| format!("; {line}")).collect::<String>();

@@ -5,6 +5,7 @@ use model::Unit;
 use stats::change::{Confidence, Drift};
 
 use crate::figure::{digits, figure};
+use crate::trust::many;
 
 /// Returns the value in its unit; a column from elsewhere has none.
 pub(super) fn value(history: &History, value: f64) -> String {
@@ -35,11 +36,6 @@ pub(super) const fn trend(trend: Trend) -> &'static str {
     }
 }
 
-/// Returns how many of something there are: `1 point`, `2 points`.
-pub(super) fn count(number: usize, one: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
-}
-
 /// Returns the answer in one line: how many regressions count.
 pub(super) fn answer(study: &Study) -> String {
     let metrics = match study.histories.len() {
@@ -52,13 +48,13 @@ pub(super) fn answer(study: &Study) -> String {
     let margin = margin.strip_suffix(".00").unwrap_or(&margin);
     let found = match (changes, drifts) {
         (0, 0) => return format!("No change in {metrics}."),
-        (changes, 0) => count(changes, "change"),
-        (0, drifts) => count(drifts, "drift"),
-        (changes, drifts) => format!("{} and {}", count(changes, "change"), count(drifts, "drift")),
+        (changes, 0) => many(changes, "change"),
+        (0, drifts) => many(drifts, "drift"),
+        (changes, drifts) => format!("{} and {}", many(changes, "change"), many(drifts, "drift")),
     };
     let regressions = match study.regressions() {
         0 => format!("no regression of {margin} % or more"),
-        some => format!("{} of {margin} % or more", count(some, "regression")),
+        some => format!("{} of {margin} % or more", many(some, "regression")),
     };
     let unknown: Vec<&str> = study
         .histories
@@ -95,7 +91,7 @@ pub(super) fn change(one: &ClassifiedChange, history: &History) -> String {
     if one.is_made_good {
         notes.push("recovered since".to_owned());
     }
-    let evidence = count(change.points, "point");
+    let evidence = many(change.points, "point");
     notes.push(match change.confidence {
         Confidence::Confirmed => format!("confirmed by {evidence}"),
         Confidence::New => format!("new: {evidence} so far"),
@@ -142,7 +138,7 @@ pub(super) fn remarks(one: &Studied) -> Vec<String> {
         remarks.push(no_change(one));
     }
     if one.taken_back > 0 {
-        let taken = count(one.taken_back, "change");
+        let taken = many(one.taken_back, "change");
         remarks.push(format!("{taken} withdrawn: not significant among so many histories"));
     }
     if let Some(suspect) = found.suspect {
@@ -158,7 +154,7 @@ pub(super) fn remarks(one: &Studied) -> Vec<String> {
         let named: Vec<&str> =
             found.spikes.iter().take(5).map(|at| history.labels[*at].as_str()).collect();
         let more = if found.spikes.len() > 5 { ", ..." } else { "" };
-        let spikes = count(found.spikes.len(), "spike");
+        let spikes = many(found.spikes.len(), "spike");
         remarks.push(format!("{spikes}, no change: {}{more}", named.join(", ")));
     }
     for change in &found.noise_changes {
@@ -174,7 +170,7 @@ pub(super) fn remarks(one: &Studied) -> Vec<String> {
         remarks.push(format!(
             "short history ({}): autocorrelation is unknown below 25 points and may pass for a \
              change",
-            count(found.values, "value")
+            many(found.values, "value")
         ));
     }
     remarks

@@ -41,7 +41,7 @@ fn facts(compared: &Compared<'_>) -> Vec<(&'static str, String)> {
     facts.extend(family(&families.primary).map(|text| ("each step's own question", text)));
     facts.extend(family(&families.secondary).map(|text| ("all other metrics", text)));
     if let Some(control) = &comparison.control {
-        facts.push(("control", format!("{control}: the base once more, tested alone")));
+        facts.push(("control", format!("{control}: a copy of the base, tested alone")));
     }
     if compared.label == Label::Bogus {
         facts.push(("verdicts", "not shown: the comparison is bogus".to_owned()));

@@ -35,10 +35,10 @@ struct Split {
 
 /// Draws the split; `None` when no CPU is known.
 pub(crate) fn cpu(subject: &Subject<'_>) -> Option<Picture> {
-    if !subject.knows("cpu_us_per_op") {
+    if !subject.has_metric("cpu_us_per_op") {
         return None;
     }
-    let has_server = subject.knows("server_cpu_us_per_op");
+    let has_server = subject.has_metric("server_cpu_us_per_op");
     let matrix = Matrix {
         rows: &subject.rows,
         columns: &subject.headings,

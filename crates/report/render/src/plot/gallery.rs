@@ -86,7 +86,7 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
 /// Draws bytes written: by the server where there is one, else to the device.
 fn written(subject: &Subject<'_>) -> Option<Picture> {
     const SERVER: &str = "server_write_kib_per_op";
-    if subject.knows(SERVER) {
+    if subject.has_metric(SERVER) {
         let caption = "By the server's control group alone; median, range and base's median as \
                        above.";
         let labels = Labels::new("written", "Bytes the server wrote per operation", caption);
@@ -102,7 +102,7 @@ fn written(subject: &Subject<'_>) -> Option<Picture> {
 fn switches(subject: &Subject<'_>) -> Option<Picture> {
     const SERVER: &str = "server_context_switches_per_op";
     let title = "Context switches per operation";
-    if subject.knows(SERVER) {
+    if subject.has_metric(SERVER) {
         let caption = "Of the server's processes; median, range and base's median as above.";
         return of_steps(subject, SERVER, Labels::new("switches", title, caption));
     }
@@ -112,7 +112,7 @@ fn switches(subject: &Subject<'_>) -> Option<Picture> {
 
 /// Draws one metric in every step; `None` when no step knows it.
 fn of_steps(subject: &Subject<'_>, name: &str, labels: Labels) -> Option<Picture> {
-    if !subject.knows(name) {
+    if !subject.has_metric(name) {
         return None;
     }
     let unit = metric::find(name)?.unit;

@@ -1,4 +1,4 @@
-//! A panel with two axes: across from zero, up from zero or logarithmic.
+//! A panel with two axes, the upright one linear or logarithmic.
 
 use maud::{Markup, html};
 use model::Unit;
@@ -103,7 +103,7 @@ pub(crate) fn ticks(max: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Returns a round value as people write it: `10 us` with the Greek letter, not `10.0 us`.
+/// Returns a round value without empty decimals: `10 us` with the Greek letter.
 pub(crate) fn round(unit: Unit, value: f64) -> String {
     let written = figure(unit, value);
     let (number, suffix) = written.split_once(' ').unwrap_or((&written, ""));

@@ -9,7 +9,7 @@ use super::matrix::{WIDTH, float};
 use super::palette::INK;
 use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;
-use super::verdicts::tick;
+use super::verdicts::{ratio_mark, tick};
 use crate::comparison::fill;
 use crate::figure::{declared, ratio};
 use crate::published::{Finding, Publication, publications, verdict};
@@ -38,8 +38,6 @@ const FOOT: f64 = 40.0;
 const APART: f64 = 7.0;
 /// Length of the arrow of a direction without a size.
 const ARROW: f64 = 34.0;
-/// Half the height of the ends of an interval.
-const END: f64 = 4.0;
 
 /// Draws the findings; `None` where the experiment states none, or none was measured.
 pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
@@ -205,24 +203,6 @@ impl Row<'_> {
         let rows = self.subject.input.comparison.variants.iter().zip(&self.subject.rows);
         let own = rows.filter(|(variant, _)| variant.name == finding.variant);
         let colour = own.map(|(_, row)| row.colour).next().unwrap_or(INK);
-        let x = self.x(here.effect.ratio);
-        let about = format!("here: {} {}", ratio(here.effect.ratio), finding.interval());
-        html! {
-            g {
-                title { (about) }
-                @if let Some(limits) = here.effect.interval {
-                    @let (low, high) = (self.x(limits.low), self.x(limits.high));
-                    line x1=(px(low)) y1=(px(y)) x2=(px(high)) y2=(px(y)) stroke=(colour)
-                        stroke-width="2.4" {}
-                    @for end in [low, high] {
-                        line x1=(px(end)) y1=(px(y - END)) x2=(px(end)) y2=(px(y + END))
-                            stroke=(colour) stroke-width="1.6" {}
-                    }
-                    circle cx=(px(x)) cy=(px(y)) r="3.4" fill=(colour) {}
-                } @else {
-                    circle cx=(px(x)) cy=(px(y)) r="3.6" class="run" stroke=(colour) {}
-                }
-            }
-        }
+        ratio_mark(&here.effect, y, &|value| self.x(value), colour, "here: ")
     }
 }

@@ -1,4 +1,4 @@
-//! Throughput by second: a panel per variant and step, a line per run.
+//! Throughput by second, a panel per variant and step.
 
 use analysis::interval_operations;
 use maud::{Markup, html};

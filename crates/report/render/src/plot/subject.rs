@@ -56,7 +56,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns whether any variant has the metric in any step.
-    pub(crate) fn knows(&self, metric: &str) -> bool {
+    pub(crate) fn has_metric(&self, metric: &str) -> bool {
         self.steps.iter().flat_map(|step| &step.cells).any(|cell| cell.metric(metric).is_some())
     }
 

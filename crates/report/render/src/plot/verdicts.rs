@@ -123,28 +123,39 @@ impl Column<'_> {
             return text(right, middle + 4.0, "none end", "not known");
         };
         let x = |value: f64| area.x + self.axis.at(value);
-        let about = match effect.interval {
-            Some(limits) => format!("{} {}", ratio(effect.ratio), interval(&limits)),
-            None => format!("{}, no interval", ratio(effect.ratio)),
-        };
         html! {
-            g {
-                title { (about) }
-                @if let Some(limits) = effect.interval {
-                    @let (low, high) = (x(limits.low), x(limits.high));
-                    line x1=(px(low)) y1=(px(middle)) x2=(px(high)) y2=(px(middle))
-                        stroke=(colour) stroke-width="2.4" {}
-                    @for end in [low, high] {
-                        line x1=(px(end)) y1=(px(middle - END)) x2=(px(end)) y2=(px(middle + END))
-                            stroke=(colour) stroke-width="1.6" {}
-                    }
-                    circle cx=(px(x(effect.ratio))) cy=(px(middle)) r="3" fill=(colour) {}
-                } @else {
-                    circle cx=(px(x(effect.ratio))) cy=(px(middle)) r="3.6" class="run"
-                        stroke=(colour) {}
-                }
-            }
+            (ratio_mark(effect, middle, &x, colour, ""))
             (text(right, middle + 4.0, "end", &compared.versus(effect)))
+        }
+    }
+}
+
+/// Draws a ratio at height `y` with its interval; a ring has none.
+pub(crate) fn ratio_mark(
+    effect: &Effect,
+    y: f64,
+    x: &dyn Fn(f64) -> f64,
+    colour: &str,
+    prefix: &str,
+) -> Markup {
+    let value = ratio(effect.ratio);
+    let limits =
+        effect.interval.map_or(", no interval".to_owned(), |of| format!(" {}", interval(&of)));
+    html! {
+        g {
+            title { (prefix) (value) (limits) }
+            @if let Some(limits) = effect.interval {
+                @let (low, high) = (x(limits.low), x(limits.high));
+                line x1=(px(low)) y1=(px(y)) x2=(px(high)) y2=(px(y)) stroke=(colour)
+                    stroke-width="2.4" {}
+                @for end in [low, high] {
+                    line x1=(px(end)) y1=(px(y - END)) x2=(px(end)) y2=(px(y + END))
+                        stroke=(colour) stroke-width="1.6" {}
+                }
+                circle cx=(px(x(effect.ratio))) cy=(px(y)) r="3.4" fill=(colour) {}
+            } @else {
+                circle cx=(px(x(effect.ratio))) cy=(px(y)) r="3.6" class="run" stroke=(colour) {}
+            }
         }
     }
 }

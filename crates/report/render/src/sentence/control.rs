@@ -1,4 +1,4 @@
-//! The control: the base once more, under another name.
+//! The control: a copy of the base under another name.
 
 use model::Label;
 use stats::{Method, Verdict};
@@ -11,13 +11,15 @@ use crate::input::Compared;
 use crate::label::step_heading;
 use crate::trust::many;
 
-/// Returns the differences between the base and its copy; `None` without a control.
+/// Returns the differences between the base and its copy, in a sentence.
+///
+/// `None` without a control.
 pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
     let comparison = compared.comparison;
     let name = comparison.control.as_deref().filter(|name| *name != comparison.base)?;
     let mut tested = 0;
     let mut wrong: Vec<String> = Vec::new();
-    let mut detectable: Vec<String> = Vec::new();
+    let mut detectable: Option<f64> = None;
     for step in &comparison.steps {
         let Some(claim) = Claim::of(step).into_iter().next() else { continue };
         let cell = step.cells.iter().find(|cell| cell.variant == name);
@@ -26,30 +28,31 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
         tested += 1;
         let heading = step_heading(comparison, step);
         if effect.method != Method::None {
-            detectable.push(format!("{} in {heading}", percent(effect.detectable)));
+            detectable = Some(effect.detectable.max(detectable.unwrap_or(0.0)));
         }
         if matches!(effect.verdict, Verdict::Above | Verdict::Below | Verdict::SmallButReal) {
             wrong.push(format!("{heading} ({})", plain(effect)));
         }
     }
-    let is = format!("Control: {name} is {} once more", comparison.base);
+    let is = format!("Control: {name} is a copy of {}", comparison.base);
     if compared.label == Label::Bogus {
         return Some(is + ".");
     }
     if tested == 0 {
         return Some(format!("{is}; no step was finished by both."));
     }
-    let joined = |texts: &[String]| list(&texts.iter().map(String::as_str).collect::<Vec<_>>());
     if !wrong.is_empty() {
+        let wrong: Vec<&str> = wrong.iter().map(String::as_str).collect();
         return Some(format!(
             "{is}, and yet a difference was found in {}: one in 20 such tests is wrong by design, \
              and differences of this size are unreliable here.",
-            joined(&wrong)
+            list(&wrong)
         ));
     }
-    let found = format!("{is}; no difference between the two in {}", many(tested, "step"));
-    if detectable.is_empty() {
-        return Some(found + ".");
-    }
-    Some(format!("{found}. Detectable there: {}.", joined(&detectable)))
+    let power = detectable.map(|share| format!(" (detectable from {} on)", percent(share)));
+    Some(format!(
+        "{is}; no difference between the two in {}{}.",
+        many(tested, "step"),
+        power.unwrap_or_default()
+    ))
 }

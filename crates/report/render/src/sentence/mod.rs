@@ -21,7 +21,7 @@ pub(crate) use detectable::detectable;
 pub(crate) use hidden::hidden;
 pub(crate) use levels::levels;
 pub(crate) use single::Single;
-pub(crate) use step::{list, step_sentence, step_sentences};
+pub(crate) use step::{capital, list, step_sentence, step_sentences};
 pub(crate) use warmup_trim::warmup_trims;
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl Sample {
         self
     }
 
-    /// With a variant that is the base once more.
+    /// With a variant that is a copy of the base.
     pub(crate) fn control(mut self, name: &str) -> Self {
         self.comparison.control = Some(name.to_owned());
         self

@@ -3,7 +3,7 @@
 use stats::{Verdict, Why};
 
 use super::single::{Single, among, plain};
-use super::step::list;
+use super::step::{capital, list};
 use crate::figure::declared;
 
 /// Up to this many variants each has its figure.
@@ -181,11 +181,4 @@ fn phrase(single: &Single<'_>) -> String {
             }
         },
     }
-}
-
-/// Returns `text` with a capital first letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }

@@ -133,6 +133,13 @@ fn unknown<'a>(cells: impl Iterator<Item = &'a CellComparison>, claim: &Claim) -
     (!names.is_empty()).then(|| claim.missing.replace("{}", &list(&names)))
 }
 
+/// Returns `text` with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// Returns `a`, `a and b`, or `a, b and c`.
 pub(crate) fn list(names: &[&str]) -> String {
     match names {
@@ -316,7 +323,7 @@ mod tests {
         };
         assert!(!text_of(&sample(same)).contains("old-again"));
         let control = |sample: &Sample| sample.with(super::super::control).unwrap();
-        insta::assert_snapshot!(control(&sample(same)), @"Control: old-again is old once more; no difference between the two in 1 step. Detectable there: 2.7 % in readrandom.");
-        insta::assert_snapshot!(control(&sample(faster)), @"Control: old-again is old once more, and yet a difference was found in readrandom (+8.0 % [+5.2 %, +11 %]): one in 20 such tests is wrong by design, and differences of this size are unreliable here.");
+        insta::assert_snapshot!(control(&sample(same)), @"Control: old-again is a copy of old; no difference between the two in 1 step (detectable from 2.7 % on).");
+        insta::assert_snapshot!(control(&sample(faster)), @"Control: old-again is a copy of old, and yet a difference was found in readrandom (+8.0 % [+5.2 %, +11 %]): one in 20 such tests is wrong by design, and differences of this size are unreliable here.");
     }
 }

@@ -266,7 +266,7 @@ fn control_has_a_row_and_a_note() {
     insta::assert_snapshot!(compared(&fixture, Format::Text, Style::default()));
     let answer = answer(&fixture, Style::default());
     assert!(answer.contains("rocksdb-9.10-again (control)"), "{answer}");
-    assert!(answer.contains("Control: rocksdb-9.10-again is rocksdb-9.10 once more"), "{answer}");
+    assert!(answer.contains("Control: rocksdb-9.10-again is a copy of rocksdb-9.10"), "{answer}");
 }
 
 #[test]
