@@ -1,12 +1,11 @@
-//! How numbers are written: three digits, a unit people read, one scale per range.
+//! Number formatting: three digits, a readable unit, one scale per range.
 //!
-//! Not here: which number is shown. Every table, plot and sentence writes its numbers through
-//! this module, so they look the same everywhere.
+//! Every table, plot and sentence formats its numbers here.
 
 use model::Unit;
 use stats::{Effect, Interval, Spread, Verdict};
 
-/// What stands where a value is not known.
+/// Placeholder of an unknown value.
 pub const MISSING: &str = "NA";
 
 /// Scale of a unit: from which value on, divided by what, with which suffix.
@@ -24,7 +23,7 @@ const BINARY: &[Scale] = &[
 const SPAN: &[Scale] =
     &[(1e9, 1e9, " s"), (1e6, 1e6, " ms"), (1e3, 1e3, " \u{b5}s"), (0.0, 1.0, " ns")];
 
-/// Returns `value` with two or three significant digits and no exponent: `251`, `14.1`, `0.012`.
+/// Returns `value` with two or three significant digits: `251`, `14.1`, `0.012`.
 ///
 /// Positive values below 0.001 are written `<0.001`, never 0.
 #[must_use]
@@ -47,14 +46,14 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// Returns `value` as a quantity of `unit`: `251 k`, `14.1 us` with the Greek letter, `1.50 GiB`.
+/// Returns `value` as a quantity of `unit`: `251 k`, `1.50 GiB`.
 #[must_use]
 pub fn figure(unit: Unit, value: f64) -> String {
     let scale = scale_of(unit, value);
     format!("{}{}", digits(value * scale.0), scale.1)
 }
 
-/// Returns the range of `spread` in the scale of its median, without unit: `248..255`.
+/// Returns the range of `spread` in its median's scale: `248..255`.
 #[must_use]
 pub fn range(unit: Unit, spread: &Spread) -> String {
     let scale = scale_of(unit, spread.median).0;
@@ -67,7 +66,7 @@ pub fn ratio(value: f64) -> String {
     digits(value)
 }
 
-/// Returns the sign of an effect's verdict; it says direction, not whether that is good.
+/// Returns the sign of an effect's verdict: its direction.
 ///
 /// Full triangles are beyond the margin, hollow ones real and within it.
 #[must_use]
@@ -82,7 +81,7 @@ pub fn sign(effect: &Effect) -> &'static str {
     }
 }
 
-/// Returns two limits as every interval is written, `[low, high]`; a range of runs has two dots.
+/// Returns the limits of an interval: `[low, high]`.
 #[must_use]
 pub fn limits(low: impl std::fmt::Display, high: impl std::fmt::Display) -> String {
     format!("[{low}, {high}]")
@@ -102,7 +101,7 @@ pub fn interval(of: &Interval) -> String {
     limits(limit(of.low), limit(of.high))
 }
 
-/// Returns a share of one in percent: `2.7 %`, `12 %`, `0.04 %`.
+/// Returns a share in percent: `2.7 %`, `12 %`, `0.04 %`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let value = 100.0 * share;
@@ -114,14 +113,14 @@ pub fn percent(share: f64) -> String {
     format!("{value:.places$} %")
 }
 
-/// Returns a declared share in percent, without zeros that say nothing: `2 %`, `0.5 %`.
+/// Returns a declared share in percent without trailing zeros: `0.5 %`.
 #[must_use]
 pub fn declared(share: f64) -> String {
     let text = format!("{:.2}", 100.0 * share);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Returns a ratio as a change with its sign: `+8.0 %`, `-12 %`.
+/// Returns a ratio as a signed change: `+8.0 %`, `-12 %`.
 #[must_use]
 pub fn change(ratio: f64) -> String {
     let share = ratio - 1.0;
@@ -144,7 +143,7 @@ pub fn count(value: u64) -> String {
     grouped
 }
 
-/// Returns the unit's name as machines read it: in these units CSV files give their values.
+/// Returns the unit's name in CSV files.
 #[must_use]
 pub const fn unit_name(unit: Unit) -> &'static str {
     match unit {

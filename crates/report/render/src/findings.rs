@@ -1,4 +1,4 @@
-//! Findings by themselves, and the rules behind them: what `assay lint` prints.
+//! Findings and lint rules: the output of `assay lint`.
 
 use lint::{LintFinding, Rule, label};
 use model::record::Severity;
@@ -6,19 +6,21 @@ use serde_json::{Value, json};
 
 use crate::comparison::fill;
 use crate::format::Style;
+use crate::sentence::capital;
 use crate::trust::{many, place};
 
 /// Columns before the text of a part: `  Trigger  `.
 const INDENT: usize = 11;
 
-/// Returns findings grouped by gravity, each with code, name, what was seen and what to do; the
-/// first line is the label that they leave, with every waiver.
+/// Returns findings grouped by severity below the label they leave.
+///
+/// Each has code, name, evidence and remedy; the first line lists every waiver.
 #[must_use]
 pub fn render_findings(what: &str, found: &[LintFinding], style: Style) -> String {
     let mut parts = vec![fill(&headline(what, found), style.width)];
     let groups = [
         ("Blocking", Some(Severity::Blocking)),
-        ("Doubts", Some(Severity::Warning)),
+        ("Warnings", Some(Severity::Warning)),
         ("Notes", Some(Severity::Note)),
         ("Waived", None),
     ];
@@ -39,7 +41,7 @@ pub fn render_findings(what: &str, found: &[LintFinding], style: Style) -> Strin
     parts.join("\n\n") + "\n"
 }
 
-/// Returns the label and what left it, in one line.
+/// Returns the label and the number of findings, in one line.
 fn headline(what: &str, found: &[LintFinding]) -> String {
     let label = label(found);
     let waived: Vec<String> = found
@@ -51,45 +53,38 @@ fn headline(what: &str, found: &[LintFinding]) -> String {
     };
     let counts = [
         (count(Severity::Blocking), "blocking finding"),
-        (count(Severity::Warning), "doubt"),
+        (count(Severity::Warning), "warning"),
         (count(Severity::Note), "note"),
     ];
-    let told = counts.iter().filter(|(count, _)| *count > 0);
-    let told = told.map(|(count, noun)| many(*count, noun));
-    let told: Vec<String> = told.chain(waived).collect();
-    let told = if told.is_empty() { "nothing was found".to_owned() } else { told.join(", ") };
-    format!("{what}: {label}, {}. {}.", label.meaning(), sentence(&told))
-}
-
-/// Returns text that begins with a capital letter.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    first + letters.as_str()
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts = counts.map(|(count, noun)| many(*count, noun));
+    let parts: Vec<String> = counts.chain(waived).collect();
+    let found = if parts.is_empty() { "nothing was found".to_owned() } else { parts.join(", ") };
+    format!("{what}: {label}, {}. {}.", label.meaning(), capital(&found))
 }
 
 fn entry(one: &LintFinding, style: Style) -> String {
     let head = format!("  {} {}", one.code, one.name);
-    let mut parts = vec![("Seen", format!("{}{}", one.evidence, place(one)))];
+    let mut parts = vec![("Evidence", format!("{}{}", one.evidence, place(one)))];
     parts.push(("Remedy", one.remedy.clone()));
     parts.extend(one.waived.clone().map(|reason| ("Waived", reason)));
     let lines = parts.iter().map(|(name, text)| part(name, text, 2, style));
     std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns one rule with what it is about, and what it found where something was looked at.
+/// Returns one rule with its texts and its findings.
 #[must_use]
 pub fn render_rule(rule: &Rule, found: &[LintFinding], style: Style) -> String {
     let moments = rule.moments().join(", ");
     let mut lines = vec![format!(
-        "{} {} ({}; asked of {moments})",
+        "{} {} ({}; checked on {moments})",
         rule.code,
         rule.name,
-        gravity(rule.severity)
+        severity_name(rule.severity)
     )];
     let own = found.iter().filter(|one| one.code == rule.code);
     let evidence =
-        own.map(|one| part("Seen", &format!("{}{}", one.evidence, place(one)), 0, style));
+        own.map(|one| part("Evidence", &format!("{}{}", one.evidence, place(one)), 0, style));
     lines.extend(evidence);
     let texts = [
         ("Trigger", rule.trigger),
@@ -109,7 +104,7 @@ pub fn render_rules(rules: &[&Rule]) -> String {
         format!(
             "{}  {:<8}  {:<width$}  {}",
             rule.code,
-            gravity(rule.severity),
+            severity_name(rule.severity),
             rule.name,
             rule.moments().join(", ")
         )
@@ -117,18 +112,20 @@ pub fn render_rules(rules: &[&Rule]) -> String {
     rules.iter().map(line).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// Returns what was found of each thing that was looked at, with its label, for programs.
+/// Returns the findings of each checked item with its label, as JSON.
 #[must_use]
-pub fn findings_json<'a>(looked: impl IntoIterator<Item = (&'a str, &'a [LintFinding])>) -> String {
+pub fn findings_json<'a>(
+    checked: impl IntoIterator<Item = (&'a str, &'a [LintFinding])>,
+) -> String {
     let one = |(what, found): (&str, &[LintFinding])| json!({ "what": what, "label": label(found), "findings": found });
-    format!("{:#}", looked.into_iter().map(one).collect::<Value>())
+    format!("{:#}", checked.into_iter().map(one).collect::<Value>())
 }
 
-/// Returns a severity in a word.
-const fn gravity(severity: Severity) -> &'static str {
+/// Returns the name of a severity.
+const fn severity_name(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
-        Severity::Warning => "doubt",
+        Severity::Warning => "warning",
         Severity::Blocking => "blocking",
     }
 }
@@ -163,30 +160,32 @@ mod tests {
     const STYLE: Style = Style { width: 90, has_colour: false, has_costs: false };
 
     #[test]
-    fn findings_are_grouped_by_gravity() {
+    fn findings_are_grouped_by_severity() {
         let all = [found("A001", None), found("A010", None)];
         assert_snapshot!(render_findings("sample", &all, STYLE));
-        let said = render_findings("sample", &[], STYLE);
-        assert_eq!(said, "sample: TRUE, no rule doubts it. Nothing was found.\n");
+        let text = render_findings("sample", &[], STYLE);
+        let label = model::Label::True.meaning();
+        assert_eq!(text, format!("sample: TRUE, {label}. Nothing was found.\n"));
     }
 
     #[test]
-    fn a_waiver_stands_in_the_first_line() {
+    fn waiver_stands_in_the_first_line() {
         let all = [found("A001", Some("the class is the question"))];
-        let said = render_findings("sample", &all, STYLE);
-        let first = "sample: TRUE, no rule doubts it. A001 waived: the class is the question.";
-        assert_eq!(said.lines().next(), Some(first));
-        assert_snapshot!(said);
+        let text = render_findings("sample", &all, STYLE);
+        let label = model::Label::True.meaning();
+        let first = format!("sample: TRUE, {label}. A001 waived: the class is the question.");
+        assert_eq!(text.lines().next(), Some(first.as_str()));
+        assert_snapshot!(text);
     }
 
     #[test]
-    fn a_rule_is_explained_with_what_it_found() {
+    fn rule_is_explained_with_its_findings() {
         let rule = lint::find("a003").expect("a rule");
         assert_snapshot!(render_rule(rule, &[found("A003", None)], STYLE));
     }
 
     #[test]
-    fn findings_are_data() {
+    fn findings_are_written_as_json() {
         assert_snapshot!(findings_json([("sample", &[found("A001", None)][..])]));
     }
 

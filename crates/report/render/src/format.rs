@@ -1,8 +1,8 @@
-//! In which form an answer is given.
+//! Output formats and text style.
 
 use std::str::FromStr;
 
-/// A form of output.
+/// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
     /// Aligned text for a terminal.
@@ -17,10 +17,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every form.
+    /// Every format.
     pub const ALL: [Self; 4] = [Self::Text, Self::Markdown, Self::Csv, Self::Json];
 
-    /// Returns the form's name as typed.
+    /// Returns the format's name as typed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl FromStr for Format {
     }
 }
 
-/// How text output looks.
+/// Width, colour and extent of text output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Columns of the terminal.
@@ -53,7 +53,7 @@ pub struct Style {
 }
 
 impl Default for Style {
-    /// Returns what suits a file or a pipe: 120 columns, no colour, no costs.
+    /// Returns the style of a file or pipe: 120 columns, no colour.
     fn default() -> Self {
         Self { width: 120, has_colour: false, has_costs: false }
     }

@@ -1,4 +1,4 @@
-//! Everything a report is made from.
+//! Input of every report.
 
 use analysis::{
     Comparison, RateCurve, Reproduction, Scaling, StepComparison, rate_curves, scalability,
@@ -19,25 +19,23 @@ pub struct ReportInput<'a> {
     pub manifest: &'a Manifest,
     /// Its runs.
     pub runs: &'a [RunRecord],
-    /// Each run's intervals, in the order of `runs`; a run without any may have an empty entry.
+    /// Each run's intervals, in the order of `runs`; may be empty.
     pub intervals: &'a [Vec<IntervalRecord>],
     /// The comparison of these runs.
     pub comparison: &'a Comparison,
-    /// What doubts it, the gravest first.
+    /// Lint findings, the most severe first.
     pub findings: &'a [LintFinding],
 }
 
-/// A comparison with what only the runs behind it can tell.
+/// A comparison with the runs, findings and curves behind it.
 #[derive(Debug, Clone)]
 pub struct Compared<'a> {
     pub(crate) comparison: &'a Comparison,
     pub(crate) meta: &'a Meta,
-    /// What doubts it, the gravest first.
+    /// Lint findings, the most severe first.
     pub(crate) findings: &'a [LintFinding],
     /// How far it can be trusted.
     pub(crate) label: Label,
-    /// CPUs of the machine; 0 when it does not tell.
-    pub(crate) cpus: u32,
     /// The runs that count.
     runs: Vec<&'a RunRecord>,
     /// How response times grow with the rate.
@@ -47,7 +45,7 @@ pub struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// Returns the comparison of `runs`, all of `host`, with their curves and what doubts them.
+    /// Returns the comparison of `runs`, all of `host`, with curves and findings.
     #[must_use]
     pub fn of(
         comparison: &'a Comparison,
@@ -61,7 +59,6 @@ impl<'a> Compared<'a> {
             meta,
             findings,
             label: lint::label(findings),
-            cpus: host.cpus,
             runs: runs.iter().filter(|run| run.invalid.is_none()).collect(),
             curves: rate_curves(runs),
             scalings: scalability(runs, host),
@@ -73,17 +70,17 @@ impl<'a> Compared<'a> {
         (self.label != Label::Bogus).then_some(effect.verdict)
     }
 
-    /// Returns what became of a published finding; `None` where no verdict may be drawn.
+    /// Returns the outcome of a published finding; `None` where no verdict may be drawn.
     pub(crate) fn reproduction(&self, of: Reproduction) -> Option<Reproduction> {
-        let is_told = self.label != Label::Bogus || of == Reproduction::NotMeasured;
-        is_told.then_some(of)
+        let is_allowed = self.label != Label::Bogus || of == Reproduction::NotMeasured;
+        is_allowed.then_some(of)
     }
 
-    /// Returns a variant's engine and version, as its runs tell them; `None` without a run.
+    /// Returns a variant's engine and version as its runs report them; `None` without a run.
     pub(crate) fn build(&self, variant: &str) -> Option<String> {
         let run = self.runs.iter().find(|run| run.cell.variant == variant)?;
-        let told = run.identity.as_ref().map(|it| format!("{} {}", it.engine, it.version));
-        Some(told.unwrap_or_else(|| run.variant.build.to_string()))
+        let reported = run.identity.as_ref().map(|it| format!("{} {}", it.engine, it.version));
+        Some(reported.unwrap_or_else(|| run.variant.build.to_string()))
     }
 
     /// Returns a ratio with the sign of its verdict, alone where no verdict may be drawn.
@@ -108,7 +105,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// Returns whether a variant is the base once more.
+    /// Returns whether a variant is the control, a copy of the base.
     pub(crate) fn is_control(&self, variant: &str) -> bool {
         self.comparison.control.as_deref() == Some(variant)
     }
@@ -121,8 +118,9 @@ impl<'a> Compared<'a> {
         own.filter(|record| record.index == step.index).collect()
     }
 
-    /// Returns whether the step was an open loop or a search in any run: its seconds are told with
-    /// response times and probes.
+    /// Returns whether the step was an open loop or a search in any run.
+    ///
+    /// Its seconds have response times and probes.
     pub(crate) fn has_track(&self, step: &StepComparison) -> bool {
         let variants = self.comparison.variants.iter();
         let mut records = variants.flat_map(|variant| self.records(step, &variant.name));

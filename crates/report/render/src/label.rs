@@ -4,19 +4,19 @@ use analysis::{Comparison, IncompleteRun, Measured, StepComparison};
 use model::{Better, Label, OpUnit};
 
 use crate::input::Compared;
-use crate::pipeline::compared_ahead;
+use crate::pipeline::pipelined_steps;
 use crate::table::Cell;
 use crate::{figure, method, trust};
 
 /// The metric that answers most questions.
 pub(crate) const THROUGHPUT: &str = "throughput_ops_per_s";
-/// What answers where client and server share one CPU.
+/// The main metric where client and server share one CPU.
 pub(crate) const SERVER_CPU: &str = "server_cpu_us_per_op";
-/// What arrived, where the experiment gives the rate.
+/// Arrivals per second, where the experiment gives the rate.
 pub(crate) const OFFERED: &str = "offered_ops_per_s";
-/// What kept the limit.
+/// Operations within the limit.
 pub(crate) const GOODPUT: &str = "goodput_ops_per_s";
-/// What a search for a rate found.
+/// The highest rate found by a search.
 pub(crate) const SUSTAINABLE: &str = "sustainable_ops_per_s";
 
 /// From this many levels of clients on, a table has a row per level and not a column per step.
@@ -63,8 +63,10 @@ pub(crate) fn measured_steps(comparison: &Comparison) -> Vec<&StepComparison> {
     comparison.steps.iter().filter(has_throughput).collect()
 }
 
-/// Returns a step's heading: its name, what tells it from others of that name (its distribution,
-/// else its place), its clients when there are several levels.
+/// Returns a step's heading: name, distribution or place, clients.
+///
+/// Distribution, else place, stand where another step has the same name; clients where there are
+/// several levels.
 pub(crate) fn step_heading(comparison: &Comparison, step: &StepComparison) -> String {
     let is_twin = |other: &&StepComparison| {
         other.clients == step.clients && other.name == step.name && other.index != step.index
@@ -72,8 +74,8 @@ pub(crate) fn step_heading(comparison: &Comparison, step: &StepComparison) -> St
     let mut heading = step.name.clone();
     let mut twins = comparison.steps.iter().filter(|other| is_twin(other)).peekable();
     if twins.peek().is_some() {
-        let is_told_apart = twins.all(|twin| twin.distribution != step.distribution);
-        heading.push_str(&match is_told_apart {
+        let has_own_distribution = twins.all(|twin| twin.distribution != step.distribution);
+        heading.push_str(&match has_own_distribution {
             true => format!(" ({})", step.distribution),
             false => format!(" (step {})", step.index + 1),
         });
@@ -84,12 +86,12 @@ pub(crate) fn step_heading(comparison: &Comparison, step: &StepComparison) -> St
     heading
 }
 
-/// Returns what a step's throughput is told in.
+/// Returns the unit of a step's throughput.
 pub(crate) const fn rate_unit(step: &StepComparison) -> &'static str {
     if counts_rows(step) { "rows/s" } else { "ops/s" }
 }
 
-/// Returns what answers for a closed loop: its metric, and what that is told in.
+/// Returns the main metric of a closed loop, with its unit.
 pub(crate) fn answer(step: &StepComparison) -> (&'static str, &'static str) {
     match step.primary {
         Some(SERVER_CPU) if counts_rows(step) => (SERVER_CPU, "server CPU/row"),
@@ -103,12 +105,12 @@ pub(crate) const fn counts_rows(step: &StepComparison) -> bool {
     matches!(step.unit, OpUnit::Row | OpUnit::Rows(_))
 }
 
-/// Returns what tells one level of clients from another in a heading.
+/// Returns the level of clients as a suffix of headings.
 pub(crate) fn level_suffix(clients: u32) -> String {
     format!(", {}", model::units::clients(clients))
 }
 
-/// Returns a variant's name, marked when it is the base or the base once more.
+/// Returns a variant's name, marked as base or control.
 pub(crate) fn variant_label(comparison: &Comparison, variant: &str) -> String {
     if variant == comparison.base {
         format!("{variant} (base)")
@@ -136,7 +138,7 @@ pub(crate) fn versus_cell(
 pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
     if compared.label == Label::Bogus {
         return format!(
-            "Ratios without a verdict: {} stands against one.",
+            "Ratios without a verdict: blocked by {}.",
             trust::blocking(compared, false)
         );
     }
@@ -152,30 +154,30 @@ pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
     )
 }
 
-/// Said where no run is left.
-pub(crate) const INVALID: &str = "Nothing is counted: the runs there are are invalid.";
+/// Message where no run is left.
+pub(crate) const INVALID: &str = "Nothing is counted: all runs are invalid.";
 
-/// Returns how many runs there are, and what intervals rest on.
+/// Returns the number of runs and the method of the intervals.
 pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
     let comparison = compared.comparison;
     let Some((fewest, most)) = comparison.runs_per_cell() else {
         let is_known = !comparison.invalid.is_empty();
-        let told = if is_known { INVALID } else { "No step was finished by any run." };
-        return told.to_owned();
+        let why = if is_known { INVALID } else { "No step was finished by any run." };
+        return why.to_owned();
     };
     let runs = match (fewest, most) {
         (1, 1) => "One run per cell".to_owned(),
         (fewest, most) if fewest == most => format!("{most} interleaved runs per cell"),
         (fewest, most) => format!("{fewest} to {most} interleaved runs per cell"),
     };
-    let ahead = compared_ahead(compared).map_or(String::new(), |ahead| format!(" {ahead}"));
+    let in_flight = pipelined_steps(compared).map_or(String::new(), |text| format!(" {text}"));
     let methods = method::methods(comparison);
     if comparison.variants.len() < 2 {
-        format!("{runs}.{ahead}")
+        format!("{runs}.{in_flight}")
     } else if methods.is_empty() {
-        format!("{runs}: no interval, run-to-run noise is unknown.{ahead}")
+        format!("{runs}: no interval, run-to-run noise is unknown.{in_flight}")
     } else {
-        format!("{runs}; intervals of ratios: {}.{ahead}", methods.join("; "))
+        format!("{runs}; intervals of ratios: {}.{in_flight}", methods.join("; "))
     }
 }
 

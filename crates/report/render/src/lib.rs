@@ -1,12 +1,11 @@
-//! Shows what the records of an experiment say: tables, pictures, a page, a post.
+//! Reports of an experiment: tables, pictures, a page, a post.
 //!
-//! It is not where numbers are made: metrics, medians and ratios come from `analysis`, names and
-//! units from `model`. It stands last in the flow before the programs, and returns text and bytes:
+//! Metrics, medians and ratios come from `analysis`, names and units from `model`. It stands last in the flow before the programs, and returns text and bytes:
 //! it reads no file, no clock and no environment, and writes none.
 //!
 //! Invariants: the same input gives the same bytes; the base, the number of runs, the durability
-//! class, incomplete runs and doubts go wherever the numbers go; colour is never the only sign;
-//! what is not known is written `NA`, never 0; a page needs neither network nor script.
+//! class, incomplete runs and warnings go wherever the numbers go; colour is never the only sign;
+//! an unknown value is written `NA`, never 0; a page needs neither network nor script.
 //!
 //! To add a format of the comparison, see [`comparison`]; a picture, `plot`; a section of the
 //! page, [`html`].

@@ -17,7 +17,7 @@ pub struct RunSummary {
     pub started_at: String,
     /// Steps executed.
     pub steps: usize,
-    /// How it ended, in one phrase; and why it must not be used, when it is invalid.
+    /// How it ended, and why it is invalid if so.
     pub end: String,
     /// Whether every step was executed and may be used.
     pub is_complete: bool,
@@ -45,11 +45,11 @@ impl RunSummary {
     }
 }
 
-/// Returns the runs as a table, grouped by experiment in the order given.
+/// Returns the runs as a table, grouped by experiment.
 #[must_use]
 pub fn render_list(runs: &[RunSummary], style: Style) -> String {
     if runs.is_empty() {
-        return "No runs are kept here yet: `assay run` makes some.\n".to_owned();
+        return "No runs are stored here yet: `assay run` makes some.\n".to_owned();
     }
     let mut parts = Vec::new();
     for group in runs.chunk_by(|one, next| experiment(&one.id) == experiment(&next.id)) {
@@ -66,7 +66,7 @@ pub fn render_list(runs: &[RunSummary], style: Style) -> String {
             ]);
         }
         table.align_left(&[1, 2, 4]);
-        // The phrase of how a run ended may be long; a list is never cut into blocks.
+        // The phrase of how a run ended may be long; a list is never split into blocks.
         let rows = table.text(usize::MAX, style.has_colour);
         let head = experiment(&group[0].id);
         parts.push(format!("{head}  {complete} of {} runs complete\n{rows}", group.len()));

@@ -1,11 +1,11 @@
-//! What a table's caption says about the experiment behind it.
+//! Captions: the facts of an experiment.
 
 use model::{Durability, Experiment, Host, Manifest, Waiver};
 use serde::Serialize;
 
 use crate::figure::count;
 
-/// The experiment in the few words that captions need.
+/// The facts of an experiment that captions need.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Meta {
     /// Identifier of the archive entry.
@@ -16,18 +16,18 @@ pub struct Meta {
     pub question: String,
     /// The machine in one line.
     pub host: String,
-    /// The rows in one line, with the cap on memory where there is one.
+    /// The rows in one line, with any cap on memory.
     pub data: String,
-    /// The durability class and its promise, or the classes when they differ.
+    /// The durability class and its guarantee, or the classes when they differ.
     pub durability: String,
     /// Rules that the author set aside.
     pub waivers: Vec<Waiver>,
-    /// Repetitions that told how many were needed; `None` where none were added.
+    /// Repetitions of the pilot; `None` where none were added after it.
     pub pilot_repetitions: Option<u32>,
 }
 
 impl Meta {
-    /// Returns what captions say of the experiment of `manifest`.
+    /// Returns the facts of the experiment of `manifest`.
     #[must_use]
     pub fn of(manifest: &Manifest) -> Self {
         let experiment = &manifest.plan.experiment;
@@ -44,7 +44,7 @@ impl Meta {
     }
 }
 
-/// Returns the machine in one line: what changes numbers most, most important first.
+/// Returns the machine in one line, the most important facts first.
 pub(crate) fn host_line(host: &Host) -> String {
     let cpu = host.cpu_model.as_deref().unwrap_or("CPU");
     let disk: Vec<&str> =
@@ -59,7 +59,7 @@ pub(crate) fn host_line(host: &Host) -> String {
     parts.join(" \u{b7} ")
 }
 
-/// Returns how many rows of which size there are, and how much memory for them.
+/// Returns number and size of the rows, and any cap on memory.
 fn data_line(experiment: &Experiment) -> String {
     let data = &experiment.data;
     let rows = count(data.rows);
@@ -70,21 +70,21 @@ fn data_line(experiment: &Experiment) -> String {
     }
 }
 
-/// Returns the durability class of all variants with its promise, or each class with its variants.
+/// Returns the durability class with its guarantee, or each class with its variants.
 fn durability_line(experiment: &Experiment) -> String {
     let of_class = |class: &Durability| {
         let own = experiment.variants.iter().filter(|one| one.settings.durability == *class);
         own.map(|variant| variant.name.as_str()).collect::<Vec<_>>()
     };
-    let tell = |class: &Durability| format!("{class} ({})", class.guarantee());
+    let text = |class: &Durability| format!("{class} ({})", class.guarantee());
     let used: Vec<Durability> =
         Durability::ALL.into_iter().filter(|class| !of_class(class).is_empty()).collect();
     match &used[..] {
-        [only] => format!("durability class {}", tell(only)),
+        [only] => format!("durability class {}", text(only)),
         classes => {
-            let told = |class| format!("{}: {}", tell(class), of_class(class).join(", "));
-            let told: Vec<String> = classes.iter().map(told).collect();
-            format!("durability classes DIFFER: {}", told.join("; "))
+            let part = |class| format!("{}: {}", text(class), of_class(class).join(", "));
+            let parts: Vec<String> = classes.iter().map(part).collect();
+            format!("durability classes DIFFER: {}", parts.join("; "))
         }
     }
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_that_tells_little_still_has_a_line() {
+    fn host_with_few_facts_still_has_a_line() {
         let host = Host {
             cpus: 4,
             memory_bytes: Bytes::GIB,

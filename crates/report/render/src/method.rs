@@ -1,6 +1,4 @@
-//! How verdicts were reached: intervals, where the noise is known from, families.
-//!
-//! Not a statistic: what was done stands in the comparison, this module says it.
+//! Methods behind verdicts: intervals, origin of the noise, families.
 
 use analysis::{Comparison, Family, Noise};
 use stats::{Effect, Method};
@@ -16,7 +14,7 @@ const NAMES: [(Method, &str); 5] = [
     (Method::History, "t on logarithms with the noise of other runs"),
 ];
 
-/// Returns the ways in which the intervals of the steps' own questions were found, each once.
+/// Returns the interval methods of the steps' own questions, each once.
 pub(crate) fn methods(comparison: &Comparison) -> Vec<&'static str> {
     let is_used = |method: Method| primary_effects(comparison).any(|it| it.method == method);
     NAMES.iter().filter(|(method, _)| is_used(*method)).map(|(_, name)| *name).collect()
@@ -32,7 +30,7 @@ pub(crate) fn primary_effects(comparison: &Comparison) -> impl Iterator<Item = &
     })
 }
 
-/// Returns where the noise behind an effect is known from.
+/// Returns the origin of the noise behind an effect.
 pub(crate) fn origin(method: Method, noise: Option<&Noise>) -> String {
     match method {
         Method::Moderated | Method::History => {
@@ -40,7 +38,7 @@ pub(crate) fn origin(method: Method, noise: Option<&Noise>) -> String {
         }
         Method::Pooled | Method::Welch => "from these runs".to_owned(),
         Method::Paired => "from these runs, block by block".to_owned(),
-        Method::None => "assumed, for nothing is known of it here".to_owned(),
+        Method::None => "assumed, not measured".to_owned(),
     }
 }
 
@@ -64,13 +62,12 @@ fn earlier(noise: &Noise) -> String {
 
 /// Returns how a family of comparisons was adjusted; `None` for an empty one.
 ///
-/// Source: Y. Benjamini and Y. Hochberg, 1995, "Controlling the false discovery rate", Journal of
-/// the Royal Statistical Society B 57.
+/// Source: [Benjamini 1995].
 pub(crate) fn family(family: &Family) -> Option<String> {
     (family.comparisons > 0).then(|| {
         format!(
-            "{}; {} told if each were the only one, {} of them taken back because so many are \
-             looked at (Benjamini and Hochberg, false discoveries 5 %)",
+            "{}; {} significant without adjustment, {} of them withdrawn by it (Benjamini-Hochberg, \
+             false discovery rate 5 %)",
             many(family.comparisons as usize, "comparison"),
             many(family.told as usize, "difference"),
             family.withdrawn

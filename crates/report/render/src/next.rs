@@ -1,4 +1,4 @@
-//! What to do next: the commands that would answer what a comparison leaves open.
+//! Next steps: commands that answer what a comparison leaves open.
 
 use analysis::StepComparison;
 use model::Label;
@@ -8,7 +8,7 @@ use crate::figure::declared;
 use crate::input::Compared;
 use crate::label::{SERVER_CPU, THROUGHPUT};
 
-/// Returns commands, the most useful first; each can be pasted into a shell.
+/// Returns shell commands, the most useful first.
 #[must_use]
 pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
     let name = &compared.meta.name;
@@ -37,9 +37,9 @@ fn is_too_coarse(compared: &Compared<'_>) -> bool {
     own_questions(compared).any(|(_, _, effect)| open(effect))
 }
 
-/// Fewest repetitions that tell how many more are needed.
+/// Fewest repetitions of a pilot from which the number needed is computed.
 ///
-/// Source: the project's reference, analysis, section 2, pilot.
+/// Source: [Stein 1945], two-stage sampling; three is our choice: fewer give no usable variance.
 const PILOT_MIN: u32 = 3;
 
 /// Returns whether more repetitions can be added, and are worth it: once, to a pilot.
@@ -68,8 +68,8 @@ fn own_questions<'a>(
     compared: &'a Compared<'_>,
 ) -> impl Iterator<Item = (&'a StepComparison, &'a str, &'a Effect)> {
     compared.comparison.steps.iter().flat_map(move |step| {
-        let told = step.cells.iter().filter(move |cell| !compared.is_control(&cell.variant));
-        told.filter_map(move |cell| {
+        let cells = step.cells.iter().filter(move |cell| !compared.is_control(&cell.variant));
+        cells.filter_map(move |cell| {
             let effect = cell.metric(step.primary?)?.versus_base.as_ref()?;
             Some((step, cell.variant.as_str(), effect))
         })

@@ -1,12 +1,12 @@
-//! Which steps had several operations in flight per client.
+//! Steps with several operations in flight per client.
 
 use model::{Load, StepRecord};
 
 use crate::input::Compared;
 use crate::label::step_heading;
 
-/// Returns what must be known of the times of a comparison's pipelined steps; `None` without any.
-pub(crate) fn compared_ahead(compared: &Compared<'_>) -> Option<String> {
+/// Returns the note on a comparison's pipelined steps; `None` without any.
+pub(crate) fn pipelined_steps(compared: &Compared<'_>) -> Option<String> {
     let comparison = compared.comparison;
     sentence(comparison.steps.iter().filter_map(|step| {
         let variants = comparison.variants.iter();
@@ -15,10 +15,13 @@ pub(crate) fn compared_ahead(compared: &Compared<'_>) -> Option<String> {
     }))
 }
 
-/// Returns the same of one run.
-pub(crate) fn run_ahead<'r>(steps: impl IntoIterator<Item = &'r StepRecord>) -> Option<String> {
-    let ahead = steps.into_iter().filter_map(|step| Some((step.step.name.clone(), depth(step)?)));
-    sentence(ahead)
+/// Returns the note on the pipelined steps of one run.
+pub(crate) fn run_pipelined_steps<'r>(
+    steps: impl IntoIterator<Item = &'r StepRecord>,
+) -> Option<String> {
+    let pipelined =
+        steps.into_iter().filter_map(|step| Some((step.step.name.clone(), depth(step)?)));
+    sentence(pipelined)
 }
 
 const fn depth(record: &StepRecord) -> Option<u32> {
@@ -26,11 +29,11 @@ const fn depth(record: &StepRecord) -> Option<u32> {
 }
 
 fn sentence(steps: impl Iterator<Item = (String, u32)>) -> Option<String> {
-    let told: Vec<_> = steps.map(|(step, depth)| format!("{depth} in {step}")).collect();
-    (!told.is_empty()).then(|| {
+    let parts: Vec<_> = steps.map(|(step, depth)| format!("{depth} in {step}")).collect();
+    (!parts.is_empty()).then(|| {
         format!(
-            "Operations in flight per client: {}; their times hold the wait behind those sent before.",
-            told.join(", ")
+            "Operations in flight per client: {}; their times include the wait behind earlier ones.",
+            parts.join(", ")
         )
     })
 }
@@ -48,11 +51,11 @@ mod tests {
             StepRecord::new(0, step)
         };
         let steps = [step("a", Load::Closed), step("b", Load::Pipelined(16))];
-        assert_eq!(run_ahead(&steps[..1]), None);
+        assert_eq!(run_pipelined_steps(&steps[..1]), None);
         assert_eq!(
-            run_ahead(&steps).unwrap(),
-            "Operations in flight per client: 16 in b; their times hold the wait behind those sent \
-             before."
+            run_pipelined_steps(&steps).unwrap(),
+            "Operations in flight per client: 16 in b; their times include the wait behind \
+             earlier ones."
         );
     }
 }

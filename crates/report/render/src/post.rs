@@ -1,4 +1,4 @@
-//! The report as Markdown with SVG files beside it, for a post.
+//! The report as Markdown with SVG files, for a post.
 
 use crate::comparison::render_comparison;
 use crate::explain::{Chosen, chosen};
@@ -8,7 +8,7 @@ use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, Subject, gallery};
 
-/// Returns the files of a post: `report.md` and the pictures it names, each with its content.
+/// Returns the files of a post: `report.md` and its pictures.
 #[must_use]
 pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let meta = Meta::of(input.manifest);
@@ -23,17 +23,17 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let all = [&pictures.answer, &pictures.more, &pictures.costs].into_iter().flatten();
     let drawn: Vec<&Picture> = pictures.published.iter().chain(all).collect();
     for picture in &drawn {
-        let words = &picture.words;
+        let labels = &picture.labels;
         parts.push(format!(
             "## {0}\n\n![{0}]({1}.svg)\n\n{2}",
-            words.title, words.name, words.caption
+            labels.title, labels.name, labels.caption
         ));
     }
     let line = command(&input.manifest.command_line);
     parts.push(format!("## To repeat it\n\n```sh\n{line}\n```"));
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
     let mut files = vec![("report.md".to_owned(), (text + "\n").into_bytes())];
-    let file = |picture: &&Picture| (format!("{}.svg", picture.words.name), picture.file().into());
+    let file = |picture: &&Picture| (format!("{}.svg", picture.labels.name), picture.file().into());
     files.extend(drawn.iter().map(file));
     files
 }
@@ -41,11 +41,11 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
 /// Returns where each variant's largest difference is; nothing where none is established.
 fn explained(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<String> {
     let chosen = chosen(input, compared);
-    let tell = |one: &Chosen| {
+    let text = |one: &Chosen| {
         let largest = one.largest.refusal().unwrap_or_else(|| one.largest.markdown());
         let others = format!("\n\nOther steps in which it differs: `{}`", one.command(compared));
         largest + if one.others.is_empty() { "" } else { &others }
     };
     let title = (!chosen.is_empty()).then(|| "## Explained".to_owned());
-    title.into_iter().chain(chosen.iter().map(tell)).collect()
+    title.into_iter().chain(chosen.iter().map(text)).collect()
 }

@@ -1,11 +1,11 @@
-//! A table of text: the name column to the left, figures to the right, in blocks that fit.
+//! Text tables: names to the left, figures to the right, in blocks.
 //!
-//! Not a formatter of numbers: cells arrive as text.
+//! Cells are text already.
 
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{CellAlignment, Color, ContentArrangement};
 
-/// How a cell is to be seen; colour is never the only sign.
+/// Emphasis of a cell; colour is never the only sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tone {
     #[default]
@@ -39,7 +39,7 @@ impl Cell {
 pub(crate) struct Table {
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// Columns of words, beside the first.
+    /// Columns of text, next to the first.
     left: Vec<usize>,
 }
 
@@ -56,7 +56,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Adds a column of words, a cell per row.
+    /// Adds a column of text, a cell per row.
     pub(crate) fn add_column(&mut self, heading: &str, cells: impl Iterator<Item = String>) {
         self.left.push(self.header.len());
         self.header.push(heading.to_owned());
@@ -65,12 +65,12 @@ impl Table {
         }
     }
 
-    /// Returns whether a column holds words.
+    /// Returns whether a column holds text.
     pub(crate) fn is_left(&self, column: usize) -> bool {
         column == 0 || self.left.contains(&column)
     }
 
-    /// Aligns these columns to the left: they hold words.
+    /// Aligns these columns of text to the left.
     pub(crate) fn align_left(&mut self, columns: &[usize]) {
         self.left.extend(columns);
     }
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_fits_is_one_block() {
+    fn fitting_table_is_one_block() {
         insta::assert_snapshot!(table().text(80, false), @r"
                      fill   read  scan
                            ops/s
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_table_is_cut_into_blocks_that_repeat_the_names() {
+    fn wide_table_is_split_into_blocks_that_repeat_the_names() {
         insta::assert_snapshot!(table().text(20, false), @r"
                      fill
         a               1
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_codes_appear_only_when_asked_for() {
+    fn colour_codes_appear_only_on_request() {
         assert!(!table().text(80, false).contains('\u{1b}'));
         assert!(table().text(80, true).contains("\u{1b}[38;5;14m   20 \u{25b2}\u{1b}[39m"));
     }

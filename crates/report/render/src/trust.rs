@@ -1,6 +1,4 @@
-//! How far a comparison can be trusted: the line that heads every output, and what rules found.
-//!
-//! Not a rule: what is doubtful is found by `lint`, this module says it.
+//! The label of a comparison and its lint findings as text.
 
 use lint::{LintFinding, Place};
 use model::record::Severity;
@@ -14,55 +12,55 @@ const NAMED: usize = 2;
 /// Names of a place before the rest is only counted.
 const PLACES: usize = 3;
 
-/// Returns the label with its reason, every waiver, and where to read more: the first line.
+/// Returns the first line: label, reason, waivers, where to read more.
 pub(crate) fn headline(compared: &Compared<'_>) -> String {
     let label = compared.label;
-    let mut said = vec![format!("Verdict: {label}.")];
+    let mut parts = vec![format!("Verdict: {label}.")];
     let waived = waived(compared);
-    said.extend(waived.iter().map(|waiver| {
+    parts.extend(waived.iter().map(|waiver| {
         let reason = waiver.reason.trim_end_matches('.');
         format!("{} waived: {reason}.", waiver.code)
     }));
     let lint = format!("(assay lint {})", compared.meta.name);
     let other = if waived.is_empty() { "" } else { "other " };
-    said.push(match label {
-        Label::True => format!("No {other}rule doubts it."),
+    parts.push(match label {
+        Label::True => format!("No {other}warning."),
         Label::Truthy => {
-            let doubts = weighing(compared, Severity::Warning).count();
-            format!("Usable, with {} {lint}.", many(doubts, "doubt"))
+            let warnings = of_weight(compared, Severity::Warning).count();
+            format!("Usable, with {} {lint}.", many(warnings, "warning"))
         }
         Label::Bogus => {
             format!("No verdict may be drawn from it: {} {lint}.", blocking(compared, true))
         }
     });
-    said.join(" ")
+    parts.join(" ")
 }
 
 /// Returns the rules that make the comparison bogus: `A001 durability mismatch and 1 more`.
 pub(crate) fn blocking(compared: &Compared<'_>, has_names: bool) -> String {
-    let mut told: Vec<String> = Vec::new();
-    for one in weighing(compared, Severity::Blocking) {
+    let mut codes: Vec<String> = Vec::new();
+    for one in of_weight(compared, Severity::Blocking) {
         let code =
             if has_names { format!("{} {}", one.code, one.name) } else { one.code.to_owned() };
-        if !told.contains(&code) {
-            told.push(code);
+        if !codes.contains(&code) {
+            codes.push(code);
         }
     }
-    let rest = told.len().saturating_sub(NAMED);
-    told.truncate(NAMED);
-    let named = told.join(", ");
+    let rest = codes.len().saturating_sub(NAMED);
+    codes.truncate(NAMED);
+    let named = codes.join(", ");
     if rest > 0 { format!("{named} and {rest} more") } else { named }
 }
 
-/// Returns the findings of this weight, waivers heeded.
-pub(crate) fn weighing<'a>(
+/// Returns the findings of this weight; waived ones count as notes.
+fn of_weight<'a>(
     compared: &Compared<'a>,
     severity: Severity,
 ) -> impl Iterator<Item = &'a LintFinding> {
     compared.findings.iter().filter(move |one| one.weight() == severity)
 }
 
-/// Returns each rule that is set aside, once: those that found something, then the others.
+/// Returns each waived rule once: those with findings, then the others.
 pub(crate) fn waived(compared: &Compared<'_>) -> Vec<Waiver> {
     let applied = compared.findings.iter().filter_map(|one| {
         let reason = one.waived.clone()?;
@@ -77,7 +75,7 @@ pub(crate) fn waived(compared: &Compared<'_>) -> Vec<Waiver> {
     waived
 }
 
-/// Returns the rules behind the notes that nobody waived, in a line; `None` without any.
+/// Returns the rules of unwaived notes in a line; `None` without any.
 pub(crate) fn notes_line(findings: &[LintFinding]) -> Option<String> {
     let notes = findings.iter().filter(|one| is_note(one));
     let mut codes: Vec<&str> = notes.map(|one| one.code).collect();
@@ -86,42 +84,41 @@ pub(crate) fn notes_line(findings: &[LintFinding]) -> Option<String> {
     (count > 0).then(|| format!("and {}: {}", many(count, "note"), codes.join(", ")))
 }
 
-/// Returns whether a finding is a note by itself.
+/// Returns whether a finding is an unwaived note.
 pub(crate) fn is_note(found: &LintFinding) -> bool {
     found.waived.is_none() && found.severity == Severity::Note
 }
 
-/// Returns each finding in one entry: gravity where it is no doubt, code, name, what was seen,
-/// where, and what to do about it.
+/// Returns each finding in one entry: severity, code, name, evidence, place, remedy.
 pub(crate) fn finding_lines<'a>(
     findings: impl IntoIterator<Item = &'a LintFinding>,
 ) -> Vec<String> {
-    let tell = |one: &LintFinding| {
-        let grave = match (one.waived.is_some(), one.severity) {
+    let entry = |one: &LintFinding| {
+        let severity = match (one.waived.is_some(), one.severity) {
             (true, _) => "waived: ",
             (false, Severity::Blocking) => "BLOCKING: ",
             (false, Severity::Warning) => "",
             (false, Severity::Note) => "note: ",
         };
         let LintFinding { code, name, evidence, remedy, .. } = one;
-        format!("{grave}{code} {name}: {evidence}{} \u{2192} {remedy}", place(one))
+        format!("{severity}{code} {name}: {evidence}{} \u{2192} {remedy}", place(one))
     };
-    findings.into_iter().map(tell).collect()
+    findings.into_iter().map(entry).collect()
 }
 
-/// Returns how one learns more of these findings; `None` without any.
+/// Returns the command that explains these findings; `None` without any.
 pub(crate) fn explain_hint(findings: &[LintFinding]) -> Option<String> {
     findings.first().map(|first| {
         format!("Each rule's reason, remedy and source: assay lint --explain {}", first.code)
     })
 }
 
-/// Returns where something was seen, ` (readrandom; lmdb)`, unless it says so itself.
+/// Returns the place of a finding, ` (readrandom; lmdb)`, unless its evidence names it.
 pub(crate) fn place(found: &LintFinding) -> String {
     let Place { steps, variants, runs } = &found.place;
-    let is_told = |name: &str| found.evidence.contains(name);
+    let is_named = |name: &str| found.evidence.contains(name);
     let all = || steps.iter().chain(variants).chain(runs).map(|name| run_name(name));
-    if all().any(is_told) {
+    if all().any(is_named) {
         return String::new();
     }
     let named = |names: &[String]| {
@@ -131,7 +128,7 @@ pub(crate) fn place(found: &LintFinding) -> String {
         let named = named.join(", ");
         if rest > 0 { format!("{named} and {rest} more") } else { named }
     };
-    // Runs are many: they are named where nothing else is.
+    // Runs are named only without steps and variants: they are many.
     let mut parts = vec![named(steps), named(variants)];
     parts.retain(|part| !part.is_empty());
     if parts.is_empty() {

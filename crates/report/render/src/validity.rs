@@ -1,15 +1,13 @@
-//! Who kept up, what does not count and what a search found, in words.
-//!
-//! Not a judge: verdicts and their evidence come from the records, this module says them.
+//! Load status, invalid intervals and search results as text.
 
 use analysis::Time;
+use model::Unit;
 use model::units::clients;
 use model::validity::{Calibration, InvalidIntervals, LoadStatus, Purpose, SearchRecord};
-use model::{Limit, Unit};
 
 use crate::figure::{MISSING, count, figure};
 
-/// What stands where a time is known and must not be read as one.
+/// Placeholder of a withheld time.
 pub(crate) const WITHHELD: &str = "withheld";
 
 /// Returns a rate with its unit: `50.0 k/s`.
@@ -17,15 +15,15 @@ pub(crate) fn rate(ops_per_s: f64) -> String {
     figure(Unit::OpsPerSecond, ops_per_s) + "/s"
 }
 
-/// Returns nanoseconds as people write them.
+/// Returns nanoseconds in a readable unit.
 pub(crate) fn span(ns: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "written with three digits")]
     figure(Unit::Nanos, ns as f64)
 }
 
-/// Returns what can be told of a percentile: a time, a lower limit, or why there is none.
-pub(crate) fn time(told: Time) -> String {
-    match told {
+/// Returns a percentile: a time, a lower limit, or a placeholder.
+pub(crate) fn time(of: Time) -> String {
+    match of {
         Time::Known { ns } => span(ns.0),
         Time::AtLeast { ns } => format!("\u{2265}{}", span(ns.0)),
         Time::Withheld { .. } => WITHHELD.to_owned(),
@@ -33,40 +31,40 @@ pub(crate) fn time(told: Time) -> String {
     }
 }
 
-/// Returns who kept up with an open loop, in one sentence.
-pub(crate) fn kept(load_status: &LoadStatus) -> String {
+/// Returns the load status of an open loop with its evidence.
+pub(crate) fn status(load_status: &LoadStatus) -> String {
     match load_status {
-        LoadStatus::Sustained => "kept: what was offered was served".to_owned(),
+        LoadStatus::Sustained => "sustained: the offered load was served".to_owned(),
         LoadStatus::Overloaded { evidence } => format!("OVERLOADED: {evidence}"),
         LoadStatus::ClientBound { evidence } => format!("CLIENT-BOUND: {evidence}"),
     }
 }
 
-/// Returns the word for who kept up.
-pub(crate) const fn kept_word(load_status: &LoadStatus) -> &'static str {
+/// Returns the load status in a word.
+pub(crate) const fn status_word(load_status: &LoadStatus) -> &'static str {
     match load_status {
-        LoadStatus::Sustained => "kept",
+        LoadStatus::Sustained => "sustained",
         LoadStatus::Overloaded { .. } => "OVERLOADED",
         LoadStatus::ClientBound { .. } => "CLIENT-BOUND",
     }
 }
 
-/// Returns which intervals do not count, why, and what that means for the figures.
-pub(crate) fn voids(invalid_intervals: &InvalidIntervals) -> String {
+/// Returns the number of invalid intervals, their causes and the effect on the figures.
+pub(crate) fn invalid(invalid_intervals: &InvalidIntervals) -> String {
     let cause = |(cause, times): &(model::validity::InvalidCause, u32)| {
         format!("{} ({times})", cause.phrase())
     };
     let causes: Vec<String> = invalid_intervals.causes.iter().map(cause).collect();
     if invalid_intervals.intervals == invalid_intervals.of_intervals {
         return format!(
-            "None of the {} intervals counts: {}. So there are no rates and no times; costs per \
-             operation are of all.",
+            "All {} intervals are invalid: {}. There are no rates and no times; costs per operation \
+             are of all.",
             invalid_intervals.of_intervals,
             causes.join(", ")
         );
     }
     format!(
-        "{} of {} intervals do not count: {}. Rates and times are those of the other {}; costs per \
+        "{} of {} intervals are invalid: {}. Rates and times are those of the other {}; costs per \
          operation are of all.",
         invalid_intervals.intervals,
         invalid_intervals.of_intervals,
@@ -80,34 +78,33 @@ pub(crate) fn is_of_clients(search: &SearchRecord) -> bool {
     search.probes.iter().any(|probe| probe.purpose == Purpose::Clients)
 }
 
-/// Returns what a search found, in one sentence.
+/// Returns the result of a search in one sentence.
 pub(crate) fn answer(search: &SearchRecord) -> String {
-    let keeps = |limit: &Limit| format!("keeps {limit}");
-    let limit = search.limit.as_ref().map(keeps);
+    let limit = search.limit.as_ref().map(|limit| format!("within {limit}"));
     let of_clients = is_of_clients(search);
     let Some(found) = &search.found else {
         let what = if of_clients { "number of clients" } else { "rate" };
-        let limit = limit.unwrap_or_else(|| "can be sustained".to_owned());
-        return format!("No {what} was found that {limit}.");
+        let limit = limit.unwrap_or_else(|| "that can be sustained".to_owned());
+        return format!("No {what} was found {limit}.");
     };
     let best = rate(found.ops_per_s);
     if of_clients {
-        let limit = limit.map_or_else(String::new, |limit| format!(" of those whose load {limit}"));
+        let limit = limit.map_or_else(String::new, |limit| format!(" {limit}"));
         let clients = clients(found.clients);
         return format!("{clients} did the most operations found{limit}: {best}.");
     }
-    let limit = limit.unwrap_or_else(|| "can be sustained".to_owned());
+    let limit = limit.unwrap_or_else(|| "that can be sustained".to_owned());
     let failed = found.failed_ops_per_s.map_or_else(
-        || "no higher rate was seen to fail".to_owned(),
-        |failed| format!("{} did not", rate(failed)),
+        || "no higher rate failed".to_owned(),
+        |failed| format!("{} failed", rate(failed)),
     );
-    format!("{best} is the highest rate found that {limit}; {failed}.")
+    format!("{best} is the highest rate found {limit}; {failed}.")
 }
 
-/// Returns what the client costs and can do, in one line.
+/// Returns the client's cost and capacity in one line.
 pub(crate) fn calibration(calibration: &Calibration) -> String {
     let mut line = format!(
-        "Client on null: {} ns per operation in the closed loop; {} can keep a schedule of {}",
+        "Client on null: {} ns per operation in the closed loop; {} can sustain {}",
         crate::figure::digits(calibration.closed_ns_per_op),
         clients(calibration.clients),
         rate(calibration.ceiling_ops_per_s)
@@ -133,8 +130,8 @@ pub(crate) fn censored(censored: u64, offered: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::Nanos;
     use model::validity::SearchResult;
+    use model::{Limit, Nanos};
 
     use super::*;
 
@@ -150,34 +147,33 @@ mod tests {
     }
 
     #[test]
-    fn a_search_answers_in_one_sentence() {
+    fn search_result_is_one_sentence() {
         let found =
             |failed_ops_per_s| SearchResult { ops_per_s: 41_200.0, failed_ops_per_s, clients: 4 };
         assert_eq!(
             answer(&search(Some(found(Some(43_300.0))))),
-            "41.2 k/s is the highest rate found that keeps p99.9 < 2.00 ms; 43.3 k/s did not."
+            "41.2 k/s is the highest rate found within p99.9 < 2.00 ms; 43.3 k/s failed."
         );
         assert_eq!(
             answer(&search(Some(found(None)))),
-            "41.2 k/s is the highest rate found that keeps p99.9 < 2.00 ms; no higher rate was \
-             seen to fail."
+            "41.2 k/s is the highest rate found within p99.9 < 2.00 ms; no higher rate failed."
         );
-        assert_eq!(answer(&search(None)), "No rate was found that keeps p99.9 < 2.00 ms.");
+        assert_eq!(answer(&search(None)), "No rate was found within p99.9 < 2.00 ms.");
     }
 
     #[test]
-    fn overloaded_and_client_bound_are_different_words() {
+    fn overloaded_differs_from_client_bound() {
         let evidence = "46.0 k/s of 50.0 k/s".to_owned();
-        let told = kept(&LoadStatus::Overloaded { evidence: evidence.clone() });
-        assert_eq!(told, "OVERLOADED: 46.0 k/s of 50.0 k/s");
+        let text = status(&LoadStatus::Overloaded { evidence: evidence.clone() });
+        assert_eq!(text, "OVERLOADED: 46.0 k/s of 50.0 k/s");
         assert_eq!(
-            kept(&LoadStatus::ClientBound { evidence }),
+            status(&LoadStatus::ClientBound { evidence }),
             "CLIENT-BOUND: 46.0 k/s of 50.0 k/s"
         );
     }
 
     #[test]
-    fn a_lower_limit_is_marked_and_what_is_withheld_is_no_number() {
+    fn lower_limit_is_marked() {
         let ns = Nanos::from_millis(240);
         assert_eq!(time(Time::Known { ns }), "240 ms");
         assert_eq!(time(Time::AtLeast { ns }), "\u{2265}240 ms");

@@ -1,7 +1,7 @@
 //! Service times in ten buckets, as insert benchmark reports have them.
 //!
-//! Source: M. Callaghan, insert benchmark reports, response-time histograms: there the time of
-//! `execute` alone, which is a service time here.
+//! Source: [Callaghan 2022-11-29], response-time histograms: there the time of `execute` alone,
+//! which is a service time here.
 
 use model::buckets::{BUCKET_BOUNDS, BUCKETS};
 use model::record::OpSummary;
@@ -14,7 +14,7 @@ use crate::input::Compared;
 use crate::label::{measured_steps, step_heading, variant_label};
 use crate::table::{Cell, Table};
 
-/// Kinds of operation that are told together.
+/// Kinds of operation that share a histogram.
 const GROUPS: [(&str, &[OpKind]); 4] = [
     ("inserts", &[OpKind::Insert, OpKind::Put]),
     ("deletes", &[OpKind::Delete]),
@@ -33,7 +33,7 @@ pub(super) struct Histogram<'a> {
     pub(super) clients: u32,
     /// The variant's name.
     pub(super) variant: &'a str,
-    /// What is told together: `inserts`, `deletes`, `queries`, `transactions`.
+    /// The group: `inserts`, `deletes`, `queries`, `transactions`.
     pub(super) operations: &'static str,
     /// Runs behind it.
     pub(super) runs: usize,
@@ -151,7 +151,7 @@ fn table(compared: &Compared<'_>, operations: &str, all: &[&Histogram<'_>]) -> T
             Cell::plain(variant_label(compared.comparison, one.variant)),
         ];
         let shares = one.counts.iter().zip(one.shares());
-        row.extend(shares.map(|(count, share)| Cell::plain(told(*count, share))));
+        row.extend(shares.map(|(count, share)| Cell::plain(percent(*count, share))));
         #[expect(clippy::cast_precision_loss, reason = "an operation is no longer than 73 min")]
         row.push(Cell::plain(figure(model::Unit::Nanos, one.max_ns.0 as f64)));
         table.push(row);
@@ -160,7 +160,7 @@ fn table(compared: &Compared<'_>, operations: &str, all: &[&Histogram<'_>]) -> T
 }
 
 /// Returns a share as the reports have it: three decimals, nothing for none, `nonzero` for less.
-fn told(count: u64, share: f64) -> String {
+fn percent(count: u64, share: f64) -> String {
     match (count, format!("{:.3}", 100.0 * share)) {
         (0, _) => String::new(),
         (_, text) if text == "0.000" => "nonzero".to_owned(),
@@ -180,7 +180,7 @@ mod tests {
             ">16s",
         ];
         assert_eq!(names, expected);
-        assert_eq!((told(0, 0.0).as_str(), told(1, 1e-7).as_str()), ("", "nonzero"));
-        assert_eq!(told(3, 0.5), "50.000");
+        assert_eq!((percent(0, 0.0).as_str(), percent(1, 1e-7).as_str()), ("", "nonzero"));
+        assert_eq!(percent(3, 0.5), "50.000");
     }
 }

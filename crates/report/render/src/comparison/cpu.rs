@@ -1,9 +1,9 @@
-//! Server CPU per operation, where client and server share one CPU and that is the question.
+//! Server CPU per operation, where client and server share one CPU.
 
-use analysis::{CellComparison, StepComparison};
+use analysis::StepComparison;
 
 use super::part::Part;
-use super::tables::{relative_in, spread_cell};
+use super::tables::{bracketed_cell, relative_in};
 use crate::input::Compared;
 use crate::label::{SERVER_CPU, counts_rows, plain_steps, step_heading, variant_label};
 use crate::table::{Cell, Table};
@@ -26,8 +26,7 @@ pub(super) fn part(compared: &Compared<'_>) -> Option<Part> {
     }
     tables.push(medians(compared, &steps, ("client", CLIENT_CPU)));
     Some(Part {
-        title: "Server CPU per operation, its ratio to the base, and the client's beside it"
-            .to_owned(),
+        title: "Server CPU per operation, its ratio to the base, and the client's CPU".to_owned(),
         sentences: Vec::new(),
         tables,
         remarks: vec![
@@ -53,14 +52,8 @@ fn medians(
     let mut table = Table::new(std::iter::once(whose.to_owned()).chain(steps.iter().map(heading)));
     for (index, variant) in comparison.variants.iter().enumerate() {
         let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
-        row.extend(steps.iter().map(|step| cell(metric, &step.cells[index])));
+        row.extend(steps.iter().map(|step| bracketed_cell(metric, &step.cells[index])));
         table.push(row);
     }
     table
-}
-
-/// Returns a median with its range; in brackets where the background writers missed their rate.
-fn cell(metric: &str, cell: &CellComparison) -> Cell {
-    let shown = spread_cell(metric, cell);
-    if cell.has_missed_rate() { shown.set_aside() } else { shown }
 }

@@ -10,9 +10,11 @@ use crate::input::Compared;
 use crate::published;
 use crate::trust::waived;
 
-/// The columns, in order, each with what it holds; what is not known is an empty field.
+/// The columns in order, each with its meaning.
+///
+/// An unknown value is an empty field.
 pub const CSV_COLUMNS: &[(&str, &str)] = &[
-    ("scope", "step, run for whole runs, histogram, or published for what others found"),
+    ("scope", "step, run for whole runs, histogram, or published for a published finding"),
     ("clients", "level of the clients factor"),
     ("step_index", "position of the step, from 0"),
     ("step", "the step's name"),
@@ -20,7 +22,7 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("role", "base, control, or empty"),
     ("metric", "the metric's name; of a histogram, operations and bucket"),
     ("unit", "unit of median, min and max"),
-    ("runs_planned", "runs per cell that the experiment asks for"),
+    ("runs_planned", "runs per cell in the plan"),
     ("n", "runs behind this line"),
     ("median", "median of the runs; of a histogram, the share of all runs' operations"),
     ("min", "smallest run"),
@@ -32,13 +34,13 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("ratio_high90", "upper limit of its 90 % interval"),
     ("method", "how the intervals were found"),
     ("df", "degrees of freedom behind them"),
-    ("p", "chance of such a difference without any, two-sided"),
+    ("p", "two-sided p-value"),
     ("q", "p adjusted for the family of comparisons"),
     ("rank_ratio", "the ratio by ranks (Hodges and Lehmann)"),
     ("rank_low", "lower limit of its interval"),
     ("rank_high", "upper limit of its interval"),
-    ("detectable", "smallest difference, as a share, seen four times in five"),
-    ("run_cov", "run-to-run coefficient of variation reckoned with, as a share"),
+    ("detectable", "smallest difference, as a share, detected with 80 % power"),
+    ("run_cov", "run-to-run coefficient of variation used, as a share"),
     (
         "verdict",
         "above, below, small_but_real, equivalent or inconclusive; bogus where none is due",
@@ -51,17 +53,16 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("published_value", "what was published of the variant"),
     ("published_against", "what was published of the other"),
     ("published_ratio", "their ratio, or higher, lower or same"),
-    ("reproduction", "what became of a published finding; bogus where no verdict is due"),
+    ("reproduction", "outcome of a published finding; bogus where no verdict is due"),
     ("claim", "the finding in words"),
     ("source", "who published it"),
-    ("reasons", "why it may not be as published, likeliest first"),
+    ("reasons", "why it differs by the experiment file, or why it was not measured"),
 ];
 
-/// Columns that tell of the ratio.
-const OF_RATIO: usize = 16;
+/// Columns of the ratio.
+const RATIO_FIELDS: usize = 16;
 
-/// Returns every metric of every step and of whole runs, then the published findings; an unknown
-/// ratio is an empty field.
+/// Returns every metric of every step and of whole runs, then the published findings.
 pub(super) fn render(compared: &Compared<'_>) -> String {
     let comparison = compared.comparison;
     let header: Vec<&str> = CSV_COLUMNS.iter().map(|(name, _)| *name).collect();
@@ -118,7 +119,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Returns the fields up to what is concluded of the ratio.
+    /// Returns the fields up to the verdict on the ratio.
     fn line(
         &self,
         compared: &Compared<'_>,
@@ -139,13 +140,12 @@ impl Row<'_> {
         let values = [of(|it| it.median), of(|it| it.min), of(|it| it.max)];
         fields.extend(values.map(Option::unwrap_or_default));
         fields.extend(
-            effect.map_or_else(|| vec![String::new(); OF_RATIO], |it| of_ratio(compared, it)),
+            effect
+                .map_or_else(|| vec![String::new(); RATIO_FIELDS], |it| ratio_fields(compared, it)),
         );
         fields.join(",")
     }
-}
 
-impl Row<'_> {
     /// Returns the fields of a share of the operations of all runs.
     fn share(&self, compared: &Compared<'_>, runs: usize, share: f64) -> String {
         let mut fields = vec![
@@ -158,7 +158,7 @@ impl Row<'_> {
             runs.to_string(),
             share.to_string(),
         ];
-        fields.extend(vec![String::new(); 2 + OF_RATIO]);
+        fields.extend(vec![String::new(); 2 + RATIO_FIELDS]);
         fields.join(",")
     }
 }
@@ -173,7 +173,7 @@ fn role(comparison: &Comparison, variant: &str) -> &'static str {
     }
 }
 
-fn of_ratio(compared: &Compared<'_>, effect: &Effect) -> Vec<String> {
+fn ratio_fields(compared: &Compared<'_>, effect: &Effect) -> Vec<String> {
     let number = |value: Option<f64>| value.map(|one| one.to_string()).unwrap_or_default();
     let limits = |of: Option<Interval>| [number(of.map(|it| it.low)), number(of.map(|it| it.high))];
     let mut fields = vec![effect.ratio.to_string()];
@@ -191,7 +191,7 @@ fn of_ratio(compared: &Compared<'_>, effect: &Effect) -> Vec<String> {
     fields
 }
 
-/// Returns a word of the model as records write it.
+/// Returns an enum value of the model as records write it.
 pub(crate) fn snake(word: impl serde::Serialize) -> String {
     let value = serde_json::to_value(word);
     value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
@@ -199,7 +199,7 @@ pub(crate) fn snake(word: impl serde::Serialize) -> String {
 
 /// Returns `text` as a field, quoted where it must be.
 ///
-/// Source: Y. Shafranovich, 2005, RFC 4180, section 2, rules 5 to 7.
+/// Source: [Shafranovich 2005], section 2, rules 5 to 7.
 pub(crate) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -216,7 +216,7 @@ mod tests {
     fn a_line_without_a_ratio_has_as_many_fields_as_one_with() {
         let first = CSV_COLUMNS.iter().position(|(name, _)| *name == "ratio").unwrap();
         let last = CSV_COLUMNS.iter().position(|(name, _)| *name == "why").unwrap();
-        assert_eq!(last - first + 1, OF_RATIO);
+        assert_eq!(last - first + 1, RATIO_FIELDS);
         let names: std::collections::BTreeSet<_> = CSV_COLUMNS.iter().map(|one| one.0).collect();
         assert_eq!(names.len(), CSV_COLUMNS.len(), "a name stands twice");
         let own = CSV_COLUMNS.iter().position(|(name, _)| *name == "against").unwrap();

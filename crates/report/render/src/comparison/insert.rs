@@ -1,7 +1,7 @@
-//! Background writers beside queries, and relative throughput as insert benchmark reports have it.
+//! Background insert rates and relative throughput, as insert benchmark reports show them.
 //!
-//! Source: M. Callaghan, insert benchmark reports: the table of insert rates with its target row
-//! and the 95 % rule; relative tables that flag < 0.95 and > 1.05.
+//! Source: [Callaghan 2022-11-29]: the table of insert rates with its target row and the 95 % rule;
+//! relative tables that flag < 0.95 and > 1.05.
 
 use analysis::{CellComparison, StepComparison};
 use model::{Label, Unit};
@@ -15,14 +15,14 @@ use crate::table::{Cell, Table, Tone};
 
 /// The rate that background writers reached.
 const REACHED: &str = "writer_rows_per_s";
-/// The same as a share of what was asked.
+/// The same as a share of the target.
 const SHARE: &str = "writer_rate_share";
 /// Ratios of medians beyond which a relative table marks a cell.
 const MARKED: std::ops::RangeInclusive<f64> = 0.95..=1.05;
 
-/// Said wherever figures stand in brackets.
-pub(crate) const BRACKETS: &str = "In brackets: queries beside background writers that reached \
-    less than 95 % of their rate had less beside them, and compare with nobody's.";
+/// Legend of figures in brackets.
+pub(crate) const BRACKETS: &str = "In brackets: the background writers reached less than 95 % of \
+    their target rate; these queries had less load next to them and get no ratio.";
 
 /// Returns the rates that were reached, then throughput as insert benchmark reports have it;
 /// nothing for experiments without rows to count.
@@ -30,7 +30,7 @@ pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
     [rates(compared), relative(compared)].into_iter().flatten().collect()
 }
 
-/// What stands in place of a ratio to what ran beside less.
+/// Placeholder of a ratio where background writers missed their rate.
 pub(crate) const MISSED: &str = "(missed)";
 
 /// Returns whether a cell has no ratio because background writers missed their rate.
@@ -45,19 +45,19 @@ pub(crate) fn has_brackets(compared: &Compared<'_>) -> bool {
     cells.any(CellComparison::has_missed_rate)
 }
 
-/// Returns what the background writers of each step were asked for and what they reached.
+/// Returns target and reached rate of the background writers of each step.
 fn rates(compared: &Compared<'_>) -> Option<Part> {
     let comparison = compared.comparison;
-    let is_known = |step: &&StepComparison| asked(step).is_some();
+    let is_known = |step: &&StepComparison| target(step).is_some();
     let steps: Vec<&StepComparison> = comparison.steps.iter().filter(is_known).collect();
     if steps.is_empty() {
         return None;
     }
     let headings = steps.iter().map(|step| step_heading(comparison, step));
     let mut table = Table::new(std::iter::once(String::new()).chain(headings));
-    let target = steps.iter().map(|step| asked(step).map_or(MISSING.to_owned(), whole));
-    let asked_row = std::iter::once("asked".to_owned()).chain(target);
-    table.push(asked_row.map(Cell::plain).collect());
+    let targets = steps.iter().map(|step| target(step).map_or(MISSING.to_owned(), whole));
+    let target_row = std::iter::once("target".to_owned()).chain(targets);
+    table.push(target_row.map(Cell::plain).collect());
     for (index, variant) in comparison.variants.iter().enumerate() {
         let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
         row.extend(steps.iter().map(|step| reached(&step.cells[index])));
@@ -69,15 +69,15 @@ fn rates(compared: &Compared<'_>) -> Option<Part> {
         sentences: missed.collect(),
         tables: vec![table],
         remarks: vec![
-            "Medians over the runs, all clients' writers together; deletes beside inserts are not \
-             added. A rate is kept from 95 % of what was asked on."
+            "Medians over the runs, all clients' writers together; deletes are not added to \
+             inserts. A rate is met from 95 % of its target on."
                 .to_owned(),
         ],
     })
 }
 
-/// Returns what was asked of the background writers of a step, rows per second.
-fn asked(step: &StepComparison) -> Option<f64> {
+/// Returns the target rate of the background writers of a step, rows per second.
+fn target(step: &StepComparison) -> Option<f64> {
     let of_cell = |cell: &CellComparison| {
         let median = |name: &str| Some(cell.metric(name)?.spread.median);
         median(SHARE).filter(|share| *share > 0.0).zip(median(REACHED))
@@ -90,37 +90,37 @@ fn reached(cell: &CellComparison) -> Cell {
     let text = whole(measured.spread.median);
     match cell.has_missed_rate() {
         true => Cell { text: format!("{text} missed"), tone: Tone::Worse },
-        false => Cell::plain(format!("{text} kept  ")),
+        false => Cell::plain(format!("{text} met   ")),
     }
 }
 
-/// Returns a rate in whole rows per second, as it was asked.
+/// Returns a rate in whole rows per second, as targets are written.
 fn whole(rate: f64) -> String {
     if rate < 10_000.0 { format!("{rate:.0}") } else { figure(Unit::OpsPerSecond, rate) }
 }
 
-/// Tells of each variant whose background writers missed their rate in a step.
+/// Returns a sentence for each variant whose background writers missed their rate.
 fn missed(compared: &Compared<'_>, step: &StepComparison) -> Vec<String> {
     let heading = step_heading(compared.comparison, step);
     let late = step.cells.iter().filter(|cell| cell.has_missed_rate());
-    let tell = |cell: &CellComparison| {
+    let sentence = |cell: &CellComparison| {
         let share = cell.metric(SHARE)?.spread.median;
         Some(format!(
-            "{heading}: the background writers of {} reached {} of the {} rows/s asked of them: its \
-             queries compare with nobody's.",
+            "{heading}: the background writers of {} reached {} of their target of {} rows/s: its \
+             queries get no ratio.",
             cell.variant,
             percent(share),
-            whole(asked(step)?)
+            whole(target(step)?)
         ))
     };
-    late.filter_map(tell).collect()
+    late.filter_map(sentence).collect()
 }
 
 /// Returns medians relative to those of the base, in two decimals and one line per variant.
 fn relative(compared: &Compared<'_>) -> Option<Part> {
     let comparison = compared.comparison;
     let steps = plain_steps(comparison);
-    let is_of_rows = steps.iter().any(|step| counts_rows(step) || asked(step).is_some());
+    let is_of_rows = steps.iter().any(|step| counts_rows(step) || target(step).is_some());
     if !is_of_rows || comparison.variants.len() < 2 {
         return None;
     }
@@ -135,7 +135,7 @@ fn relative(compared: &Compared<'_>) -> Option<Part> {
         table.push(row);
     }
     let marks = "Ratios of medians, however noisy: < below 0.95, > above 1.05. Whether a difference \
-                 is more than noise, intervals and signs tell.";
+                 is more than noise is shown by intervals and signs.";
     Some(Part {
         title: format!(
             "Throughput relative to {} as insert benchmark reports have it",

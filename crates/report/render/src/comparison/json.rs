@@ -1,6 +1,6 @@
 //! The comparison as JSON: the label first, then every metric, for programs.
 //!
-//! Verdicts are those of the analysis, whatever the label: heed `label` before any of them.
+//! Verdicts are those of the analysis, whatever the label: read `label` before any of them.
 
 use analysis::{Comparison, RateCurve, Scaling};
 use lint::LintFinding;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::buckets::{Histogram, histograms};
 use crate::input::Compared;
 use crate::meta::Meta;
-use crate::published::{Publication, told};
+use crate::published::{Publication, publications};
 use crate::trust::waived;
 
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
         experiment: compared.meta,
         findings: compared.findings,
         comparison: compared.comparison,
-        published: told(compared),
+        published: publications(compared),
         rate_curves: &compared.curves,
         scalability: &compared.scalings,
         histograms: histograms(compared),

@@ -6,7 +6,7 @@ use super::{BRACKETS, bucket_tables, cpu, has_brackets};
 use crate::input::Compared;
 use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
 use crate::published;
-use crate::sentence::{control, cut, hidden, told};
+use crate::sentence::{capital, control, detectable, hidden, step_sentences, warmup_trims};
 use crate::table::Table;
 use crate::trust::{explain_hint, finding_lines, headline};
 
@@ -16,11 +16,11 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
     let mut parts = vec![
         format!("**{}**", headline(compared)),
         format!("# {}: {}", meta.name, meta.question),
-        format!("{}. {}.", meta.host, sentence(&meta.durability)),
+        format!("{}. {}.", meta.host, capital(&meta.durability)),
     ];
-    let said = told(compared).into_iter().chain(hidden(compared));
-    let said: Vec<String> = said.map(|sentence| format!("- {sentence}")).collect();
-    parts.extend((!said.is_empty()).then(|| said.join("\n")));
+    let sentences = step_sentences(compared).into_iter().chain(hidden(compared));
+    let sentences = sentences.map(|sentence| format!("- {sentence}"));
+    parts.extend(sentences.reduce(|one, next| one + "\n" + &next));
     let has_several = comparison.variants.len() > 1;
     parts.extend(cpu::part(compared).into_iter().flat_map(part));
     if !plain_steps(comparison).is_empty() {
@@ -41,8 +41,9 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
     parts.extend(super::parts(compared).into_iter().flat_map(part));
     if has_several {
         parts.push(sign_legend(compared).replace("   ", " \u{b7} "));
+        parts.extend(detectable(compared));
     }
-    parts.extend(control(compared).into_iter().chain(cut(compared)));
+    parts.extend(control(compared).into_iter().chain(warmup_trims(compared)));
     parts.push(runs_legend(compared));
     if has_costs {
         parts.push(format!(
@@ -55,7 +56,7 @@ pub(super) fn render(compared: &Compared<'_>, has_costs: bool) -> String {
         parts.extend(bucket_tables(compared).into_iter().flat_map(part));
     }
     parts.extend(published::markdown(compared));
-    parts.extend(trouble(compared));
+    parts.extend(problems(compared));
     parts.join("\n\n") + "\n"
 }
 
@@ -69,8 +70,8 @@ fn part(one: Part) -> Vec<String> {
     parts
 }
 
-/// Returns incomplete runs and doubts as lists; nothing when there are none.
-pub(crate) fn trouble(compared: &Compared<'_>) -> Vec<String> {
+/// Returns incomplete runs and warnings as lists; nothing when there are none.
+fn problems(compared: &Compared<'_>) -> Vec<String> {
     let comparison = compared.comparison;
     let mut parts = Vec::new();
     if !comparison.incomplete.is_empty() {
@@ -80,15 +81,8 @@ pub(crate) fn trouble(compared: &Compared<'_>) -> Vec<String> {
     }
     let lines = finding_lines(compared.findings);
     if !lines.is_empty() {
-        parts.push(format!("## Doubts\n\n- {}", lines.join("\n- ")));
+        parts.push(format!("## Warnings\n\n- {}", lines.join("\n- ")));
     }
     parts.extend(explain_hint(compared.findings).map(|hint| hint + "."));
     parts
-}
-
-/// Returns `text` with a capital first letter.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }

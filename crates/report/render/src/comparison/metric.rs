@@ -13,9 +13,9 @@ use crate::label::{level_suffix, step_heading, variant_label};
 use crate::table::{Cell, Table};
 use crate::trust::headline;
 
-/// Returns a metric's figures and verdicts in every step that knows it, then over whole runs;
-/// `None` when the model has no metric of that name, or no run knows it.
+/// Returns a metric's figures and verdicts by step, then over whole runs.
 ///
+/// `None` when the model has no metric of that name, or no run has a value of it.
 /// A verdict is `higher` or `lower` whatever the metric: which of these is better stands above.
 #[must_use]
 pub fn render_metric(compared: &Compared<'_>, name: &str, style: Style) -> Option<String> {
@@ -76,7 +76,7 @@ fn table(
     table
 }
 
-/// Returns the verdict in words; of one that is inconclusive, what would have been seen.
+/// Returns the verdict in words; of an inconclusive one with the detectable difference.
 fn verdict(compared: &Compared<'_>, effect: &Effect) -> String {
     let margin = figure::declared(compared.comparison.margin);
     let way = if effect.ratio < 1.0 { "lower" } else { "higher" };
@@ -86,7 +86,7 @@ fn verdict(compared: &Compared<'_>, effect: &Effect) -> String {
         Some(Verdict::SmallButReal) => format!("{way}, by less than {margin}"),
         Some(Verdict::Equivalent) => format!("no difference beyond {margin}"),
         Some(Verdict::Inconclusive) => {
-            format!("inconclusive; would see {}", figure::percent(effect.detectable))
+            format!("inconclusive; detectable {}", figure::percent(effect.detectable))
         }
     }
 }
@@ -100,11 +100,11 @@ mod tests {
 
     fn shown(sample: &Sample, name: &str) -> Option<String> {
         let style = Style { width: 100, has_colour: false, has_costs: false };
-        sample.look(|compared| render_metric(compared, name, style))
+        sample.with(|compared| render_metric(compared, name, style))
     }
 
     #[test]
-    fn every_verdict_has_its_words_and_an_inconclusive_one_what_it_would_have_seen() {
+    fn inconclusive_verdict_shows_the_detectable_difference() {
         let sample = Sample::of(&[
             ("more", 3, effect(1.08, 1.052, 1.114, Verdict::Above)),
             ("less", 3, effect(0.3, 0.29, 0.315, Verdict::Below)),
@@ -113,7 +113,7 @@ mod tests {
             ("open", 3, open(1.006, 0.987, 1.025, Why::Wide)),
         ]);
         insta::assert_snapshot!(shown(&sample, "throughput_ops_per_s").unwrap(), @r"
-        Verdict: TRUE. No rule doubts it.
+        Verdict: TRUE. No warning.
         throughput_ops_per_s: operations done per second over the whole step; more is better
 
         readrandom  n    median [min..max]          ratio [95 %]      q  verdict
@@ -122,7 +122,7 @@ mod tests {
         less        3       300 [297..303]   0.30 ▼ [0.29, 0.32]  0.040  lower
         little      3  1.01 k [1.00..1.02]  1.01 △ [1.004, 1.01]  0.040  higher, by less than 2 %
         equal       3  1.00 k [0.99..1.01]   1.00 ≈ [0.99, 1.01]  0.040  no difference beyond 2 %
-        open        3  1.01 k [1.00..1.02]   1.01 ? [0.99, 1.02]  0.040  inconclusive; would see 2.7 %
+        open        3  1.01 k [1.00..1.02]   1.01 ? [0.99, 1.02]  0.040  inconclusive; detectable 2.7 %
         ");
         insta::assert_snapshot!(shown(&sample.bogus(), "throughput_ops_per_s").unwrap(), @r"
         Verdict: BOGUS. No verdict may be drawn from it: A001 durability mismatch (assay lint sample).
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_that_nobody_knows_has_no_table() {
+    fn unmeasured_metric_has_no_table() {
         let sample = Sample::of(&[]);
         assert_eq!(shown(&sample, "no_such_metric"), None);
         assert_eq!(shown(&sample, "write_amplification"), None);

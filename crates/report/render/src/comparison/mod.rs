@@ -1,9 +1,9 @@
-//! The comparison in every format: closed loops, open loops, searches, sweeps, then costs.
+//! The comparison in every format.
 //!
-//! Not the HTML page, which has its own folder. Nothing is computed here: a number that is not in
-//! the `Comparison` does not appear.
+//! Closed loops, open loops, searches, sweeps, then costs; the HTML page has its own folder. Nothing
+//! is computed here: every number comes from the `Comparison`.
 //!
-//! To add a format, add a file here, a variant to [`crate::Format`] and its arm in
+//! To add a format, add a file here, a variant to [`crate::Format`] and its case in
 //! [`render_comparison`].
 
 mod answer;

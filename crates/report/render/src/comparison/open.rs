@@ -1,4 +1,4 @@
-//! Steps at a given rate: what was served of it, and how long that took.
+//! Open-loop steps: rates served, response and service times.
 
 use analysis::{Percentile, StepComparison, Time, Withheld, response_time, service_time};
 use model::validity::LoadStatus;
@@ -11,7 +11,7 @@ use crate::input::Compared;
 use crate::label::{GOODPUT, OFFERED, THROUGHPUT, step_heading, variant_label};
 use crate::sentence::{Claim, list, step_sentence};
 use crate::table::{Cell, Table};
-use crate::validity::{kept_word, rate, time};
+use crate::validity::{rate, status_word, time};
 
 /// Metrics with a ratio to the base: name and heading.
 const RELATIVE: [(&str, &str); 7] = [
@@ -30,20 +30,20 @@ const SHOWN: [(Percentile, &str, &str); 5] = [
     (Percentile::P99, "response_ns_p99", "service_ns_p99"),
     (Percentile::P999, "response_ns_p999", "service_ns_p999"),
     (Percentile::P9999, "response_ns_p9999", "service_ns_p9999"),
-    // The longest is told where the highest percentile could be.
+    // The longest is shown where the highest percentile could be.
     (Percentile::P9999, "response_ns_max", "service_ns_max"),
 ];
 
-/// Share of the seconds that do not count.
-const VOIDED: &str = "voided_share";
+/// Share of the intervals that are invalid.
+const INVALID_SHARE: &str = "voided_share";
 
-/// What came of the arrivals: metric and heading.
+/// Rates and shares of the arrivals: metric and heading.
 const RATES: [(&str, &str); 7] = [
     (OFFERED, "offered\nops/s"),
     (THROUGHPUT, "served\nops/s"),
     (GOODPUT, "goodput\nops/s"),
     ("censored_share", "not served\nat the end"),
-    (VOIDED, "void\nat most"),
+    (INVALID_SHARE, "invalid\nat most"),
     ("start_lag_ns_p999", "start lag\np99.9"),
     ("start_lag_ns_max", "\nmax"),
 ];
@@ -74,7 +74,7 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
     if comparison.variants.len() > 1 {
         let mut claims = Claim::of(step);
         if compared.label == Label::Bogus {
-            // That there is no verdict is said once.
+            // The missing verdict is reported once.
             claims.truncate(1);
         }
         sentences.extend(claims.iter().filter_map(|claim| step_sentence(compared, step, claim)));
@@ -82,29 +82,29 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
     Part { title, sentences, tables, remarks }
 }
 
-/// Returns who kept up, and who kept the limit, in a sentence or two.
+/// Returns which variants sustained the rate, and which stayed within the limit.
 fn sentence(compared: &Compared<'_>, step: &StepComparison) -> Option<String> {
     let offered = step.cells.iter().find_map(|cell| cell.metric(OFFERED))?.spread.median;
-    let words = |variant: &str| {
+    let statuses = |variant: &str| {
         let records = compared.records(step, variant);
-        let keepings = records.iter().filter_map(|record| record.load_status.as_ref());
-        keepings.map(kept_word).collect::<Vec<_>>()
+        let known = records.iter().filter_map(|record| record.load_status.as_ref());
+        known.map(status_word).collect::<Vec<_>>()
     };
     let names = |is: &dyn Fn(&str) -> bool| -> Vec<&str> {
         let names = step.cells.iter().map(|cell| cell.variant.as_str());
         names.filter(|name| is(name)).collect()
     };
-    let kept = kept_word(&LoadStatus::Sustained);
-    let all_kept = names(&|name| {
-        let words = words(name);
-        !words.is_empty() && words.iter().all(|word| *word == kept)
+    let sustained = status_word(&LoadStatus::Sustained);
+    let all_sustained = names(&|name| {
+        let statuses = statuses(name);
+        !statuses.is_empty() && statuses.iter().all(|status| *status == sustained)
     });
-    let mut told = Vec::new();
-    if !all_kept.is_empty() {
-        told.push(format!("{} kept up", list(&all_kept)));
+    let mut clauses = Vec::new();
+    if !all_sustained.is_empty() {
+        clauses.push(format!("{} sustained it", list(&all_sustained)));
     }
-    let evidence = |load_status: &str| {
-        let with = names(&|name| words(name).contains(&load_status));
+    let others = |load_status: &str| {
+        let with = names(&|name| statuses(name).contains(&load_status));
         (!with.is_empty()).then(|| {
             format!(
                 "{} {} {load_status}",
@@ -113,19 +113,19 @@ fn sentence(compared: &Compared<'_>, step: &StepComparison) -> Option<String> {
             )
         })
     };
-    told.extend(["OVERLOADED", "CLIENT-BOUND"].into_iter().filter_map(evidence));
+    clauses.extend(["OVERLOADED", "CLIENT-BOUND"].into_iter().filter_map(others));
     let heading = step_heading(compared.comparison, step);
-    let mut sentence = format!("{heading}: at {} offered, {}.", rate(offered), told.join("; "));
+    let mut sentence = format!("{heading}: at {} offered, {}.", rate(offered), clauses.join("; "));
     if let Some(limit) = limit(compared, step) {
-        let keepers: Vec<&str> = names(&|name| has_kept(step, name, &limit));
-        let by = if keepers.is_empty() { "no variant".to_owned() } else { list(&keepers) };
-        sentence.push_str(&format!(" {limit} was kept by {by}."));
+        let within: Vec<&str> = names(&|name| is_within(step, name, &limit));
+        let within = if within.is_empty() { "no variant".to_owned() } else { list(&within) };
+        sentence.push_str(&format!(" Within {limit}: {within}."));
     }
-    (!told.is_empty()).then_some(sentence)
+    (!clauses.is_empty()).then_some(sentence)
 }
 
 /// Returns whether the median run of a variant served the limit's share of the arrivals in time.
-fn has_kept(step: &StepComparison, variant: &str, limit: &Limit) -> bool {
+fn is_within(step: &StepComparison, variant: &str, limit: &Limit) -> bool {
     let cell = step.cells.iter().find(|cell| cell.variant == variant);
     let median = |name: &str| cell.and_then(|cell| cell.metric(name)).map(|it| it.spread.median);
     let of =
@@ -137,19 +137,20 @@ fn first<'a>(compared: &Compared<'a>, step: &StepComparison) -> Option<&'a StepR
     step.cells.iter().find_map(|cell| compared.records(step, &cell.variant).first().copied())
 }
 
-fn limit(compared: &Compared<'_>, step: &StepComparison) -> Option<Limit> {
+/// Returns the limit of a step.
+pub(super) fn limit(compared: &Compared<'_>, step: &StepComparison) -> Option<Limit> {
     first(compared, step).and_then(|record| record.step.limit)
 }
 
 fn rates(compared: &Compared<'_>, step: &StepComparison) -> Table {
     let headings = RATES.iter().map(|(_, heading)| *heading);
-    let mut table = Table::new([""].into_iter().chain(headings).chain(["kept up"]));
+    let mut table = Table::new([""].into_iter().chain(headings).chain(["load"]));
     table.align_left(&[RATES.len() + 1]);
     for cell in &step.cells {
         let mut row = vec![Cell::plain(variant_label(compared.comparison, &cell.variant))];
         row.extend(RATES.iter().map(|(name, _)| match cell.metric(name) {
             // A median would hide the only run that lost seconds.
-            Some(measured) if *name == VOIDED => {
+            Some(measured) if *name == INVALID_SHARE => {
                 Cell::plain(figure(find(name).unit, measured.spread.max))
             }
             measured => median_cell(name, measured),
@@ -177,38 +178,38 @@ pub(super) fn times(compared: &Compared<'_>, step: &StepComparison) -> Table {
     ]);
     for cell in &step.cells {
         let records = compared.records(step, &cell.variant);
-        let told = |name: &str, told: &dyn Fn(&StepRecord) -> Time| match cell.metric(name) {
+        let shown = |name: &str, of: &dyn Fn(&StepRecord) -> Time| match cell.metric(name) {
             Some(measured) => median_cell(name, Some(measured)),
-            None => Cell::plain(untold(&records, told)),
+            None => Cell::plain(placeholder(&records, of)),
         };
         let mut row = vec![Cell::plain(variant_label(compared.comparison, &cell.variant))];
-        row.extend(SHOWN.map(|(one, name, _)| told(name, &|record| response_time(record, one))));
-        row.extend(SHOWN.map(|(one, _, name)| told(name, &|record| service_time(record, one))));
+        row.extend(SHOWN.map(|(one, name, _)| shown(name, &|record| response_time(record, one))));
+        row.extend(SHOWN.map(|(one, _, name)| shown(name, &|record| service_time(record, one))));
         table.push(row);
     }
     table
 }
 
-/// Returns what stands in place of a percentile that is not known.
-fn untold(records: &[&StepRecord], told: &dyn Fn(&StepRecord) -> Time) -> String {
-    let first = records.iter().map(|record| told(record)).find(|told| told.known().is_none());
+/// Returns the placeholder of an unknown percentile.
+fn placeholder(records: &[&StepRecord], of: &dyn Fn(&StepRecord) -> Time) -> String {
+    let first = records.iter().map(|record| of(record)).find(|one| one.known().is_none());
     match first {
         None | Some(Time::Withheld { why: Withheld::Nothing }) => MISSING.to_owned(),
-        Some(told) => time(told),
+        Some(one) => time(one),
     }
 }
 
-/// Returns who kept up in how many runs.
+/// Returns the load status, with the number of runs where some differ.
 fn load_status(records: &[&StepRecord]) -> String {
-    let words: Vec<&str> =
-        records.iter().filter_map(|record| record.load_status.as_ref()).map(kept_word).collect();
-    let kept = kept_word(&LoadStatus::Sustained);
-    let mut others: Vec<&str> = words.iter().copied().filter(|word| *word != kept).collect();
+    let statuses: Vec<&str> =
+        records.iter().filter_map(|record| record.load_status.as_ref()).map(status_word).collect();
+    let sustained = status_word(&LoadStatus::Sustained);
+    let mut others: Vec<&str> = statuses.iter().copied().filter(|it| *it != sustained).collect();
     others.sort_unstable();
     match &others[..] {
-        [] if words.is_empty() => MISSING.to_owned(),
-        [] => kept.to_owned(),
-        [first, ..] => format!("{first} in {} of {}", others.len(), words.len()),
+        [] if statuses.is_empty() => MISSING.to_owned(),
+        [] => sustained.to_owned(),
+        [first, ..] => format!("{first} in {} of {}", others.len(), statuses.len()),
     }
 }
 

@@ -1,11 +1,11 @@
-//! A part of a comparison: a title, tables, and sentences that say what they mean.
+//! A part of a comparison: title, sentences, tables, remarks.
 
 use crate::input::Compared;
 use crate::table::Table;
 
 use super::{insert, open, search, sweep};
 
-/// What every format shows in its own way.
+/// A title with its sentences, tables and remarks, in no format yet.
 pub(crate) struct Part {
     pub(crate) title: String,
     /// What comes before the tables.
@@ -15,7 +15,7 @@ pub(crate) struct Part {
     pub(crate) remarks: Vec<String>,
 }
 
-/// Returns what is told of open loops, searches, sweeps and background writers, in this order.
+/// Returns the parts of open loops, searches, sweeps and background writers.
 pub(crate) fn parts(compared: &Compared<'_>) -> Vec<Part> {
     let mut parts = open::parts(compared);
     parts.extend(search::parts(compared));

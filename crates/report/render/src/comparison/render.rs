@@ -1,4 +1,4 @@
-//! Chooses the format.
+//! The comparison in a requested format.
 
 use super::{csv, json, markdown, text};
 use crate::format::{Format, Style};

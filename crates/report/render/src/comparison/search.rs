@@ -1,11 +1,11 @@
-//! Steps in which the highest rate was searched: what was found, how often nothing was.
+//! Searches for the highest rate: the rates found.
 
 use analysis::StepComparison;
+use model::Unit;
 use model::validity::SearchRecord;
-use model::{Limit, Unit};
 use stats::Spread;
 
-use super::open::times;
+use super::open::{limit, times};
 use super::part::Part;
 use super::tables::{ratio_cell, spread_cell};
 use crate::figure::{MISSING, figure, range};
@@ -22,11 +22,11 @@ pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
 
 fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
     let heading = step_heading(compared.comparison, step);
-    let limit = limit(compared, step).map(|limit| format!(" that keeps {limit}"));
+    let limit = limit(compared, step).map(|limit| format!(" within {limit}"));
     let sentences = vec![sentence(compared, step)];
     let mut remarks = vec![
-        "Median [min..max] over the searches that found one; a rate counts when it kept the limit \
-         in a long window and no debt grew. Ratio of geometric means [95 % interval]."
+        "Median [min..max] over the searches that found one; a rate counts when it stayed within \
+         the limit in a long window and no debt grew. Ratio of geometric means [95 % interval]."
             .to_owned(),
     ];
     let mut tables = vec![table(compared, step)];
@@ -41,9 +41,9 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
 /// Returns what was found, as a sentence.
 fn sentence(compared: &Compared<'_>, step: &StepComparison) -> String {
     let heading = step_heading(compared.comparison, step);
-    let limit = limit(compared, step).map_or_else(String::new, |limit| format!(" keeping {limit}"));
-    let of_base = step_sentence(compared, step, &Claim::SUSTAINABLE).map(|told| {
-        let rest = told.strip_prefix(&heading).unwrap_or(&told).to_owned();
+    let limit = limit(compared, step).map_or_else(String::new, |limit| format!(" within {limit}"));
+    let of_base = step_sentence(compared, step, &Claim::SUSTAINABLE).map(|text| {
+        let rest = text.strip_prefix(&heading).unwrap_or(&text).to_owned();
         format!("{heading}{limit}{rest}")
     });
     of_base.unwrap_or_else(|| format!("{heading}{limit}: {}.", without_base(step)))
@@ -60,12 +60,6 @@ fn without_base(step: &StepComparison) -> String {
     } else {
         format!("{}; no search of the base found a rate", known.join(", "))
     }
-}
-
-fn limit(compared: &Compared<'_>, step: &StepComparison) -> Option<Limit> {
-    let mut records =
-        step.cells.iter().flat_map(|cell| compared.records(step, &cell.variant).into_iter());
-    records.find_map(|record| record.step.limit)
 }
 
 fn table(compared: &Compared<'_>, step: &StepComparison) -> Table {

@@ -1,4 +1,4 @@
-//! Sweeps over numbers of clients: throughput by level, the law fitted to it, the rule of thumb.
+//! Sweeps over numbers of clients: throughput, Universal Scalability Law, rule of thumb.
 
 use std::collections::BTreeSet;
 
@@ -21,9 +21,9 @@ use model::units::clients;
 
 /// A gain beyond this share contradicts the rule of thumb.
 ///
-/// Source: M. Callaghan, insert benchmark reports: relative tables flag < 0.95 and > 1.05.
+/// Source: [Callaghan 2022-11-29], whose relative tables flag < 0.95 and > 1.05.
 const GAIN: f64 = 0.05;
-/// Chance of lack of fit below which the law is said not to describe the runs.
+/// p-value of lack of fit below which the law does not describe the runs (our choice).
 const MISFIT: f64 = 0.01;
 
 /// Returns a part for each step of a sweep, and for each search for a number of clients.
@@ -41,7 +41,7 @@ pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Part> {
         // What varies with the clients comes first.
         swept.sort_by_key(|(_, scalings)| scalings.is_empty());
         parts.extend(swept.iter().map(|(steps, scalings)| {
-            let laws = scalings.iter().map(|one| words(one));
+            let laws = scalings.iter().map(|one| summary(one));
             Part {
                 title: title(steps, !scalings.is_empty()),
                 sentences: laws.chain(levels(compared, steps)).collect(),
@@ -120,7 +120,7 @@ fn table(compared: &Compared<'_>, steps: &[&StepComparison], scalings: &[&Scalin
     table
 }
 
-/// Returns throughput as a share of what as many clients would do if each did what one alone does.
+/// Returns throughput as a share of linear scaling from one client.
 fn efficiency(steps: &[&StepComparison], step: &StepComparison, cell: &CellComparison) -> String {
     let median = |cell: &CellComparison| cell.metric(THROUGHPUT).map(|it| it.spread.median);
     let single = steps.iter().find(|one| one.clients == 1).and_then(|one| {
@@ -160,26 +160,26 @@ fn searched(scaling: &Scaling) -> Part {
     }
     Part {
         title: format!("{} of {}: clients searched", scaling.step, scaling.variant),
-        sentences: vec![words(scaling)],
+        sentences: vec![summary(scaling)],
         tables: vec![table],
         remarks: Vec::new(),
     }
 }
 
 /// Returns the best level, the fits and the rule of thumb of one variant, in words.
-fn words(scaling: &Scaling) -> String {
-    let mut told = vec![best_words(scaling), fit_words(&scaling.throughput_fit)];
-    let is_told = |fit: &&Result<Fit, NoFit>| fit.is_ok();
-    let of_goodput = scaling.goodput_fit.as_ref().filter(is_told);
-    told.extend(of_goodput.map(|fit| format!("Goodput, {}", fit_words(fit))));
-    let within = scaling.within_cpus_fit.as_ref().filter(is_told);
-    told.extend(within.map(|fit| format!("Up to as many clients as CPUs, {}", fit_words(fit))));
-    told.extend(rule_of_thumb(scaling));
-    format!("{} of {}: {}.", scaling.step, scaling.variant, told.join(". "))
+fn summary(scaling: &Scaling) -> String {
+    let mut parts = vec![best_level(scaling), fit_text(&scaling.throughput_fit)];
+    let is_fitted = |fit: &&Result<Fit, NoFit>| fit.is_ok();
+    let of_goodput = scaling.goodput_fit.as_ref().filter(is_fitted);
+    parts.extend(of_goodput.map(|fit| format!("Goodput, {}", fit_text(fit))));
+    let within = scaling.within_cpus_fit.as_ref().filter(is_fitted);
+    parts.extend(within.map(|fit| format!("Up to as many clients as CPUs, {}", fit_text(fit))));
+    parts.extend(rule_of_thumb(scaling));
+    format!("{} of {}: {}.", scaling.step, scaling.variant, parts.join(". "))
 }
 
 /// Returns the level of the highest throughput.
-fn best_words(scaling: &Scaling) -> String {
+fn best_level(scaling: &Scaling) -> String {
     let Some(best) = highest(&scaling.levels.iter().collect::<Vec<_>>()) else {
         return "no level was measured".to_owned();
     };
@@ -203,7 +203,7 @@ fn highest<'a>(levels: &[&'a Level]) -> Option<&'a Level> {
 }
 
 /// Returns a fit with its intervals.
-fn fit_words(fit: &Result<Fit, NoFit>) -> String {
+fn fit_text(fit: &Result<Fit, NoFit>) -> String {
     let fit = match fit {
         Ok(fit) => fit,
         Err(NoFit::TooFewLevels { levels, needed }) => {
@@ -224,20 +224,20 @@ fn fit_words(fit: &Result<Fit, NoFit>) -> String {
         let places = places(one.value, least);
         format!("{:.places$} {}", one.value, interval(one, places))
     };
-    let mut words = format!(
+    let mut text = format!(
         "USL: contention {}, coherency {}: {peak}",
         estimate(&fit.alpha, 3),
         estimate(&fit.beta, 4)
     );
     match fit.shapes.best {
-        Shape::Linear => words.push_str("; a straight line describes it as well"),
-        Shape::Amdahl => words.push_str("; Amdahl's law (no coherency) describes it as well"),
+        Shape::Linear => text.push_str("; a straight line describes it as well"),
+        Shape::Amdahl => text.push_str("; Amdahl's law (no coherency) describes it as well"),
         Shape::Universal => {}
     }
     if fit.lack_of_fit.is_some_and(|chance| chance < MISFIT) {
-        words.push_str("; the levels lie further from the curve than repetitions from each other");
+        text.push_str("; the levels lie further from the curve than repetitions from each other");
     }
-    words
+    text
 }
 
 /// Returns the 95 % interval.
@@ -261,7 +261,7 @@ fn places(value: f64, least: usize) -> usize {
 
 /// Returns whether throughput stopped growing where busy threads outnumber the CPUs.
 ///
-/// Source: M. Callaghan, seed 003: busy threads should not exceed the cores.
+/// Source: [Callaghan 2022-07-20]: busy threads should not exceed the cores.
 fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
     let cpus = scaling.cpus?;
     if scaling.levels.iter().all(|level| level.busy.is_none()) {
@@ -286,13 +286,13 @@ fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
             "that may be noise, and these runs do not test the rule of thumb (busy threads <= CPUs)"
         }
     };
-    let mut told = format!("Beyond {limit} throughput {}: {verdict}", gained(gain, most));
+    let mut text = format!("Beyond {limit} throughput {}: {verdict}", gained(gain, most));
     let queued = most.busy.and_then(|busy| busy.run_queue_share);
     if let Some(share) = queued {
         let share = figure(Unit::Share, share.median);
-        told.push_str(&format!("; the clients waited for a CPU {share} of their time"));
+        text.push_str(&format!("; the clients waited for a CPU {share} of their time"));
     }
-    Some(told)
+    Some(text)
 }
 
 /// Returns what more clients than CPUs brought, where busy threads are not known.
@@ -359,37 +359,37 @@ mod tests {
 
     #[test]
     fn the_rule_of_thumb_holds_where_more_threads_gain_little() {
-        let told = with([205.0, 207.0]);
-        assert!(told.contains("gained 3.0 % (4 clients): the rule of thumb"), "{told}");
-        assert!(told.ends_with("held in these runs"), "{told}");
+        let text = with([205.0, 207.0]);
+        assert!(text.contains("gained 3.0 % (4 clients): the rule of thumb"), "{text}");
+        assert!(text.ends_with("held in these runs"), "{text}");
         assert!(with([150.0, 151.0]).contains("lost 25 % (4 clients)"));
     }
 
     #[test]
-    fn a_gain_that_is_not_told_from_noise_refutes_nothing() {
+    fn gain_within_noise_refutes_nothing() {
         assert!(with([300.0, 310.0]).contains("did not hold in these runs"));
         assert!(with([190.0, 260.0]).contains("may be noise"));
     }
 
     #[test]
-    fn what_was_not_measured_tests_no_rule() {
-        let told = rule_of_thumb(&scaling(&FEW)).unwrap();
-        assert!(told.contains("no level went beyond 2 busy threads of 2 CPUs"), "{told}");
+    fn unmeasured_levels_test_no_rule() {
+        let text = rule_of_thumb(&scaling(&FEW)).unwrap();
+        assert!(text.contains("no level went beyond 2 busy threads of 2 CPUs"), "{text}");
         let mut unknown = scaling(&[(2, [200.0, 200.0]), (4, [250.0, 250.0])]);
         for level in &mut unknown.levels {
             level.busy = None;
         }
-        let told = rule_of_thumb(&unknown).unwrap();
-        assert_eq!(told, "Beyond 2 clients on 2 CPUs throughput gained 25 % (4 clients)");
+        let text = rule_of_thumb(&unknown).unwrap();
+        assert_eq!(text, "Beyond 2 clients on 2 CPUs throughput gained 25 % (4 clients)");
     }
 
     #[test]
-    fn a_law_that_was_not_fitted_says_why() {
-        let told = words(&scaling(&FEW));
+    fn unfitted_law_states_its_reason() {
+        let text = summary(&scaling(&FEW));
         assert!(
-            told.starts_with("readrandom of lmdb: median throughput was highest with 2 clients")
+            text.starts_with("readrandom of lmdb: median throughput was highest with 2 clients")
         );
-        assert!(told.contains("USL: not fitted, 3 levels of the 6 it takes"), "{told}");
+        assert!(text.contains("USL: not fitted, 3 levels of the 6 it takes"), "{text}");
     }
 
     #[test]

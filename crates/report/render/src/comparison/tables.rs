@@ -37,9 +37,8 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("rss_per_cache", "rss/cache"),
 ];
 
-/// What tells of the worker and the device alone, and little where a server does the work: its own
-/// figures are free of everybody else's.
-const BESIDE_SERVERS: &[&str] = &[
+/// Costs of worker and device, left out where a server has counters of its own.
+const REPLACED_BY_SERVER: &[&str] = &[
     "background_cpu_us_per_op",
     "kernel_cpu_us_per_op",
     "context_switches_per_op",
@@ -49,7 +48,7 @@ const BESIDE_SERVERS: &[&str] = &[
     "rss_per_cache",
 ];
 
-/// What only whole runs tell: metric and heading.
+/// Costs of whole runs: metric and heading.
 pub(crate) const OF_RUNS: &[(&str, &str)] = &[
     ("write_amplification_process", "bytes written\nper byte put"),
     ("space_amplification", "size on\ndisk/data"),
@@ -67,7 +66,7 @@ pub(crate) fn absolute(comparison: &Comparison) -> Table {
     for (index, variant) in comparison.variants.iter().enumerate() {
         let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
         row.push(Cell::plain(runs_counted(&steps, index)));
-        row.extend(steps.iter().map(|step| rate_cell(&step.cells[index])));
+        row.extend(steps.iter().map(|step| bracketed_cell(THROUGHPUT, &step.cells[index])));
         table.push(row);
     }
     table
@@ -110,8 +109,8 @@ pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Ta
         .cells
         .iter()
         .all(|cell| cell.metrics.is_empty() || cell.metric("server_cpu_us_per_op").is_some());
-    let is_told = |name: &str| has(name) && !(is_all_served && BESIDE_SERVERS.contains(&name));
-    let known: Vec<&(&str, &str)> = COSTS.iter().filter(|(name, _)| is_told(name)).collect();
+    let is_shown = |name: &str| has(name) && !(is_all_served && REPLACED_BY_SERVER.contains(&name));
+    let known: Vec<&(&str, &str)> = COSTS.iter().filter(|(name, _)| is_shown(name)).collect();
     if known.is_empty() {
         return None;
     }
@@ -126,8 +125,9 @@ pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Ta
     Some(table)
 }
 
-/// Returns each step's figure and ratio side by side and what whole runs cost: the answer on one
-/// screen. The levels of a sweep are not here.
+/// Returns each step's figure and ratio side by side, then the costs of whole runs.
+///
+/// The levels of a sweep have their own table.
 pub(crate) fn runs_table(compared: &Compared<'_>) -> Table {
     let comparison = compared.comparison;
     let columns: Vec<Column<'_>> =
@@ -176,7 +176,7 @@ struct Column<'a> {
     heading: String,
 }
 
-/// Returns what answers for a step: throughput, unless the experiment or a search sets it.
+/// Returns the main figures of a step: throughput, unless the experiment or a search sets it.
 fn columns<'a>(comparison: &Comparison, step: &'a StepComparison) -> Vec<Column<'a>> {
     let heading = step_heading(comparison, step);
     let column =
@@ -189,10 +189,10 @@ fn columns<'a>(comparison: &Comparison, step: &'a StepComparison) -> Vec<Column<
         }
         Loading::Searched => vec![column(SUSTAINABLE, "highest rate")],
         Loading::Given => {
-            let told = [column(GOODPUT, "goodput/s"), column("response_ns_p999", "p99.9")];
+            let known = [column(GOODPUT, "goodput/s"), column("response_ns_p999", "p99.9")];
             let is_known =
                 |one: &Column<'_>| step.cells.iter().any(|cell| cell.metric(one.metric).is_some());
-            told.into_iter().filter(is_known).collect()
+            known.into_iter().filter(is_known).collect()
         }
     }
 }
@@ -206,13 +206,13 @@ fn missed_cell() -> Cell {
     Cell { text: MISSED.to_owned(), tone: Tone::Grey }
 }
 
-/// Returns a throughput with its range; in brackets where the background writers missed their rate.
-fn rate_cell(cell: &CellComparison) -> Cell {
-    let shown = spread_cell(THROUGHPUT, cell);
+/// Returns a median with its range, in brackets where the insert rate was missed.
+pub(super) fn bracketed_cell(metric: &str, cell: &CellComparison) -> Cell {
+    let shown = spread_cell(metric, cell);
     if cell.has_missed_rate() { shown.set_aside() } else { shown }
 }
 
-/// Returns how many runs stand behind a row: `3`, or `2-3` when the steps differ.
+/// Returns the number of runs of a row: `3`, or `2-3` when the steps differ.
 fn runs_counted(steps: &[&StepComparison], variant: usize) -> String {
     let counts = || steps.iter().map(|step| step.cells[variant].runs);
     match (counts().min(), counts().max()) {
@@ -260,7 +260,7 @@ fn cost_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell
             shown.text.push_str(&format!(" {}", figure::sign(&versus)));
             shown.tone = compared.tone(find(name).better, &versus);
         }
-        // Keeps the figures of a column under one another.
+        // Aligns the figures of a column.
         None => shown.text.push_str("  "),
     }
     shown

@@ -7,72 +7,74 @@ use crate::format::Style;
 use crate::input::Compared;
 use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
 use crate::published::render_published;
-use crate::sentence::{control, cut, hidden, told};
+use crate::sentence::{control, detectable, hidden, step_sentences, warmup_trims};
 use crate::table::Table;
 use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};
 
 /// Lines of a list that are shown before the rest is only counted.
 const LIST_LINES: usize = 6;
 
-/// Returns the label, each step in words, every part, legends, doubts and, if asked for, costs.
+/// Returns label, step sentences, parts, legends, costs on request, warnings.
 pub(super) fn render(compared: &Compared<'_>, style: Style) -> String {
     let comparison = compared.comparison;
     let width = style.width;
-    let words = |text: &str| fill(text, width);
+    let filled = |text: &str| fill(text, width);
     let table = |table: &Table| table.text(width, style.has_colour);
     let base = &comparison.base;
     let mut parts = vec![heading(compared, width)];
     let has_several = comparison.variants.len() > 1;
-    let said = told(compared).into_iter().chain(hidden(compared));
-    let said: Vec<String> = said.map(|sentence| words(&sentence)).collect();
-    parts.extend((!said.is_empty()).then(|| said.join("\n")));
-    let spoken = parts.len();
+    let sentences = step_sentences(compared).into_iter().chain(hidden(compared));
+    let sentences = sentences.map(|sentence| filled(&sentence));
+    parts.extend(sentences.reduce(|one, next| one + "\n" + &next));
+    let before_tables = parts.len();
     parts.extend(cpu::part(compared).map(|one| part(&one, style)));
     if !plain_steps(comparison).is_empty() {
         let title =
-            words("Operations per second: median of n runs [min..max], a range and no interval");
+            filled("Operations per second: median of n runs [min..max], a range and no interval");
         parts.push(format!("{title}\n{}", table(&absolute(comparison))));
         if has_brackets(compared)
             && let Some(last) = parts.last_mut()
         {
-            last.push_str(&format!("\n{}", words(BRACKETS)));
+            last.push_str(&format!("\n{}", filled(BRACKETS)));
         }
         if has_several {
             let title = format!("Relative to {base}: ratio of geometric means [95 % interval]");
-            parts.push(format!("{}\n{}", words(&title), table(&relative(compared))));
+            parts.push(format!("{}\n{}", filled(&title), table(&relative(compared))));
         }
     }
     parts.extend(super::parts(compared).iter().map(|one| part(one, style)));
     if has_several
-        && parts.len() > spoken
+        && parts.len() > before_tables
         && let Some(last) = parts.last_mut()
     {
-        last.push_str(&format!("\n{}", words(&sign_legend(compared))));
+        last.push_str(&format!("\n{}", filled(&sign_legend(compared))));
     }
-    let notes = control(compared).into_iter().chain(cut(compared)).chain([runs_legend(compared)]);
-    parts.push(notes.map(|line| words(&line)).collect::<Vec<_>>().join("\n"));
+    let mut notes: Vec<String> = detectable(compared).into_iter().collect();
+    notes.extend(control(compared).into_iter().chain(warmup_trims(compared)));
+    notes.push(runs_legend(compared));
+    parts.push(notes.iter().map(|line| filled(line)).collect::<Vec<_>>().join("\n"));
     if style.has_costs {
         let title = format!(
             "Costs per operation: medians, marked where the verdict is above or below {base}"
         );
-        parts.push(words(&title));
+        parts.push(filled(&title));
         let steps = measured_steps(comparison);
         parts.extend(steps.iter().filter_map(|step| costs(compared, step)).map(|one| table(&one)));
         parts.extend(bucket_tables(compared).map(|one| part(&one, style)));
     }
     parts.extend(render_published(compared, style));
-    parts.extend(trouble(compared, width));
+    parts.extend(problems(compared, width));
     parts.join("\n\n") + "\n"
 }
 
 /// Returns a part: its title, sentences, tables and remarks.
 fn part(one: &Part, style: Style) -> String {
-    let words = |text: &String| fill(text, style.width);
+    let filled = |text: &String| fill(text, style.width);
     let table = |table: &Table| table.text(style.width, style.has_colour);
-    let mut lines = vec![words(&one.title)];
-    lines.extend(one.sentences.iter().map(words));
+    let mut lines = vec![filled(&one.title)];
+    lines.extend(one.sentences.iter().map(filled));
     lines.push(one.tables.iter().map(table).collect::<Vec<_>>().join("\n\n"));
-    lines.extend(one.remarks.iter().map(words));
+    lines.extend(one.remarks.iter().map(filled));
     lines.join("\n")
 }
 
@@ -85,18 +87,18 @@ fn heading(compared: &Compared<'_>, width: usize) -> String {
         .join("\n")
 }
 
-/// Returns incomplete runs and doubts, each as one part; nothing when there are none.
-pub(super) fn trouble(compared: &Compared<'_>, width: usize) -> Vec<String> {
+/// Returns incomplete runs and warnings, each as one part; nothing when there are none.
+pub(super) fn problems(compared: &Compared<'_>, width: usize) -> Vec<String> {
     let incomplete = compared.comparison.incomplete.iter().map(incomplete_line).collect();
     let findings = compared.findings;
-    let grave = findings.iter().filter(|one| !is_note(one));
-    let mut doubts = list("Doubts", finding_lines(grave), width);
+    let severe = findings.iter().filter(|one| !is_note(one));
+    let mut warnings = list("Warnings", finding_lines(severe), width);
     let below = [notes_line(findings), explain_hint(findings)].into_iter().flatten();
     for line in below.map(|line| fill(&line, width.saturating_sub(2))) {
-        let list = doubts.get_or_insert_with(|| "No doubt".to_owned());
+        let list = warnings.get_or_insert_with(|| "No warning".to_owned());
         list.push_str(&format!("\n  {line}"));
     }
-    [list("Incomplete runs", incomplete, width), doubts].into_iter().flatten().collect()
+    [list("Incomplete runs", incomplete, width), warnings].into_iter().flatten().collect()
 }
 
 /// Returns a titled list of at most [`LIST_LINES`] entries; `None` when it is empty.
@@ -118,8 +120,9 @@ fn list(title: &str, mut entries: Vec<String>, width: usize) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Breaks `text` at spaces so that lines stay within `width` where words allow; a percent sign
-/// stays with its number.
+/// Breaks `text` at spaces into lines of at most `width` columns.
+///
+/// A percent sign stays with its number.
 pub(crate) fn fill(text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     let mut rest = text.split(' ').peekable();

@@ -1,19 +1,19 @@
-//! The account of an explanation as a table, all figures on one scale, so that they can be added.
+//! The time account of an explanation as a table on one scale.
 
 use analysis::Explanation;
 use analysis::explain::{Rule, Rung, Subject};
 use stats::MeanDifference;
 
-use super::words::percent;
+use super::label::percent;
 use crate::figure;
 use crate::table::{Cell, Table};
 
 /// Cells of a bar for the whole of a difference.
 const BAR: f64 = 20.0;
 
-/// Returns where the time is; `None` where the records do not tell, or nobody may use them.
+/// Returns where the time is; `None` where the records lack it or must not be used.
 ///
-/// Shares of the difference are there only where it may be explained.
+/// Shares of the difference are shown only where it may be explained.
 pub(super) fn table(explanation: &Explanation) -> Option<Table> {
     let account = explanation.account.as_ref()?;
     let is_hidden = |rule: Rule| matches!(rule, Rule::Bogus | Rule::LoadedUnalike);
@@ -39,8 +39,8 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
     ]);
     table.align_left(&[6]);
     let mut push = |name: String, us: &MeanDifference, is_part: bool| {
-        let is_told = is_part && explanation.rung > Rung::Nothing;
-        let share = account.share(us).filter(|_| is_told);
+        let is_shown = is_part && explanation.rung > Rung::Nothing;
+        let share = account.share(us).filter(|_| is_shown);
         let interval = us.interval.map_or_else(String::new, |(low, high)| {
             figure::limits(scale.signed(low), scale.signed(high))
         });
@@ -103,7 +103,6 @@ impl Scale {
     /// Returns a figure without its sign where it is 0.
     pub(super) fn plain(&self, us: f64) -> String {
         let text = format!("{:.1$}", us * self.by, self.decimals);
-        // Neither of these is a quantity.
         let is_zero = text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.'));
         if is_zero { text.trim_start_matches('-').to_owned() } else { text }
     }

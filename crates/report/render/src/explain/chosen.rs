@@ -1,4 +1,4 @@
-//! Which differences a report explains: of each variant those in throughput that are established.
+//! The differences a report explains: established ones in throughput.
 
 use analysis::explain::Question;
 use analysis::{Explanation, explain};
@@ -9,7 +9,7 @@ use super::render::Block;
 use crate::input::{Compared, ReportInput};
 use crate::label::{Loading, loading};
 
-/// What is explained of one variant.
+/// The explained differences of one variant.
 pub(crate) struct Chosen {
     pub(crate) variant: String,
     /// Its largest difference.
@@ -19,18 +19,16 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Returns the verb that explains all of it.
+    /// Returns the command that prints all of them.
     pub(crate) fn command(&self, compared: &Compared<'_>) -> String {
         let (base, id) = (&compared.comparison.base, &compared.meta.id);
         format!("assay explain {base} {} --in {id}", self.variant)
     }
 }
 
-/// Returns what is explained of each variant, in their order; nothing where no verdict may be
-/// drawn.
+/// Returns the explained differences by variant; none where no verdict may be drawn.
 ///
-/// A control is not explained: it is the base once more. Neither is a throughput that the
-/// experiment gave or a search chose.
+/// Left out: the control, and throughput set by the experiment or a search.
 pub(crate) fn chosen(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Chosen> {
     if compared.label == Label::Bogus {
         return Vec::new();
@@ -53,26 +51,27 @@ fn of_variant(input: &ReportInput<'_>, compared: &Compared<'_>, variant: &str) -
             blocking: &[],
         })
     });
-    let mut told: Vec<(f64, Explanation)> =
+    let mut established: Vec<(f64, Explanation)> =
         explained.filter_map(|one| Some((size(one.effect.as_ref()?)?, one))).collect();
-    // Of two that are as large the earlier step: the first of the largest.
+    // Of two equal ones the earlier step.
     let mut largest = 0;
-    for (at, (size, _)) in told.iter().enumerate() {
-        if *size > told[largest].0 {
+    for (at, (size, _)) in established.iter().enumerate() {
+        if *size > established[largest].0 {
             largest = at;
         }
     }
-    if told.is_empty() {
+    if established.is_empty() {
         return None;
     }
-    let (_, first) = told.remove(largest);
+    let (_, first) = established.remove(largest);
     let largest = Block::of(compared, &first);
-    // What is said word for word above is not said again.
-    let mut said = largest.sentences.clone();
-    let mut others: Vec<Block> = told.iter().map(|(_, one)| Block::of(compared, one)).collect();
+    // A sentence stands once.
+    let mut shown = largest.sentences.clone();
+    let mut others: Vec<Block> =
+        established.iter().map(|(_, one)| Block::of(compared, one)).collect();
     for other in others.iter_mut().filter(|other| other.refusal().is_none()) {
-        other.sentences.retain(|sentence| !said.contains(sentence));
-        said.extend(other.sentences.iter().cloned());
+        other.sentences.retain(|sentence| !shown.contains(sentence));
+        shown.extend(other.sentences.iter().cloned());
     }
     Some(Chosen { variant: variant.to_owned(), largest, others })
 }

@@ -1,16 +1,15 @@
-//! An explanation in words: where the time is, what moved, what bounds, and what was not tested.
+//! An explanation in words: time account, moved costs, bounds, what is untested.
 //!
-//! Not a judge: what may be said is decided by `analysis::explain`; this module says it, and says
-//! no more.
+//! `analysis::explain` decides which claims are allowed; this module only words them.
 //!
 //! To add a format, add it to `render`; a sentence, to `sentence`.
 
 mod account;
 mod chosen;
+mod label;
 mod render;
 mod sentence;
-mod test_it;
-mod words;
+mod untested;
 
 pub(crate) use chosen::{Chosen, chosen};
 pub(crate) use render::Block;

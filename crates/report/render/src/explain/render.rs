@@ -14,9 +14,9 @@ use crate::meta::Meta;
 use crate::table::Table;
 use crate::trust;
 
-/// Returns the explanations of one or more steps, headed by how far they can be trusted.
+/// Returns the explanations of one or more steps below the label.
 ///
-/// An explanation is no table of figures: asked for CSV, it is text.
+/// There is no CSV form: text takes its place.
 #[must_use]
 pub fn render_explanations(
     compared: &Compared<'_>,
@@ -31,7 +31,7 @@ pub fn render_explanations(
     }
 }
 
-/// What is said of one step.
+/// The explanation of one step.
 pub(crate) struct Block {
     pub(crate) headline: String,
     pub(crate) table: Option<Table>,
@@ -49,7 +49,7 @@ impl Block {
         }
     }
 
-    /// Returns why nothing is said of the difference, in one line; `None` where something is.
+    /// Returns why the difference is not explained, in one line; `None` where it is.
     pub(crate) fn refusal(&self) -> Option<String> {
         let why = self.sentences.first().filter(|_| self.is_refused)?;
         Some(format!("{} {why}", self.headline))
@@ -65,13 +65,13 @@ impl Block {
     }
 }
 
-/// Returns what is said of each step; what the next step says word for word too is said there.
+/// Returns a block per step; of equal sentences in neighbouring steps the last stays.
 ///
-/// A comparison that is bogus says so once, whatever the step.
+/// A bogus comparison has one block.
 fn blocks(compared: &Compared<'_>, explanations: &[Explanation]) -> Vec<Block> {
     let is_bogus = |one: &Explanation| one.refusals.iter().any(|it| it.rule == Rule::Bogus);
-    let told = if explanations.iter().any(is_bogus) { &explanations[..1] } else { explanations };
-    let mut blocks: Vec<Block> = told.iter().map(|one| Block::of(compared, one)).collect();
+    let shown = if explanations.iter().any(is_bogus) { &explanations[..1] } else { explanations };
+    let mut blocks: Vec<Block> = shown.iter().map(|one| Block::of(compared, one)).collect();
     for at in 1..blocks.len() {
         let (before, after) = blocks.split_at_mut(at);
         if let (Some(before), Some(after)) = (before.last_mut(), after.first()) {
@@ -94,8 +94,8 @@ fn text(compared: &Compared<'_>, explanations: &[Explanation], style: Style) -> 
 
 fn markdown(compared: &Compared<'_>, explanations: &[Explanation]) -> String {
     let blocks = blocks(compared, explanations);
-    let told = blocks.iter().map(Block::markdown);
-    let parts: Vec<String> = std::iter::once(trust::headline(compared)).chain(told).collect();
+    let texts = blocks.iter().map(Block::markdown);
+    let parts: Vec<String> = std::iter::once(trust::headline(compared)).chain(texts).collect();
     parts.join("\n\n") + "\n"
 }
 

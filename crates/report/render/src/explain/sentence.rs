@@ -1,6 +1,6 @@
-//! The sentences around an account: what differs, where it is, what moved, what binds.
+//! The sentences around a time account.
 //!
-//! Three kinds of words, chosen by rule. Accounting: "is". Association: "in the same runs". Cause:
+//! Three levels of wording, chosen by rule. Accounting: "is". Association: "in the same runs". Cause:
 //! "makes", only of one thing that was set on purpose.
 
 use analysis::Explanation;
@@ -10,34 +10,33 @@ use analysis::explain::{
 use stats::Method;
 
 use super::account::Scale;
-use super::test_it::not_tested;
-use super::words::{binds, moved, percent, used};
+use super::label::{binds, moved, percent, used};
+use super::untested::not_tested;
 use crate::figure;
 use crate::input::Compared;
 use crate::sentence::{Claim, Single};
 use crate::trust::many;
 
-/// Metrics told as having moved before the rest is only counted.
+/// Moved metrics named before the rest is only counted.
 const MOVED: usize = 5;
 
 /// Share of the difference from which a component is named in words.
 const NAMED_SHARE: f64 = 0.1;
 
-/// Returns what differs, by how much, and how well that is known: of throughput in the words of
-/// the comparison.
+/// Returns the difference with its interval, worded as in the comparison.
 pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> String {
     let Explanation { step, level, clients, variant, base, runs, .. } = explanation;
     let mut place = format!("{step}, {}", model::units::clients(*clients));
     if level != clients {
         place.push_str(&format!(" (in runs of {level})"));
     }
-    let runs_words = match runs {
+    let runs_text = match runs {
         (1, 1) => ", one run of each".to_owned(),
         (one, two) if one == two => format!(", {one} runs of each"),
         (one, two) => format!(", {} of {base} and {two} of {variant}", many(*one as usize, "run")),
     };
     let is_bogus = explanation.refusals.iter().any(|refusal| refusal.rule == Rule::Bogus);
-    let told = match (&explanation.effect, explanation.subject) {
+    let clause = match (&explanation.effect, explanation.subject) {
         (Some(effect), Subject::TimePerOperation) if !is_bogus => {
             let comparison = compared.comparison;
             let single = Single {
@@ -53,10 +52,10 @@ pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> St
                 margin: comparison.margin,
                 family: comparison.families.primary.comparisons,
             };
-            // What rests on single runs says so itself.
+            // The clause of single runs states their number.
             let has_count = matches!(effect.method, Method::None | Method::History);
-            let runs_words = if has_count { "" } else { &runs_words };
-            return format!("{place}{runs_words}: {}.", single.clause());
+            let runs_text = if has_count { "" } else { &runs_text };
+            return format!("{place}{runs_text}: {}.", single.clause());
         }
         (_, Subject::ResponseTime) if !is_bogus => explanation.account.as_ref().map(|account| {
             let (scale, total) = (Scale::of(&account.total), account.total);
@@ -73,61 +72,61 @@ pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> St
         }),
         _ => None,
     };
-    let told = told.unwrap_or_else(|| format!("{variant} against {base}"));
-    format!("{place}{runs_words}: {told}.")
+    let clause = clause.unwrap_or_else(|| format!("{variant} against {base}"));
+    format!("{place}{runs_text}: {clause}.")
 }
 
-/// Returns everything that is said below the account.
+/// Returns the sentences below the account.
 pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut lines = Vec::new();
     for refusal in &explanation.refusals {
-        said.push(format!("Not explained: {}. Needed: {}.", refusal.evidence, refusal.needed));
+        lines.push(format!("Not explained: {}. Needed: {}.", refusal.evidence, refusal.needed));
     }
     if explanation.refusals.iter().any(|refusal| refusal.rule == Rule::Bogus) {
-        return said;
+        return lines;
     }
     if explanation.rung > Rung::Nothing {
-        said.extend(explanation.account.as_ref().map(accounting));
-        said.extend(explanation.identities.iter().map(product));
+        lines.extend(explanation.account.as_ref().map(accounting));
+        lines.extend(explanation.identities.iter().map(product));
     }
     let hidden = explanation.hidden();
     if !hidden.is_empty() {
         let costs: Vec<String> = hidden.into_iter().map(moved).collect();
-        said.push(format!(
+        lines.push(format!(
             "Hidden regression: the same throughput for more: {}.",
             costs.join("; ")
         ));
     } else if explanation.rung > Rung::Nothing {
-        said.extend(association(explanation));
+        lines.extend(association(explanation));
     }
-    said.extend(bounds(&explanation.bounds));
+    lines.extend(bounds(&explanation.bounds));
     if explanation.rung > Rung::Nothing {
-        said.extend(not_tested(explanation));
+        lines.extend(not_tested(explanation));
     }
-    said
+    lines
 }
 
-/// Says which components the difference is.
+/// Returns the components of the difference.
 fn accounting(account: &Account) -> String {
     let scale = Scale::of(&account.total);
     let share = |component: &Component| account.share(&component.us).unwrap_or(0.0);
     let is_named =
         |component: &&Component| component.us.is_apart() && share(component).abs() >= NAMED_SHARE;
-    let tell = |(at, component): (usize, &Component)| {
+    let phrase = |(at, component): (usize, &Component)| {
         let verb = if at == 0 { " is" } else { "" };
         let size = scale.signed(component.us.difference);
         format!("{}{verb} {size} ({})", component.part.phrase(), percent(share(component)))
     };
-    let named = account.components.iter().filter(is_named).enumerate().map(tell);
-    let told: Vec<String> = named.collect();
+    let named = account.components.iter().filter(is_named).enumerate().map(phrase);
+    let parts: Vec<String> = named.collect();
     let whole = format!("{} {}", scale.signed(account.total.difference), scale.unit);
-    if told.is_empty() {
+    if parts.is_empty() {
         return format!("Of the {whole} no component alone is a tenth.");
     }
-    format!("Of the {whole}, {}.", told.join(", "))
+    format!("Of the {whole}, {}.", parts.join(", "))
 }
 
-/// Says what a product's change is made of.
+/// Returns the factors of a product's change.
 fn product(identity: &Identity) -> String {
     let arrow = |(base, variant): (f64, f64)| {
         format!("{} \u{2192} {}", figure::digits(base), figure::digits(variant))
@@ -142,20 +141,20 @@ fn product(identity: &Identity) -> String {
     format!("{} {whole}: {}, {}.", identity.whole, factor(first), factor(second))
 }
 
-/// Says what else moved.
+/// Returns the other costs that moved.
 fn association(explanation: &Explanation) -> Option<String> {
-    let mut told: Vec<String> = explanation.moved.iter().take(MOVED).map(moved).collect();
-    if told.is_empty() {
+    let mut moves: Vec<String> = explanation.moved.iter().take(MOVED).map(moved).collect();
+    if moves.is_empty() {
         return Some("In the same runs no other cost moved beyond the margin.".to_owned());
     }
-    let rest = explanation.moved.len() - told.len();
+    let rest = explanation.moved.len() - moves.len();
     if rest > 0 {
-        told.push(format!("and {rest} more (assay compare --costs)"));
+        moves.push(format!("and {rest} more (assay compare --costs)"));
     }
-    Some(format!("In the same runs, by medians: {}.", told.join("; ")))
+    Some(format!("In the same runs, by medians: {}.", moves.join("; ")))
 }
 
-/// Says how much of each resource was used, and what binds.
+/// Returns how much of each resource was used, and what binds.
 fn bounds(bounds: &[Bound]) -> Vec<String> {
     let [base, variant] = bounds else { return Vec::new() };
     let share = |bound: &Bound, which: Resource| {
@@ -165,9 +164,9 @@ fn bounds(bounds: &[Bound]) -> Vec<String> {
         let (one, two) = (share(base, which)?, share(variant, which)?);
         Some(format!("{} {} and {}", used(which), percent(one), percent(two)))
     };
-    let told: Vec<String> =
+    let uses: Vec<String> =
         [Resource::Cpus, Resource::Clients, Resource::Device].into_iter().filter_map(of).collect();
-    if told.is_empty() {
+    if uses.is_empty() {
         return Vec::new();
     }
     let binding = |bound: &Bound| bound.binding.map(|which| binds(which, &bound.variant));
@@ -176,5 +175,5 @@ fn bounds(bounds: &[Bound]) -> Vec<String> {
         bound.push(format!("By their own use none binds: each is below {}.", percent(BINDS_FROM)));
     }
     let names = format!("{} and {}", base.variant, variant.variant);
-    vec![format!("In use by {names}: {}. {}", told.join(", "), bound.join(" "))]
+    vec![format!("In use by {names}: {}. {}", uses.join(", "), bound.join(" "))]
 }

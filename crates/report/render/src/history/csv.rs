@@ -20,8 +20,8 @@ fn history(one: &Studied) -> Vec<String> {
     let known = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let name = field(&history.name);
     let subject = field(history.subject.as_deref().unwrap_or_default());
-    let changes = one.changes.iter().map(|judged| {
-        let change = &judged.change;
+    let changes = one.changes.iter().map(|classified| {
+        let change = &classified.change;
         let label = field(&history.labels[change.index]);
         let (effect, low, high) = (known(change.effect), known(change.low), known(change.high));
         format!(
@@ -30,10 +30,10 @@ fn history(one: &Studied) -> Vec<String> {
             change.before,
             change.after,
             change.p,
-            judged.q,
+            classified.q,
             change.points,
-            trend(judged.trend),
-            judged.is_relevant
+            trend(classified.trend),
+            classified.is_relevant
         )
     });
     let drifts = one.found.drifts.iter().map(|drift| {

@@ -1,11 +1,11 @@
-//! What a history's report is made of.
+//! Input of a history report.
 
 use analysis::history::{Gathered, Study};
 
-/// What a history's report is made of.
+/// A study with what the archive left out.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryInput<'a> {
-    /// What was found.
+    /// The study.
     pub study: &'a Study,
     /// What the archive left out; `None` for histories from elsewhere.
     pub gathered: Option<&'a Gathered>,

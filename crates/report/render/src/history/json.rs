@@ -52,7 +52,7 @@ struct Metric<'a> {
 struct ChangePoint<'a> {
     label: &'a str,
     #[serde(flatten)]
-    judged: &'a ClassifiedChange,
+    classified: &'a ClassifiedChange,
 }
 
 #[derive(Serialize)]
@@ -63,7 +63,7 @@ struct Ramp<'a> {
     to_label: &'a str,
 }
 
-/// Returns everything that was found, as one JSON object.
+/// Returns the study as one JSON object.
 pub(super) fn render(input: &HistoryInput<'_>) -> String {
     let study = input.study;
     let document = Document {
@@ -87,9 +87,9 @@ fn metric(one: &Studied) -> Metric<'_> {
         let drift: &Drift = drift;
         Ramp { drift, from_label: label(drift.from), to_label: label(drift.to) }
     };
-    let change = |judged| {
-        let judged: &ClassifiedChange = judged;
-        ChangePoint { label: label(judged.change.index), judged }
+    let change = |classified| {
+        let classified: &ClassifiedChange = classified;
+        ChangePoint { label: label(classified.change.index), classified }
     };
     Metric {
         name: &history.name,

@@ -1,21 +1,22 @@
 //! Histories as Markdown: one table of changes and drifts.
 
 use super::input::HistoryInput;
-use super::sentence::{answer, arrow, count, percent, remarks, trend, value};
+use super::sentence::{answer, arrow, percent, remarks, trend, value};
 use crate::figure::limits;
 use crate::table::{Cell, Table};
+use crate::trust::many;
 
-/// Returns the answer, the table, and what is to be said of each history.
+/// Returns the answer, the table, and the remarks on each history.
 pub(super) fn render(input: &HistoryInput<'_>) -> String {
     let study = input.study;
     let mut table =
         Table::new(["metric", "at", "", "before", "after", "change", "95 %", "points", "is"]);
     table.align_left(&[1, 2, 8]);
-    let mut said = Vec::new();
+    let mut remarks_of_all = Vec::new();
     for one in &study.histories {
         let history = &one.history;
-        for judged in &one.changes {
-            let change = &judged.change;
+        for classified in &one.changes {
+            let change = &classified.change;
             let row = [
                 history.name.clone(),
                 history.labels[change.index].clone(),
@@ -25,7 +26,7 @@ pub(super) fn render(input: &HistoryInput<'_>) -> String {
                 percent(change.effect),
                 limits(percent(change.low), percent(change.high)),
                 change.points.to_string(),
-                trend(judged.trend).to_owned(),
+                trend(classified.trend).to_owned(),
             ];
             table.push(row.map(Cell::plain).to_vec());
         }
@@ -43,10 +44,11 @@ pub(super) fn render(input: &HistoryInput<'_>) -> String {
             ];
             table.push(row.map(Cell::plain).to_vec());
         }
-        let points = count(history.values.len(), "point");
+        let points = many(history.values.len(), "point");
         let whose = history.subject.as_ref().map(|of| format!(", {of}")).unwrap_or_default();
-        let words = remarks(one).into_iter().map(|line| format!("; {line}")).collect::<String>();
-        said.push(format!("- `{}`{whose}: {points}{words}", history.name));
+        let remarks_text =
+            remarks(one).into_iter().map(|line| format!("; {line}")).collect::<String>();
+        remarks_of_all.push(format!("- `{}`{whose}: {points}{remarks_text}", history.name));
     }
-    format!("{}\n\n{}\n\n{}\n", answer(study), table.markdown(), said.join("\n"))
+    format!("{}\n\n{}\n\n{}\n", answer(study), table.markdown(), remarks_of_all.join("\n"))
 }

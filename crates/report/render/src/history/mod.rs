@@ -1,4 +1,4 @@
-//! Histories: what changed in some metrics over many experiments.
+//! Histories: changes of metrics over many experiments.
 //!
 //! To add a form, add a file with a function of [`HistoryInput`] and its line in
 //! [`render_history`].

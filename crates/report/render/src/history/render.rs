@@ -1,11 +1,11 @@
-//! Chooses the form.
+//! Histories in a requested format.
 
 use super::input::HistoryInput;
 use super::{csv, json, markdown, text};
 use crate::format::{Format, Style};
 use crate::plot;
 
-/// Returns what changed, in `format`; `style` matters to text.
+/// Returns the changes in `format`; `style` matters to text.
 #[must_use]
 pub fn render_history(input: &HistoryInput<'_>, format: Format, style: Style) -> String {
     match format {

@@ -1,10 +1,11 @@
-//! What is found in a history, in sentences.
+//! Changes, drifts and remarks of a history as sentences.
 
 use analysis::history::{ClassifiedChange, History, Studied, Study, Trend};
 use model::Unit;
 use stats::change::{Confidence, Drift};
 
 use crate::figure::{digits, figure};
+use crate::trust::many;
 
 /// Returns the value in its unit; a column from elsewhere has none.
 pub(super) fn value(history: &History, value: f64) -> String {
@@ -35,11 +36,6 @@ pub(super) const fn trend(trend: Trend) -> &'static str {
     }
 }
 
-/// Returns how many of something there are: `1 point`, `2 points`.
-pub(super) fn count(number: usize, one: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
-}
-
 /// Returns the answer in one line: how many regressions count.
 pub(super) fn answer(study: &Study) -> String {
     let metrics = match study.histories.len() {
@@ -52,13 +48,13 @@ pub(super) fn answer(study: &Study) -> String {
     let margin = margin.strip_suffix(".00").unwrap_or(&margin);
     let found = match (changes, drifts) {
         (0, 0) => return format!("No change in {metrics}."),
-        (changes, 0) => count(changes, "change"),
-        (0, drifts) => count(drifts, "drift"),
-        (changes, drifts) => format!("{} and {}", count(changes, "change"), count(drifts, "drift")),
+        (changes, 0) => many(changes, "change"),
+        (0, drifts) => many(drifts, "drift"),
+        (changes, drifts) => format!("{} and {}", many(changes, "change"), many(drifts, "drift")),
     };
     let regressions = match study.regressions() {
         0 => format!("no regression of {margin} % or more"),
-        some => format!("{} of {margin} % or more", count(some, "regression")),
+        some => format!("{} of {margin} % or more", many(some, "regression")),
     };
     let unknown: Vec<&str> = study
         .histories
@@ -69,7 +65,7 @@ pub(super) fn answer(study: &Study) -> String {
     let unknown = match unknown[..] {
         [] => String::new(),
         ref names => format!(
-            " Not judged, for nobody said which way is better: {} (--higher-is-better, \
+            " Not classified, direction unknown: {} (set --higher-is-better or \
              --lower-is-better).",
             names.join(", ")
         ),
@@ -77,7 +73,7 @@ pub(super) fn answer(study: &Study) -> String {
     format!("{found} in {metrics}: {regressions}.{unknown}")
 }
 
-/// Returns one change with its levels, its size and how well it is seen.
+/// Returns one change with its levels, size and confidence.
 pub(super) fn change(one: &ClassifiedChange, history: &History) -> String {
     let change = &one.change;
     let effect = change.effect;
@@ -85,24 +81,24 @@ pub(super) fn change(one: &ClassifiedChange, history: &History) -> String {
         (Some(low), Some(high)) => format!(" [{}, {}]", signed(low), signed(high)),
         _ => String::new(),
     };
-    let mut words = vec![match one.trend {
+    let mut notes = vec![match one.trend {
         Trend::Neither => "neither better nor worse".to_owned(),
         Trend::Better | Trend::Worse => trend(one.trend).to_owned(),
     }];
     if !one.is_relevant {
-        words.push("small".to_owned());
+        notes.push("small".to_owned());
     }
     if one.is_made_good {
-        words.push("made good since".to_owned());
+        notes.push("recovered since".to_owned());
     }
-    let evidence = count(change.points, "point");
-    words.push(match change.confidence {
+    let evidence = many(change.points, "point");
+    notes.push(match change.confidence {
         Confidence::Confirmed => format!("confirmed by {evidence}"),
         Confidence::New => format!("new: {evidence} so far"),
     });
     if change.earliest < change.latest {
         let (from, to) = (&history.labels[change.earliest], &history.labels[change.latest]);
-        words.push(format!("between {from} and {to}"));
+        notes.push(format!("between {from} and {to}"));
     }
     format!(
         "{} {}  {} -> {}  {}{interval}  {}",
@@ -111,11 +107,11 @@ pub(super) fn change(one: &ClassifiedChange, history: &History) -> String {
         value(history, change.before),
         value(history, change.after),
         percent(effect),
-        words.join(", ")
+        notes.join(", ")
     )
 }
 
-/// Returns one drift: a slow ramp, and no staircase.
+/// Returns one drift: a slow ramp.
 pub(super) fn drift(drift: &Drift, history: &History) -> String {
     let is_good = drift.effect.map_or(Trend::Neither, |effect| history.trend(effect));
     let good = match is_good {
@@ -134,22 +130,21 @@ pub(super) fn drift(drift: &Drift, history: &History) -> String {
     )
 }
 
-/// Returns what is told beside the changes: what would have been seen, spikes, suspects, noise.
+/// Returns the remarks: detectable change, withdrawn changes, suspects, spikes, noise.
 pub(super) fn remarks(one: &Studied) -> Vec<String> {
     let (history, found) = (&one.history, &one.found);
     let mut remarks = Vec::new();
     if one.changes.is_empty() && found.drifts.is_empty() {
-        remarks.push(nothing(one));
+        remarks.push(no_change(one));
     }
     if one.taken_back > 0 {
-        let taken = count(one.taken_back, "change");
-        remarks
-            .push(format!("{taken} taken back: among so many histories chance may have made it"));
+        let taken = many(one.taken_back, "change");
+        remarks.push(format!("{taken} withdrawn: not significant among so many histories"));
     }
     if let Some(suspect) = found.suspect {
         remarks.push(format!(
             "suspect: the last point, {}, is at {} ({} of the level before): a change or a spike, \
-             the next points will tell; compare it with the build before",
+             the next points decide; compare it with the build before",
             history.labels[suspect.index],
             value(history, suspect.value),
             percent(suspect.effect),
@@ -159,7 +154,7 @@ pub(super) fn remarks(one: &Studied) -> Vec<String> {
         let named: Vec<&str> =
             found.spikes.iter().take(5).map(|at| history.labels[*at].as_str()).collect();
         let more = if found.spikes.len() > 5 { ", ..." } else { "" };
-        let spikes = count(found.spikes.len(), "spike");
+        let spikes = many(found.spikes.len(), "spike");
         remarks.push(format!("{spikes}, no change: {}{more}", named.join(", ")));
     }
     for change in &found.noise_changes {
@@ -173,23 +168,23 @@ pub(super) fn remarks(one: &Studied) -> Vec<String> {
     }
     if found.is_short {
         remarks.push(format!(
-            "short history ({}): noise that neighbouring points share is not known, and may pass \
-             for a change; 25 points tell",
-            count(found.values, "value")
+            "short history ({}): autocorrelation is unknown below 25 points and may pass for a \
+             change",
+            many(found.values, "value")
         ));
     }
     remarks
 }
 
-fn nothing(one: &Studied) -> String {
-    let Some(would) = one.found.detectable else {
-        return "no change found; so few values would show only the largest".to_owned();
+fn no_change(one: &Studied) -> String {
+    let Some(detectable) = one.found.detectable else {
+        return "no change found; with so few values only the largest is detectable".to_owned();
     };
     let percent = |share: f64| digits(100.0 * share);
     format!(
-        "no change found: a lasting step of {} % half-way, or of {} % at the last points, would \
-         have been seen four times in five",
-        percent(would.halfway),
-        percent(would.recent)
+        "no change found; detectable (80 % power): a lasting step of {} % half-way, of {} % at the \
+         last points",
+        percent(detectable.halfway),
+        percent(detectable.recent)
     )
 }

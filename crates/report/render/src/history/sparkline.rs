@@ -5,8 +5,9 @@ const BARS: [char; 8] = [
     '\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\u{2585}', '\u{2586}', '\u{2587}', '\u{2588}',
 ];
 
-/// Returns `values` as bars, at most `width`: the lowest is the smallest mean shown, the highest
-/// the largest, and a place without any value is a space.
+/// Returns `values` as at most `width` bars; a gap is a space.
+///
+/// The lowest bar is the smallest mean shown, the highest the largest.
 pub(super) fn sparkline(values: &[Option<f64>], width: usize) -> String {
     let width = width.min(values.len()).max(1);
     let edge = |place: usize| place * values.len() / width;

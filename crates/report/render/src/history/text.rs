@@ -3,15 +3,16 @@
 use analysis::history::Studied;
 
 use super::input::HistoryInput;
-use super::sentence::{answer, change, count, drift, remarks, value};
+use super::sentence::{answer, change, drift, remarks, value};
 use super::sparkline::sparkline;
 use crate::comparison::fill;
 use crate::format::Style;
+use crate::trust::many;
 
 /// Widest sparkline.
 const SPARKLINE: usize = 60;
 
-/// Returns the answer, then each history with its sparkline and what was found in it.
+/// Returns the answer, then each history with sparkline, changes and remarks.
 pub(super) fn render(input: &HistoryInput<'_>, style: Style) -> String {
     let study = input.study;
     let mut parts = vec![fill(&answer(study), style.width)];
@@ -40,7 +41,7 @@ fn history(one: &Studied, width: usize) -> String {
     let most = value(history, known().fold(f64::NEG_INFINITY, f64::max));
     let room = width.saturating_sub(least.len() + most.len() + 6).clamp(10, SPARKLINE);
     let (first, last) = (&history.labels[0], &history.labels[history.labels.len() - 1]);
-    let points = count(history.values.len(), "point");
+    let points = many(history.values.len(), "point");
     let mut lines = vec![
         fill(&format!("{}{whose}  {points}, {first} to {last}", history.name), width),
         format!("  {}  {least} .. {most}", sparkline(&history.values, room)),
@@ -49,8 +50,8 @@ fn history(one: &Studied, width: usize) -> String {
     let found = found.chain(one.found.drifts.iter().map(|it| (it.from, drift(it, history))));
     let mut found: Vec<(usize, String)> = found.collect();
     found.sort_by_key(|(index, _)| *index);
-    let told = found.into_iter().map(|(_, line)| line).chain(remarks(one));
-    lines.extend(told.map(|line| indented(&line, width)));
+    let below = found.into_iter().map(|(_, line)| line).chain(remarks(one));
+    lines.extend(below.map(|line| indented(&line, width)));
     lines.join("\n")
 }
 
@@ -65,11 +66,11 @@ fn left_out(input: &HistoryInput<'_>, width: usize) -> Option<String> {
     let gathered = input.gathered?;
     let mut lines = vec![format!("Host: {}", gathered.host)];
     if gathered.other_hosts > 0 {
-        let others = count(gathered.other_hosts, "experiment");
+        let others = many(gathered.other_hosts, "experiment");
         lines.push(format!("{others} on other hosts left out: choose with --host"));
     }
     if gathered.other_questions > 0 {
-        let others = count(gathered.other_questions, "point");
+        let others = many(gathered.other_questions, "point");
         lines.push(format!(
             "{others} left out: rows, steps, memory or options were not those of the newest \
              experiment of that name"

@@ -12,30 +12,31 @@ use crate::label::{
     INVALID, answer, measured_steps, plain_steps, runs_legend, sign_legend, step_heading,
     variant_label,
 };
-use crate::sentence::{control, cut, hidden, told as sentences_of};
+use crate::sentence::{control, detectable, hidden, step_sentences, warmup_trims};
 use crate::table::Tone;
 
 /// Returns the section.
 pub(super) fn section(compared: &Compared<'_>) -> Markup {
     let comparison = compared.comparison;
     let parts = parts(compared);
-    let mut sentences = sentences_of(compared);
+    let mut sentences = step_sentences(compared);
     sentences.extend(parts.iter().flat_map(|part| part.sentences.clone()));
     sentences.extend(hidden(compared));
     html! {
         section id="answer" {
             h2 { "The answer" }
             @if comparison.runs_per_cell().is_none() && !comparison.invalid.is_empty() {
-                p { (INVALID) " Why, and what to do, is under doubts." }
+                p { (INVALID) " Reasons and remedies are under warnings." }
             } @else if measured_steps(comparison).is_empty() && parts.is_empty() {
                 p { "No run finished a step in which operations are measured." }
             } @else {
                 ul.sentences { @for sentence in sentences { li { (emphasis(&sentence)) } } }
                 @for band in bands(comparison) { (band_table(compared, &band)) }
-                @for part in &parts { (told(part)) }
+                @for part in &parts { (tables_of(part)) }
                 @if comparison.variants.len() > 1 { (entries(&sign_legend(compared))) }
+                @if let Some(detectable) = detectable(compared) { p.legend { (detectable) } }
                 @if let Some(control) = control(compared) { p.legend { (control) } }
-                @for cut in cut(compared) { p.legend { (cut) } }
+                @for trim in warmup_trims(compared) { p.legend { (trim) } }
                 p.legend { (legend(compared)) }
             }
         }
@@ -56,7 +57,7 @@ fn legend(compared: &Compared<'_>) -> String {
 }
 
 /// Returns the tables of open loops, searches and sweeps; their sentences stand above all tables.
-fn told(part: &Part) -> Markup {
+fn tables_of(part: &Part) -> Markup {
     html! {
         h3 { (part.title) }
         @for one in &part.tables { (table(one)) }

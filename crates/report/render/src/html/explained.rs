@@ -1,4 +1,4 @@
-//! Where the time is of each variant that differs: its largest difference, the others folded.
+//! Each variant's largest difference explained, the others folded.
 
 use maud::{Markup, html};
 
@@ -38,7 +38,7 @@ pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Marku
     }
 }
 
-/// Returns what is said of one step: a line where nothing may be.
+/// Returns one step: a line where the difference is not explained.
 fn block(block: &Block) -> Markup {
     if let Some(refusal) = block.refusal() {
         return html! { p { (emphasis(&refusal)) } };

@@ -1,4 +1,4 @@
-//! Everything else, folded: all numbers, the order of the runs, options, what metrics mean.
+//! Folded details: all metrics, order of the runs, options, meanings.
 
 use std::collections::BTreeSet;
 

@@ -11,15 +11,15 @@ use crate::meta::Meta;
 /// Digits of a hash that are shown; the whole is in the archive.
 const HASH_DIGITS: usize = 12;
 
-/// Returns the section; `judged` says how verdicts were reached.
-pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, judged: Markup) -> Markup {
+/// Returns the section; `method` is the part on verdicts.
+pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, method: Markup) -> Markup {
     let manifest = input.manifest;
     html! {
         section id="how" {
             h2 { "How it was done" }
             h3 { "Command" }
             pre { code { (command(&manifest.command_line)) } }
-            (judged)
+            (method)
             h3 { "Machine and settings" }
             (facts(&settings(manifest, meta)))
             h3 { "Builds" }
@@ -30,14 +30,14 @@ pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, judged: Markup) -> M
 }
 
 /// Returns the command line as it can be pasted into a shell.
-pub(crate) fn command(words: &[String]) -> String {
+pub(crate) fn command(args: &[String]) -> String {
     let is_plain = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+".contains(c))
     };
     let quote = |word: &String| {
         if is_plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
     };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+    args.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 type Fact = (&'static str, String);
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_command_can_be_pasted() {
-        let words = ["assay", "run", "my file.toml", "", "it's"].map(str::to_owned);
-        assert_eq!(command(&words), "assay run 'my file.toml' '' 'it'\\''s'");
+        let args = ["assay", "run", "my file.toml", "", "it's"].map(str::to_owned);
+        assert_eq!(command(&args), "assay run 'my file.toml' '' 'it'\\''s'");
     }
 }

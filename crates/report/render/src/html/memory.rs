@@ -17,15 +17,15 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
             section id="memory" {
                 h2 { "Memory" }
                 p { "Of the first complete run of each variant, at the end of each step. "
-                    code { "/cache" } " is the peak of resident memory over the cache that was \
-                     asked for, where one was. What an allocator does not tell is missing, and it \
-                     knows nothing of what an engine maps itself. " i { "Unused" } " is \
+                    code { "/cache" } " is the peak of resident memory over the requested cache \
+                     size. What an allocator does not report is missing, as is what an engine maps \
+                     itself. " i { "Unused" } " is \
                      fragmentation: bytes of the slabs of a size class that no allocation holds." }
                 ul.sentences { @for run in &runs { (sentence(run)) } }
                 (table(&memory::table(&["variant", "step"], &rows(&runs), data)))
                 @for run in &runs {
-                    @if let Some((step, told)) = most_wasted(run) {
-                        @if !told.bins.is_empty() { (folded(run, &step.step.name, &told.bins)) }
+                    @if let Some((step, malloc)) = most_wasted(run) {
+                        @if !malloc.bins.is_empty() { (folded(run, &step.step.name, &malloc.bins)) }
                     }
                 }
             }
@@ -50,14 +50,14 @@ fn rows<'a>(runs: &[&'a RunRecord]) -> Vec<Row<'a>> {
     steps.map(row).collect()
 }
 
-/// Returns a variant's allocator, and what its size classes say.
+/// Returns a variant's allocator and the state of its size classes.
 fn sentence(run: &RunRecord) -> Markup {
-    let told = run.steps.iter().find_map(|step| step.malloc.as_ref());
+    let malloc = run.steps.iter().find_map(|step| step.malloc.as_ref());
     let read = most_wasted(run).and_then(|(step, _)| Some((&step.step.name, reading(step)?)));
     html! {
         li {
             b { (run.cell.variant) }
-            @if let Some(told) = told { ": " (allocator(told)) "." }
+            @if let Some(malloc) = malloc { ": " (allocator(malloc)) "." }
             @if let Some((step, reading)) = read { " After " (step) ", " (reading) }
         }
     }

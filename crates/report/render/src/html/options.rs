@@ -1,4 +1,4 @@
-//! Options: those in force that differ between variants of one engine, then all of them, folded.
+//! Effective options: differing ones first, all of them folded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
         @for (engine, variants) in &engines {
             @let differing = differing(variants);
             @if variants.len() < 2 {
-                p { b { (engine) } ": one variant, nothing to differ. Asked for: "
-                    (asked(variants)) }
+                p { b { (engine) } ": one variant, nothing to differ. Requested: "
+                    (requested(variants)) }
             } @else if differing.is_empty() {
                 p { b { (engine) } ": nothing differs between its " (variants.len()) " variants." }
             } @else {
@@ -79,7 +79,7 @@ pub(super) fn all(input: &ReportInput<'_>) -> Markup {
 /// One variant's options.
 struct Variant<'a> {
     name: &'a str,
-    asked: &'a Options,
+    requested: &'a Options,
     effective: &'a Options,
 }
 
@@ -91,7 +91,7 @@ fn by_engine<'a>(input: &ReportInput<'a>) -> BTreeMap<&'a str, Vec<Variant<'a>>>
         if let Some(run) = input.runs.iter().find(opened) {
             let own = Variant {
                 name: &run.cell.variant,
-                asked: &run.variant.options,
+                requested: &run.variant.options,
                 effective: &run.effective_options,
             };
             engines.entry(&run.variant.build.engine).or_default().push(own);
@@ -110,10 +110,10 @@ fn differing<'a>(variants: &[Variant<'a>]) -> BTreeSet<&'a str> {
     names.filter(|name| !is_same(name)).collect()
 }
 
-fn asked(variants: &[Variant<'_>]) -> String {
-    let options = variants.iter().flat_map(|one| one.asked.iter());
-    let told: Vec<String> = options.map(|(name, value)| format!("{name} = {value}")).collect();
-    if told.is_empty() { "nothing, its defaults.".to_owned() } else { told.join(", ") + "." }
+fn requested(variants: &[Variant<'_>]) -> String {
+    let options = variants.iter().flat_map(|one| one.requested.iter());
+    let texts: Vec<String> = options.map(|(name, value)| format!("{name} = {value}")).collect();
+    if texts.is_empty() { "nothing, its defaults.".to_owned() } else { texts.join(", ") + "." }
 }
 
 fn table(engine: &str, variants: &[Variant<'_>], differing: &BTreeSet<&str>) -> Markup {

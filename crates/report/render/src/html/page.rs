@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
-use super::{answer, doubts, explained, fold, how, judged, memory, published, shape};
+use super::{answer, explained, fold, how, memory, method, published, shape, warnings};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
@@ -33,13 +33,13 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
                     (answer::section(&compared))
                     (published::section(&compared, pictures.published.as_ref()))
                     (figures("pictures", "The evidence", &pictures.answer))
-                    (doubts::section(input))
+                    (warnings::section(input))
                     (explained::section(input, &compared))
                     (figures("evidence", "More evidence", &pictures.more))
                     (figures("costs", "What it costs", &pictures.costs))
                     (shape::section(input))
                     (memory::section(input))
-                    (how::section(input, &meta, judged::section(&compared)))
+                    (how::section(input, &meta, method::section(&compared)))
                     (fold::section(input, &compared))
                 }
                 footer {
@@ -51,7 +51,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
     page.into_string()
 }
 
-/// Returns the question and what a reader must know before the first number.
+/// Returns question, label and key facts.
 fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
     let meta = compared.meta;
     let experiment = &input.manifest.plan.experiment;
@@ -68,14 +68,14 @@ fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
         header {
             p.kicker { "Assay \u{b7} " (meta.name) " \u{b7} " (day(&input.manifest.created_at)) }
             h1 { (meta.question) }
-            p class=(verdict_class(compared.label)) { a href="#doubts" { (headline(compared)) } }
+            p class=(verdict_class(compared.label)) { a href="#warnings" { (headline(compared)) } }
             ul.facts {
                 li { (shape) }
                 li { (meta.durability) }
                 li { (meta.host) }
                 li { (complete) " of " (planned) " runs complete" }
                 @if invalid > 0 {
-                    li.warn { a href="#doubts" { (many(invalid, "run")) " invalid, not counted" } }
+                    li.warn { a href="#warnings" { (many(invalid, "run")) " invalid, not counted" } }
                 }
             }
         }
@@ -93,7 +93,7 @@ fn figures(id: &str, title: &str, pictures: &[Picture]) -> Markup {
     }
 }
 
-/// Returns how the label is set; the word says it too.
+/// Returns the CSS class of a label.
 const fn verdict_class(label: Label) -> &'static str {
     match label {
         Label::True => "verdict true",

@@ -1,15 +1,15 @@
-//! What others published beside what was found here: the count, a table and a picture.
+//! Published findings next to ours: count, table and picture.
 
 use maud::{Markup, html};
 
 use crate::input::Compared;
 use crate::plot::Picture;
-use crate::published::{Finding, Publication, legend, sentence, told, verdict, whole};
+use crate::published::{Finding, Publication, legend, publications, sentence, verdict};
 use crate::table::Tone;
 
 /// Returns the section; nothing where the experiment states no finding.
 pub(super) fn section(compared: &Compared<'_>, picture: Option<&Picture>) -> Markup {
-    let publications = told(compared);
+    let publications = publications(compared);
     html! {
         @if !publications.is_empty() {
             section id="published" {
@@ -17,7 +17,6 @@ pub(super) fn section(compared: &Compared<'_>, picture: Option<&Picture>) -> Mar
                 p { strong { (sentence(compared, &publications)) } }
                 @for one in &publications { (publication(compared, one)) }
                 p.legend { (legend(compared, &publications)) }
-                @if let Some(whole) = whole(compared) { p.legend { (whole) } }
                 @if let Some(picture) = picture { (picture.figure()) }
             }
         }
@@ -44,7 +43,7 @@ fn publication(compared: &Compared<'_>, one: &Publication<'_>) -> Markup {
                     th.first colspan="3" scope="colgroup" { "published" }
                     th.first colspan="3" scope="colgroup" { "here" }
                     th.first.text rowspan="2" { "verdict" }
-                    th.text rowspan="2" { "likely reasons" }
+                    th.text rowspan="2" { "reasons" }
                 }
                 tr { @for _ in 0..2 { th.first { "a" } th { "b" } th { "a/b" } } }
             }
@@ -58,7 +57,7 @@ fn publication(compared: &Compared<'_>, one: &Publication<'_>) -> Markup {
 fn row(compared: &Compared<'_>, finding: &Finding<'_>, has_pair: bool) -> Markup {
     let [there, here] = [finding.there_cells(), finding.here_cells()];
     let interval = finding.interval();
-    // What tells it from other steps: its distribution or place, its level of clients.
+    // The distribution or place, the level of clients.
     let (step, which) = match finding.heading.split_once([' ', ',']) {
         Some((step, which)) => (step, Some(which.trim_start())),
         None => (finding.heading.as_str(), None),

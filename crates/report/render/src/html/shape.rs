@@ -1,4 +1,4 @@
-//! The shape the engines' trees had at the end: levels of an LSM, height of a B-tree.
+//! Final tree shapes: levels of an LSM, height of a B-tree.
 
 use maud::{Markup, html};
 use model::state::LevelShape;
@@ -6,7 +6,7 @@ use model::{Bytes, EngineState, RunRecord};
 
 use crate::input::ReportInput;
 
-/// Returns the section; nothing when no engine tells of its shape.
+/// Returns the section; nothing when no engine reports its shape.
 pub(super) fn section(input: &ReportInput<'_>) -> Markup {
     let shapes: Vec<Shape<'_>> = input
         .comparison
@@ -20,8 +20,8 @@ pub(super) fn section(input: &ReportInput<'_>) -> Markup {
             section id="shape" {
                 h2 { "Shape of the trees" }
                 p { "As the first complete run of each variant left them after its last step. A \
-                     bar is the level's share of the tree's bytes; engines that tell nothing of \
-                     their tree have no row." }
+                     bar is the level's share of the tree's bytes; engines that report no \
+                     tree have no row." }
                 div.wide { table.shape {
                     thead { tr {
                         th {}
@@ -49,8 +49,8 @@ impl<'a> Shape<'a> {
         let run = own.find(|run| run.end.is_complete())?;
         let last = run.steps.last()?;
         let (step, state) = (last.step.name.as_str(), &last.after);
-        let is_told = state.levels.is_some() || state.tree_height.is_some();
-        is_told.then_some(Self { variant: &run.cell.variant, step, state })
+        let is_known = state.levels.is_some() || state.tree_height.is_some();
+        is_known.then_some(Self { variant: &run.cell.variant, step, state })
     }
 
     fn levels(&self) -> &[LevelShape] {

@@ -8,24 +8,24 @@ use crate::table::{Cell, Table};
 /// Classes with a row of their own; the others share one.
 const SHOWN: usize = 8;
 
-/// Returns the step of a run at whose end its allocator wasted the most: in regions that nobody
-/// uses, or, where it does not tell of them, in what is mapped at all.
+/// Returns the step of a run at whose end its allocator wasted the most.
 ///
-/// The fullest step would hide it: classes fragment when what filled them goes.
+/// Waste is unused regions, or all mapped bytes where the allocator reports no regions. The fullest
+/// step would hide it: classes fragment when their contents are freed.
 pub(crate) fn most_wasted(run: &RunRecord) -> Option<(&StepRecord, &MallocRecord)> {
-    let wasted = |step: &StepRecord, told: &MallocRecord| match &told.bins[..] {
+    let wasted = |step: &StepRecord, malloc: &MallocRecord| match &malloc.bins[..] {
         [] => step.gauges_end.get("malloc_mapped_bytes").copied(),
         bins => Some(Sum::of(bins).unused),
     };
-    let told = run.steps.iter().filter_map(|step| Some((step, step.malloc.as_ref()?)));
-    let weighed = told.filter_map(|(step, told)| Some((wasted(step, told)?, step, told)));
+    let recorded = run.steps.iter().filter_map(|step| Some((step, step.malloc.as_ref()?)));
+    let weighed = recorded.filter_map(|(step, malloc)| Some((wasted(step, malloc)?, step, malloc)));
     let most = weighed.max_by(|(one, ..), (other, ..)| one.total_cmp(other));
-    most.map(|(_, step, told)| (step, told))
+    most.map(|(_, step, malloc)| (step, malloc))
 }
 
-/// Returns the table of size classes: mapped bytes, their share of all, and how well they are used.
+/// Returns the table of size classes: mapped bytes, share, utilisation.
 ///
-/// Source: jemalloc 5.3, `stats.c`: `curslabs` slabs of `pgs` pages, `util` of `curregs`.
+/// Source: [jemalloc 5.3], `stats.c`: `curslabs` slabs of `pgs` pages, `util` of `curregs`.
 pub(crate) fn classes(bins: &[Bin]) -> Table {
     let all = Sum::of(bins);
     let mut table = Table::new(["size class", "mapped", "share", "used", "unused"]);
@@ -48,7 +48,7 @@ pub(crate) fn classes(bins: &[Bin]) -> Table {
     table
 }
 
-/// Returns a size as it is spoken of: in bytes as long as these have four digits.
+/// Returns a size, in bytes up to four digits.
 #[expect(clippy::cast_precision_loss, reason = "sizes stay far below 2^53")]
 fn size(bytes: u64) -> String {
     if bytes < 10_000 { format!("{bytes} B") } else { figure(Unit::Bytes, bytes as f64) }

@@ -1,8 +1,7 @@
-//! Memory: what the kernel counts, what the allocator holds of it, and how well its classes are
-//! used.
+//! Memory: kernel counters, allocator totals, utilisation of size classes.
 //!
-//! Source: M. Callaghan, 2022, "Understanding some jemalloc stats for RocksDB": bins sorted by
-//! what they map, their utilisation, RSS over the size of the block cache.
+//! Source: [Callaghan 2022-09-19]: bins sorted by mapped bytes, their utilisation, RSS over the size
+//! of the block cache.
 //!
 //! To add a column, add its line in `table::GAUGES`.
 

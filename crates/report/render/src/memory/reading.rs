@@ -1,4 +1,4 @@
-//! One sentence on what an allocator says of itself.
+//! One sentence on an allocator's utilisation.
 
 use model::{Bin, StepRecord, Unit};
 
@@ -6,19 +6,20 @@ use super::classes::Sum;
 use crate::figure::{figure, percent};
 use crate::sentence::list;
 
-/// Utilisation below which a class counts as fragmented; the seed found 0.7 low and 1 fine.
+/// Utilisation below which a class counts as fragmented; [Callaghan 2022-09-19] has 0.7 as low.
 const WELL_USED: f64 = 0.9;
 /// Share of all mapped bytes that a class must waste to be named.
 const NAMED: f64 = 0.005;
 /// Classes that are named.
 const NAMED_MAX: usize = 4;
 
-/// Returns the sentence on a step's end, after a comma: on the size classes where these are told,
-/// else on what is allocated of what is mapped; `None` when the allocator tells neither.
+/// Returns the utilisation at a step's end as a clause after a comma.
 ///
-/// Source: M. Callaghan, 2022, "Understanding some jemalloc stats for RocksDB".
+/// Of the size classes where they are recorded, else allocated of mapped bytes; `None` without both.
+///
+/// Source: [Callaghan 2022-09-19].
 pub(crate) fn reading(step: &StepRecord) -> Option<String> {
-    let of_classes = step.malloc.as_ref().and_then(|told| of_classes(&told.bins));
+    let of_classes = step.malloc.as_ref().and_then(|malloc| of_classes(&malloc.bins));
     of_classes.or_else(|| {
         let gauge = |name: &str| step.gauges_end.get(name).copied();
         let (allocated, mapped) = (gauge("malloc_allocated_bytes")?, gauge("malloc_mapped_bytes")?);

@@ -1,4 +1,4 @@
-//! A row per step: resident memory, its parts, and the allocator's account.
+//! A row per step: resident memory, its parts, allocator totals.
 
 use analysis::{step_metrics, with_memory};
 use model::{DataShape, MallocRecord, Readings, RunRecord, StepRecord, Unit};
@@ -27,9 +27,9 @@ const SETTINGS: &[&str] = &[
     "max_total_thread_cache_bytes",
 ];
 
-/// One step of one run, under the words that name it.
+/// One step of one run with its names.
 pub(crate) struct Row<'a> {
-    /// What names it: a step, or a variant and a step.
+    /// A step, or a variant and a step.
     pub(crate) names: Vec<&'a str>,
     /// The run.
     pub(crate) run: &'a RunRecord,
@@ -37,13 +37,12 @@ pub(crate) struct Row<'a> {
     pub(crate) step: &'a StepRecord,
 }
 
-/// Returns the table of these steps; columns of which nothing is known, or that are 0, are left
-/// out.
+/// Returns the table of these steps, without unknown and zero columns.
 pub(crate) fn table(headings: &[&str], rows: &[Row<'_>], data: &DataShape) -> Table {
-    let is_told = |name: &str| {
+    let is_known = |name: &str| {
         rows.iter().any(|row| row.step.gauges_end.get(name).is_some_and(|bytes| *bytes > 0.0))
     };
-    let gauges: Vec<_> = GAUGES.iter().filter(|(name, _)| is_told(name)).collect();
+    let gauges: Vec<_> = GAUGES.iter().filter(|(name, _)| is_known(name)).collect();
     let peaks: Vec<Readings> = rows.iter().map(|row| peak(row, data)).collect();
     let has_cache = peaks.iter().any(|peak| peak.contains_key("rss_per_cache"));
     let mut header: Vec<&str> = headings.to_vec();
@@ -72,14 +71,16 @@ fn bytes(value: Option<&f64>) -> Cell {
     Cell::plain(value.map_or_else(|| MISSING.to_owned(), |value| figure(Unit::Bytes, *value)))
 }
 
-/// Returns an allocator with its version, its settings and the environment's words for it.
-pub(crate) fn allocator(told: &MallocRecord) -> String {
+/// Returns an allocator with version, settings and environment variables.
+pub(crate) fn allocator(malloc: &MallocRecord) -> String {
     // jemalloc's version ends with the commit it was built from.
-    let version = told.version.split('-').next().unwrap_or_default();
-    let is_word = |name: &str| name.chars().all(|letter| !letter.is_ascii_lowercase());
-    let shown =
-        told.settings.iter().filter(|(name, _)| SETTINGS.contains(&name.as_str()) || is_word(name));
+    let version = malloc.version.split('-').next().unwrap_or_default();
+    let is_variable = |name: &str| name.chars().all(|letter| !letter.is_ascii_lowercase());
+    let shown = malloc
+        .settings
+        .iter()
+        .filter(|(name, _)| SETTINGS.contains(&name.as_str()) || is_variable(name));
     let settings: Vec<String> = shown.map(|(name, value)| format!("{name} {value}")).collect();
-    let of = format!("{} {version}", told.allocator);
+    let of = format!("{} {version}", malloc.allocator);
     if settings.is_empty() { of } else { format!("{of} ({})", settings.join(", ")) }
 }

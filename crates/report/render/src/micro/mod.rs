@@ -1,4 +1,4 @@
-//! A microbenchmark: what a block costs each implementation, and what was published of the like.
+//! Microbenchmarks: cost of a block by implementation, and published times.
 
 mod published;
 mod render;

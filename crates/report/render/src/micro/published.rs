@@ -16,7 +16,7 @@ const fn speed(kernel: Kernel, machine: &'static str, found: &'static str) -> Pu
     PublishedSpeed { kernel, machine, found }
 }
 
-/// Where they stand.
+/// Source: [Callaghan 2023-01-03].
 pub(super) const SOURCE: &str = "Callaghan, 2023-01-03, RocksDB microbenchmarks: crc32c, xxh3 and \
     lz4 uncompress\n\
     gcc 11.3 and clang 14.0; blocks of 4 KiB; loops inside db_bench, benchHash for MB/s";

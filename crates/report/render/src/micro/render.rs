@@ -1,4 +1,4 @@
-//! The tables of a microbenchmark, in every form.
+//! The tables of a microbenchmark in every format.
 
 use std::fmt::Write as _;
 
@@ -11,27 +11,31 @@ use crate::figure::{MISSING, digits, interval, limits, ratio, sign};
 use crate::format::{Format, Style};
 use crate::table::{Cell, Table};
 
-/// Columns of the CSV form.
+/// Columns of the CSV format.
 const CSV: &str = "kernel,block_bytes,implementation,rounds,ns_per_block,ns_low,ns_high,mb_per_s,\
                    ratio,ratio_low,ratio_high,verdict";
 
-/// Returns a microbenchmark in the form asked for.
+/// Returns a microbenchmark in `format`.
 #[must_use]
 pub fn render_micro(record: &MicroRecord, format: Format, style: Style) -> String {
     let cells = kernel_cells(record);
     match format {
         Format::Text => {
             let table = |table: &Table| table.text(style.width, style.has_colour);
-            words(record, &cells, &table)
+            document(record, &cells, &table)
         }
-        Format::Markdown => words(record, &cells, &Table::markdown),
+        Format::Markdown => document(record, &cells, &Table::markdown),
         Format::Csv => csv(&cells),
         Format::Json => json_of(record, &cells),
     }
 }
 
-/// Returns the tables with what belongs to them, as text or Markdown.
-fn words(record: &MicroRecord, cells: &[KernelCell], table: &dyn Fn(&Table) -> String) -> String {
+/// Returns the tables with their captions, as text or Markdown.
+fn document(
+    record: &MicroRecord,
+    cells: &[KernelCell],
+    table: &dyn Fn(&Table) -> String,
+) -> String {
     let mut text = String::new();
     let first = record.implementations.first().map_or(MISSING, |one| one.name.as_str());
     let rounds = cells.iter().map(|cell| cell.rounds).max().unwrap_or(0);
@@ -41,7 +45,7 @@ fn words(record: &MicroRecord, cells: &[KernelCell], table: &dyn Fn(&Table) -> S
             "CPU time of one block, in a loop over 16 blocks that compress to half\n\
              {rounds} interleaved rounds, intervals of 95 %; MB of uncompressed block\n\
              ratios are times over those of {first}: \u{25b2} slower, \u{25bc} faster, \u{2248} the \
-             same within 2 %, ? not told apart"
+             same within 2 %, ? inconclusive"
         ),
     );
     for block_bytes in sizes(cells) {
@@ -224,12 +228,12 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_read_from_left_to_right() {
+    fn text_has_times_implementations_and_published_speeds() {
         insta::assert_snapshot!(render_micro(&record(), Format::Text, Style::default()));
     }
 
     #[test]
-    fn every_line_of_the_csv_has_as_many_fields_as_its_header() {
+    fn every_csv_line_has_as_many_fields_as_its_header() {
         let text = render_micro(&record(), Format::Csv, Style::default());
         let fields: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
         assert_eq!(fields, [12, 12, 12, 12]);

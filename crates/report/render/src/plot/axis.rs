@@ -1,4 +1,4 @@
-//! Axes: from a value to a place.
+//! Axes: linear, logarithmic, ratios.
 
 /// A linear axis from zero.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
-//! Bars from zero with the range of the runs as a whisker: one metric per column.
+//! Bars from zero with the range of the runs as whisker.
 
 use maud::{Markup, html};
 use model::Unit;
@@ -6,7 +6,7 @@ use stats::Spread;
 
 use super::axis::Linear;
 use super::matrix::{Area, Matrix};
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;
 use crate::figure::figure;
 
@@ -23,7 +23,7 @@ pub(crate) struct Column {
 }
 
 /// Draws the columns.
-pub(crate) fn bars(subject: &Subject<'_>, columns: &[Column], words: Words) -> Picture {
+pub(crate) fn bars(subject: &Subject<'_>, columns: &[Column], labels: Labels) -> Picture {
     let headings: Vec<String> = columns.iter().map(|column| column.heading.clone()).collect();
     let matrix = Matrix {
         rows: &subject.rows,
@@ -54,7 +54,7 @@ pub(crate) fn bars(subject: &Subject<'_>, columns: &[Column], words: Words) -> P
         let colour = subject.rows[row].colour;
         bar(area, axis(column), (column.unit, column.cells[row]), colour)
     };
-    matrix.picture(words, &back, &cell)
+    matrix.picture(labels, &back, &cell)
 }
 
 fn bar(area: &Area, axis: Linear, (unit, spread): (Unit, Option<Spread>), colour: &str) -> Markup {

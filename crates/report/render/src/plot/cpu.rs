@@ -1,4 +1,4 @@
-//! CPU per operation, split by who used it.
+//! CPU per operation, split by its user.
 
 use maud::{Markup, html};
 use model::Unit;
@@ -6,7 +6,7 @@ use model::Unit;
 use super::axis::Linear;
 use super::matrix::{Area, Matrix};
 use super::palette::{CPU, INK};
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;
 use crate::figure::figure;
 
@@ -21,7 +21,7 @@ const OF_WORKERS: &str = "CPU time of the worker process per operation of the me
 const OF_SERVERS: &str = "CPU time of the server's control group and of the client per operation of \
     the measured clients (per row where a step writes rows), median over the runs. What background \
     writers and the server's own threads use is charged to the operations that ran meanwhile. The \
-    client's part is the canary: where it differs, client and server were placed otherwise.";
+    client's part is the canary: where it differs, the placement of client and server did.";
 
 /// Microseconds per operation: medians over the runs.
 #[derive(Clone, Copy)]
@@ -35,10 +35,10 @@ struct Split {
 
 /// Draws the split; `None` when no CPU is known.
 pub(crate) fn cpu(subject: &Subject<'_>) -> Option<Picture> {
-    if !subject.knows("cpu_us_per_op") {
+    if !subject.has_metric("cpu_us_per_op") {
         return None;
     }
-    let has_server = subject.knows("server_cpu_us_per_op");
+    let has_server = subject.has_metric("server_cpu_us_per_op");
     let matrix = Matrix {
         rows: &subject.rows,
         columns: &subject.headings,
@@ -55,8 +55,8 @@ pub(crate) fn cpu(subject: &Subject<'_>) -> Option<Picture> {
     let cell =
         |area: &Area, row: usize| stack(area, axis(area.column), split(subject, area.column, row));
     let caption = if has_server { OF_SERVERS } else { OF_WORKERS };
-    let words = Words::new("cpu", "CPU per operation", caption);
-    Some(matrix.picture(words, &back, &cell))
+    let labels = Labels::new("cpu", "CPU per operation", caption);
+    Some(matrix.picture(labels, &back, &cell))
 }
 
 fn split(subject: &Subject<'_>, column: usize, row: usize) -> Option<Split> {
@@ -67,7 +67,7 @@ fn split(subject: &Subject<'_>, column: usize, row: usize) -> Option<Split> {
         server: server.unwrap_or(0.0),
         client: median("client_cpu_us_per_op").unwrap_or(0.0),
         background: median("background_cpu_us_per_op").unwrap_or(0.0),
-        // Of a server's CPU the part in the kernel is not told apart.
+        // A server's CPU has no separate part in the kernel.
         kernel: median("kernel_cpu_us_per_op").filter(|_| server.is_none()),
     })
 }
@@ -112,11 +112,11 @@ fn legend(has_server: bool) -> Markup {
     ];
     let entries = if has_server { &of_servers[..] } else { &of_workers };
     html! {
-        @for (x, colour, words) in entries.iter().copied() {
+        @for (x, colour, name) in entries.iter().copied() {
             @let is_thin = colour == INK;
             rect x=(px(x)) y=(if is_thin { "7" } else { "3" }) width="12"
                 height=(if is_thin { "3" } else { "11" }) fill=(colour) {}
-            (text(x + 17.0, 12.0, "", words))
+            (text(x + 17.0, 12.0, "", name))
         }
     }
 }

@@ -5,7 +5,7 @@ use model::{OpUnit, metric};
 
 use super::bars::{Column, bars};
 use super::cpu::cpu;
-use super::picture::{Picture, Words};
+use super::picture::{Labels, Picture};
 use super::published::published;
 use super::rates::rates;
 use super::scales::scales;
@@ -16,7 +16,7 @@ use super::times::times;
 use super::verdicts::verdicts;
 use crate::label::{Loading, SERVER_CPU, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading};
 
-/// What only whole runs tell, in the order of the picture: metric and heading.
+/// Costs of whole runs, in the order of the picture: metric and heading.
 const OF_RUNS: [(&str, &str); 6] = [
     ("write_amplification_process", "bytes written per byte put\nprocess, log included"),
     ("write_amplification", "bytes written per byte put\nengine's data files, no log"),
@@ -26,18 +26,18 @@ const OF_RUNS: [(&str, &str); 6] = [
     ("settle_s", "time to settle, all steps"),
 ];
 
-/// Pictures that a reader sees before the doubts.
+/// Pictures shown before the warnings.
 const ANSWERS: usize = 3;
 
 /// The pictures by what they are for.
 pub(crate) struct Gallery {
     /// They answer the question: [`ANSWERS`] at most.
     pub(crate) answer: Vec<Picture>,
-    /// What others published beside what was found here.
+    /// Published findings next to ours.
     pub(crate) published: Option<Picture>,
     /// The evidence behind them.
     pub(crate) more: Vec<Picture>,
-    /// They say what it costs.
+    /// The costs.
     pub(crate) costs: Vec<Picture>,
 }
 
@@ -48,18 +48,18 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
                    engine.";
     let comparison = subject.input.comparison;
     let plain = subject.only(|step| loading(step) == Loading::Closed && !is_sweep(comparison));
-    let throughput = of_steps(&plain, THROUGHPUT, Words::new("throughput", "Throughput", caption));
+    let throughput = of_steps(&plain, THROUGHPUT, Labels::new("throughput", "Throughput", caption));
     let searched = subject.only(|step| loading(step) == Loading::Searched);
-    let highest = "Highest rate that kept the limit and let no debt grow: bars from zero, medians; \
+    let highest = "Highest rate within the limit and without growing debt: bars from zero, medians; \
                    whiskers: smallest and largest search; dotted: the base's median.";
     let highest = of_steps(
         &searched,
         SUSTAINABLE,
-        Words::new("highest", "Highest sustainable rate", highest),
+        Labels::new("highest", "Highest sustainable rate", highest),
     );
     // A step that works on a known number of rows is done as a whole, not second by second.
-    let is_course = |step: &StepComparison| !matches!(step.unit, OpUnit::Rows(_));
-    let closed = subject.only(|step| !subject.compared.has_track(step) && is_course(step));
+    let is_timed = |step: &StepComparison| !matches!(step.unit, OpUnit::Rows(_));
+    let closed = subject.only(|step| !subject.compared.has_track(step) && is_timed(step));
     // Where the server's CPU is the question, its picture is part of the answer.
     let is_about_cpu = subject.steps.iter().any(|step| step.primary == Some(SERVER_CPU));
     let (first, last) = if is_about_cpu { (cpu(subject), None) } else { (None, cpu(subject)) };
@@ -86,33 +86,33 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
 /// Draws bytes written: by the server where there is one, else to the device.
 fn written(subject: &Subject<'_>) -> Option<Picture> {
     const SERVER: &str = "server_write_kib_per_op";
-    if subject.knows(SERVER) {
+    if subject.has_metric(SERVER) {
         let caption = "By the server's control group alone; median, range and base's median as \
                        above.";
-        let words = Words::new("written", "Bytes the server wrote per operation", caption);
-        return of_steps(subject, SERVER, words);
+        let labels = Labels::new("written", "Bytes the server wrote per operation", caption);
+        return of_steps(subject, SERVER, labels);
     }
-    let caption = "To the device the data lies on, whoever wrote; median, range and base's median \
+    let caption = "To the device of the data, by all processes; median, range and base's median \
                    as above.";
-    let words = Words::new("written", "Bytes written to the device per operation", caption);
-    of_steps(subject, "device_write_kib_per_op", words)
+    let labels = Labels::new("written", "Bytes written to the device per operation", caption);
+    of_steps(subject, "device_write_kib_per_op", labels)
 }
 
 /// Draws context switches: of the server where there is one, else of the worker.
 fn switches(subject: &Subject<'_>) -> Option<Picture> {
     const SERVER: &str = "server_context_switches_per_op";
     let title = "Context switches per operation";
-    if subject.knows(SERVER) {
+    if subject.has_metric(SERVER) {
         let caption = "Of the server's processes; median, range and base's median as above.";
-        return of_steps(subject, SERVER, Words::new("switches", title, caption));
+        return of_steps(subject, SERVER, Labels::new("switches", title, caption));
     }
     let caption = "Of all threads of the worker process; median, range and base's median as above.";
-    of_steps(subject, "context_switches_per_op", Words::new("switches", title, caption))
+    of_steps(subject, "context_switches_per_op", Labels::new("switches", title, caption))
 }
 
 /// Draws one metric in every step; `None` when no step knows it.
-fn of_steps(subject: &Subject<'_>, name: &str, words: Words) -> Option<Picture> {
-    if !subject.knows(name) {
+fn of_steps(subject: &Subject<'_>, name: &str, labels: Labels) -> Option<Picture> {
+    if !subject.has_metric(name) {
         return None;
     }
     let unit = metric::find(name)?.unit;
@@ -122,10 +122,10 @@ fn of_steps(subject: &Subject<'_>, name: &str, words: Words) -> Option<Picture> 
         cells: (0..subject.rows.len()).map(|row| subject.spread(index, row, name)).collect(),
     };
     let columns: Vec<Column> = subject.headings.iter().enumerate().map(column).collect();
-    Some(bars(subject, &columns, words))
+    Some(bars(subject, &columns, labels))
 }
 
-/// Draws what whole runs at one level of clients tell; `None` when they tell nothing.
+/// Draws the costs of whole runs at one level of clients; `None` without any.
 fn of_runs(subject: &Subject<'_>, runs: &RunsComparison) -> Option<Picture> {
     let column = |(name, heading): &(&str, &str)| {
         let spread = |cell: &analysis::CellComparison| cell.metric(name).map(|one| one.spread);
@@ -146,6 +146,6 @@ fn of_runs(subject: &Subject<'_>, runs: &RunsComparison) -> Option<Picture> {
                    Pages that the kernel had not written back when the run ended are in none of \
                    these figures.";
     let level = if is_only { String::new() } else { format!("-c{}", runs.clients) };
-    let words = Words::new(&format!("amplification{level}"), &title, caption);
-    Some(bars(subject, &columns, words))
+    let labels = Labels::new(&format!("amplification{level}"), &title, caption);
+    Some(bars(subject, &columns, labels))
 }

@@ -1,4 +1,4 @@
-//! Histories: every value, the fitted course, and where it changed; a panel each.
+//! Histories: values, fitted levels and changes, a panel each.
 
 use analysis::history::{History, Studied, Study, Trend};
 use maud::{Markup, html};
@@ -6,7 +6,7 @@ use model::Unit;
 
 use super::matrix::float;
 use super::palette::{ALARM, INK};
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::plane::{Stroke, path, round, sample, ticks};
 use crate::figure::digits;
 
@@ -36,7 +36,7 @@ pub(crate) fn histories(study: &Study) -> Picture {
     let caption = "Every value, the level or ramp fitted to them, and where it changed. The axis \
                    up does not start at zero.";
     Picture {
-        words: Words::new("history", "Histories", caption),
+        labels: Labels::new("history", "Histories", caption),
         folded: None,
         width: WIDTH,
         height: LEGEND + ROW * float(study.histories.len()),
@@ -134,16 +134,16 @@ impl Panel {
         let mut last = f64::NEG_INFINITY;
         let mut is_high = false;
         let mut places = Vec::new();
-        for judged in &one.changes {
-            let x = self.x(judged.change.index);
+        for classified in &one.changes {
+            let x = self.x(classified.change.index);
             is_high = x - last < LABEL && !is_high;
             last = x;
-            places.push((judged, x, self.top - if is_high { 14.0 } else { 3.0 }));
+            places.push((classified, x, self.top - if is_high { 14.0 } else { 3.0 }));
         }
         html! {
-            @for (judged, x, y) in places {
-                @let change = &judged.change;
-                @let colour = match judged.trend {
+            @for (classified, x, y) in places {
+                @let change = &classified.change;
+                @let colour = match classified.trend {
                     Trend::Better => GOOD,
                     Trend::Worse => ALARM,
                     Trend::Neither => INK,

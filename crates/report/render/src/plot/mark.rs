@@ -1,4 +1,4 @@
-//! Marks of one value: shapes that can be told apart without colour.
+//! Marks of one value: shapes that differ without colour.
 
 use maud::{Markup, html};
 use model::validity::Outcome;
@@ -30,7 +30,7 @@ impl Mark {
         }
     }
 
-    /// Draws the shape around a point; `about` is told when a pointer rests on it.
+    /// Draws the shape around a point; `about` is its tooltip.
     pub(crate) fn draw(self, (x, y): (f64, f64), colour: &str, about: Option<&str>) -> Markup {
         let at = format!("M{},{}", px(x), px(y));
         let title = html! { @if let Some(about) = about { title { (about) } } };

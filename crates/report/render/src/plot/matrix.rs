@@ -1,9 +1,9 @@
-//! The layout all pictures share: a row per variant, a column per step, bands of columns.
+//! The common layout: a row per variant, a column per step.
 
 use maud::{Markup, html};
 
 use super::palette::INK;
-use super::picture::{Picture, Words, text};
+use super::picture::{Labels, Picture, text};
 
 /// Width of every picture: a page's width on a laptop and on A4 across.
 pub(crate) const WIDTH: f64 = 1_060.0;
@@ -58,7 +58,7 @@ impl Matrix<'_> {
     /// Draws `back` once per column behind all its rows, and `cell` once per row and column.
     pub(crate) fn picture(
         &self,
-        words: Words,
+        labels: Labels,
         back: &dyn Fn(&Area) -> Markup,
         cell: &dyn Fn(&Area, usize) -> Markup,
     ) -> Picture {
@@ -80,7 +80,7 @@ impl Matrix<'_> {
         };
         let bands = self.columns.len().div_ceil(self.per_band());
         Picture {
-            words,
+            labels,
             folded: None,
             width: WIDTH,
             height: top + band_height * float(bands),

@@ -1,8 +1,8 @@
-//! The pictures: small panels in a matrix of variants (rows) by steps (columns), drawn as SVG.
+//! Pictures: SVG panels in a matrix of variants by steps.
 //!
-//! Not a charting library: a row is always named at its left and a column at its head, so colour
-//! repeats what words already say. Every bar starts at zero; axes that do not are logarithmic and
-//! say so. A picture holds no fact that its tables lack.
+//! A row is named at its left and a column at its head, so colour only repeats the labels. Every bar
+//! starts at zero; other axes are logarithmic and labelled so. A picture holds no fact that its
+//! tables lack.
 //!
 //! To add a picture, add a file with a function from [`Subject`] to [`Picture`] and its line in
 //! [`gallery`].

@@ -1,4 +1,4 @@
-//! Colours that colour-blind readers can tell apart.
+//! Colours that are safe for colour-blind readers.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) const CPU: [&str; 4] = ["#0072B2", "#56B4E9", "#E69F00", "#bbb"];
 
 /// One colour per engine. Yellow is left out (too faint on white), vermilion is the alarm.
 ///
-/// Source: M. Okabe and K. Ito, 2008, "Color Universal Design", palette of eight colours.
+/// Source: [Okabe 2008], palette of eight colours.
 const ENGINES: [&str; 6] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#666666"];
 
 /// Returns the colour of each variant, by name: variants of one engine share theirs.

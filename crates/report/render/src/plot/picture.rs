@@ -1,4 +1,4 @@
-//! One picture: an SVG drawing with its title and the words that belong under it.
+//! One picture: an SVG drawing with title and caption.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -8,17 +8,17 @@ pub(crate) const STYLE: &str = include_str!("plot.css");
 /// Taller drawings of details are folded: two screens of a laptop.
 const TALL: f64 = 1_500.0;
 
-/// The words that belong to a drawing.
-pub(crate) struct Words {
+/// Name, title and caption of a drawing.
+pub(crate) struct Labels {
     /// File name without extension.
     pub(crate) name: String,
-    /// What it shows, in a few words.
+    /// Its heading.
     pub(crate) title: String,
     /// How to read it.
     pub(crate) caption: String,
 }
 
-impl Words {
+impl Labels {
     pub(crate) fn new(name: &str, title: &str, caption: &str) -> Self {
         Self { name: name.to_owned(), title: title.to_owned(), caption: caption.to_owned() }
     }
@@ -26,7 +26,7 @@ impl Words {
 
 /// A finished drawing.
 pub(crate) struct Picture {
-    pub(crate) words: Words,
+    pub(crate) labels: Labels,
     /// What to click on to see it, for a drawing that is too long for a page.
     pub(crate) folded: Option<String>,
     pub(crate) width: f64,
@@ -38,9 +38,9 @@ impl Picture {
     /// Returns the drawing with title and caption, for a page that holds [`STYLE`].
     pub(crate) fn figure(&self) -> Markup {
         html! {
-            figure id=(self.words.name) {
-                h3 { (self.words.title) }
-                figcaption { (self.words.caption) }
+            figure id=(self.labels.name) {
+                h3 { (self.labels.title) }
+                figcaption { (self.labels.caption) }
                 @if let Some(summary) = &self.folded {
                     details { summary { (summary) } (self.svg(None)) }
                 } @else {
@@ -67,8 +67,8 @@ impl Picture {
         html! {
             svg xmlns=[is_file.then_some("http://www.w3.org/2000/svg")] class="plot"
                 viewBox=(view) width=(px(self.width)) height=(px(self.height))
-                role="img" aria-label=(self.words.title) {
-                title { (self.words.title) }
+                role="img" aria-label=(self.labels.title) {
+                title { (self.labels.title) }
                 @if let Some(style) = style {
                     style { (PreEscaped(style)) }
                     rect width="100%" height="100%" fill="#fff" {}
@@ -85,9 +85,9 @@ pub(crate) fn px(value: f64) -> String {
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// Returns text at a point; `class` says size and alignment (see the style sheet).
-pub(crate) fn text(x: f64, y: f64, class: &str, words: &str) -> Markup {
-    html! { text x=(px(x)) y=(px(y)) class=(class) { (words) } }
+/// Returns text at a point; `class` gives size and alignment (see the style sheet).
+pub(crate) fn text(x: f64, y: f64, class: &str, content: &str) -> Markup {
+    html! { text x=(px(x)) y=(px(y)) class=(class) { (content) } }
 }
 
 /// Returns a straight line.

@@ -1,4 +1,4 @@
-//! A panel with two axes: values across from zero, values up from zero or logarithmic.
+//! A panel with two axes, the upright one linear or logarithmic.
 
 use maud::{Markup, html};
 use model::Unit;
@@ -14,7 +14,7 @@ pub(crate) const LEFT: f64 = 46.0;
 pub(crate) const BELOW: f64 = 34.0;
 /// Most marks of an axis.
 const TICKS: f64 = 5.0;
-/// Least distance between two labels beside each other.
+/// Least distance between neighbouring labels.
 const APART: f64 = 11.0;
 
 /// The axis that goes up.
@@ -103,7 +103,7 @@ pub(crate) fn ticks(max: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Returns a round value as people write it: `10 us` with the Greek letter, not `10.0 us`.
+/// Returns a round value without empty decimals: `10 us` with the Greek letter.
 pub(crate) fn round(unit: Unit, value: f64) -> String {
     let written = figure(unit, value);
     let (number, suffix) = written.split_once(' ').unwrap_or((&written, ""));

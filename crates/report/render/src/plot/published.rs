@@ -1,4 +1,4 @@
-//! Each published finding: its ratio as a mark, ours as an interval, on one logarithmic axis.
+//! Published ratios as marks, ours as intervals, on one logarithmic axis.
 
 use maud::{Markup, html};
 use model::Expected;
@@ -7,12 +7,12 @@ use super::axis::Ratios;
 use super::mark::Mark;
 use super::matrix::{WIDTH, float};
 use super::palette::INK;
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;
-use super::verdicts::tick;
+use super::verdicts::{ratio_mark, tick};
 use crate::comparison::fill;
 use crate::figure::{declared, ratio};
-use crate::published::{Finding, Publication, told, verdict};
+use crate::published::{Finding, Publication, publications, verdict};
 
 /// Room for the claims, at the left.
 const CLAIM: f64 = 372.0;
@@ -38,13 +38,11 @@ const FOOT: f64 = 40.0;
 const APART: f64 = 7.0;
 /// Length of the arrow of a direction without a size.
 const ARROW: f64 = 34.0;
-/// Half the height of the ends of an interval.
-const END: f64 = 4.0;
 
 /// Draws the findings; `None` where the experiment states none, or none was measured.
 pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
     let compared = subject.compared;
-    let publications = told(compared);
+    let publications = publications(compared);
     let findings = || publications.iter().flat_map(|one| &one.findings);
     if findings().all(|one| one.here.is_none()) {
         return None;
@@ -63,7 +61,7 @@ pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
             body.push(row.draw(one));
         }
     }
-    let words = Words::new(
+    let labels = Labels::new(
         "published-and-here",
         "Published ratios and ours",
         &format!(
@@ -75,7 +73,7 @@ pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
         ),
     );
     Some(Picture {
-        words,
+        labels,
         folded: None,
         width: WIDTH,
         height: y + FOOT,
@@ -167,8 +165,8 @@ impl Row<'_> {
         );
         html! {
             (line((0.0, self.y), (WIDTH, self.y), "grid"))
-            @for (index, words) in lines.iter().enumerate() {
-                (text(0.0, place(index), "name", words))
+            @for (index, line) in lines.iter().enumerate() {
+                (text(0.0, place(index), "name", line))
             }
             (text(0.0, place(lines.len()), "axis", &below))
             (self.there(middle - APART))
@@ -205,24 +203,6 @@ impl Row<'_> {
         let rows = self.subject.input.comparison.variants.iter().zip(&self.subject.rows);
         let own = rows.filter(|(variant, _)| variant.name == finding.variant);
         let colour = own.map(|(_, row)| row.colour).next().unwrap_or(INK);
-        let x = self.x(here.effect.ratio);
-        let about = format!("here: {} {}", ratio(here.effect.ratio), finding.interval());
-        html! {
-            g {
-                title { (about) }
-                @if let Some(limits) = here.effect.interval {
-                    @let (low, high) = (self.x(limits.low), self.x(limits.high));
-                    line x1=(px(low)) y1=(px(y)) x2=(px(high)) y2=(px(y)) stroke=(colour)
-                        stroke-width="2.4" {}
-                    @for end in [low, high] {
-                        line x1=(px(end)) y1=(px(y - END)) x2=(px(end)) y2=(px(y + END))
-                            stroke=(colour) stroke-width="1.6" {}
-                    }
-                    circle cx=(px(x)) cy=(px(y)) r="3.4" fill=(colour) {}
-                } @else {
-                    circle cx=(px(x)) cy=(px(y)) r="3.6" class="run" stroke=(colour) {}
-                }
-            }
-        }
+        ratio_mark(&here.effect, y, &|value| self.x(value), colour, "here: ")
     }
 }

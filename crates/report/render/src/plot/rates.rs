@@ -1,4 +1,4 @@
-//! How response times grow with the offered rate: a panel per variant and step.
+//! Response time by offered rate, a panel per variant and step.
 
 use analysis::{RateCurve, RatePoint};
 use maud::{Markup, html};
@@ -9,7 +9,7 @@ use super::axis::{Linear, Log};
 use super::mark::{Mark, legend};
 use super::matrix::{Area, Matrix, UNNAMED};
 use super::palette::INK;
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::plane::{LEFT, Plane, Stroke, Up, apart, path, sample};
 use super::subject::Subject;
 use crate::figure::figure;
@@ -74,8 +74,8 @@ pub(crate) fn rates(subject: &Subject<'_>) -> Option<Picture> {
                    probe, on the percentile of the limit. Above the axis: probes without a steady \
                    response time. The dashed line across is the limit, the upright one the highest \
                    rate found, its band the range over the runs.";
-    let words = Words::new("rates", "Response time by offered rate", caption);
-    Some(matrix.picture(words, &back, &cell))
+    let labels = Labels::new("rates", "Response time by offered rate", caption);
+    Some(matrix.picture(labels, &back, &cell))
 }
 
 /// Returns a panel per variant for the step that `first` is a curve of.
@@ -238,7 +238,7 @@ fn found(plane: &Plane, curve: &RateCurve) -> Markup {
     }
 }
 
-/// Returns what is told of a point when a pointer rests on it.
+/// Returns the tooltip of a point.
 fn about(point: &RatePoint) -> String {
     let run = crate::label::run_name(&point.run);
     let what = point.probe.map_or_else(
@@ -263,7 +263,7 @@ fn marks_and_lines() -> Markup {
         (Mark::Disc, "passed"),
         (Mark::Cross, "failed"),
         (Mark::HollowDiamond, "undecided"),
-        (Mark::HollowSquare, "void"),
+        (Mark::HollowSquare, "invalid"),
     ];
     let place = |index: usize| 380.0 + 80.0 * super::matrix::float(index);
     html! {

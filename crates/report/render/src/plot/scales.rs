@@ -1,4 +1,4 @@
-//! How throughput grows with clients: points per run and the law fitted to them.
+//! Throughput by number of clients, with the fitted scalability law.
 
 use analysis::{Fit, Level, Origin, Peak, Scaling};
 use maud::{Markup, html};
@@ -7,7 +7,7 @@ use model::Unit;
 use super::axis::Linear;
 use super::matrix::{Area, Matrix, UNNAMED};
 use super::palette::INK;
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::plane::{LEFT, Plane, Stroke, Up, path, sample};
 use super::subject::Subject;
 use crate::figure::figure;
@@ -20,9 +20,9 @@ const ABOVE: f64 = 16.0;
 const HEADROOM: f64 = 1.06;
 /// A curve is drawn through this many places.
 const PLACES: u32 = 80;
-/// The law is not to be trusted beyond this multiple of the most clients measured.
+/// The law is drawn up to this multiple of the most clients measured.
 ///
-/// Source: the project's reference, analysis, section 5.4.
+/// Our choice: an extrapolated [Gunther 2008] fit is unreliable.
 const TRUSTED: f64 = 1.5;
 
 /// One variant's panel: its scaling, if it has one, and the axes of all panels of the step.
@@ -63,8 +63,8 @@ pub(crate) fn scales(subject: &Subject<'_>) -> Option<Picture> {
                    further than 1.5 times that. The thin straight line is what clients would do \
                    that never disturb each other; the dotted upright one stands at the CPUs of the \
                    host, the other at the fitted peak with its interval, where one was measured.";
-    let words = Words::new("scaling", "Throughput by number of clients", caption);
-    Some(matrix.picture(words, &back, &cell))
+    let labels = Labels::new("scaling", "Throughput by number of clients", caption);
+    Some(matrix.picture(labels, &back, &cell))
 }
 
 /// Position and origin of a step, and its name.

@@ -1,4 +1,4 @@
-//! Throughput second by second: a panel per variant and step, a thin line per run.
+//! Throughput by second, a panel per variant and step.
 
 use analysis::interval_operations;
 use maud::{Markup, html};
@@ -10,7 +10,7 @@ use stats::time_profile::StallSpan;
 use super::axis::Linear;
 use super::matrix::{Area, Matrix};
 use super::palette::ALARM;
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::stall::{left_out, marks, shade, stalls};
 use super::subject::Subject;
 use crate::figure::figure;
@@ -20,7 +20,7 @@ const ROW: f64 = 58.0;
 const BETWEEN: f64 = 18.0;
 /// Room for the numbers at the left of a panel.
 const SCALE: f64 = 40.0;
-/// Intervals shorter than this are the ragged end of a step: their rate says little.
+/// Intervals shorter than this are the ragged end of a step: their rate is unreliable.
 const SHORTEST_S: f64 = 0.5;
 /// Panels of a step share one time axis unless one of them would use less than this of it.
 const LEAST_SHARE: f64 = 0.5;
@@ -34,13 +34,13 @@ struct Trace {
     /// End of the last interval (s).
     length_s: f64,
     /// Whether the run ended in this step.
-    is_cut_short: bool,
+    is_unfinished: bool,
     stalls: Vec<StallSpan>,
     /// What is not counted at the start (s), and why.
     left_out: Option<(f64, String)>,
 }
 
-/// Draws throughput per second; `None` when no run kept its intervals.
+/// Draws throughput per second; `None` without stored intervals.
 pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
     let cells = |column: usize| {
         (0..subject.rows.len()).map(move |row| traces(subject, column, row)).collect::<Vec<_>>()
@@ -72,8 +72,8 @@ pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
                    Time runs from the step's start to the end written below each panel. Shaded: \
                    left out of all figures, because not every run was steady yet. Orange bars at \
                    the foot: stalls. A cross ends a run that did not finish the step.";
-    let words = Words::new("seconds", "Throughput, second by second", caption);
-    Some(matrix.picture(words, &back, &cell))
+    let labels = Labels::new("seconds", "Throughput, second by second", caption);
+    Some(matrix.picture(labels, &back, &cell))
 }
 
 /// Returns the length of a row's time axis: that of the whole column unless lengths differ much.
@@ -121,14 +121,14 @@ fn trace(run: &RunRecord, intervals: &[IntervalRecord], (index, planned): (u32, 
         (length >= SHORTEST_S).then(|| (middle, float(done) / length))
     };
     let recorded = run.steps.iter().find(|step| step.index == index);
-    let is_cut_short = !matches!(run.end, RunEnd::Complete) && recorded.is_none();
+    let is_unfinished = !matches!(run.end, RunEnd::Complete) && recorded.is_none();
     let own: Vec<&IntervalRecord> = own.collect();
     let end =
         |last: &&IntervalRecord| last.start_ns.as_secs_f64() - begun + last.length_ns.as_secs_f64();
     let length_s = own.last().map_or(0.0, end);
     Trace {
         length_s,
-        is_cut_short,
+        is_unfinished,
         stalls: recorded.map(|step| stalls(step, own.iter().copied())).unwrap_or_default(),
         left_out: recorded.and_then(left_out),
         points: own.into_iter().filter_map(point).collect(),
@@ -147,10 +147,10 @@ fn panel(area: &Area, traces: &[Trace], across: Linear, colour: &str) -> Markup 
     let up = Linear::holding(top, area.height - BETWEEN);
     let middle = bottom - up.at(typical);
     let place = |(second, rate): &(f64, f64)| (left + across.at(*second), bottom - up.at(*rate));
-    let cut = traces.iter().filter_map(|trace| trace.left_out.as_ref());
-    let cut = cut.max_by(|a, b| a.0.total_cmp(&b.0));
+    let trims = traces.iter().filter_map(|trace| trace.left_out.as_ref());
+    let trim = trims.max_by(|a, b| a.0.total_cmp(&b.0));
     html! {
-        @if let Some((warmup_trim_s, why)) = cut {
+        @if let Some((warmup_trim_s, why)) = trim {
             (shade((left, left + across.at(*warmup_trim_s)), (area.y + BETWEEN / 2.0, bottom), why))
         }
         (line((left, bottom), (right, bottom), "grid"))
@@ -161,7 +161,7 @@ fn panel(area: &Area, traces: &[Trace], across: Linear, colour: &str) -> Markup 
             (marks(&trace.stalls, |second| left + across.at(second), bottom + 1.0))
             @let points: Vec<(f64, f64)> = trace.points.iter().map(place).collect();
             (polyline(&points, colour))
-            @if let Some((x, y)) = points.last().filter(|_| trace.is_cut_short) {
+            @if let Some((x, y)) = points.last().filter(|_| trace.is_unfinished) {
                 (cross(*x, *y))
             }
         }

@@ -1,4 +1,4 @@
-//! What the course of a step left out, and where it stood still, under its seconds.
+//! Marks of trimmed warm-up and stalls below the seconds of a step.
 
 use analysis::{interval_operations, moment};
 use maud::{Markup, html};
@@ -11,23 +11,23 @@ use super::picture::px;
 
 /// Height of a stall's mark below the foot of a panel.
 const MARK: f64 = 3.5;
-/// Narrowest mark that is seen.
+/// Narrowest visible mark.
 const LEAST: f64 = 2.5;
 
 /// Returns the stalls among the intervals of a step's measured span.
 ///
-/// Void intervals are left out, unless the step counts them all the same.
+/// Invalid intervals are left out, unless the step counts them.
 pub(super) fn stalls<'a>(
     step: &StepRecord,
     intervals: impl Iterator<Item = &'a IntervalRecord>,
 ) -> Vec<StallSpan> {
-    let has_invalid = step.invalid_intervals.is_none();
+    let counts_invalid = step.invalid_intervals.is_none();
     let mut begun = None;
     let second = |interval: &IntervalRecord| {
         let start_ns = interval.start_ns.since(*begun.get_or_insert(interval.start_ns));
         let length_ns = interval.length_ns;
         let is_whole = length_ns.0 >= Nanos::SECOND.0 / 10 * 9;
-        let is_counted = is_whole && (has_invalid || interval.invalid.is_none());
+        let is_counted = is_whole && (counts_invalid || interval.invalid.is_none());
         let done = interval_operations(&step.step, interval);
         let ops_per_s = ops(done) / length_ns.as_secs_f64();
         is_counted.then_some(Second { start_ns, length_ns, ops_per_s })
@@ -56,15 +56,15 @@ fn ops(count: u64) -> f64 {
 
 /// Returns what was left out of a step, in seconds, with the reason.
 pub(super) fn left_out(step: &StepRecord) -> Option<(f64, String)> {
-    let cut = step.warmup_trim_ns.filter(|cut| *cut > Nanos(0))?;
-    Some((cut.as_secs_f64(), analysis::warmup_trim_phrase(step)?))
+    let trim = step.warmup_trim_ns.filter(|trim| *trim > Nanos(0))?;
+    Some((trim.as_secs_f64(), analysis::warmup_trim_phrase(step)?))
 }
 
 /// Returns the shade over what was left out, from `left` to `right`.
 pub(super) fn shade((left, right): (f64, f64), (top, bottom): (f64, f64), why: &str) -> Markup {
     html! {
         rect x=(px(left)) y=(px(top)) width=(px(right - left)) height=(px(bottom - top))
-            class="cut" {
+            class="trimmed" {
             title { (why) }
         }
     }
@@ -105,14 +105,14 @@ mod tests {
         StepRecord::new(0, step)
     }
 
-    /// Twenty seconds, of which the eighth and ninth stand still, the latter for the host's sake.
+    /// Twenty seconds; the eighth and ninth stall, the ninth through host steal.
     fn seconds() -> Vec<IntervalRecord> {
         let done = |at: u64| if at == 8 || at == 9 { 0 } else { 900 };
         (0..20).map(|at| second(at, done(at), at == 9)).collect()
     }
 
     #[test]
-    fn a_void_second_is_no_stall_unless_it_counts() {
+    fn invalid_second_is_no_stall_unless_it_counts() {
         let mut step = step();
         let lengths = |step: &StepRecord| -> Vec<(u64, u64)> {
             let found = stalls(step, seconds().iter());
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_shades_say_what_they_are() {
+    fn marks_and_shades_have_tooltips() {
         let drawn = marks(&stalls(&step(), seconds().iter()), |second| 10.0 * second, 50.0);
         assert!(drawn.0.contains("x=\"80\" y=\"50\" width=\"20\""), "{}", drawn.0);
         assert!(drawn.0.contains("stall of 2.00 s at 8 s"), "{}", drawn.0);

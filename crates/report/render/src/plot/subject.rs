@@ -1,4 +1,4 @@
-//! What all pictures of one report are drawn from.
+//! Common input of all pictures of one report.
 
 use analysis::{Measured, StepComparison};
 use stats::Spread;
@@ -36,7 +36,7 @@ impl<'a> Subject<'a> {
         Self { input, compared, rows, steps, headings }
     }
 
-    /// Returns the same with those of its steps that `is_wanted` wants.
+    /// Returns the subject with the steps that `is_wanted` selects.
     pub(crate) fn only(&self, is_wanted: impl Fn(&StepComparison) -> bool) -> Self {
         let columns = self.steps.iter().zip(&self.headings);
         let (steps, headings) = columns
@@ -55,8 +55,8 @@ impl<'a> Subject<'a> {
         self.steps.get(column)?.cells.get(row)?.metric(metric)
     }
 
-    /// Returns whether any variant knows the metric in any step.
-    pub(crate) fn knows(&self, metric: &str) -> bool {
+    /// Returns whether any variant has the metric in any step.
+    pub(crate) fn has_metric(&self, metric: &str) -> bool {
         self.steps.iter().flat_map(|step| &step.cells).any(|cell| cell.metric(metric).is_some())
     }
 

@@ -1,4 +1,4 @@
-//! Open loops and searches second by second: response times above, throughput below, a row per run.
+//! Open loops and searches by second: response times above throughput.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use stats::time_profile::StallSpan;
 use super::axis::{Linear, Log};
 use super::matrix::{Area, Matrix, Row, float};
 use super::palette::INK;
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::plane::{LEFT, Stroke, path, round, sample};
 use super::stall::{left_out, marks, shade, stalls};
 use super::subject::Subject;
@@ -29,7 +29,7 @@ const BETWEEN: f64 = 16.0;
 const RATE: f64 = 26.0;
 /// Narrowest probe that is given its number.
 const NUMBERED: f64 = 13.0;
-/// Intervals shorter than this are the ragged end of a step: their rate says little.
+/// Intervals shorter than this are the ragged end of a step: their rate is unreliable.
 const SHORTEST_S: f64 = 0.5;
 
 /// The lines of the upper panel.
@@ -76,12 +76,12 @@ impl Second<'_> {
 struct Track<'a> {
     step: &'a StepRecord,
     seconds: Vec<Second<'a>>,
-    /// Stalls of an open loop; those of a search's probes are not told.
+    /// Stalls of an open loop; none of a search's probes.
     stalls: Vec<StallSpan>,
 }
 
 impl<'a> Track<'a> {
-    /// Returns the track of an open loop or a search; `None` when the run kept no second of it.
+    /// Returns the track of an open loop or a search; `None` without stored seconds.
     fn in_run(run: &'a RunRecord, intervals: &'a [IntervalRecord], index: u32) -> Option<Self> {
         let step = run.steps.iter().find(|step| step.index == index).filter(has_track)?;
         Some(Self::of(step, intervals)).filter(|track| !track.seconds.is_empty())
@@ -109,7 +109,7 @@ impl<'a> Track<'a> {
         self.seconds.last().map_or(0.0, |last| last.from + last.length)
     }
 
-    /// Returns the spans of neighbouring seconds that `key` does not tell apart.
+    /// Returns the spans of neighbouring seconds with an equal `key`.
     fn spans<K: PartialEq>(&self, key: impl Fn(&Second<'a>) -> K) -> Vec<(f64, f64, &Second<'a>)> {
         let groups = self.seconds.chunk_by(|one, next| key(one) == key(next));
         let ends =
@@ -162,13 +162,13 @@ pub(crate) fn timeline(subject: &Subject<'_>) -> Option<Picture> {
     let cell = |area: &Area, row: usize| columns[area.column].panel(area, row, rows[row].colour);
     let caption = "A panel per run. Above: response times of each second, logarithmic, the same \
                    for all runs of a step. Below: operations done per second, from zero; the thin \
-                   line is what was offered. Shaded and called void: seconds in which the client \
+                   line is what was offered. Shaded and called invalid: seconds in which the client \
                    and not the engine was late; they do not count. Upright lines divide the probes \
                    of a search, by number; grey is the step's own measured span. Warm-ups and \
-                   drains between probes are left out. Shaded from the left: not counted, because \
+                   backlogs served between probes are left out. Shaded from the left: not counted, because \
                    not every run was steady yet; orange bars at the foot: stalls.";
-    let words = Words::new("timeline", "Open loops and searches, second by second", caption);
-    Some(matrix.picture(words, &back, &cell))
+    let labels = Labels::new("timeline", "Open loops and searches, second by second", caption);
+    Some(matrix.picture(labels, &back, &cell))
 }
 
 fn has_track(step: &&StepRecord) -> bool {
@@ -314,7 +314,7 @@ impl Frame {
         self.times() + BETWEEN + RATE
     }
 
-    /// Returns voided spans, probes and the step's own span.
+    /// Returns invalid spans, probes and the step's own span.
     fn spans(&self, track: &Track<'_>) -> Markup {
         let is_search = track.step.search.is_some();
         let of_probes = track.spans(|second| second.interval.probe);
@@ -322,18 +322,18 @@ impl Frame {
         let own = own.iter().filter(|(_, _, second)| is_search && second.is_own);
         let cause =
             |second: &Second<'_>| second.interval.invalid.as_ref().map(|invalid| invalid.cause);
-        let voids = track.spans(cause);
-        let voids = voids.iter().filter(|(_, _, second)| second.interval.invalid.is_some());
+        let spans = track.spans(cause);
+        let invalid = spans.iter().filter(|(_, _, second)| second.interval.invalid.is_some());
         html! {
             @if let Some((warmup_trim_s, why)) = left_out(track.step) {
                 (shade((self.left, self.x(warmup_trim_s)), (self.top, self.bottom()), &why))
             }
             (marks(&track.stalls, |second| self.x(second), self.bottom() + 1.0))
             @for (from, to, _) in own { (self.block((*from, *to), "own", None)) }
-            @for (from, to, second) in voids {
-                (self.block((*from, *to), "void", Some(&void_words(second))))
+            @for (from, to, second) in invalid {
+                (self.block((*from, *to), "invalid", Some(&invalid_about(second))))
                 @if self.x(*to) - self.x(*from) >= NUMBERED {
-                    (text(self.x(*from) + 2.0, self.times() + BETWEEN - 4.0, "tiny alarm", "void"))
+                    (text(self.x(*from) + 2.0, self.times() + BETWEEN - 4.0, "tiny alarm", "invalid"))
                 }
             }
             @if is_search { @for (from, to, second) in &of_probes {
@@ -369,10 +369,10 @@ impl Frame {
     }
 }
 
-fn void_words(second: &Second<'_>) -> String {
+fn invalid_about(second: &Second<'_>) -> String {
     let Some(invalid) = &second.interval.invalid else { return String::new() };
     format!(
-        "void from {}: {}: {}",
+        "invalid from {}: {}: {}",
         length_label(second.from),
         invalid.cause.phrase(),
         invalid.evidence
@@ -385,7 +385,7 @@ fn thin(places: &[(f64, f64)]) -> Markup {
     html! { polyline points=(joined.join(" ")) class="offered" {} }
 }
 
-/// Returns the lines, and the causes of the void seconds there are.
+/// Returns the lines and the causes of invalid seconds.
 fn legend(runs: &Runs<'_>) -> Markup {
     let intervals = runs.iter().flat_map(|(_, intervals)| intervals.iter());
     let causes: BTreeSet<InvalidCause> =
@@ -397,8 +397,8 @@ fn legend(runs: &Runs<'_>) -> Markup {
             (sample(place(index), *stroke, INK, name))
         }
         @if !causes.is_empty() {
-            rect x="266" y="2" width="14" height="11" class="void" {}
-            (text(286.0, 12.0, "", &format!("void: {}", causes.join("; "))))
+            rect x="266" y="2" width="14" height="11" class="invalid" {}
+            (text(286.0, 12.0, "", &format!("invalid: {}", causes.join("; "))))
         }
     }
 }
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_that_each_begin_at_zero_are_laid_end_to_end_without_their_warm_ups() {
+    fn probes_are_laid_end_to_end_without_warm_ups() {
         let intervals = [
             interval(0, 0, true),
             interval(0, 1, false),

@@ -1,4 +1,4 @@
-//! Percentiles on a logarithmic axis: response and service times, one line of marks each.
+//! Percentiles of response and service times on a logarithmic axis.
 
 use maud::{Markup, html};
 use model::Unit;
@@ -6,7 +6,7 @@ use model::Unit;
 use super::axis::Log;
 use super::mark::{self, Mark};
 use super::matrix::{Area, Matrix};
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::plane::round;
 use super::subject::Subject;
 use crate::label::{Loading, loading};
@@ -77,10 +77,10 @@ pub(crate) fn times(subject: &Subject<'_>) -> Option<Picture> {
             }
         }
     };
-    Some(matrix.picture(words(has_open), &back, &cell))
+    Some(matrix.picture(labels(has_open), &back, &cell))
 }
 
-fn words(has_open: bool) -> Words {
+fn labels(has_open: bool) -> Labels {
     let (title, caption) = if has_open {
         (
             "Response and service times, p50 to the longest",
@@ -95,12 +95,12 @@ fn words(has_open: bool) -> Words {
         (
             "Service times, p50 to the longest",
             "Logarithmic axis, the same for all steps; medians over the runs, also of the runs' \
-             longest. Service time only: a closed loop does not see who waits. The next operation \
+             longest. Service time only: a closed loop does not measure waiting. The next operation \
              is sent when the one before has ended, so requests that would have arrived during a \
              stall are not in these figures.",
         )
     };
-    Words::new("times", title, caption)
+    Labels::new("times", title, caption)
 }
 
 fn decades(area: &Area, axis: Log) -> Markup {
@@ -137,7 +137,7 @@ fn marks(
     let middle = area.y + area.height / 2.0 + aside;
     let right = area.x + area.width;
     let (Some((first, _)), Some((last, _))) = (known.first(), known.last()) else {
-        let what = name.map(|name| format!("{name} not told"));
+        let what = name.map(|name| format!("{name} not known"));
         return text(right, middle + 4.0, "none end", what.as_deref().unwrap_or("not known"));
     };
     html! {

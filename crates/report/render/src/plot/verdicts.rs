@@ -1,4 +1,4 @@
-//! Each variant against the base: ratio, interval and verdict, with the margin around 1.
+//! Ratio, interval and verdict of each variant against the base.
 
 use analysis::StepComparison;
 use maud::{Markup, html};
@@ -7,7 +7,7 @@ use stats::Effect;
 
 use super::axis::Ratios;
 use super::matrix::{Area, Matrix, Row};
-use super::picture::{Picture, Words, line, px, text};
+use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;
 use crate::figure::{declared, interval, ratio};
 use crate::input::Compared;
@@ -67,23 +67,23 @@ pub(crate) fn verdicts(subject: &Subject<'_>) -> Option<Picture> {
         let column = &columns[area.column];
         column.cell((area, compared), column.effects[row], rows[row].colour)
     };
-    let words = words(compared);
-    Some(matrix.picture(words, &back, &cell))
+    let labels = labels(compared);
+    Some(matrix.picture(labels, &back, &cell))
 }
 
-fn words(compared: &Compared<'_>) -> Words {
+fn labels(compared: &Compared<'_>) -> Labels {
     let what = "Ratio to the base with its 95 % interval; a ring has none. Logarithmic axes around 1 \
                 that do not begin at zero, each step its own; grey: within the margin of";
     let margin = declared(compared.comparison.margin);
     if compared.label == Label::Bogus {
         let caption = format!("{what} {margin}. No verdict may be drawn from these.");
-        return Words::new("verdicts", "Ratios, step by step", &caption);
+        return Labels::new("verdicts", "Ratios, step by step", &caption);
     }
     let caption = format!(
-        "{what} {margin}, where a difference does not matter. An interval that reaches over 1 cannot \
-         be told from no difference; one that lies in the grey leaves none that matters."
+        "{what} {margin}, where a difference does not matter. An interval that holds 1 shows no \
+         difference; one that lies in the grey excludes any that matters."
     );
-    Words::new("verdicts", "Verdicts, step by step", &caption)
+    Labels::new("verdicts", "Verdicts, step by step", &caption)
 }
 
 fn effect<'a>(step: &'a StepComparison, row: usize, claim: &Claim) -> Option<&'a Effect> {
@@ -123,33 +123,44 @@ impl Column<'_> {
             return text(right, middle + 4.0, "none end", "not known");
         };
         let x = |value: f64| area.x + self.axis.at(value);
-        let told = match effect.interval {
-            Some(limits) => format!("{} {}", ratio(effect.ratio), interval(&limits)),
-            None => format!("{}, no interval", ratio(effect.ratio)),
-        };
         html! {
-            g {
-                title { (told) }
-                @if let Some(limits) = effect.interval {
-                    @let (low, high) = (x(limits.low), x(limits.high));
-                    line x1=(px(low)) y1=(px(middle)) x2=(px(high)) y2=(px(middle))
-                        stroke=(colour) stroke-width="2.4" {}
-                    @for end in [low, high] {
-                        line x1=(px(end)) y1=(px(middle - END)) x2=(px(end)) y2=(px(middle + END))
-                            stroke=(colour) stroke-width="1.6" {}
-                    }
-                    circle cx=(px(x(effect.ratio))) cy=(px(middle)) r="3" fill=(colour) {}
-                } @else {
-                    circle cx=(px(x(effect.ratio))) cy=(px(middle)) r="3.6" class="run"
-                        stroke=(colour) {}
-                }
-            }
+            (ratio_mark(effect, middle, &x, colour, ""))
             (text(right, middle + 4.0, "end", &compared.versus(effect)))
         }
     }
 }
 
-/// Returns a mark of the axis without zeros that say nothing.
+/// Draws a ratio at height `y` with its interval; a ring has none.
+pub(crate) fn ratio_mark(
+    effect: &Effect,
+    y: f64,
+    x: &dyn Fn(f64) -> f64,
+    colour: &str,
+    prefix: &str,
+) -> Markup {
+    let value = ratio(effect.ratio);
+    let limits =
+        effect.interval.map_or(", no interval".to_owned(), |of| format!(" {}", interval(&of)));
+    html! {
+        g {
+            title { (prefix) (value) (limits) }
+            @if let Some(limits) = effect.interval {
+                @let (low, high) = (x(limits.low), x(limits.high));
+                line x1=(px(low)) y1=(px(y)) x2=(px(high)) y2=(px(y)) stroke=(colour)
+                    stroke-width="2.4" {}
+                @for end in [low, high] {
+                    line x1=(px(end)) y1=(px(y - END)) x2=(px(end)) y2=(px(y + END))
+                        stroke=(colour) stroke-width="1.6" {}
+                }
+                circle cx=(px(x(effect.ratio))) cy=(px(y)) r="3.4" fill=(colour) {}
+            } @else {
+                circle cx=(px(x(effect.ratio))) cy=(px(y)) r="3.6" class="run" stroke=(colour) {}
+            }
+        }
+    }
+}
+
+/// Returns a mark of the axis without trailing zeros.
 pub(crate) fn tick(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

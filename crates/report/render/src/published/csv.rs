@@ -1,17 +1,17 @@
-//! Findings as lines of comma-separated values, in the columns of the comparison.
+//! Published findings as lines of comma-separated values.
 
 use model::Expected;
 
-use super::told::{Finding, told};
+use super::publication::{Finding, publications};
 use crate::comparison::{field, snake};
 use crate::input::Compared;
 
-/// Fields that only findings fill: the last columns of the comparison.
+/// Number of fields of findings alone: the last columns.
 pub(crate) const FIELDS: usize = 9;
 
 /// Returns each finding with its own fields, in the order of the columns.
 pub(crate) fn lines<'a>(compared: &Compared<'a>) -> Vec<(Finding<'a>, [String; FIELDS])> {
-    let publications = told(compared).into_iter();
+    let publications = publications(compared).into_iter();
     let all = publications.flat_map(|one| one.findings.into_iter().map(move |it| (one.source, it)));
     all.map(|(source, finding)| {
         let fields = fields(compared, source, &finding);

@@ -1,16 +1,15 @@
 //! Publications as Markdown.
 
-use super::reasons::whole;
+use super::outcome::{legend, verdict};
+use super::publication::{Publication, publications};
 use super::sentence::sentence;
 use super::text::TITLE;
-use super::told::{Publication, told};
-use super::words::{legend, verdict};
 use crate::input::Compared;
 use crate::table::{Cell, Table};
 
 /// Returns the section; `None` where the experiment states nothing.
 pub(crate) fn markdown(compared: &Compared<'_>) -> Option<String> {
-    let publications = told(compared);
+    let publications = publications(compared);
     if publications.is_empty() {
         return None;
     }
@@ -21,11 +20,10 @@ pub(crate) fn markdown(compared: &Compared<'_>) -> Option<String> {
         parts.push(table(compared, one).markdown());
     }
     parts.push(legend(compared, &publications));
-    parts.extend(whole(compared));
     Some(parts.join("\n\n"))
 }
 
-/// Returns on what it was measured there and here, as a list.
+/// Returns the set-ups there and here, as a list.
 fn head(one: &Publication<'_>) -> String {
     let pair = one.pair().map(|(variant, base)| format!("`{variant}`, `{base}`"));
     let facts = [
@@ -34,8 +32,8 @@ fn head(one: &Publication<'_>) -> String {
         ("Scaled", one.scaled.to_owned()),
         ("a, b", pair.unwrap_or_default()),
     ];
-    let told = facts.iter().filter(|(_, fact)| !fact.is_empty());
-    told.map(|(name, fact)| format!("- {name}: {fact}")).collect::<Vec<_>>().join("\n")
+    let known = facts.iter().filter(|(_, fact)| !fact.is_empty());
+    known.map(|(name, fact)| format!("- {name}: {fact}")).collect::<Vec<_>>().join("\n")
 }
 
 fn table(compared: &Compared<'_>, one: &Publication<'_>) -> Table {
@@ -49,7 +47,7 @@ fn table(compared: &Compared<'_>, one: &Publication<'_>) -> Table {
         "here b",
         "here a/b [95 %]",
         "verdict",
-        "likely reasons",
+        "reasons",
     ]);
     table.align_left(&[1, 8, 9]);
     let has_pair = one.pair().is_some();

@@ -1,23 +1,19 @@
-//! What others published beside what was found here: which findings reproduce, and why others may
-//! not.
+//! Published findings next to ours, with the outcome of each.
 //!
-//! Not a judge: whether a finding reproduces is told by `analysis::published`. Every format shows
-//! the same `told`: text and Markdown here, the page's section in `html::published`, the picture
-//! in `plot::published`.
+//! Outcomes come from `analysis::published`. Every format shows the same [`Publication`]s: text and
+//! Markdown here, the page's section in `html::published`, the picture in `plot::published`.
 
 mod csv;
 mod markdown;
-mod reasons;
+mod outcome;
+mod publication;
 mod sentence;
 mod text;
-mod told;
-mod words;
 
 pub(crate) use csv::{FIELDS, lines};
 pub(crate) use markdown::markdown;
-pub(crate) use reasons::whole;
+pub use outcome::unmeasured;
+pub(crate) use outcome::{legend, verdict};
+pub(crate) use publication::{Finding, Publication, publications};
 pub(crate) use sentence::sentence;
 pub use text::render_published;
-pub(crate) use told::{Finding, Publication, told};
-pub use words::unmeasured;
-pub(crate) use words::{legend, verdict};

@@ -1,9 +1,9 @@
-//! How many of the published findings reproduce, in one sentence.
+//! The number of reproduced findings in one sentence.
 
 use analysis::Reproduction;
 use model::Label;
 
-use super::told::Publication;
+use super::publication::Publication;
 use crate::input::Compared;
 use crate::sentence::list;
 use crate::trust::{blocking, many};
@@ -14,7 +14,7 @@ pub(crate) fn sentence(compared: &Compared<'_>, publications: &[Publication<'_>]
         publications.iter().flat_map(|one| &one.findings).map(|one| one.verdict).collect();
     if compared.label == Label::Bogus {
         return format!(
-            "No verdict on {}: {} stands against it.",
+            "No verdict on {}: blocked by {}.",
             many(verdicts.len(), "published finding"),
             blocking(compared, true)
         );
@@ -25,17 +25,17 @@ pub(crate) fn sentence(compared: &Compared<'_>, publications: &[Publication<'_>]
 /// Returns how many findings have each outcome.
 fn counted(verdicts: &[Reproduction]) -> String {
     let all = verdicts.len();
-    let told = Reproduction::ALL.into_iter().filter_map(|outcome| {
+    let counts = Reproduction::ALL.into_iter().filter_map(|outcome| {
         let count = verdicts.iter().filter(|verdict| **verdict == outcome).count();
-        (count > 0).then(|| (count, words(outcome, count)))
+        (count > 0).then(|| (count, predicate(outcome, count)))
     });
-    let told: Vec<(usize, String)> = told.collect();
-    match &told[..] {
-        [(1, words)] => format!("The one published finding {words}."),
-        [(count, words)] => format!("All {count} published findings {words}."),
+    let counts: Vec<(usize, &str)> = counts.collect();
+    match &counts[..] {
+        [(1, predicate)] => format!("The one published finding {predicate}."),
+        [(count, predicate)] => format!("All {count} published findings {predicate}."),
         parts => {
             let parts: Vec<String> =
-                parts.iter().map(|(count, words)| format!("{count} {words}")).collect();
+                parts.iter().map(|(count, predicate)| format!("{count} {predicate}")).collect();
             let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
             format!("Of {all} published findings, {}.", list(&parts))
         }
@@ -43,21 +43,21 @@ fn counted(verdicts: &[Reproduction]) -> String {
 }
 
 /// Returns the predicate of an outcome for that many findings.
-fn words(outcome: Reproduction, count: usize) -> String {
+const fn predicate(outcome: Reproduction, count: usize) -> &'static str {
     let (one, more) = match outcome {
         Reproduction::Reproduces => ("reproduces", "reproduce"),
         Reproduction::SameDirection => {
             ("has the same direction and another size", "have the same direction and another size")
         }
         Reproduction::Opposite => ("is the opposite here", "are the opposite here"),
-        Reproduction::NoDifference => ("is not seen", "are not seen"),
+        Reproduction::NoDifference => ("shows no difference", "show no difference"),
         Reproduction::Differs => {
             ("differs here, published as the same", "differ here, published as the same")
         }
         Reproduction::Undecided => ("is undecided", "are undecided"),
         Reproduction::NotMeasured => ("was not measured", "were not measured"),
     };
-    if count == 1 { one } else { more }.to_owned()
+    if count == 1 { one } else { more }
 }
 
 #[cfg(test)]
@@ -69,13 +69,13 @@ mod tests {
     #[test]
     fn findings_are_counted_by_their_outcomes_from_agreement_to_none() {
         assert_eq!(counted(&[Reproduces]), "The one published finding reproduces.");
-        assert_eq!(counted(&[NoDifference; 3]), "All 3 published findings are not seen.");
+        assert_eq!(counted(&[NoDifference; 3]), "All 3 published findings show no difference.");
         let two = [NotMeasured, Reproduces, NotMeasured];
-        let said = "Of 3 published findings, 1 reproduces and 2 were not measured.";
-        assert_eq!(counted(&two), said);
+        let expected = "Of 3 published findings, 1 reproduces and 2 were not measured.";
+        assert_eq!(counted(&two), expected);
         let many = [Opposite, Reproduces, SameDirection, Reproduces, Differs, Opposite];
-        let said = "Of 6 published findings, 2 reproduce, 1 has the same direction and another \
+        let expected = "Of 6 published findings, 2 reproduce, 1 has the same direction and another \
                     size, 2 are the opposite here and 1 differs here, published as the same.";
-        assert_eq!(counted(&many), said);
+        assert_eq!(counted(&many), expected);
     }
 }

@@ -1,9 +1,8 @@
 //! Publications as text for a terminal.
 
-use super::reasons::whole;
+use super::outcome::{legend, verdict};
+use super::publication::{Publication, publications};
 use super::sentence::sentence;
-use super::told::{Publication, told};
-use super::words::{legend, verdict};
 use crate::comparison::fill;
 use crate::format::Style;
 use crate::input::Compared;
@@ -11,32 +10,32 @@ use crate::table::{Cell, Table};
 
 /// Title of the section in every format.
 pub(super) const TITLE: &str = "Published and here";
-/// Narrowest column in which a claim is still read.
+/// Narrowest column of a claim.
 const CLAIM_MIN: usize = 16;
-/// Widest column of verdicts before their words are broken.
+/// Widest column of verdicts.
 const VERDICT: usize = 15;
 
-/// Returns what others published beside what was found here, as text; `None` where the experiment
-/// states nothing.
+/// Returns published findings next to ours, as text.
+///
+/// `None` where the experiment states none.
 #[must_use]
 pub fn render_published(compared: &Compared<'_>, style: Style) -> Option<String> {
-    let publications = told(compared);
+    let publications = publications(compared);
     if publications.is_empty() {
         return None;
     }
-    let words = |line: &str| fill(line, style.width);
-    let mut parts = vec![format!("{TITLE}\n{}", words(&sentence(compared, &publications)))];
+    let filled = |line: &str| fill(line, style.width);
+    let mut parts = vec![format!("{TITLE}\n{}", filled(&sentence(compared, &publications)))];
     for one in &publications {
         parts.push(head(one, style.width));
         parts.push(table(compared, one, style.width).text(style.width, style.has_colour));
         parts.extend(reasons(one, style.width));
     }
-    let below = [Some(legend(compared, &publications)), whole(compared)];
-    parts.push(below.iter().flatten().map(|line| words(line)).collect::<Vec<_>>().join("\n"));
+    parts.push(filled(&legend(compared, &publications)));
     Some(parts.join("\n\n"))
 }
 
-/// Returns who published on what, and on what it was measured here.
+/// Returns the source with the set-ups there and here.
 fn head(one: &Publication<'_>, width: usize) -> String {
     let mut lines = vec![fill(one.source, width)];
     let pair = one.pair().map(|(variant, base)| format!("{variant}, {base}"));
@@ -46,8 +45,8 @@ fn head(one: &Publication<'_>, width: usize) -> String {
         ("scaled", one.scaled.to_owned()),
         ("a, b", pair.unwrap_or_default()),
     ];
-    let told = facts.iter().filter(|(_, fact)| !fact.is_empty());
-    lines.extend(told.map(|(name, fact)| hanging(&format!("  {name:<8}"), fact, width)));
+    let known = facts.iter().filter(|(_, fact)| !fact.is_empty());
+    lines.extend(known.map(|(name, fact)| hanging(&format!("  {name:<8}"), fact, width)));
     lines.join("\n")
 }
 
@@ -92,16 +91,14 @@ fn table(compared: &Compared<'_>, one: &Publication<'_>, width: usize) -> Table 
     table
 }
 
-/// Returns the likely reasons, by the numbers of the findings; `None` when there are none.
+/// Returns the reasons by the numbers of the findings; `None` without any.
 fn reasons(one: &Publication<'_>, width: usize) -> Option<String> {
     let last = one.findings.last().map_or(0, |finding| finding.number).to_string().len();
     let line = |finding: &super::Finding<'_>| {
         let name = format!("  {:<last$}  ", finding.number);
-        let told = finding.reasons.join("; ");
-        (!told.is_empty()).then(|| hanging(&name, &told, width))
+        let reasons = finding.reasons.join("; ");
+        (!reasons.is_empty()).then(|| hanging(&name, &reasons, width))
     };
     let lines: Vec<String> = one.findings.iter().filter_map(line).collect();
-    let has_reasons = one.findings.iter().any(|finding| finding.verdict.disagrees());
-    let title = if has_reasons { "Likely reasons, likeliest first" } else { "Why not" };
-    (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
+    (!lines.is_empty()).then(|| format!("Reasons\n{}", lines.join("\n")))
 }

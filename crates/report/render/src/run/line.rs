@@ -1,9 +1,9 @@
-//! The one-line summary of a step, in the seeds' column order and with the seeds' formulas.
+//! The one-line summary of a step, as in insert benchmark reports.
 //!
-//! Source: M. Callaghan, insert benchmark reports, summary line. Deviations: exact counters over
-//! the measured span take the place of averaged samples, rates are those of all clients where the
-//! original shows client 1, and of a server run the figures are those of the server's control
-//! group (and of the client, where the original counts it in), free of everybody else's.
+//! Source: [Callaghan 2022-11-29], summary line: its columns, order and formulas. Deviations: exact
+//! counters over the measured span instead of averaged samples; rates of all clients instead of
+//! client 1; for a server, counters of its control group (and of the client, where the original
+//! includes it) instead of the host's.
 
 use analysis::metrics::rows_put;
 use analysis::{is_of_server, primary_operations};
@@ -37,22 +37,21 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("tag", "rows.build.variant.clients"),
 ];
 
-/// Returns whose figures the columns of storage, memory and CPU are, in a sentence.
-pub(super) fn whose(steps: &[&StepRecord]) -> &'static str {
+/// Returns the scope of the columns of storage, memory and CPU.
+pub(super) fn scope(steps: &[&StepRecord]) -> &'static str {
     let of_group = |step: &&&StepRecord| step.counters.contains_key("server_cpu_user_us");
     if steps.iter().any(|step| of_group(&step)) {
         "Reads, writes and memory are those of the server's control group; CPU and context switches \
-         those of server and client together. Of the host's other work nothing is in them."
+         those of server and client together. The host's other work is excluded."
     } else if steps.iter().any(|step| is_of_server(step)) {
-        "The server is not one that Assay started: what it reads, writes, keeps and costs is not \
-         known."
+        "The server was not started by Assay: its reads, writes, memory and CPU are not known."
     } else {
-        "Reads and writes are those of the device, CPU and context switches those of the host: \
-         whoever caused them."
+        "Reads and writes are those of the device, CPU and context switches those of the host, of \
+         all processes."
     }
 }
 
-/// Returns the step's summary: one value per column of [`COLUMNS`], `NA` where not known.
+/// Returns the step's summary: one value per column of [`COLUMNS`].
 ///
 /// An operation is a query in steps whose clients read and a row put in steps that load, as
 /// everywhere: [`primary_operations`].
@@ -113,8 +112,9 @@ impl Line<'_> {
         self.step.counters.get(name).copied()
     }
 
-    /// Returns a counter of the server and, where the original counts it in, of the client; of the
-    /// device and the host where there is no server; nothing of a server that is not ours.
+    /// Returns a counter of the server (with the client, where the original includes it).
+    ///
+    /// Without a server that of device or host; nothing for a server Assay did not start.
     fn counted(&self, what: Counted) -> Option<f64> {
         let all = |names: &[&str]| names.iter().map(|name| self.counter(name)).sum::<Option<f64>>();
         let (server, host) = what.names();
@@ -176,7 +176,7 @@ impl Line<'_> {
     }
 }
 
-/// What is counted of a server, and of the whole host where there is none.
+/// A counter of a server, or of the whole host without one.
 #[derive(Debug, Clone, Copy)]
 enum Counted {
     Reads,
@@ -188,8 +188,7 @@ enum Counted {
 }
 
 impl Counted {
-    /// Returns the counters of the server (and of the client, where it is counted in), and that of
-    /// the device or the host.
+    /// Returns the counters of the server (with the client's), and that of device or host.
     const fn names(self) -> (&'static [&'static str], &'static str) {
         match self {
             Self::Reads => (&["server_reads"], "device_reads"),

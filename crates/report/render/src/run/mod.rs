@@ -1,6 +1,4 @@
-//! One run: the seeds' one-line summary of each step, and the same for people.
-//!
-//! Not a comparison: nothing here is relative to anything.
+//! One run: one-line summaries, times, costs, load, memory.
 //!
 //! To add a column to the one-line summary, add it to [`line::COLUMNS`] with its meaning.
 

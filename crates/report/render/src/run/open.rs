@@ -1,4 +1,4 @@
-//! One step of an open loop for people: rates, both times, who kept up, what does not count.
+//! One open-loop step: rates, load status, response and service times.
 
 use analysis::{Percentile, Time, Withheld, response_time, service_time};
 use model::metric::Readings;
@@ -9,10 +9,10 @@ use crate::comparison::fill;
 use crate::figure::MISSING;
 use crate::format::Style;
 use crate::table::{Cell, Table};
-use crate::validity::{censored, kept, rate, span, time, voids};
+use crate::validity::{censored, invalid, rate, span, status, time};
 use model::units::clients;
 
-/// Returns the step's part: what was offered, who kept up, times, what does not count.
+/// Returns the step's part: rates, load status, invalid intervals, times.
 pub(super) fn open_loop(
     run: &RunRecord,
     step: &StepRecord,
@@ -20,9 +20,9 @@ pub(super) fn open_loop(
     style: Style,
 ) -> String {
     let mut lines = vec![heading(step)];
-    lines.extend(step.load_status.as_ref().map(|load_status| kept(load_status) + "."));
+    lines.extend(step.load_status.as_ref().map(|load_status| status(load_status) + "."));
     lines.push(rates(step, metrics));
-    lines.extend(step.invalid_intervals.as_ref().map(voids));
+    lines.extend(step.invalid_intervals.as_ref().map(invalid));
     let mut parts: Vec<String> = lines.iter().map(|line| fill(line, style.width)).collect();
     let (table, remarks) = times(run, step);
     parts.push(table.text(style.width, style.has_colour));
@@ -42,35 +42,35 @@ fn heading(step: &StepRecord) -> String {
 
 fn rates(step: &StepRecord, metrics: &Readings) -> String {
     let known = |name: &str, word: &str| metrics.get(name).map(|value| (word.to_owned(), *value));
-    let kept = step.step.limit.map_or_else(
+    let goodput = step.step.limit.map_or_else(
         || "goodput".to_owned(),
         |limit| format!("goodput (within {})", span(limit.within.0)),
     );
     let rates = [
         known("offered_ops_per_s", "offered"),
         known("throughput_ops_per_s", "throughput"),
-        known("goodput_ops_per_s", &kept),
+        known("goodput_ops_per_s", &goodput),
     ];
     let rates = rates.into_iter().flatten().map(|(word, value)| format!("{word} {}", rate(value)));
-    let mut told: Vec<String> = rates.collect();
+    let mut parts: Vec<String> = rates.collect();
     if let Some(arrivals) = &step.arrivals {
-        told.push(format!("censored {}", censored(arrivals.censored, arrivals.offered)));
+        parts.push(format!("censored {}", censored(arrivals.censored, arrivals.offered)));
         if arrivals.backlog_ns > Nanos(0) {
-            told.push(format!("oldest waiting at the end {}", span(arrivals.backlog_ns.0)));
+            parts.push(format!("oldest waiting at the end {}", span(arrivals.backlog_ns.0)));
         }
     }
-    told.join(" \u{b7} ")
+    parts.join(" \u{b7} ")
 }
 
-/// Returns the times as a table, and what its words mean.
+/// Returns the times as a table, and its remarks.
 fn times(run: &RunRecord, step: &StepRecord) -> (Table, Vec<String>) {
     let names = Percentile::ALL.map(Percentile::name);
     let mut table = Table::new([""].into_iter().chain(names).chain(["max"]));
-    let mut told: Vec<Time> = Vec::new();
+    let mut shown: Vec<Time> = Vec::new();
     let mut push = |name: String, times: Vec<Time>| {
         let mut row = vec![Cell::plain(name)];
-        row.extend(times.iter().map(|told| Cell::plain(time(*told))));
-        told.extend(times);
+        row.extend(times.iter().map(|one| Cell::plain(time(*one))));
+        shown.extend(times);
         table.push(row);
     };
     for (suffix, part) in by_kind(step) {
@@ -91,7 +91,7 @@ fn times(run: &RunRecord, step: &StepRecord) -> (Table, Vec<String>) {
     }
     let is_invalid =
         step.invalid_intervals.as_ref().is_some_and(|it| it.intervals == it.of_intervals);
-    (table, remarks(&told, is_invalid))
+    (table, remarks(&shown, is_invalid))
 }
 
 /// Returns the step's clients by kind of operation; with one kind only, without a name.
@@ -110,7 +110,7 @@ fn by_kind(step: &StepRecord) -> Vec<(String, StepRecord)> {
     kinds.iter().map(part).collect()
 }
 
-/// Returns what is told of the percentiles, and of the longest in the same way.
+/// Returns the percentiles and the longest time, with the same restriction.
 fn and_longest(percentiles: &[Time; 5], longest: Option<u64>) -> Vec<Time> {
     let last = match (percentiles[4], longest) {
         (withheld @ Time::Withheld { .. }, _) => withheld,
@@ -132,18 +132,18 @@ fn lags<'a>(run: &'a RunRecord, step: &'a StepRecord) -> Vec<(String, &'a Percen
     of_step.into_iter().chain(alone).collect()
 }
 
-/// Returns what the words and signs in the table mean, where they are there.
-fn remarks(told: &[Time], is_invalid: bool) -> Vec<String> {
-    let withheld = told.iter().find_map(|one| match one {
+/// Returns the meaning of the words and signs present in the table.
+fn remarks(shown: &[Time], is_invalid: bool) -> Vec<String> {
+    let withheld = shown.iter().find_map(|one| match one {
         Time::Withheld { .. } if is_invalid => Some("withheld: no interval counts".to_owned()),
         Time::Withheld { why } => Some(format!("withheld: {}", why.phrase())),
         Time::Known { .. } | Time::AtLeast { .. } | Time::TooFew { .. } => None,
     });
-    let at_least = told.iter().any(|one| matches!(one, Time::AtLeast { .. })).then(|| {
+    let at_least = shown.iter().any(|one| matches!(one, Time::AtLeast { .. })).then(|| {
         "\u{2265} at least: more arrivals than lie beyond it were not served at the end".to_owned()
     });
-    let too_few = told.iter().any(|one| matches!(one, Time::TooFew { .. }));
+    let too_few = shown.iter().any(|one| matches!(one, Time::TooFew { .. }));
     let too_few = too_few
-        .then(|| format!("{MISSING} not told: fewer than ten operations would lie beyond it"));
+        .then(|| format!("{MISSING} too few: fewer than ten operations would lie beyond it"));
     [withheld, at_least, too_few].into_iter().flatten().collect()
 }

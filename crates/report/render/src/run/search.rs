@@ -1,4 +1,4 @@
-//! One search for people: its answer first, then every probe and why it ended so.
+//! One search: its result, then every probe with its reason.
 
 use model::validity::{ProbeRecord, SearchRecord};
 use model::{RunRecord, StepRecord, Unit};
@@ -19,7 +19,7 @@ pub(super) fn searched(step: &StepRecord, search: &SearchRecord, style: Style) -
     if search.is_path_dependent {
         lines.push(
             "A rate that had passed failed again after a probe beyond it: the result depends on \
-             the way there."
+             the order of the probes."
                 .to_owned(),
         );
     }
@@ -33,7 +33,7 @@ pub(super) fn searched(step: &StepRecord, search: &SearchRecord, style: Style) -
     parts.join("\n")
 }
 
-/// Returns the probes of every search of a run, with the reason each ended for, and a title.
+/// Returns the titled probe tables of every search of a run.
 pub(crate) fn probe_tables(run: &RunRecord) -> Vec<(String, Table)> {
     let searches = run.steps.iter().filter_map(|step| Some((step, step.search.as_ref()?)));
     let titled = |(step, search): (&StepRecord, &SearchRecord)| {
@@ -47,7 +47,7 @@ pub(crate) fn probe_tables(run: &RunRecord) -> Vec<(String, Table)> {
 
 fn table(search: &SearchRecord) -> Table {
     let of_clients = is_of_clients(search);
-    // A closed loop does not see who waits.
+    // A closed loop does not measure waiting.
     let (what, time) =
         if of_clients { ("clients", "service") } else { ("offered\nops/s", "response") };
     let mut table = Table::new([
@@ -64,7 +64,7 @@ fn table(search: &SearchRecord) -> Table {
     ]);
     table.align_left(&[1]);
     for probe in &search.probes {
-        let asked = if of_clients {
+        let load = if of_clients {
             probe.clients.to_string()
         } else {
             probe.offered_ops_per_s.map_or_else(|| "closed".to_owned(), ops)
@@ -74,7 +74,7 @@ fn table(search: &SearchRecord) -> Table {
             [
                 format!("#{} {}", probe.number, probe.outcome.phrase()),
                 probe.purpose.phrase().to_owned(),
-                asked,
+                load,
                 ops(probe.throughput_ops_per_s),
                 ops(probe.goodput_ops_per_s),
                 span(times.p50_ns),

@@ -1,4 +1,4 @@
-//! One run for people: how it ended, the one-line summaries, times, rates and costs.
+//! One run: end, one-line summaries, times, rates and costs.
 
 use analysis::step_metrics;
 use lint::{RunContext, check_run};
@@ -6,20 +6,20 @@ use model::metric::Readings;
 use model::{Manifest, RunRecord, StepRecord, metric};
 
 use super::kinds::kinds;
-use super::line::{COLUMNS, one_line, whose};
+use super::line::{COLUMNS, one_line, scope};
 use super::open::open_loop;
 use super::search::searched;
-use super::time_profile::courses;
+use super::time_profile::time_profiles;
 use crate::comparison::fill;
 use crate::figure::{MISSING, figure};
 use crate::format::Style;
 use crate::memory::memory;
-use crate::pipeline::run_ahead;
+use crate::pipeline::run_pipelined_steps;
 use crate::table::{Cell, Table};
 use crate::trust::finding_lines;
 use crate::validity::calibration;
 
-/// The columns for people: metric and heading.
+/// The columns of the second table: metric and heading.
 const SHOWN: &[(&str, &str)] = &[
     ("throughput_ops_per_s", "ops/s"),
     ("rows_per_op", "rows\n/request"),
@@ -38,11 +38,10 @@ const SHOWN: &[(&str, &str)] = &[
     ("settle_s", "settle"),
 ];
 
-/// What the service times of closed loops do not tell.
-const CLOSED: &str = "Closed loops: service time only, a closed loop does not see who waits.";
+/// Note on the times of closed loops.
+const CLOSED: &str = "Closed loops: service time only, a closed loop does not measure waiting.";
 
-/// Returns one run: head, a line per step in the seeds' columns with glossary, and a second table
-/// for people.
+/// Returns one run: head, one-line summaries with glossary, times and costs.
 #[must_use]
 pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String {
     let mut parts = vec![head(run)];
@@ -54,15 +53,15 @@ pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String 
         run.steps.iter().filter(|step| !step.clients.is_empty()).collect();
     if !measured.is_empty() {
         let lines = lines(manifest, run, &measured).text(style.width, style.has_colour);
-        parts.push(format!("{lines}\n{}", fill(whose(&measured), style.width)));
+        parts.push(format!("{lines}\n{}", fill(scope(&measured), style.width)));
     }
     let of_steps: Vec<Readings> =
         run.steps.iter().map(|step| step_metrics(step, &manifest.plan.experiment.data)).collect();
     parts.push(times_and_costs(run, &of_steps).text(style.width, style.has_colour));
     parts.extend(measured.iter().any(|step| step.arrivals.is_none()).then(|| CLOSED.to_owned()));
-    parts.extend(run_ahead(measured.iter().copied()));
+    parts.extend(run_pipelined_steps(measured.iter().copied()));
     parts.extend(kinds(&measured, style));
-    parts.extend(courses(run, style));
+    parts.extend(time_profiles(run, style));
     parts.extend(memory(run, &manifest.plan.experiment.data, style));
     parts.extend(run.calibration.as_ref().map(|it| fill(&calibration(it), style.width)));
     for (step, metrics) in run.steps.iter().zip(&of_steps) {
@@ -74,15 +73,15 @@ pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String 
     }
     let (experiment, host) = (&manifest.plan.experiment, &manifest.host);
     let found = check_run(&RunContext { experiment, host, run, peers: 0 });
-    let told = finding_lines(&found).into_iter().map(|line| hanging(&line, style.width));
-    let told: Vec<String> = told.collect();
-    if !told.is_empty() {
-        parts.push(format!("Doubts\n{}", told.join("\n")));
+    let warnings = finding_lines(&found).into_iter().map(|line| hanging(&line, style.width));
+    let warnings: Vec<String> = warnings.collect();
+    if !warnings.is_empty() {
+        parts.push(format!("Warnings\n{}", warnings.join("\n")));
     }
     parts.join("\n\n") + "\n"
 }
 
-/// Returns a line of a list, with what follows below its beginning.
+/// Returns an entry of a list with a hanging indent.
 fn hanging(line: &str, width: usize) -> String {
     format!("  {}", fill(line, width.saturating_sub(2)).replace('\n', "\n  "))
 }

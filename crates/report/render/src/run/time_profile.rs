@@ -1,4 +1,4 @@
-//! How each step went over time, for people: warm-up, drift, cycles and stalls.
+//! Time profiles of the steps: warm-up, drift, cycles and stalls.
 
 use analysis::{moment, warmup_trim_phrase};
 use model::time_profile::{Drift, TimeProfile, TrendClass};
@@ -11,32 +11,32 @@ use crate::format::Style;
 /// The slope that belongs to the class.
 const THROUGHPUT: &str = "throughput_ops_per_s";
 
-/// Returns the part on the steps' courses; `None` when nothing is known of any.
-pub(super) fn courses(run: &RunRecord, style: Style) -> Option<String> {
-    let lines = run.steps.iter().filter_map(|step| Some((step, words(step)?)));
-    let lines = lines.map(|(step, words)| {
-        let line = format!("  {}: {}", step.step.name, words.join("; "));
+/// Returns the part on the steps' time profiles; `None` without any.
+pub(super) fn time_profiles(run: &RunRecord, style: Style) -> Option<String> {
+    let lines = run.steps.iter().filter_map(|step| Some((step, notes(step)?)));
+    let lines = lines.map(|(step, notes)| {
+        let line = format!("  {}: {}", step.step.name, notes.join("; "));
         fill(&line, style.width)
     });
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| format!("Over time\n{}", lines.join("\n")))
 }
 
-/// Returns the course of a step in words; a step too short to tell of has its stalls alone.
-fn words(step: &StepRecord) -> Option<Vec<String>> {
+/// Returns the notes on a step; one too short to classify has its stalls alone.
+fn notes(step: &StepRecord) -> Option<Vec<String>> {
     let time_profile = step.time_profile.as_ref()?;
-    let is_told = time_profile.class != TrendClass::TooShort;
-    let mut words: Vec<String> = Vec::new();
-    words.extend(is_told.then(|| class(time_profile)));
-    words.extend(warmup_trim_phrase(step));
-    words.extend(cycle(time_profile));
-    words.extend(stalls(time_profile));
-    words.extend(time_profile.drifts.iter().filter(|(_, it)| it.is_real).filter_map(drift));
-    if is_told {
+    let is_classified = time_profile.class != TrendClass::TooShort;
+    let mut notes: Vec<String> = Vec::new();
+    notes.extend(is_classified.then(|| class(time_profile)));
+    notes.extend(warmup_trim_phrase(step));
+    notes.extend(cycle(time_profile));
+    notes.extend(stalls(time_profile));
+    notes.extend(time_profile.drifts.iter().filter(|(_, it)| it.is_real).filter_map(drift));
+    if is_classified {
         let (worth, seconds) = (digits(time_profile.effective_seconds), time_profile.seconds);
-        words.push(format!("{seconds} s are worth {worth} independent ones"));
+        notes.push(format!("{seconds} s are worth {worth} independent ones"));
     }
-    (!words.is_empty()).then_some(words)
+    (!notes.is_empty()).then_some(notes)
 }
 
 fn class(time_profile: &TimeProfile) -> String {
@@ -76,7 +76,7 @@ fn stalls(time_profile: &TimeProfile) -> Option<String> {
     }
 }
 
-/// Returns the slope of something that is not told by the class.
+/// Returns the slope of another metric than throughput.
 fn drift((name, drift): (&String, &Drift)) -> Option<String> {
     (name != THROUGHPUT).then(|| format!("{name} {} in that time", percent(drift.over_part)))
 }
@@ -115,22 +115,22 @@ mod tests {
         }
     }
 
-    fn told(step: &StepRecord) -> String {
-        words(step).unwrap_or_default().join("; ")
+    fn joined(step: &StepRecord) -> String {
+        notes(step).unwrap_or_default().join("; ")
     }
 
     #[test]
-    fn a_slow_start_is_told_with_the_cut() {
+    fn warm_up_is_reported_with_its_trim() {
         let steady_from_ns = Nanos::from_secs(12);
         let mut step = step(TimeProfile { steady_from_ns, ..time_profile(TrendClass::WarmUp) });
         step.warmup_trim_ns = Some(Nanos::from_secs(12));
-        let words = "warm-up, then steady from 12 s on; measured from 12 s on: warm-up before; \
+        let expected = "warm-up, then steady from 12 s on; measured from 12 s on: warm-up before; \
                      48 s are worth 40.2 independent ones";
-        assert_eq!(told(&step), words);
+        assert_eq!(joined(&step), expected);
     }
 
     #[test]
-    fn drifts_cycles_and_stalls_are_told_with_their_figures() {
+    fn drifts_cycles_and_stalls_have_their_figures() {
         let drift =
             |over_part| Drift { per_hour: over_part * 60.0, over_part, is_real: over_part != 0.0 };
         let drifts = [(THROUGHPUT, -0.08), ("rss_bytes", 0.031), ("data_dir_bytes", 0.0)];
@@ -145,17 +145,17 @@ mod tests {
             },
             ..time_profile(TrendClass::Drift)
         };
-        let words = "drifts by -8.00 %; a cycle of 9 s (45 % of the variance); 2 stalls, 4.00 s in \
+        let expected = "drifts by -8.00 %; a cycle of 9 s (45 % of the variance); 2 stalls, 4.00 s in \
                      all, the longest 3.00 s; rss_bytes +3.10 % in that time; 48 s are worth 40.2 \
                      independent ones";
-        assert_eq!(told(&step(drifting)), words);
+        assert_eq!(joined(&step(drifting)), expected);
     }
 
     #[test]
-    fn of_a_short_step_only_stalls_are_told() {
+    fn short_step_reports_only_stalls() {
         let short = time_profile(TrendClass::TooShort);
-        assert_eq!(told(&step(short.clone())), "");
+        assert_eq!(joined(&step(short.clone())), "");
         let stalls = Stalls { count: 1, longest_ns: Nanos::SECOND, ..Stalls::default() };
-        assert_eq!(told(&step(TimeProfile { stalls, ..short })), "one stall of 1.00 s");
+        assert_eq!(joined(&step(TimeProfile { stalls, ..short })), "one stall of 1.00 s");
     }
 }

@@ -1,14 +1,14 @@
-//! The words of each metric that sentences are about.
+//! Wording of each metric in sentences.
 
 use analysis::StepComparison;
 
 use crate::label::{GOODPUT, Loading, SERVER_CPU, SUSTAINABLE, THROUGHPUT, counts_rows, loading};
 
-/// What a sentence is about.
+/// A metric with its wording.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claim {
     pub(crate) metric: &'static str,
-    /// What a variant did with it: `did`.
+    /// Predicate of a variant: `did`.
     pub(crate) verb: &'static str,
     /// `more operations per second`.
     pub(crate) more: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Claim {
     pub(crate) most: &'static str,
     /// `the fewest`.
     pub(crate) least: &'static str,
-    /// What is said of variants without a figure, with `{}` in place of their names.
+    /// Sentence on variants without a figure; `{}` stands for their names.
     pub(crate) missing: &'static str,
 }
 
@@ -45,7 +45,7 @@ impl Claim {
         ..Self::THROUGHPUT
     };
 
-    /// What a server costs, where client and server share one CPU.
+    /// CPU of a server that shares one CPU with the client.
     pub(crate) const SERVER_CPU: Self = Self {
         metric: SERVER_CPU,
         verb: "used",
@@ -65,7 +65,7 @@ impl Claim {
         ..Self::SERVER_CPU
     };
 
-    /// The highest rate that kept a limit.
+    /// The highest rate within a limit.
     pub(crate) const SUSTAINABLE: Self = Self {
         metric: SUSTAINABLE,
         verb: "sustained",
@@ -73,7 +73,7 @@ impl Claim {
         ..Self::THROUGHPUT
     };
 
-    /// Operations that kept the limit, at a given rate.
+    /// Operations within the limit, at a given rate.
     pub(crate) const GOODPUT: Self = Self {
         metric: GOODPUT,
         verb: "had",
@@ -106,7 +106,7 @@ impl Claim {
         ..Self::RESPONSE_P99
     };
 
-    /// How long it took until nothing was left to do in the background.
+    /// Time until background work is done.
     pub(crate) const SETTLING: Self = Self {
         metric: "settle_s",
         verb: "took",
@@ -118,7 +118,7 @@ impl Claim {
         missing: "No run of {} finished it.",
     };
 
-    /// Returns what is to be said of a step, its own question first.
+    /// Returns the claims about a step, its own question first.
     pub(crate) fn of(step: &StepComparison) -> Vec<Self> {
         let is_known =
             |claim: &&Self| step.cells.iter().any(|cell| cell.metric(claim.metric).is_some());

@@ -10,9 +10,9 @@ use crate::figure::declared;
 use crate::input::Compared;
 use crate::label::step_heading;
 
-/// What may have grown: metric, words, and from which median on it matters.
+/// Costs that may have grown: metric, name, smallest median that matters.
 ///
-/// Below 16 bytes per operation lies what journals of engine and file system write in a read step.
+/// Journals of engine and file system write less than 16 bytes per operation in a read step.
 const COSTS: [(&str, &str, f64); 3] = [
     ("cpu_us_per_op", "CPU per operation", 0.0),
     ("rss_peak_bytes", "peak memory", 0.0),
@@ -21,15 +21,15 @@ const COSTS: [(&str, &str, f64); 3] = [
 
 /// Returns a sentence for each variant and step that is as fast as the base and costs more.
 ///
-/// As fast means that no difference beyond the margin is left; costing more is a verdict too.
+/// As fast: no difference beyond the margin. Costing more: the verdict is above.
 ///
-/// Source: the project's reference, analysis, section 6, rule 5.
+/// Our choice: the same throughput for more resources is a regression too.
 pub(crate) fn hidden(compared: &Compared<'_>) -> Vec<String> {
     let comparison = compared.comparison;
-    let is_told = |cell: &&CellComparison| !compared.is_control(&cell.variant);
+    let is_variant = |cell: &&CellComparison| !compared.is_control(&cell.variant);
     let of_step = |step: &StepComparison| {
         let claim = Claim::of(step).into_iter().find(|it| it.metric == step.primary.unwrap_or(""));
-        let tell = |cell: &CellComparison| {
+        let sentence = |cell: &CellComparison| {
             let claim = claim?;
             let speed = cell.metric(claim.metric)?.versus_base.as_ref()?;
             compared.verdict(speed)?;
@@ -49,7 +49,7 @@ pub(crate) fn hidden(compared: &Compared<'_>) -> Vec<String> {
                 )
             })
         };
-        step.cells.iter().filter(is_told).filter_map(tell).collect::<Vec<_>>()
+        step.cells.iter().filter(is_variant).filter_map(sentence).collect::<Vec<_>>()
     };
     comparison.steps.iter().flat_map(of_step).collect()
 }
@@ -60,10 +60,10 @@ fn grown(cell: &CellComparison) -> Vec<String> {
         let measured = cell.metric(name).filter(|one| one.spread.median >= least)?;
         measured.versus_base.filter(|effect| effect.verdict == Verdict::Above)
     };
-    let told = |(name, words, least): &(&str, &str, f64)| {
-        Some(format!("{words} {}", plain(&above(name, *least)?)))
+    let text = |(name, label, least): &(&str, &str, f64)| {
+        Some(format!("{label} {}", plain(&above(name, *least)?)))
     };
-    COSTS.iter().filter_map(told).collect()
+    COSTS.iter().filter_map(text).collect()
 }
 
 #[cfg(test)]
@@ -72,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_speed_for_more_cpu_is_called_a_hidden_regression() {
+    fn same_speed_for_more_cpu_is_a_hidden_regression() {
         let with = |speed: Verdict, cpu: Verdict| {
             let mut sample = Sample::of(&[("new", 3, effect(1.002, 0.991, 1.013, speed))]);
             let cell = &mut sample.comparison.steps[0].cells[1];
             let mut cost = cell.metrics["throughput_ops_per_s"];
             cost.versus_base = effect(1.14, 1.11, 1.17, cpu);
             cell.metrics.insert("cpu_us_per_op".to_owned(), cost);
-            sample.look(hidden)
+            sample.with(hidden)
         };
         let found = with(Verdict::Equivalent, Verdict::Above);
         insta::assert_snapshot!(found.join("\n"), @r"
@@ -90,6 +90,6 @@ mod tests {
         let cell = &mut slower.comparison.steps[0].cells[1];
         let cost = cell.metrics["throughput_ops_per_s"];
         cell.metrics.insert("cpu_us_per_op".to_owned(), cost);
-        assert!(slower.look(hidden).is_empty());
+        assert!(slower.with(hidden).is_empty());
     }
 }

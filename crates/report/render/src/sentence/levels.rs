@@ -1,17 +1,16 @@
-//! A step of a sweep: one variant against the base over the numbers of clients.
+//! A step of a sweep: a variant against the base by clients.
 
 use analysis::StepComparison;
 use stats::{Effect, Verdict, Why};
 
 use super::claim::Claim;
-use super::design::{Case, design};
 use super::step::{list, single};
 use crate::figure::declared;
 use crate::input::Compared;
 use crate::label::counts_rows;
 use crate::trust;
 
-/// Returns a sentence for each variant of a step: where it did more, where fewer, where neither.
+/// Returns a sentence for each variant: its verdicts by number of clients.
 pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<String> {
     let comparison = compared.comparison;
     let variants = comparison.variants.iter().map(|variant| variant.name.as_str());
@@ -23,13 +22,13 @@ fn of_variant(compared: &Compared<'_>, steps: &[&StepComparison], name: &str) ->
     let comparison = compared.comparison;
     let is_rows = steps.first().is_some_and(|step| counts_rows(step));
     let claim = if is_rows { Claim::ROWS } else { Claim::THROUGHPUT };
-    let mut known: Vec<(u32, Case<'_>)> = Vec::new();
+    let mut known: Vec<(u32, &Effect)> = Vec::new();
     for step in steps {
         let cell = step.cells.iter().find(|cell| cell.variant == name);
         let single = cell.and_then(|cell| single(compared, (step, cell), &claim));
-        known.extend(single.map(|it| (step.clients, Case { effect: it.effect, runs: it.runs })));
+        known.extend(single.map(|it| (step.clients, it.effect)));
     }
-    let first = known.first()?.1.effect;
+    let first = known.first()?.1;
     let head = format!("{} of {name} against {}", steps[0].name, comparison.base);
     if compared.verdict(first).is_none() {
         return Some(format!("{head}: no verdict: {}.", trust::blocking(compared, true)));
@@ -48,17 +47,12 @@ fn of_variant(compared: &Compared<'_>, steps: &[&StepComparison], name: &str) ->
         }),
         (claim.more.to_owned(), &|it| is(it, Verdict::Above)),
     ];
-    let told = groups.iter().filter_map(|(words, is_of)| {
-        let own = known.iter().filter(|(_, case)| is_of(case.effect));
+    let clauses = groups.iter().filter_map(|(label, is_of)| {
+        let own = known.iter().filter(|(_, effect)| is_of(effect));
         let own: Vec<String> = own.map(|(clients, _)| clients.to_string()).collect();
         let names: Vec<&str> = own.iter().map(String::as_str).collect();
         let noun = if own == ["1"] { "client" } else { "clients" };
-        (!own.is_empty()).then(|| format!("{words} with {} {noun}", list(&names)))
+        (!own.is_empty()).then(|| format!("{label} with {} {noun}", list(&names)))
     });
-    let told: Vec<String> = told.collect();
-    let unseen = known.iter().filter(|(_, case)| is(case.effect, Verdict::Inconclusive));
-    let cases: Vec<Case<'_>> = unseen.map(|(_, case)| *case).collect();
-    let design = design(&cases, comparison.noise.get(claim.metric));
-    let design = design.map_or_else(String::new, |told| format!(" {told}"));
-    Some(format!("{head}: {}.{design}", told.join("; ")))
+    Some(format!("{head}: {}.", clauses.collect::<Vec<_>>().join("; ")))
 }

@@ -1,13 +1,13 @@
-//! What each step shows, in plain English that claims no more than the runs show.
+//! The headline of each step, worded by its verdict.
 //!
-//! Not a judge: verdicts come with the comparison; what a sentence may say follows from them. Where
-//! no verdict may be drawn, a sentence says so and gives the rule.
+//! Verdicts come with the comparison. Where none may be drawn, the sentence names the rule. Notes
+//! that hold for all steps stand once per text: [`detectable`], [`control`], [`warmup_trims`].
 //!
-//! To add a metric that sentences are about, add its words to [`claim`].
+//! To add a metric, add its wording to [`claim`].
 
 mod claim;
 mod control;
-mod design;
+mod detectable;
 mod hidden;
 mod levels;
 mod several;
@@ -17,12 +17,12 @@ mod warmup_trim;
 
 pub(crate) use claim::Claim;
 pub(crate) use control::control;
-pub(crate) use design::unseen;
+pub(crate) use detectable::detectable;
 pub(crate) use hidden::hidden;
 pub(crate) use levels::levels;
 pub(crate) use single::Single;
-pub(crate) use step::{list, step_sentence, told};
-pub(crate) use warmup_trim::cut;
+pub(crate) use step::{capital, list, step_sentence, step_sentences};
+pub(crate) use warmup_trim::warmup_trims;
 
 #[cfg(test)]
 pub(crate) mod sample;

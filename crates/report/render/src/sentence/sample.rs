@@ -12,7 +12,7 @@ use crate::input::Compared;
 use crate::label::THROUGHPUT;
 use crate::meta::Meta;
 
-/// What a comparison borrows from.
+/// A comparison with the data it borrows.
 pub(crate) struct Sample {
     pub(crate) comparison: Comparison,
     meta: Meta,
@@ -79,14 +79,14 @@ impl Sample {
         self
     }
 
-    /// With a variant that is the base once more.
+    /// With a variant that is a copy of the base.
     pub(crate) fn control(mut self, name: &str) -> Self {
         self.comparison.control = Some(name.to_owned());
         self
     }
 
-    /// Looks at it.
-    pub(crate) fn look<T>(&self, at: impl FnOnce(&Compared<'_>) -> T) -> T {
+    /// Returns the value of `at` for this comparison.
+    pub(crate) fn with<T>(&self, at: impl FnOnce(&Compared<'_>) -> T) -> T {
         let host = Host::default();
         at(&Compared::of(&self.comparison, &self.meta, &[], &host, &self.findings))
     }

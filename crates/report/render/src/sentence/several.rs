@@ -3,10 +3,10 @@
 use stats::{Verdict, Why};
 
 use super::single::{Single, among, plain};
-use super::step::list;
+use super::step::{capital, list};
 use crate::figure::declared;
 
-/// Up to this many variants each is told with its figure.
+/// Up to this many variants each has its figure.
 const WITH_FIGURES: usize = 3;
 /// Most variants that share an extreme.
 const SHARED: usize = 3;
@@ -17,28 +17,28 @@ pub(super) fn several(heading: &str, singles: &[Single<'_>]) -> String {
     let (top, bottom) = extremes(singles);
     let claim = first.claim;
     let mut parts: Vec<String> = Vec::new();
-    let extreme = |found: &Group<'_, '_>, word: &str| tell_extreme(found, first.base, word);
+    let extreme = |found: &Group<'_, '_>, word: &str| extreme_text(found, first.base, word);
     let most = top.as_ref().map(|group| extreme(group, &format!("{} {}", claim.verb, claim.most)));
     let least = bottom.as_ref().map(|group| {
         let verb = if most.is_some() { String::new() } else { format!("{} ", claim.verb) };
         extreme(group, &format!("{verb}{}", claim.least))
     });
-    let said: Vec<String> = [most, least].into_iter().flatten().collect();
-    if !said.is_empty() {
-        parts.push(said.join("; "));
+    let ends: Vec<String> = [most, least].into_iter().flatten().collect();
+    if !ends.is_empty() {
+        parts.push(ends.join("; "));
     }
     let named: Vec<&str> =
         [&top, &bottom].into_iter().flatten().flat_map(|group| group.names()).collect();
     let rest: Vec<&Single<'_>> = singles.iter().filter(|one| !named.contains(&one.name)).collect();
-    for (words, names, count) in groups(&rest, singles.len() <= WITH_FIGURES) {
+    for (phrase, names, count) in groups(&rest, singles.len() <= WITH_FIGURES) {
         let names = match count == singles.len() && count > WITH_FIGURES {
-            true if words.starts_with('{') => format!("all {count}"),
+            true if phrase.starts_with('{') => format!("all {count}"),
             true => format!("any of the {count}"),
             false => names,
         };
-        let is_after_stop = !parts.is_empty() && !words.starts_with('{');
-        let words = if is_after_stop { capital(&words) } else { words };
-        parts.push(words.replace("{}", &names));
+        let is_after_stop = !parts.is_empty() && !phrase.starts_with('{');
+        let phrase = if is_after_stop { capital(&phrase) } else { phrase };
+        parts.push(phrase.replace("{}", &names));
     }
     format!("{heading}, {} against {}: {}.", claim.noun, first.base, parts.join(". "))
 }
@@ -86,7 +86,7 @@ fn extremes<'a, 'b>(singles: &'b [Single<'a>]) -> (Option<Group<'a, 'b>>, Option
     if apart.len() < 2 {
         return (None, None);
     }
-    let is_told = |group: &Group<'_, '_>| {
+    let is_named = |group: &Group<'_, '_>| {
         let has_base = group.members.iter().any(Option::is_none);
         group.members.len() <= if has_base { 1 } else { SHARED }
     };
@@ -96,15 +96,15 @@ fn extremes<'a, 'b>(singles: &'b [Single<'a>]) -> (Option<Group<'a, 'b>>, Option
             one.and_then(|one| singles.iter().position(|other| other.name == one.name))
         });
     }
-    let top = apart.pop().filter(is_told);
-    let bottom = apart.into_iter().next().filter(is_told);
+    let top = apart.pop().filter(is_named);
+    let bottom = apart.into_iter().next().filter(is_named);
     (top, bottom)
 }
 
-/// Returns who is at one end, and that several there are not ordered.
-fn tell_extreme(group: &Group<'_, '_>, base: &str, word: &str) -> String {
-    let told = |one: &&Single<'_>| format!("{} ({})", one.name, plain(one.effect));
-    let members: Vec<String> = group.members.iter().flatten().map(told).collect();
+/// Returns the variants at one end; several are not ordered.
+fn extreme_text(group: &Group<'_, '_>, base: &str, word: &str) -> String {
+    let text = |one: &&Single<'_>| format!("{} ({})", one.name, plain(one.effect));
+    let members: Vec<String> = group.members.iter().flatten().map(text).collect();
     let names: Vec<&str> = members.iter().map(String::as_str).collect();
     match names.len() {
         0 => format!("the base, {base}, {word}"),
@@ -113,32 +113,33 @@ fn tell_extreme(group: &Group<'_, '_>, base: &str, word: &str) -> String {
     }
 }
 
-/// Returns the others by verdict, in the experiment's order: no ranking. Each group has its words,
-/// with `{}` in place of the names, the names and their number.
+/// Returns the others by verdict, in the experiment's order: no ranking.
+///
+/// Each group has its phrase, with `{}` in place of the names, the names and their number.
 fn groups(rest: &[&Single<'_>], has_figures: bool) -> Vec<(String, String, usize)> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for wanted in ORDER {
         for one in rest.iter().filter(|one| (one.effect.verdict, one.effect.why) == wanted) {
-            let words = words(one);
+            let phrase = phrase(one);
             let name = if has_figures {
                 format!("{} ({})", one.name, plain(one.effect))
             } else {
                 one.name.to_owned()
             };
             match groups.last_mut() {
-                Some((last, names)) if *last == words => names.push(name),
-                _ => groups.push((words, vec![name])),
+                Some((last, names)) if *last == phrase => names.push(name),
+                _ => groups.push((phrase, vec![name])),
             }
         }
     }
-    let told = groups.into_iter().map(|(words, names)| {
+    let joined = groups.into_iter().map(|(phrase, names)| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        (words, list(&names), names.len())
+        (phrase, list(&names), names.len())
     });
-    told.collect()
+    joined.collect()
 }
 
-/// The verdicts in the order they are told.
+/// The order of the verdicts.
 const ORDER: [(Verdict, Option<Why>); 10] = [
     (Verdict::Above, None),
     (Verdict::Below, None),
@@ -152,11 +153,11 @@ const ORDER: [(Verdict, Option<Why>); 10] = [
     (Verdict::Inconclusive, None),
 ];
 
-/// Returns what is said of all variants of this verdict.
-fn words(single: &Single<'_>) -> String {
+/// Returns the phrase for all variants of this verdict.
+fn phrase(single: &Single<'_>) -> String {
     let Single { claim, effect, margin, family, .. } = single;
     let margin = declared(*margin);
-    let word = |phrase: &str| phrase.split(' ').next().unwrap_or(phrase).to_owned();
+    let word = |text: &str| text.split(' ').next().unwrap_or(text).to_owned();
     match effect.verdict {
         Verdict::Above => format!("{{}} {} {}", claim.verb, word(claim.more)),
         Verdict::Below => format!("{{}} {} {}", claim.verb, word(claim.less)),
@@ -180,11 +181,4 @@ fn words(single: &Single<'_>) -> String {
             }
         },
     }
-}
-
-/// Returns `text` with a capital first letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }

@@ -6,10 +6,10 @@ use super::claim::Claim;
 use crate::figure::{self, change, declared, interval, ratio};
 use crate::trust::many;
 
-/// A change within these ratios is told in percent, others as a multiple.
+/// A change within these ratios is written in percent, others as a multiple.
 const PERCENT: std::ops::Range<f64> = 0.5..2.0;
 
-/// One effect with the names it is told by.
+/// One effect with its names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Single<'a> {
     pub(crate) claim: &'a Claim,
@@ -20,12 +20,12 @@ pub(crate) struct Single<'a> {
     pub(crate) runs: [u32; 2],
     /// Smallest difference that matters, as a share.
     pub(crate) margin: f64,
-    /// Comparisons that are told together.
+    /// Comparisons of the family.
     pub(crate) family: u32,
 }
 
 impl Single<'_> {
-    /// Returns what the verdict allows to be said, without a full stop.
+    /// Returns the clause of the verdict, without a full stop.
     pub(crate) fn clause(&self) -> String {
         let Self { claim, name, base, effect, .. } = *self;
         let margin = declared(self.margin);
@@ -50,7 +50,7 @@ impl Single<'_> {
             }
             Verdict::Inconclusive => match effect.why {
                 Some(Why::OneRun) => {
-                    format!("{}: {}, which may be noise", self.runs_words(), did())
+                    format!("{}: {}, which may be noise", self.runs_text(), did())
                 }
                 Some(Why::Wide) | None => {
                     format!("no detectable difference in {noun}: {}", against())
@@ -100,16 +100,16 @@ impl Single<'_> {
         format!("{size} {word} than {base}{brackets}")
     }
 
-    /// Returns what an interval of one run each rests on.
+    /// Returns the note on an interval of one run each.
     fn history(&self) -> &'static str {
         if self.effect.method == Method::History {
-            " (one run each, judged by the noise of other runs)"
+            " (one run each, tested with the noise of other runs)"
         } else {
             ""
         }
     }
 
-    fn runs_words(&self) -> String {
+    fn runs_text(&self) -> String {
         match self.runs {
             [1, 1] => "one run each".to_owned(),
             [base, own] => {
@@ -119,7 +119,7 @@ impl Single<'_> {
     }
 }
 
-/// Returns how many comparisons are told together.
+/// Returns the number of comparisons of a family.
 pub(super) fn among(family: u32) -> String {
     match family {
         0 | 1 => "so many comparisons".to_owned(),

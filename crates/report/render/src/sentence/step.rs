@@ -2,10 +2,8 @@
 
 use analysis::{CellComparison, Measured, StepComparison};
 use model::metric;
-use stats::Verdict;
 
 use super::claim::Claim;
-use super::design::{Case, design};
 use super::several::several;
 use super::single::{Single, amount_alone};
 use crate::figure;
@@ -13,9 +11,10 @@ use crate::input::Compared;
 use crate::label::{Loading, SERVER_CPU, is_sweep, loading, step_heading};
 use crate::trust;
 
-/// Returns the sentences about every step that has a table of its own or settles; open loops,
-/// searches and sweeps have theirs beside their tables.
-pub(crate) fn told(compared: &Compared<'_>) -> Vec<String> {
+/// Returns the sentences about every step with a table of its own or settling.
+///
+/// Open loops, searches and sweeps have theirs next to their tables.
+pub(crate) fn step_sentences(compared: &Compared<'_>) -> Vec<String> {
     let comparison = compared.comparison;
     let is_plain =
         |step: &&StepComparison| loading(step) == Loading::Closed && !is_sweep(comparison);
@@ -46,19 +45,11 @@ pub(crate) fn step_sentence(
     let mut sentences = match &singles[..] {
         [] => vec![format!("{heading}: {}.", alone(claim, &comparison.base, base))],
         _ if compared.verdict(singles[0].effect).is_none() => {
-            vec![format!("{heading}: {}.", unjudged(compared, &singles))]
+            vec![format!("{heading}: {}.", without_verdict(compared, &singles))]
         }
         [only] => vec![format!("{heading}: {}.", only.clause())],
         many => vec![several(&heading, many)],
     };
-    let unseen =
-        |single: &&Single<'_>| compared.verdict(single.effect) == Some(Verdict::Inconclusive);
-    let cases: Vec<Case<'_>> = singles
-        .iter()
-        .filter(unseen)
-        .map(|single| Case { effect: single.effect, runs: single.runs })
-        .collect();
-    sentences.extend(design(&cases, comparison.noise.get(claim.metric)));
     let why = |cell: &CellComparison| no_ratio(of_base, cell);
     sentences.extend(others().filter_map(|cell| without_ratio(cell, claim, &why(cell))));
     sentences.extend(unknown(others(), claim));
@@ -88,7 +79,7 @@ pub(crate) fn single<'a>(
     })
 }
 
-/// Returns what one variant did, without any other.
+/// Returns the figure of one variant alone.
 fn alone(claim: &Claim, name: &str, measured: &Measured) -> String {
     let Claim { verb, noun, metric, .. } = claim;
     // "took 2 s to settle", and not "2 s time to settle".
@@ -107,8 +98,8 @@ fn alone(claim: &Claim, name: &str, measured: &Measured) -> String {
     format!("{name} {verb} {median} {noun} (median of {} runs, {range})", spread.n)
 }
 
-/// Returns the ratios where no verdict may be drawn, and what stands against one.
-fn unjudged(compared: &Compared<'_>, singles: &[Single<'_>]) -> String {
+/// Returns the ratios where no verdict may be drawn, and the blocking rules.
+fn without_verdict(compared: &Compared<'_>, singles: &[Single<'_>]) -> String {
     let rules = trust::blocking(compared, true);
     let base = &compared.comparison.base;
     match singles {
@@ -142,6 +133,13 @@ fn unknown<'a>(cells: impl Iterator<Item = &'a CellComparison>, claim: &Claim) -
     (!names.is_empty()).then(|| claim.missing.replace("{}", &list(&names)))
 }
 
+/// Returns `text` with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// Returns `a`, `a and b`, or `a, b and c`.
 pub(crate) fn list(names: &[&str]) -> String {
     match names {
@@ -153,49 +151,49 @@ pub(crate) fn list(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use stats::{Method, Why};
+    use stats::{Method, Verdict, Why};
 
     use super::super::sample::{Sample, effect, one_run, open};
     use super::*;
     use crate::comparison::fill;
 
-    fn said_of(sample: &Sample) -> String {
-        sample.look(|compared| fill(&told(compared).join("\n"), 76))
+    fn text_of(sample: &Sample) -> String {
+        sample.with(|compared| fill(&step_sentences(compared).join("\n"), 76))
     }
 
-    fn said(others: &[(&str, u32, Option<stats::Effect>)]) -> String {
-        said_of(&Sample::of(others))
+    fn text(others: &[(&str, u32, Option<stats::Effect>)]) -> String {
+        text_of(&Sample::of(others))
     }
 
     #[test]
-    fn a_difference_is_told_with_its_interval() {
+    fn difference_has_its_interval() {
         let faster = effect(1.08, 1.052, 1.114, Verdict::Above);
-        insta::assert_snapshot!(said(&[("new", 3, faster)]), @r"
+        insta::assert_snapshot!(text(&[("new", 3, faster)]), @r"
         readrandom: new did 8.0 % more operations per second than old [+5.2 %,
         +11 %].
         ");
         let slower = effect(0.3, 0.29, 0.315, Verdict::Below);
-        insta::assert_snapshot!(said(&[("new", 3, slower)]), @r"
+        insta::assert_snapshot!(text(&[("new", 3, slower)]), @r"
         readrandom: new did 0.30 times the operations per second of old [0.29,
         0.32].
         ");
         let history = effect(0.9, 0.88, 0.92, Verdict::Below)
             .map(|effect| stats::Effect { method: Method::History, ..effect });
-        insta::assert_snapshot!(said(&[("new", 1, history)]), @r"
+        insta::assert_snapshot!(text(&[("new", 1, history)]), @"
         readrandom: new did 10 % fewer operations per second than old [-12 %,
-        -8.0 %] (one run each, judged by the noise of other runs).
+        -8.0 %] (one run each, tested with the noise of other runs).
         ");
     }
 
     #[test]
-    fn a_small_difference_is_called_real_and_small() {
+    fn small_difference_is_real_and_small() {
         let small = effect(1.009, 1.004, 1.014, Verdict::SmallButReal);
-        insta::assert_snapshot!(said(&[("new", 3, small)]), @r"
+        insta::assert_snapshot!(text(&[("new", 3, small)]), @r"
         readrandom: new did 0.9 % more operations per second than old [+0.4 %,
         +1.4 %]: a real difference, smaller than the 2 % that matter.
         ");
         let maybe_more = effect(1.018, 1.004, 1.032, Verdict::SmallButReal);
-        insta::assert_snapshot!(said(&[("new", 3, maybe_more)]), @r"
+        insta::assert_snapshot!(text(&[("new", 3, maybe_more)]), @r"
         readrandom: new did 1.8 % more operations per second than old [+0.4 %,
         +3.2 %]: a real difference, by its estimate smaller than the 2 % that
         matter.
@@ -203,57 +201,43 @@ mod tests {
     }
 
     #[test]
-    fn equal_is_said_only_within_the_margin() {
+    fn equivalence_is_claimed_only_within_the_margin() {
         let equal = effect(1.002, 0.991, 1.013, Verdict::Equivalent);
-        insta::assert_snapshot!(said(&[("new", 3, equal)]), @r"
+        insta::assert_snapshot!(text(&[("new", 3, equal)]), @r"
         readrandom: no difference in operations per second beyond 2 %: new against
         old +0.2 % [-0.7 %, +1.1 %] at 90 %.
         ");
     }
 
     #[test]
-    fn what_is_inconclusive_says_why_and_what_would_have_been_seen() {
-        let why = |why| said(&[("new", 3, open(1.031, 1.002, 1.061, why))]);
-        insta::assert_snapshot!(said(&[("new", 3, open(1.006, 0.987, 1.025, Why::Wide))]), @r"
+    fn inconclusive_verdict_states_its_reason() {
+        let why = |why| text(&[("new", 3, open(1.031, 1.002, 1.061, why))]);
+        insta::assert_snapshot!(text(&[("new", 3, open(1.006, 0.987, 1.025, Why::Wide))]), @"
         readrandom: no detectable difference in operations per second: new against
-        old +0.6 % [-1.3 %, +2.5 %]. With 3 runs each and a run-to-run CoV of 1.1 %
-        (18 df, pooled from 24 cells of these runs), this design would have seen a
-        difference of 2.7 % or more four times in five; smaller ones it could miss.
+        old +0.6 % [-1.3 %, +2.5 %].
         ");
-        insta::assert_snapshot!(why(Why::ShapeDependent), @r"
+        insta::assert_snapshot!(why(Why::ShapeDependent), @"
         readrandom: inconclusive in operations per second: new against old +3.1 %
         [+0.2 %, +6.1 %] by means, but +2.0 % [-0.5 %, +5.9 %] by ranks, so it
-        depends on the shape of the noise. With 3 runs each and a run-to-run CoV of
-        1.1 % (18 df, pooled from 24 cells of these runs), this design would have
-        seen a difference of 2.7 % or more four times in five; smaller ones it could
-        miss.
+        depends on the shape of the noise.
         ");
-        insta::assert_snapshot!(why(Why::Family), @r"
+        insta::assert_snapshot!(why(Why::Family), @"
         readrandom: inconclusive in operations per second: new against old +3.1 %
-        [+0.2 %, +6.1 %], which does not stand out among 12 comparisons. With 3 runs
-        each and a run-to-run CoV of 1.1 % (18 df, pooled from 24 cells of these
-        runs), this design would have seen a difference of 2.7 % or more four times
-        in five; smaller ones it could miss.
+        [+0.2 %, +6.1 %], which does not stand out among 12 comparisons.
         ");
-        insta::assert_snapshot!(said(&[("new", 1, one_run(1.086))]), @r"
+        insta::assert_snapshot!(text(&[("new", 1, one_run(1.086))]), @"
         readrandom: 3 runs of the base and 1 of new: new did 8.6 % more operations
-        per second than old, which may be noise. With 1 to 3 runs each and a
-        run-to-run CoV of 2.5 % (assumed, for nothing is known of it here), this
-        design would have seen a difference of 10 % or more four times in five;
-        smaller ones it could miss.
+        per second than old, which may be noise.
         ");
         let same = one_run(1.0).map(|effect| stats::Effect { why: Some(Why::NoSpread), ..effect });
-        insta::assert_snapshot!(said(&[("new", 3, same)]), @r"
+        insta::assert_snapshot!(text(&[("new", 3, same)]), @"
         readrandom: no verdict on operations per second: new against old +0.0 %, but
-        the runs of each do not differ at all, so the noise is not known. With 3
-        runs each and a run-to-run CoV of 2.5 % (assumed, for nothing is known of it
-        here), this design would have seen a difference of 10 % or more four times
-        in five; smaller ones it could miss.
+        the runs of each do not differ at all, so the noise is not known.
         ");
     }
 
     #[test]
-    fn of_several_the_extremes_are_named_and_ties_are_admitted() {
+    fn extremes_of_several_variants_are_named_with_their_ties() {
         let others = [
             ("a", 3, effect(3.5, 3.42, 3.57, Verdict::Above)),
             ("b", 3, effect(3.4, 3.3, 3.46, Verdict::Above)),
@@ -262,47 +246,39 @@ mod tests {
             ("e", 0, None),
             ("g", 3, effect(1.1, 1.08, 1.12, Verdict::Above)),
         ];
-        insta::assert_snapshot!(said(&others), @r"
+        insta::assert_snapshot!(text(&others), @"
         readrandom, operations per second against old: a (3.50 times [3.42, 3.57])
         and b (3.40 times [3.30, 3.46]) did the most, with intervals that overlap; d
         (0.30 times [0.29, 0.32]) the fewest. g did more. No detectable difference
-        for c. With 3 runs each and a run-to-run CoV of 1.1 % (18 df, pooled from 24
-        cells of these runs), this design would have seen a difference of 2.7 % or
-        more four times in five; smaller ones it could miss. No run of e finished
-        it.
+        for c. No run of e finished it.
         ");
-        // Where anything is possible of one variant, none is said to be the first.
+        // One variant without an interval leaves no extremes.
         let with_unknown = [others[0], others[3], ("f", 1, one_run(1.2))];
-        insta::assert_snapshot!(said(&with_unknown), @r"
+        insta::assert_snapshot!(text(&with_unknown), @"
         readrandom, operations per second against old: a (3.50 times [3.42, 3.57])
         did more. d (0.30 times [0.29, 0.32]) did fewer. Too few runs for a verdict
-        on f (+20 %). With 1 to 3 runs each and a run-to-run CoV of 2.5 % (assumed,
-        for nothing is known of it here), this design would have seen a difference
-        of 10 % or more four times in five; smaller ones it could miss.
+        on f (+20 %).
         ");
         // Intervals that hang together from the first to the last order nothing.
         let chain = [
             ("a", 3, open(1.01, 0.98, 1.04, Why::Wide)),
             ("b", 3, effect(1.05, 1.03, 1.07, Verdict::Above)),
         ];
-        insta::assert_snapshot!(said(&chain), @r"
+        insta::assert_snapshot!(text(&chain), @"
         readrandom, operations per second against old: b (+5.0 % [+3.0 %, +7.0 %])
-        did more. No detectable difference for a (+1.0 % [-2.0 %, +4.0 %]). With 3
-        runs each and a run-to-run CoV of 1.1 % (18 df, pooled from 24 cells of
-        these runs), this design would have seen a difference of 2.7 % or more four
-        times in five; smaller ones it could miss.
+        did more. No detectable difference for a (+1.0 % [-2.0 %, +4.0 %]).
         ");
     }
 
     #[test]
-    fn what_has_no_quotient_is_told_with_its_figure() {
+    fn variant_without_ratio_has_its_figure() {
         let faster = effect(1.08, 1.052, 1.114, Verdict::Above);
-        insta::assert_snapshot!(said(&[("new", 3, faster), ("odd", 3, None)]), @r"
+        insta::assert_snapshot!(text(&[("new", 3, faster), ("odd", 3, None)]), @r"
         readrandom: new did 8.0 % more operations per second than old [+5.2 %,
         +11 %]. odd did 1.00 k operations per second (median of 3 runs, 0.99..1.01):
         there is no ratio.
         ");
-        insta::assert_snapshot!(said(&[("odd", 3, None)]), @r"
+        insta::assert_snapshot!(text(&[("odd", 3, None)]), @r"
         readrandom: old did 1.00 k operations per second (median of 3 runs,
         0.99..1.01). odd did 1.00 k operations per second (median of 3 runs,
         0.99..1.01): there is no ratio.
@@ -310,48 +286,44 @@ mod tests {
     }
 
     #[test]
-    fn a_base_that_is_the_best_is_called_so() {
+    fn best_base_is_named() {
         let others = [
             ("a", 3, effect(0.5, 0.45, 0.53, Verdict::Below)),
             ("b", 3, effect(0.3, 0.29, 0.32, Verdict::Below)),
         ];
-        insta::assert_snapshot!(said(&others), @r"
+        insta::assert_snapshot!(text(&others), @r"
         readrandom, operations per second against old: the base, old, did the most;
         b (0.30 times [0.29, 0.32]) the fewest. a (-50 % [-55 %, -47 %]) did fewer.
         ");
-        insta::assert_snapshot!(said(&[]), @r"
+        insta::assert_snapshot!(text(&[]), @r"
         readrandom: old did 1.00 k operations per second (median of 3 runs,
         0.99..1.01).
         ");
     }
 
     #[test]
-    fn what_is_bogus_has_no_verdict_and_says_by_which_rule() {
+    fn bogus_comparison_names_the_blocking_rule() {
         let faster = effect(1.08, 1.052, 1.114, Verdict::Above);
-        insta::assert_snapshot!(said_of(&Sample::of(&[("new", 3, faster)]).bogus()), @r"
+        insta::assert_snapshot!(text_of(&Sample::of(&[("new", 3, faster)]).bogus()), @r"
         readrandom: new against old +8.0 % in these runs, and no verdict: A001
         durability mismatch.
         ");
         let two = Sample::of(&[("new", 3, faster), ("newer", 3, faster)]).bogus();
-        insta::assert_snapshot!(said_of(&two), @r"
+        insta::assert_snapshot!(text_of(&two), @r"
         readrandom: ratios to old, and no verdict: A001 durability mismatch.
         ");
     }
 
     #[test]
-    fn the_control_is_told_apart_from_the_variants() {
+    fn control_is_no_variant() {
         let same = open(1.006, 0.987, 1.025, Why::Wide);
         let faster = effect(1.08, 1.052, 1.114, Verdict::Above);
         let sample = |of_control| {
             Sample::of(&[("new", 3, faster), ("old-again", 3, of_control)]).control("old-again")
         };
-        assert!(!said_of(&sample(same)).contains("old-again"));
-        let control = |sample: &Sample| sample.look(super::super::control).unwrap();
-        insta::assert_snapshot!(control(&sample(same)), @r"
-        Control: old-again is old once more; between the two no difference was found in 1 step. A difference of 2.7 % in readrandom would have been seen four times in five.
-        ");
-        insta::assert_snapshot!(control(&sample(faster)), @r"
-        Control: old-again is old once more, and yet a difference was found in readrandom (+8.0 % [+5.2 %, +11 %]): one in 20 such answers is wrong by design, and differences of this size stay in doubt.
-        ");
+        assert!(!text_of(&sample(same)).contains("old-again"));
+        let control = |sample: &Sample| sample.with(super::super::control).unwrap();
+        insta::assert_snapshot!(control(&sample(same)), @"Control: old-again is a copy of old; no difference between the two in 1 step (detectable from 2.7 % on).");
+        insta::assert_snapshot!(control(&sample(faster)), @"Control: old-again is a copy of old, and yet a difference was found in readrandom (+8.0 % [+5.2 %, +11 %]): one in 20 such tests is wrong by design, and differences of this size are unreliable here.");
     }
 }

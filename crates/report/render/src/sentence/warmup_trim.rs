@@ -1,4 +1,4 @@
-//! Steps that are not counted from their first second.
+//! Steps with a warm-up trim.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,15 @@ use super::step::list;
 use crate::input::Compared;
 use crate::label::step_heading;
 
-/// Returns a sentence for each step that is counted from a later second on, with the reason.
-pub(crate) fn cut(compared: &Compared<'_>) -> Vec<String> {
+/// Returns a sentence for each trimmed step, with the reason.
+pub(crate) fn warmup_trims(compared: &Compared<'_>) -> Vec<String> {
     let comparison = compared.comparison;
     let of_step = |step: &StepComparison| {
         let variants = comparison.variants.iter().map(|variant| variant.name.as_str());
         let records: Vec<(&str, &StepRecord)> = variants
             .flat_map(|name| compared.records(step, name).into_iter().map(move |it| (name, it)))
             .collect();
-        let cut = records.iter().filter_map(|(_, record)| record.warmup_trim_ns).max()?;
+        let trim = records.iter().filter_map(|(_, record)| record.warmup_trim_ns).max()?;
         let of_class = |class: TrendClass, phrase: &str| {
             let is_it = |record: &StepRecord| {
                 record.time_profile.as_ref().is_some_and(|time_profile| time_profile.class == class)
@@ -31,10 +31,9 @@ pub(crate) fn cut(compared: &Compared<'_>) -> Vec<String> {
         let slow_down = of_class(TrendClass::SlowDown, "slow-down");
         let why: Vec<String> = [warm_up, slow_down].into_iter().flatten().collect();
         Some(format!(
-            "{}: counted from {} on in all runs, for what came before was {} (--whole counts \
-             everything).",
+            "{}: measured from {} on in all runs; before: {} (--whole counts everything).",
             step_heading(comparison, step),
-            moment(cut),
+            moment(trim),
             why.join(", ")
         ))
     };

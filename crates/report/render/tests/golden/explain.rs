@@ -1,4 +1,4 @@
-//! What an explanation says, and what it does not say.
+//! Explanations in every format.
 
 use analysis::explain::{Question, explain};
 use analysis::{Explanation, compare};
@@ -8,7 +8,7 @@ use render::{Compared, Format, Meta, Style, render_explanations};
 
 use crate::fixture::{Fixture, quickstart};
 
-/// Explains the reads of one variant beside another, of whose time this share was accounted for.
+/// Explains the reads of two variants, of whose time this share is accounted for.
 fn explained(fixture: &mut Fixture, evidence: f64, blocking: &[String], format: Format) -> String {
     for run in &mut fixture.runs {
         wait(run, evidence);
@@ -35,7 +35,7 @@ fn explained(fixture: &mut Fixture, evidence: f64, blocking: &[String], format: 
     render_explanations(&compared, &explanations, format, style)
 }
 
-/// Gives a run the evidence of today's records, a share of it.
+/// Adds wait counters to a run for this share of its time.
 pub(crate) fn wait(run: &mut RunRecord, evidence: f64) {
     run.calibration = Some(Calibration {
         clients: 1,
@@ -63,26 +63,26 @@ pub(crate) fn wait(run: &mut RunRecord, evidence: f64) {
 }
 
 #[test]
-fn an_explanation_is_a_headline_an_account_and_what_was_not_tested() {
+fn explanation_is_headline_account_and_untested_causes() {
     let text = explained(&mut quickstart(5), 0.98, &[], Format::Text);
-    assert!(text.lines().all(|line| line.chars().count() <= 120), "wider than asked:\n{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "wider than the style:\n{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
-fn markdown_says_the_same() {
+fn markdown_has_the_same_explanation() {
     insta::assert_snapshot!(explained(&mut quickstart(5), 0.98, &[], Format::Markdown));
 }
 
 #[test]
-fn a_residual_that_is_too_large_leaves_the_account_and_no_claim() {
+fn large_residual_leaves_the_account_without_claim() {
     let text = explained(&mut quickstart(5), 0.5, &[], Format::Text);
     assert!(text.contains("Not explained: ") && !text.contains("In the same runs"), "{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
-fn what_is_bogus_is_not_accounted_for() {
+fn bogus_comparison_has_no_account() {
     let blocking = ["A001 durability mismatch: lmdb does not sync".to_owned()];
     let text = explained(&mut quickstart(5), 0.98, &blocking, Format::Text);
     assert!(text.contains("Not explained: A001 durability mismatch"), "{text}");
@@ -90,7 +90,7 @@ fn what_is_bogus_is_not_accounted_for() {
 }
 
 #[test]
-fn programs_get_every_part() {
+fn json_has_every_part() {
     let text = explained(&mut quickstart(5), 0.98, &[], Format::Json);
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     let one = &document["explanations"][0];

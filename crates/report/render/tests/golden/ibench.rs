@@ -1,4 +1,4 @@
-//! The Insert Benchmark over servers: tables of rates, rows as operations, what was missed.
+//! The Insert Benchmark over servers: rates, rows, missed targets.
 
 use analysis::Explanation;
 use analysis::explain::{Question, explain};
@@ -8,7 +8,7 @@ use render::{
 };
 
 use crate::fixture::{Fixture, ibench};
-use crate::page::{assert_well_nested, keep};
+use crate::page::{assert_well_nested, store};
 
 fn rendered(fixture: &Fixture, format: Format, has_costs: bool) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
@@ -17,12 +17,12 @@ fn rendered(fixture: &Fixture, format: Format, has_costs: bool) -> String {
 }
 
 #[test]
-fn rates_of_rows_and_queries_are_told_and_what_was_missed_stands_in_brackets() {
+fn missed_insert_rates_stand_in_brackets() {
     insta::assert_snapshot!(rendered(&ibench(), Format::Text, false));
 }
 
 #[test]
-fn costs_have_server_and_client_side_by_side_and_the_ten_buckets_follow() {
+fn costs_have_server_and_client_then_ten_buckets() {
     let text = rendered(&ibench(), Format::Text, true);
     let (_, costs) = text.split_once("Costs per operation").unwrap();
     insta::assert_snapshot!(costs);
@@ -31,15 +31,15 @@ fn costs_have_server_and_client_side_by_side_and_the_ten_buckets_follow() {
 #[test]
 fn markdown_has_the_same_parts() {
     let text = rendered(&ibench(), Format::Markdown, true);
-    for said in [
+    for expected in [
         "## Rows per second of the background writers",
-        "| asked ",
+        "| target ",
         "610 missed",
         "## Throughput relative to innodb-5.6 as insert benchmark reports have it",
-        "In brackets: queries beside background writers",
+        "In brackets: the background writers reached less",
         "## Service times in the ten buckets",
     ] {
-        assert!(text.contains(said), "it does not say: {said}\n{text}");
+        assert!(text.contains(expected), "missing: {expected}\n{text}");
     }
 }
 
@@ -47,7 +47,7 @@ fn markdown_has_the_same_parts() {
 fn csv_and_json_have_the_rates_and_the_buckets() {
     let fixture = ibench();
     let csv = rendered(&fixture, Format::Csv, false);
-    // What is quoted has commas; nothing here has.
+    // No field here is quoted.
     let fields = |line: &str| line.split(',').count();
     let expected = fields(csv.lines().next().unwrap());
     assert!(csv.lines().all(|line| fields(line) == expected));
@@ -64,7 +64,7 @@ fn csv_and_json_have_the_rates_and_the_buckets() {
 }
 
 #[test]
-fn the_answer_of_a_run_marks_what_was_missed() {
+fn answer_marks_missed_rates() {
     let fixture = ibench();
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
@@ -72,7 +72,7 @@ fn the_answer_of_a_run_marks_what_was_missed() {
 }
 
 #[test]
-fn a_run_of_a_server_is_shown_in_all_21_columns() {
+fn server_run_has_all_21_columns() {
     let fixture = ibench();
     let run = fixture.runs.iter().find(|run| run.cell.id == "innodb-8.0.c1.r1").unwrap();
     let style = Style { width: 190, ..Style::default() };
@@ -82,23 +82,23 @@ fn a_run_of_a_server_is_shown_in_all_21_columns() {
 }
 
 #[test]
-fn the_page_has_the_tables_and_no_ratio_of_what_was_missed() {
+fn page_has_no_ratio_of_missed_rates() {
     let page = render_html(&ibench().input());
-    keep("ibench.html", page.as_bytes());
+    store("ibench.html", page.as_bytes());
     assert_well_nested(&page);
-    for said in [
+    for expected in [
         "Rows per second of the background writers",
         "610 missed",
         "rows/s",
         "Service times in the ten buckets",
         "CPU time of the server's control group",
     ] {
-        assert!(page.contains(said), "it does not say: {said}");
+        assert!(page.contains(expected), "missing: {expected}");
     }
 }
 
 #[test]
-fn a_release_that_needs_more_cpu_per_row_is_explained_by_its_server() {
+fn more_cpu_per_row_is_explained_by_the_server() {
     let fixture = ibench();
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);

@@ -1,4 +1,4 @@
-//! What users see, from one invented experiment: tables, page and post.
+//! Golden tests of tables, page and post over invented experiments.
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails its test")]
 

@@ -1,10 +1,10 @@
-//! The memory of a run and of a page: what the kernel counts, what the allocator holds of it.
+//! The memory part of a run and of a page.
 
 use model::{Allocator, Bin, Bytes, MallocRecord, RunRecord};
 use render::{Style, render_html, render_run};
 
 use crate::fixture::{Fixture, quickstart};
-use crate::page::{assert_well_nested, keep};
+use crate::page::{assert_well_nested, store};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -21,16 +21,16 @@ fn bin(size: u64, slabs: u64, used: f64) -> Bin {
     Bin { size, slab_bytes: 28_672, slab_regions, regions, slabs }
 }
 
-/// The seed's case: blob values of 400 bytes and what the cache keeps with them.
-fn seed() -> Vec<Bin> {
+/// The case of [Callaghan 2022-09-19]: values of 400 bytes with their cache entries.
+fn fragmented_bins() -> Vec<Bin> {
     let mut bins = vec![bin(448, 30_000, 0.7), bin(8_192, 12_000, 1.0), bin(96, 4_000, 0.7)];
     bins.extend([bin(32, 2_000, 0.68), bin(64, 40, 0.1)]);
     bins.extend((0..9).map(|at| bin(1_024 + 64 * at, 3, 1.0)));
     bins
 }
 
-/// Lets a run tell of its memory as one with this allocator does.
-fn tell(run: &mut RunRecord, allocator: Allocator, bins: &[Bin], gauges: &[(&str, f64)]) {
+/// Adds the memory records of this allocator to a run.
+fn add_malloc(run: &mut RunRecord, allocator: Allocator, bins: &[Bin], gauges: &[(&str, f64)]) {
     run.variant.settings.cache_bytes = Some(Bytes(1 << 30));
     let settings = [
         ("narenas", "8"),
@@ -52,8 +52,8 @@ fn tell(run: &mut RunRecord, allocator: Allocator, bins: &[Bin], gauges: &[(&str
     }
 }
 
-/// The quickstart, whose first two variants tell of their memory.
-fn told() -> Fixture {
+/// The quickstart with memory records of its first two variants.
+fn with_memory() -> Fixture {
     let mut fixture = quickstart(5);
     let names: Vec<String> =
         fixture.comparison.variants.iter().take(2).map(|one| one.name.clone()).collect();
@@ -72,16 +72,21 @@ fn told() -> Fixture {
             ("malloc_retained_bytes", 80.0),
         ];
         if run.cell.variant == names[0] {
-            tell(run, Allocator::Jemalloc, &seed(), &[&rss[..], &own[..]].concat());
+            add_malloc(
+                run,
+                Allocator::Jemalloc,
+                &fragmented_bins(),
+                &[&rss[..], &own[..]].concat(),
+            );
         } else if run.cell.variant == names[1] {
             let mapped = [("malloc_mapped_bytes", 1_150.0)];
-            tell(run, Allocator::System, &[], &[&rss[..], &mapped[..]].concat());
+            add_malloc(run, Allocator::System, &[], &[&rss[..], &mapped[..]].concat());
         }
     }
     fixture
 }
 
-/// Returns the part of a shown run that is about memory.
+/// Returns the memory part of a shown run.
 fn shown(run: &RunRecord, fixture: &Fixture) -> String {
     let text = render_run(&fixture.manifest, run, Style { width: 110, ..Style::default() });
     let start = text.find("Memory at").expect("the part on memory");
@@ -90,30 +95,30 @@ fn shown(run: &RunRecord, fixture: &Fixture) -> String {
 }
 
 #[test]
-fn a_run_shows_what_its_allocator_holds_with_the_classes_that_map_the_most() {
-    let fixture = told();
+fn run_shows_allocator_totals_and_largest_classes() {
+    let fixture = with_memory();
     let jemalloc = |run: &&RunRecord| {
-        let told = run.steps.first().and_then(|step| step.malloc.as_ref());
-        told.is_some_and(|told| told.allocator == Allocator::Jemalloc)
+        let malloc = run.steps.first().and_then(|step| step.malloc.as_ref());
+        malloc.is_some_and(|malloc| malloc.allocator == Allocator::Jemalloc)
     };
     insta::assert_snapshot!(shown(fixture.runs.iter().find(jemalloc).unwrap(), &fixture));
 }
 
 #[test]
-fn an_allocator_that_tells_little_has_no_classes() {
-    let fixture = told();
+fn allocator_without_bins_has_no_classes() {
+    let fixture = with_memory();
     let system = |run: &&RunRecord| {
-        let told = run.steps.first().and_then(|step| step.malloc.as_ref());
-        told.is_some_and(|told| told.allocator.is_system())
+        let malloc = run.steps.first().and_then(|step| step.malloc.as_ref());
+        malloc.is_some_and(|malloc| malloc.allocator.is_system())
     };
     insta::assert_snapshot!(shown(fixture.runs.iter().find(system).unwrap(), &fixture));
 }
 
 #[test]
-fn the_page_has_the_memory_of_each_variant_that_tells_and_none_without() {
-    let fixture = told();
+fn page_has_the_memory_of_each_recorded_variant() {
+    let fixture = with_memory();
     let page = render_html(&fixture.input());
-    keep("memory.html", page.as_bytes());
+    store("memory.html", page.as_bytes());
     assert_well_nested(&page);
     let section = page.split("<section id=\"memory\">").nth(1).expect("the section");
     let section = section.split("</section>").next().unwrap();

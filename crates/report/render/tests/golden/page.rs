@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use model::RunEnd;
+use model::validity::InvalidCause;
 use render::{ReportInput, render_html, render_markdown_post};
 
 use crate::explain::wait;
@@ -11,8 +12,8 @@ use crate::fixture::{
     Fixture, adaptive, bogus, controlled, open_loops, quickstart, sweep, two_releases,
 };
 
-/// Leaves a file where a person can look at it.
-pub(crate) fn keep(name: &str, bytes: &[u8]) {
+/// Stores a file for inspection by hand.
+pub(crate) fn store(name: &str, bytes: &[u8]) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(name), bytes).unwrap();
@@ -20,7 +21,7 @@ pub(crate) fn keep(name: &str, bytes: &[u8]) {
 
 /// Walks the tags of a page and panics where one is closed that is not the last opened.
 pub(crate) fn assert_well_nested(page: &str) {
-    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+    const UNCLOSED: [&str; 2] = ["meta", "!DOCTYPE"];
     let mut open: Vec<&str> = Vec::new();
     let mut rest = page;
     while let Some(start) = rest.find('<') {
@@ -32,7 +33,7 @@ pub(crate) fn assert_well_nested(page: &str) {
             continue;
         }
         let name = tag.split([' ', '\n']).next().unwrap();
-        if !VOID.contains(&name) && !name.starts_with('?') {
+        if !UNCLOSED.contains(&name) && !name.starts_with('?') {
             open.push(name);
         }
     }
@@ -40,9 +41,9 @@ pub(crate) fn assert_well_nested(page: &str) {
 }
 
 #[test]
-fn the_page_needs_neither_network_nor_script() {
+fn page_needs_neither_network_nor_script() {
     let page = render_html(&quickstart(5).input());
-    keep("quickstart.html", page.as_bytes());
+    store("quickstart.html", page.as_bytes());
     for foreign in ["http:", "https:", "src=", "<script", "url(", "@import", "<link", "javascript:"]
     {
         assert!(!page.contains(foreign), "the page has {foreign}");
@@ -50,14 +51,14 @@ fn the_page_needs_neither_network_nor_script() {
 }
 
 #[test]
-fn the_page_is_well_nested_and_its_sections_come_in_the_readers_order() {
+fn page_is_well_nested_with_sections_in_order() {
     let page = render_html(&quickstart(5).input());
     assert_well_nested(&page);
     let order = [
         "<h1>",
         "answer",
         "pictures",
-        "doubts",
+        "warnings",
         "explained",
         "evidence",
         "costs",
@@ -94,10 +95,10 @@ fn every_picture_and_table_names_every_variant() {
 }
 
 #[test]
-fn the_first_screen_says_what_the_numbers_are_worth() {
+fn first_screen_has_question_label_and_key_facts() {
     let page = render_html(&quickstart(5).input());
     let (header, _) = page.split_once("</header>").unwrap();
-    for said in [
+    for expected in [
         "Which embedded engine, on this machine?",
         "3 interleaved repetitions",
         "durability class os (survives a process crash)",
@@ -105,16 +106,16 @@ fn the_first_screen_says_what_the_numbers_are_worth() {
         "Verdict: TRUTHY. Usable, with ",
         "(assay lint quickstart).",
     ] {
-        assert!(header.contains(said), "the header does not say: {said}");
+        assert!(header.contains(expected), "missing in the header: {expected}");
     }
     assert!(page.contains("fjall.c1.r2 crashed in readwhilewriting: signal 11"));
 }
 
 #[test]
-fn the_page_says_how_to_repeat_it() {
+fn page_has_command_machine_and_builds() {
     let page = render_html(&quickstart(5).input());
     let (_, how) = page.split_once("id=\"how\"").unwrap();
-    for said in [
+    for expected in [
         "assay run experiments/quickstart.toml --results 'my results'",
         "Intel(R) Xeon(R)",
         "20261120",
@@ -122,39 +123,39 @@ fn the_page_says_how_to_repeat_it() {
         "kCompactionStyleUniversal",
         "rocksdb-11.8.c1.r3",
     ] {
-        assert!(how.contains(said), "it is not said: {said}");
+        assert!(how.contains(expected), "missing: {expected}");
     }
-    // What is the same in all variants of an engine is not listed as a difference.
+    // An option equal in all variants of an engine is no difference.
     let (differing, _) = how.split_once("id=\"more\"").unwrap();
     assert!(differing.contains("compaction_style") && !differing.contains("paranoid_checks"));
 }
 
 #[test]
-fn the_page_says_how_it_was_compared_and_which_rules_were_set_aside() {
+fn page_has_methods_and_waivers() {
     let mut fixture = controlled();
     fixture.manifest.plan.experiment.waivers =
         vec![model::Waiver { code: "A003".to_owned(), reason: "debt is the question".to_owned() }];
     let mut fixture = fixture.compared();
     fixture.findings.clear();
     let page = render_html(&fixture.input());
-    keep("controlled.html", page.as_bytes());
+    store("controlled.html", page.as_bytes());
     assert_well_nested(&page);
     let (header, _) = page.split_once("</header>").unwrap();
-    assert!(header.contains("A003 waived: debt is the question. No other rule doubts it."));
+    assert!(header.contains("A003 waived: debt is the question. No other warning."));
     assert!(page.contains("No rule found anything."));
     let (_, how) = page.split_once("How it was compared").unwrap();
-    for said in [
+    for expected in [
         "smallest difference that matters",
         "paired t on the log-ratios of blocks",
         "4 comparisons; ",
-        "rocksdb-9.10-again: the base once more, judged alone",
+        "rocksdb-9.10-again: a copy of the base, tested alone",
         "Rules set aside by the author",
     ] {
-        assert!(how.contains(said), "it is not said: {said}");
+        assert!(how.contains(expected), "missing: {expected}");
     }
 }
 
-/// Returns what a page says of where the time is, as text.
+/// Returns the text of a page's section on explanations.
 fn explained(fixture: &Fixture) -> String {
     let page = render_html(&fixture.input());
     let Some((_, section)) = page.split_once("id=\"explained\"") else { return String::new() };
@@ -171,9 +172,9 @@ fn accounted(mut fixture: Fixture) -> Fixture {
 }
 
 #[test]
-fn each_variant_is_explained_by_its_largest_difference_and_the_control_is_not() {
+fn each_variant_but_the_control_is_explained_by_its_largest_difference() {
     let fixture = accounted(controlled());
-    keep("explained.html", render_html(&fixture.input()).as_bytes());
+    store("explained.html", render_html(&fixture.input()).as_bytes());
     insta::assert_snapshot!(explained(&fixture));
     let post = render_markdown_post(&fixture.input());
     let text = String::from_utf8(post[0].1.clone()).unwrap();
@@ -182,24 +183,24 @@ fn each_variant_is_explained_by_its_largest_difference_and_the_control_is_not() 
 }
 
 #[test]
-fn a_difference_that_the_records_do_not_account_for_is_told_in_one_line() {
-    let said = explained(&controlled());
-    assert!(said.contains("]. Not explained: the records lack "), "{said}");
+fn unaccounted_difference_takes_one_line() {
+    let text = explained(&controlled());
+    assert!(text.contains("]. Not explained: the records lack "), "{text}");
 }
 
 #[test]
-fn what_is_bogus_or_not_established_is_not_explained() {
+fn bogus_or_unestablished_difference_is_not_explained() {
     assert_eq!(explained(&accounted(bogus())), "");
     assert_eq!(explained(&accounted(two_releases(5))), "");
 }
 
 #[test]
-fn the_limits_of_an_explanation_are_those_of_the_comparison() {
+fn explanation_has_the_intervals_of_the_comparison() {
     let fixture = accounted(quickstart(5));
-    let (page, said) = (render_html(&fixture.input()), explained(&fixture));
+    let (page, text) = (render_html(&fixture.input()), explained(&fixture));
     let (answer, _) = page.split_once("id=\"explained\"").unwrap();
-    let headlines: Vec<&str> = said.lines().filter(|line| line.contains(" runs of each")).collect();
-    assert!(headlines.len() > 8, "{said}");
+    let headlines: Vec<&str> = text.lines().filter(|line| line.contains(" runs of each")).collect();
+    assert!(headlines.len() > 8, "{text}");
     for headline in headlines.iter().filter(|line| line.contains(" times the ")) {
         let limits = headline.split(['[', ']']).nth(1).unwrap();
         assert!(answer.contains(&format!("[{limits}]")), "{headline}");
@@ -207,23 +208,23 @@ fn the_limits_of_an_explanation_are_those_of_the_comparison() {
 }
 
 #[test]
-fn a_long_experiment_makes_a_page_below_three_megabytes() {
+fn page_of_a_long_experiment_is_below_three_megabytes() {
     let page = render_html(&quickstart(60).input());
-    keep("long.html", page.as_bytes());
+    store("long.html", page.as_bytes());
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
 }
 
 #[test]
-fn one_repetition_of_two_variants_makes_a_page_that_claims_nothing() {
+fn page_of_one_repetition_claims_nothing() {
     let page = render_html(&two_releases(5).input());
-    keep("releases.html", page.as_bytes());
+    store("releases.html", page.as_bytes());
     assert_well_nested(&page);
     assert!(page.contains("which may be noise"));
     assert!(!page.contains("class=\"better\"") && !page.contains("class=\"worse\""));
 }
 
 #[test]
-fn an_experiment_whose_runs_all_died_still_has_a_page() {
+fn experiment_of_killed_runs_has_a_page() {
     let mut fixture = two_releases(5);
     for run in &mut fixture.runs {
         run.steps.clear();
@@ -245,7 +246,7 @@ fn an_experiment_whose_runs_all_died_still_has_a_page() {
 }
 
 #[test]
-fn names_with_markup_are_shown_as_text() {
+fn markup_in_names_is_escaped() {
     let mut fixture = two_releases(5);
     fixture.manifest.plan.experiment.question = "<script>alert(1)</script> & \"more\"?".to_owned();
     let page = render_html(&fixture.input());
@@ -273,15 +274,15 @@ fn levels_of_clients_have_their_own_columns() {
     )
     .unwrap();
     let page = render_html(&ReportInput { comparison: &comparison, ..fixture.input() });
-    keep("levels.html", page.as_bytes());
+    store("levels.html", page.as_bytes());
     assert!(page.contains("readrandom, 1 client<") && page.contains("readrandom, 4 clients<"));
     assert!(page.contains("id=\"amplification-c1\"") && page.contains("id=\"amplification-c4\""));
 }
 
 #[test]
-fn the_post_names_its_pictures_and_each_is_a_file_of_its_own() {
+fn post_names_its_picture_files() {
     let files = render_markdown_post(&quickstart(5).input());
-    files.iter().for_each(|(name, bytes)| keep(name, bytes));
+    files.iter().for_each(|(name, bytes)| store(name, bytes));
     let text = String::from_utf8(files[0].1.clone()).unwrap();
     assert_eq!(files[0].0, "report.md");
     assert!(files.len() > 5);
@@ -296,7 +297,7 @@ fn the_post_names_its_pictures_and_each_is_a_file_of_its_own() {
 }
 
 #[test]
-fn the_same_records_give_the_same_page() {
+fn same_records_give_the_same_page() {
     let page = |fixture: Fixture| render_html(&fixture.input());
     assert_eq!(page(quickstart(5)), page(quickstart(5)));
 }
@@ -304,25 +305,26 @@ fn the_same_records_give_the_same_page() {
 #[test]
 fn open_loops_searches_and_sweeps_have_their_pictures() {
     let page = render_html(&open_loops().input());
-    keep("open.html", page.as_bytes());
+    store("open.html", page.as_bytes());
     assert_well_nested(&page);
     for id in ["highest", "rates", "times", "timeline"] {
         assert!(page.contains(&format!("<figure id=\"{id}\"")), "no picture {id}");
     }
-    assert!(page.contains("void: a CPU cap took the CPU away; arrivals kept waiting"));
+    let causes = [InvalidCause::Throttled, InvalidCause::Aftermath].map(InvalidCause::phrase);
+    assert!(page.contains(&format!("invalid: {}", causes.join("; "))));
     assert!(page.contains("1 run invalid, not counted"));
     let page = render_html(&sweep().input());
-    keep("sweep.html", page.as_bytes());
+    store("sweep.html", page.as_bytes());
     assert_well_nested(&page);
     assert!(page.contains("<figure id=\"scaling\"") && page.contains("USL: contention"));
     let page = render_html(&adaptive().input());
-    keep("adaptive.html", page.as_bytes());
+    store("adaptive.html", page.as_bytes());
     assert_well_nested(&page);
     assert!(page.contains("<figure id=\"scaling\""));
 }
 
 #[test]
-fn an_experiment_whose_runs_are_all_invalid_has_a_page_that_says_so() {
+fn page_of_invalid_runs_reports_them() {
     let mut fixture = open_loops();
     for run in &mut fixture.runs {
         run.invalid = Some("the client was late throughout".to_owned());
@@ -331,5 +333,5 @@ fn an_experiment_whose_runs_are_all_invalid_has_a_page_that_says_so() {
     let page = render_html(&fixture.input());
     assert_well_nested(&page);
     assert!(page.contains("Nothing is counted") && page.contains("9 runs invalid, not counted"));
-    assert!(page.contains("<figure id=\"timeline\""), "what was seen is still shown");
+    assert!(page.contains("<figure id=\"timeline\""), "the seconds are still shown");
 }

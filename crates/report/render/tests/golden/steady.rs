@@ -1,4 +1,4 @@
-//! A step that is counted from a later second on says so wherever it is told.
+//! Warm-up trims in every output.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::fixture::{Fixture, two_releases};
 const STEP: &str = "readrandom";
 
 /// Two releases of which one is faster in its first 4 of 20 seconds of reading.
-fn cut() -> Fixture {
+fn trimmed() -> Fixture {
     let mut fixture = two_releases(20);
     for run in &mut fixture.runs {
         let is_first = run.cell.variant == fixture.manifest.plan.experiment.base;
@@ -38,12 +38,12 @@ fn cut() -> Fixture {
 }
 
 #[test]
-fn every_output_says_from_where_on_a_step_is_counted_and_why() {
-    let fixture = cut();
+fn every_output_reports_the_trim_with_its_reason() {
+    let fixture = trimmed();
     let base = &fixture.manifest.plan.experiment.base;
-    let told = format!(
-        "{STEP}: counted from 4 s on in all runs, for what came before was slow-down in {base} \
-         (--whole counts everything)."
+    let expected = format!(
+        "{STEP}: measured from 4 s on in all runs; before: slow-down in {base} (--whole counts \
+         everything)."
     );
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
@@ -54,27 +54,27 @@ fn every_output_says_from_where_on_a_step_is_counted_and_why() {
         render_answer(&compared, wide),
         render_html(&fixture.input()),
     ] {
-        assert_eq!(text.matches(&told).count(), 1, "{text}");
+        assert_eq!(text.matches(&expected).count(), 1, "{text}");
     }
 }
 
 #[test]
-fn the_part_left_out_is_shaded_in_the_picture_of_seconds() {
-    let page = render_html(&cut().input());
+fn trimmed_part_is_shaded_in_the_picture_of_seconds() {
+    let page = render_html(&trimmed().input());
     let (_, seconds) = page.split_once("<figure id=\"seconds\"").unwrap();
     let (seconds, _) = seconds.split_once("</figure>").unwrap();
-    assert_eq!(seconds.matches("class=\"cut\"").count(), 2, "one panel per release");
+    assert_eq!(seconds.matches("class=\"trimmed\"").count(), 2, "one panel per release");
     assert!(seconds.contains("measured from 4 s on: slow-down before"), "{seconds}");
-    assert!(!render_html(&two_releases(20).input()).contains("class=\"cut\""));
+    assert!(!render_html(&two_releases(20).input()).contains("class=\"trimmed\""));
 }
 
 #[test]
-fn a_run_is_shown_with_its_course() {
-    let fixture = cut();
+fn run_has_its_time_profile() {
+    let fixture = trimmed();
     let base = &fixture.manifest.plan.experiment.base;
     let run = fixture.runs.iter().find(|run| run.cell.variant == *base).unwrap();
     let text = render_run(&fixture.manifest, run, Style { width: 200, ..Style::default() });
-    let told = "Over time\nreadrandom: slow-down, then steady from 4 s on; measured from 4 s on: \
+    let expected = "Over time\nreadrandom: slow-down, then steady from 4 s on; measured from 4 s on: \
                 slow-down before; 16 s are worth 14.2";
-    assert!(text.contains(told), "{text}");
+    assert!(text.contains(expected), "{text}");
 }

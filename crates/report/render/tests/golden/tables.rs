@@ -32,23 +32,23 @@ fn compared(fixture: &Fixture, format: Format, style: Style) -> String {
 }
 
 #[test]
-fn the_comparison_is_in_words_and_figures_and_names_what_is_wrong() {
+fn comparison_has_sentences_tables_and_warnings() {
     let text = rendered(Format::Text, Style::default());
     // Two tables of eight variants and a sentence or two for each of five steps.
     assert!(text.lines().count() <= 56, "too long:\n{text}");
-    assert!(text.lines().all(|line| line.chars().count() <= 120), "wider than asked:\n{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "too wide:\n{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
-fn a_narrow_terminal_gets_the_tables_in_blocks() {
+fn narrow_terminal_gets_the_tables_in_blocks() {
     let style = Style { width: 80, ..Style::default() };
     let text = rendered(Format::Text, style);
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "wider than asked:\n{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "too wide:\n{text}");
 }
 
 #[test]
-fn costs_follow_when_asked_for() {
+fn costs_follow_on_request() {
     let style = Style { has_costs: true, ..Style::default() };
     let text = rendered(Format::Text, style);
     let (_, costs) = text.split_once("Costs per operation").unwrap();
@@ -56,19 +56,19 @@ fn costs_follow_when_asked_for() {
 }
 
 #[test]
-fn colour_is_written_only_when_asked_for_and_changes_no_word() {
+fn colour_is_written_only_on_request_and_changes_no_text() {
     let plain = rendered(Format::Text, Style::default());
     let coloured = rendered(Format::Text, Style { has_colour: true, ..Style::default() });
     assert!(!plain.contains('\u{1b}') && coloured.contains('\u{1b}'));
-    let mut words = String::new();
+    let mut text = String::new();
     let mut parts = coloured.split('\u{1b}');
-    words.push_str(parts.next().unwrap());
-    parts.for_each(|part| words.push_str(part.split_once('m').unwrap().1));
-    assert_eq!(words, plain);
+    text.push_str(parts.next().unwrap());
+    parts.for_each(|part| text.push_str(part.split_once('m').unwrap().1));
+    assert_eq!(text, plain);
 }
 
 #[test]
-fn the_answer_of_a_run_is_one_table() {
+fn answer_is_one_table() {
     let fixture = quickstart(5);
     let style = Style { width: 150, ..Style::default() };
     insta::assert_snapshot!(answer(&fixture, style));
@@ -78,7 +78,7 @@ fn the_answer_of_a_run_is_one_table() {
 }
 
 #[test]
-fn one_repetition_is_said_to_show_no_difference() {
+fn one_repetition_shows_no_difference() {
     insta::assert_snapshot!(compared(&two_releases(5), Format::Text, Style::default()));
 }
 
@@ -114,7 +114,7 @@ fn json_holds_every_metric_with_its_range() {
 }
 
 #[test]
-fn a_run_is_shown_in_the_seeds_columns_with_their_glossary() {
+fn run_has_one_line_summaries_with_their_glossary() {
     let fixture = quickstart(5);
     let style = Style { width: 170, ..Style::default() };
     let run = fixture.runs.iter().find(|run| run.cell.id == "rocksdb-9.10.c1.r1").unwrap();
@@ -122,7 +122,7 @@ fn a_run_is_shown_in_the_seeds_columns_with_their_glossary() {
 }
 
 #[test]
-fn a_run_that_was_killed_before_its_first_step_has_no_table() {
+fn run_killed_before_its_first_step_has_no_table() {
     let fixture = quickstart(5);
     let mut run = fixture.runs[0].clone();
     run.steps.clear();
@@ -134,7 +134,7 @@ fn a_run_that_was_killed_before_its_first_step_has_no_table() {
 }
 
 #[test]
-fn the_list_groups_runs_by_experiment() {
+fn list_groups_runs_by_experiment() {
     let (first, second) = (quickstart(5), two_releases(5));
     let runs = first.runs.iter().skip(20).chain(&second.runs);
     let summaries: Vec<RunSummary> = runs.map(RunSummary::of).collect();
@@ -151,22 +151,22 @@ fn shown(fixture: &Fixture, cell: &str, width: usize) -> String {
 }
 
 #[test]
-fn an_open_loop_is_shown_with_both_times_and_what_does_not_count() {
+fn open_loop_has_both_times_and_invalid_intervals() {
     insta::assert_snapshot!(shown(&open_loops(), "rocksdb-11.8.c1.r2", 120));
 }
 
 #[test]
-fn an_overloaded_engine_has_no_response_times_and_a_failed_search_no_rate() {
+fn overloaded_engine_has_no_response_times() {
     insta::assert_snapshot!(shown(&open_loops(), "rocksdb-11.8-universal.c1.r1", 120));
 }
 
 #[test]
-fn a_search_for_clients_is_shown_probe_by_probe() {
+fn search_for_clients_has_a_row_per_probe() {
     insta::assert_snapshot!(shown(&adaptive(), "rocksdb-11.8.c1.r1", 120));
 }
 
 #[test]
-fn an_invalid_run_is_called_so() {
+fn invalid_run_is_marked() {
     let fixture = open_loops();
     let run = fixture.runs.iter().find(|run| run.invalid.is_some()).unwrap();
     let text = render_run(&fixture.manifest, run, Style::default());
@@ -177,12 +177,12 @@ fn an_invalid_run_is_called_so() {
 }
 
 #[test]
-fn a_given_rate_has_no_ratio_and_a_search_has_one() {
+fn given_rate_has_no_ratio_and_a_search_has_one() {
     insta::assert_snapshot!(compared(&open_loops(), Format::Text, Style::default()));
 }
 
 #[test]
-fn a_sweep_is_a_row_per_level_with_the_law_in_words() {
+fn sweep_has_a_row_per_level_and_the_fitted_law() {
     insta::assert_snapshot!(compared(&sweep(), Format::Text, Style::default()));
 }
 
@@ -193,13 +193,13 @@ fn open_loops_and_sweeps_can_be_pasted() {
         text.contains("## readwhilewriting: open loop, 50,000/s, poisson, limit p99.9"),
         "{text}"
     );
-    assert!(text.contains("## readrandom: highest rate that keeps p99.9 < 2.00 ms"), "{text}");
+    assert!(text.contains("## readrandom: highest rate within p99.9 < 2.00 ms"), "{text}");
     assert!(text.contains("- A011 client late: "), "{text}");
     let text = compared(&sweep(), Format::Markdown, Style::default());
     assert!(text.contains("## readrandom by clients"), "{text}");
 }
 
-/// The same with a rule set aside that would stand against any verdict.
+/// The same with a waived rule that would block every verdict.
 fn waived() -> Fixture {
     let mut fixture = open_loops();
     fixture.manifest.plan.experiment.waivers = vec![Waiver {
@@ -210,9 +210,9 @@ fn waived() -> Fixture {
 }
 
 #[test]
-fn a_waiver_is_in_the_first_line_of_every_output() {
+fn waiver_is_in_the_first_line_of_every_output() {
     let fixture = waived();
-    let said = "A011 waived: what the client disturbed is not counted.";
+    let waiver = "A011 waived: what the client disturbed is not counted.";
     let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     let style = Style::default();
     for text in [
@@ -220,7 +220,7 @@ fn a_waiver_is_in_the_first_line_of_every_output() {
         compared(&fixture, Format::Markdown, style),
         answer(&fixture, style),
     ] {
-        assert!(first(&text).contains(said), "{}", first(&text));
+        assert!(first(&text).contains(waiver), "{}", first(&text));
     }
     let json: serde_json::Value =
         serde_json::from_str(&compared(&fixture, Format::Json, style)).unwrap();
@@ -235,7 +235,7 @@ fn a_waiver_is_in_the_first_line_of_every_output() {
 }
 
 #[test]
-fn what_is_bogus_shows_no_verdict() {
+fn bogus_comparison_has_no_verdict() {
     let (fixture, style) = (bogus(), Style { has_costs: true, ..Style::default() });
     for text in [
         compared(&fixture, Format::Text, style),
@@ -261,16 +261,16 @@ fn what_is_bogus_shows_no_verdict() {
 }
 
 #[test]
-fn the_control_has_a_row_of_its_own_and_is_told_about() {
+fn control_has_a_row_and_a_note() {
     let fixture = controlled();
     insta::assert_snapshot!(compared(&fixture, Format::Text, Style::default()));
     let answer = answer(&fixture, Style::default());
     assert!(answer.contains("rocksdb-9.10-again (control)"), "{answer}");
-    assert!(answer.contains("Control: rocksdb-9.10-again is rocksdb-9.10 once more"), "{answer}");
+    assert!(answer.contains("Control: rocksdb-9.10-again is a copy of rocksdb-9.10"), "{answer}");
 }
 
 #[test]
-fn what_comes_next_follows_from_what_is_open() {
+fn next_steps_follow_from_open_questions() {
     let next = |fixture: &Fixture| {
         let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
         let (comparison, findings) = (&fixture.comparison, &fixture.findings);
@@ -304,7 +304,7 @@ fn curves_are_in_the_json() {
 }
 
 #[test]
-fn the_answer_of_a_run_tells_open_loops_and_sweeps_too() {
+fn answer_has_open_loops_and_sweeps() {
     let answer = |fixture: &Fixture| answer(fixture, Style::default());
     insta::assert_snapshot!(answer(&open_loops()) + "\n=====\n\n" + &answer(&sweep()));
 }

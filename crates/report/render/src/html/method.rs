@@ -1,0 +1,69 @@
+//! How verdicts were reached: margin, intervals, noise, families.
+
+use maud::{Markup, html};
+use model::Label;
+
+use crate::figure::{declared, percent};
+use crate::input::Compared;
+use crate::method::{self, family, methods, primary_effects};
+use crate::trust::waived;
+
+/// Returns the part; nothing for a single variant.
+pub(super) fn section(compared: &Compared<'_>) -> Markup {
+    let comparison = compared.comparison;
+    let waived = waived(compared);
+    let facts = facts(compared);
+    html! {
+        @if comparison.variants.len() > 1 {
+            h3 { "How it was compared" }
+            p {
+                "A run is one observation; seconds within it are not. Runs are compared as \
+                 logarithms: an effect is the ratio of geometric means, variant to base."
+            }
+            dl.facts { @for (name, value) in &facts { div { dt { (name) } dd { (value) } } } }
+        }
+        @if !waived.is_empty() {
+            h3 { "Rules set aside by the author" }
+            dl.warnings { @for one in &waived { dt { b { (one.code) } } dd { (one.reason) } } }
+        }
+    }
+}
+
+fn facts(compared: &Compared<'_>) -> Vec<(&'static str, String)> {
+    let comparison = compared.comparison;
+    let mut facts = vec![("smallest difference that matters", declared(comparison.margin))];
+    let methods = methods(comparison);
+    if !methods.is_empty() {
+        facts.push(("intervals", methods.join("; ")));
+    }
+    facts.extend(noise(compared).map(|noise| ("noise from run to run", noise)));
+    let families = &comparison.families;
+    facts.extend(family(&families.primary).map(|text| ("each step's own question", text)));
+    facts.extend(family(&families.secondary).map(|text| ("all other metrics", text)));
+    if let Some(control) = &comparison.control {
+        facts.push(("control", format!("{control}: a copy of the base, tested alone")));
+    }
+    if compared.label == Label::Bogus {
+        facts.push(("verdicts", "not shown: the comparison is bogus".to_owned()));
+    }
+    facts
+}
+
+/// Returns the coefficients of variation of the steps' own questions, and where they are from.
+fn noise(compared: &Compared<'_>) -> Option<String> {
+    let comparison = compared.comparison;
+    let mut covs: Vec<f64> = primary_effects(comparison).map(|effect| effect.run_cov).collect();
+    covs.sort_by(f64::total_cmp);
+    let (low, high) = (covs.first()?, covs.last()?);
+    let mut origins: Vec<String> = Vec::new();
+    for step in &comparison.steps {
+        let Some(primary) = step.primary else { continue };
+        for cell in &step.cells {
+            let effect = cell.metric(primary).and_then(|measured| measured.versus_base);
+            let origin = effect.map(|it| method::origin(it.method, comparison.noise.get(primary)));
+            origins.extend(origin.filter(|one| !origins.contains(one)));
+        }
+    }
+    let origins = origins.join("; ");
+    Some(format!("coefficient of variation {} to {}, {origins}", percent(*low), percent(*high)))
+}
