@@ -1,4 +1,4 @@
-//! Processes that cannot be mistaken for others: a process id is used again, a start time not.
+//! Process identities: process id and start time, safe against id reuse.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 /// Length of one wait for a process, in milliseconds; limits are counted in waits.
 pub(crate) const WAIT_MS: u64 = 10;
 
-/// Waits for the end of a process that was killed: it may be writing a large buffer.
+/// Waits for the end of a killed process: it may be writing a large buffer.
 const KILLED_WAITS: u64 = 1_000;
 
-/// One process.
+/// A process, by id and start time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Living {
+pub(crate) struct ProcessIdentity {
     /// Its process id.
     pub(crate) pid: u32,
-    /// When it began: clock ticks since boot.
+    /// Start time, clock ticks since boot.
     pub(crate) started: u64,
 }
 
-impl Living {
-    /// Returns the process that has an id now; `None` when none has, or it has ended.
+impl ProcessIdentity {
+    /// Returns the process that has this id now; `None` when it has ended.
     pub(crate) fn of(pid: u32) -> Option<Self> {
         let stat = Stat::of(pid)?;
         (!stat.has_ended).then_some(Self { pid, started: stat.started })
@@ -41,11 +41,11 @@ impl Living {
         Self::of(self.pid).is_some_and(|now| now == *self)
     }
 
-    /// Returns a handle that belongs to this process and to no later one of its id.
+    /// Returns a pidfd of this process, never of a later one with its id.
     fn handle(&self) -> Option<OwnedFd> {
         let pid = Pid::from_raw(i32::try_from(self.pid).ok()?)?;
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-        // Looked at after the handle was made: then the handle is of the process looked at.
+        // Checked after the handle was made: then the handle is of the process checked.
         self.is_alive().then_some(handle)
     }
 
@@ -57,12 +57,12 @@ impl Living {
         }
     }
 
-    /// Waits for its end, at most for so many waits or until `is_over`; returns whether it ended.
-    pub(crate) fn wait(&self, waits: u64, mut is_over: impl FnMut() -> bool) -> bool {
+    /// Waits for its end, at most `waits` times or until `is_cancelled`; returns whether it ended.
+    pub(crate) fn wait(&self, waits: u64, mut is_cancelled: impl FnMut() -> bool) -> bool {
         for _ in 0..waits {
             let Some(handle) = self.handle() else { return true };
             pause(Some(&handle));
-            if is_over() {
+            if is_cancelled() {
                 break;
             }
         }
@@ -76,12 +76,12 @@ pub(crate) fn pause(handle: Option<&OwnedFd>) {
         handle.map(|handle| PollFd::new(handle, PollFlags::IN)).into_iter().collect();
     #[expect(clippy::cast_possible_wrap, reason = "a constant of a few milliseconds")]
     let wait = Timespec { tv_sec: 0, tv_nsec: (WAIT_MS * 1_000_000) as i64 };
-    // A wait that a signal cuts short is a short wait.
+    // A signal may shorten the wait.
     poll(&mut fds, Some(&wait)).ok();
 }
 
 /// Kills processes and waits for their ends.
-pub(crate) fn end_all(processes: &[Living]) {
+pub(crate) fn kill_all(processes: &[ProcessIdentity]) {
     for process in processes {
         process.signal(Signal::KILL);
     }
@@ -90,11 +90,11 @@ pub(crate) fn end_all(processes: &[Living]) {
     }
 }
 
-/// Returns the processes below one, itself not included.
-pub(crate) fn below(ancestor: u32) -> Vec<Living> {
-    let mut children: BTreeMap<u32, Vec<Living>> = BTreeMap::new();
-    for (pid, stat) in everybody() {
-        let process = Living { pid, started: stat.started };
+/// Returns the descendants of a process, itself excluded.
+pub(crate) fn descendants(ancestor: u32) -> Vec<ProcessIdentity> {
+    let mut children: BTreeMap<u32, Vec<ProcessIdentity>> = BTreeMap::new();
+    for (pid, stat) in all_processes() {
+        let process = ProcessIdentity { pid, started: stat.started };
         children.entry(stat.parent).or_default().push(process);
     }
     let mut found = children.remove(&ancestor).unwrap_or_default();
@@ -106,33 +106,33 @@ pub(crate) fn below(ancestor: u32) -> Vec<Living> {
     found
 }
 
-/// Returns the processes whose working directory is `dir` or below it, this one left out.
-pub(crate) fn working_in(dir: &Path) -> Vec<Living> {
+/// Returns the processes whose working directory is `dir` or below it, except this one.
+pub(crate) fn working_in(dir: &Path) -> Vec<ProcessIdentity> {
     let own = std::process::id();
     let is_there = |pid: u32| {
         pid != own
             && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir))
     };
-    everybody()
+    all_processes()
         .filter(|(pid, _)| is_there(*pid))
-        .map(|(pid, stat)| Living { pid, started: stat.started })
+        .map(|(pid, stat)| ProcessIdentity { pid, started: stat.started })
         .collect()
 }
 
 /// Returns the processes of a control group.
-pub(crate) fn in_group(dir: &Path) -> Vec<Living> {
+pub(crate) fn in_cgroup(dir: &Path) -> Vec<ProcessIdentity> {
     let text = fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
-    text.lines().filter_map(|line| Living::of(line.trim().parse().ok()?)).collect()
+    text.lines().filter_map(|line| ProcessIdentity::of(line.trim().parse().ok()?)).collect()
 }
 
-/// Returns what boot this is; processes of another are gone.
+/// Returns the boot id; processes of another boot are gone.
 pub(crate) fn boot_id() -> String {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     text.trim().to_owned()
 }
 
 /// Returns every process that has not ended.
-fn everybody() -> impl Iterator<Item = (u32, Stat)> {
+fn all_processes() -> impl Iterator<Item = (u32, Stat)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| {
         let pid = entry.file_name().to_str()?.parse().ok()?;
@@ -141,7 +141,7 @@ fn everybody() -> impl Iterator<Item = (u32, Stat)> {
     })
 }
 
-/// What `/proc/PID/stat` tells.
+/// The fields used of `/proc/PID/stat`.
 struct Stat {
     has_ended: bool,
     parent: u32,
@@ -171,32 +171,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fields_are_found_behind_any_name() {
+    fn stat_fields_are_parsed_after_any_process_name() {
         let text = "17 (a) b (c) S 5 17 17 0 -1 4194560 900 0 3 0 230 41 0 0 20 0 9 0 100 5 6";
         let stat = Stat::parse(text).unwrap();
         assert_eq!((stat.has_ended, stat.parent, stat.started), (false, 5, 100));
     }
 
     #[test]
-    fn a_process_id_that_was_used_again_is_not_the_process() {
+    fn reused_process_id_is_not_the_process() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let process = Living::of(child.id()).unwrap();
-        let earlier = Living { started: process.started - 1, ..process };
+        let process = ProcessIdentity::of(child.id()).unwrap();
+        let earlier = ProcessIdentity { started: process.started - 1, ..process };
         assert!(process.is_alive() && !earlier.is_alive());
         earlier.signal(Signal::KILL);
-        assert!(below(std::process::id()).contains(&process), "it lives");
-        end_all(&[process]);
+        assert!(descendants(std::process::id()).contains(&process), "it runs");
+        kill_all(&[process]);
         assert!(!process.is_alive());
         child.wait().unwrap();
     }
 
     #[test]
-    fn who_works_in_a_directory_is_found() {
+    fn processes_are_found_by_working_directory() {
         let dir = tempfile::tempdir().unwrap();
         let mut child = Command::new("sleep").arg("60").current_dir(dir.path()).spawn().unwrap();
-        let process = Living::of(child.id()).unwrap();
+        let process = ProcessIdentity::of(child.id()).unwrap();
         assert_eq!(working_in(dir.path()), [process]);
-        end_all(&[process]);
+        kill_all(&[process]);
         child.wait().unwrap();
     }
 }

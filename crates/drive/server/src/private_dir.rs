@@ -1,4 +1,4 @@
-//! The short private directory of a server, and the note in it that lets a later Assay clean up.
+//! The private directory of a server, with a note for clean-up.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -8,46 +8,46 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use crate::error::ServerError;
-use crate::living::{Living, below, boot_id, end_all, in_group, working_in};
+use crate::process::{ProcessIdentity, boot_id, descendants, in_cgroup, kill_all, working_in};
 use crate::shared;
 use crate::user::User;
 
-/// Where the private directories lie: a unix socket's path has room for 107 bytes, and whoever
-/// cleans up must know where to look. Source: unix(7), `sun_path`.
+/// Parent of the private directories: a unix socket's path has room for 107 bytes, and clean-up
+/// must find them. Source: unix(7), `sun_path`.
 const ROOT: &str = "/tmp";
-/// Begin of their names.
+/// Prefix of their names.
 const PREFIX: &str = "assay-";
-/// The note's name.
+/// File name of the note.
 const NOTE: &str = "note.json";
 /// The socket directory's name.
 const SOCKET: &str = "s";
 
-/// What is left to do when nobody else does it.
+/// What clean-up needs when the process that started a server was killed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     boot: String,
-    /// Who started the server; while it lives, the server is its own affair.
-    parent: Living,
+    /// The process that started the server; while it runs, clean-up leaves the server alone.
+    parent: ProcessIdentity,
     /// The server, once it runs.
-    pub(crate) server: Option<Living>,
+    pub(crate) server: Option<ProcessIdentity>,
     /// The directory of its data, made for it.
     pub(crate) dir: PathBuf,
     /// Directories of its control groups, made for it.
     pub(crate) groups: Vec<PathBuf>,
-    /// Number of the user it runs as.
+    /// Id of the user it runs as.
     uid: u32,
-    /// Named shared memory that it was seen to use.
+    /// Named shared memory that it has mapped.
     shared: Vec<PathBuf>,
 }
 
 /// A server's private directory; removed when dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct PrivateDir {
     dir: TempDir,
     pub(crate) note: Note,
 }
 
-impl Place {
+impl PrivateDir {
     /// Makes it, with a socket directory that belongs to `user`.
     pub(crate) fn make(user: &User, dir: &Path, groups: &[PathBuf]) -> Result<Self, ServerError> {
         let root = Path::new(ROOT);
@@ -55,21 +55,21 @@ impl Place {
         let made = made.map_err(ServerError::file(root))?;
         let note = Note {
             boot: boot_id(),
-            parent: Living::own(),
+            parent: ProcessIdentity::own(),
             server: None,
             dir: dir.to_owned(),
             groups: groups.to_vec(),
             uid: user.uid(),
             shared: Vec::new(),
         };
-        let place = Self { dir: made, note };
-        place.write()?;
-        let path = place.dir.path();
+        let private_dir = Self { dir: made, note };
+        private_dir.write()?;
+        let path = private_dir.dir.path();
         let fail = || ServerError::file(path);
         fs::set_permissions(path, Permissions::from_mode(0o711)).map_err(fail())?;
-        DirBuilder::new().mode(0o700).create(place.socket()).map_err(fail())?;
-        user.own(&place.socket()).map_err(fail())?;
-        Ok(place)
+        DirBuilder::new().mode(0o700).create(private_dir.socket()).map_err(fail())?;
+        user.own(&private_dir.socket()).map_err(fail())?;
+        Ok(private_dir)
     }
 
     /// Returns the socket directory.
@@ -77,14 +77,14 @@ impl Place {
         self.dir.path().join(SOCKET)
     }
 
-    /// Writes down that the server runs.
-    pub(crate) fn note_server(&mut self, server: Living) -> Result<(), ServerError> {
+    /// Records the server's process in the note.
+    pub(crate) fn record_server(&mut self, server: ProcessIdentity) -> Result<(), ServerError> {
         self.note.server = Some(server);
         self.write()
     }
 
-    /// Writes down the shared memory that the server uses now.
-    pub(crate) fn note_shared(&mut self) -> Result<(), ServerError> {
+    /// Records the shared memory that the server has mapped.
+    pub(crate) fn record_shared_memory(&mut self) -> Result<(), ServerError> {
         let now = shared::mapped_by(&self.note.processes());
         let count = self.note.shared.len();
         let is_new = |path: &PathBuf| !self.note.shared.contains(path);
@@ -102,13 +102,13 @@ impl Place {
 
 impl Note {
     /// Returns the processes of the server that still run.
-    pub(crate) fn processes(&self) -> Vec<Living> {
+    pub(crate) fn processes(&self) -> Vec<ProcessIdentity> {
         let mut found = Vec::new();
-        if let Some(server) = self.server.filter(Living::is_alive) {
+        if let Some(server) = self.server.filter(ProcessIdentity::is_alive) {
             found.push(server);
-            found.extend(below(server.pid));
+            found.extend(descendants(server.pid));
         }
-        found.extend(self.groups.iter().flat_map(|dir| in_group(dir)));
+        found.extend(self.groups.iter().flat_map(|dir| in_cgroup(dir)));
         found.extend(working_in(&self.dir));
         found.sort_unstable();
         found.dedup();
@@ -120,25 +120,25 @@ impl Note {
         let processes = self.processes();
         let mut shared = shared::mapped_by(&processes);
         shared.extend(self.shared.iter().cloned());
-        end_all(&processes);
+        kill_all(&processes);
         // They may have started others meanwhile.
-        end_all(&self.processes());
+        kill_all(&self.processes());
         shared::remove_named(&shared, self.uid);
         if let Some(server) = &self.server {
             shared::remove_segments(server, self.uid);
         }
     }
 
-    /// Returns whether the one who started the server is gone.
+    /// Returns whether the process that started the server is gone.
     fn is_orphaned(&self) -> bool {
         self.boot != boot_id() || !self.parent.is_alive()
     }
 }
 
-/// Ends servers whose Assay was killed and removes their directories; returns how many there were.
+/// Kills servers whose Assay was killed and removes their directories.
 ///
-/// Only what a note of this user's own tells of is touched, and no process that began at another
-/// time than the note says. Called before the first server is started.
+/// Returns how many there were. Called before the first server is started. Touches only what a
+/// note of this user names, and only processes with the start time of the note.
 pub fn clean_up() -> usize {
     clean_up_in(Path::new(ROOT))
 }
@@ -169,7 +169,7 @@ fn is_removed(dir: &Path) -> bool {
     fs::remove_dir_all(dir).is_ok() || !dir.exists()
 }
 
-/// Returns the note in a directory, when both are this user's and nobody else could write them.
+/// Returns the note in a directory, when only this user could have written both.
 fn own_note(dir: &Path) -> Option<Note> {
     let own = nix::unistd::geteuid().as_raw();
     let is_own = |path: &Path| {
@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// A note of a server that `sleep` stands for, in a root of its own.
+    /// Writes a note of a server, played by `sleep`, below a root of its own.
     fn noted(root: &Path, change: impl FnOnce(&mut Note)) -> (PathBuf, Child) {
         let dir = root.join("assay-xyz");
         let data = root.join("data");
@@ -199,8 +199,8 @@ mod tests {
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let mut note = Note {
             boot: boot_id(),
-            parent: Living { pid: std::process::id(), started: 1 },
-            server: Living::of(child.id()),
+            parent: ProcessIdentity { pid: std::process::id(), started: 1 },
+            server: ProcessIdentity::of(child.id()),
             dir: data,
             groups: Vec::new(),
             uid: 1,
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_outlived_its_parent_is_ended_and_its_directories_go() {
+    fn orphaned_server_is_killed_and_its_directories_removed() {
         let root = tempfile::tempdir().unwrap();
         let (dir, mut child) = noted(root.path(), |_| ());
         assert_eq!(clean_up_in(root.path()), 1);
@@ -223,18 +223,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_somebody_else_s_is_left_alone() {
+    fn processes_of_others_are_left_alone() {
         let is_untouched = |change: fn(&mut Note)| {
             let root = tempfile::tempdir().unwrap();
             let (dir, mut child) = noted(root.path(), change);
             let cleaned = clean_up_in(root.path());
-            let lives = child.try_wait().unwrap().is_none();
+            let is_running = child.try_wait().unwrap().is_none();
             child.kill().unwrap();
             child.wait().unwrap();
-            (cleaned, lives, dir.exists())
+            (cleaned, is_running, dir.exists())
         };
-        let alive = is_untouched(|note| note.parent = Living::own());
-        assert_eq!(alive, (0, true, true), "its parent lives");
+        let alive = is_untouched(|note| note.parent = ProcessIdentity::own());
+        assert_eq!(alive, (0, true, true), "its parent runs");
         let reused = is_untouched(|note| note.server.as_mut().unwrap().started += 1);
         assert_eq!(reused, (1, true, false), "the process id was used again");
         let earlier = is_untouched(|note| note.boot = "another".to_owned());
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_others_could_have_written_is_not_believed() {
+    fn note_writable_by_others_is_ignored() {
         let root = tempfile::tempdir().unwrap();
         let (dir, mut child) = noted(root.path(), |_| ());
         fs::set_permissions(&dir, Permissions::from_mode(0o777)).unwrap();

@@ -1,4 +1,4 @@
-//! From an empty directory to a server that answers, and back.
+//! Set-up, start, readiness, death and stop of one server.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,16 +7,16 @@ use std::time::Duration;
 use engine::EngineError;
 use server::ServerError;
 
-use crate::fake::{below, is_alive, start, start_with};
+use crate::fake::{child_pid, is_alive, start, start_with};
 
 const SOON: Duration = Duration::from_secs(60);
 
 #[test]
-fn a_server_is_set_up_once_and_goes_on_with_its_data() {
+fn server_is_set_up_once_and_keeps_its_data() {
     let dir = tempfile::tempdir().unwrap();
     let site = dir.path().join("site");
     let mut running = start(&site, "none", SOON).unwrap();
-    let (pid, child) = (running.pid(), below(&running));
+    let (pid, child) = (running.pid(), child_pid(&running));
     assert!(is_alive(pid) && is_alive(child) && running.death().is_none());
     assert_ne!(fs::read_to_string(site.join("data/user")).unwrap().trim(), "0");
     let names: Vec<_> =
@@ -37,52 +37,52 @@ fn a_server_is_set_up_once_and_goes_on_with_its_data() {
 }
 
 #[test]
-fn a_refused_option_is_told_as_such() {
+fn rejected_option_is_reported_by_name() {
     let dir = tempfile::tempdir().unwrap();
-    let error = start(dir.path(), "refuses", SOON).err().unwrap();
+    let error = start(dir.path(), "rejects", SOON).err().unwrap();
     let ServerError::Refused(EngineError::Option { option, .. }) = &error else {
         panic!("{error}")
     };
-    assert_eq!(option, "trouble");
+    assert_eq!(option, "fault");
 }
 
 #[test]
-fn a_server_that_never_answers_is_ended() {
+fn unresponsive_server_is_killed() {
     let dir = tempfile::tempdir().unwrap();
     let error = start(dir.path(), "mute", Duration::from_millis(100)).err().unwrap();
     assert!(matches!(error, ServerError::NotReady { .. }), "{error}");
-    let told = error.to_string();
-    assert!(told.contains("set up") && told.contains("nobody listens"), "{told}");
+    let text = error.to_string();
+    assert!(text.contains("set up") && text.contains("the socket file is missing"), "{text}");
 }
 
 #[test]
-fn a_server_that_dies_is_noticed_with_its_last_words_and_leaves_no_process() {
+fn dead_server_is_reported_with_its_last_log_line() {
     let dir = tempfile::tempdir().unwrap();
     let mut running = start(dir.path(), "none", SOON).unwrap();
-    let child = below(&running);
+    let child = child_pid(&running);
     let pid = rustix::process::Pid::from_raw(i32::try_from(running.pid()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     while running.death().is_none() {
         std::thread::yield_now();
     }
     let death = running.death().unwrap().to_string();
-    assert_eq!(death, "signal 9; its last words: listening");
+    assert_eq!(death, "signal 9; last log line: listening");
     assert!(matches!(running.stop(SOON), Err(ServerError::Died(_))));
-    assert!(!is_alive(child), "what it had started works in its directory");
+    assert!(!is_alive(child), "its child works in its directory");
 }
 
 #[test]
-fn a_server_that_does_not_stop_is_killed() {
+fn server_that_ignores_stop_is_killed() {
     let dir = tempfile::tempdir().unwrap();
     let mut running = start(dir.path(), "stubborn", SOON).unwrap();
-    let (pid, child) = (running.pid(), below(&running));
+    let (pid, child) = (running.pid(), child_pid(&running));
     let error = running.stop(Duration::from_millis(50)).unwrap_err();
     assert!(matches!(error, ServerError::NotStopped { .. }), "{error}");
     assert!(!is_alive(pid) && !is_alive(child));
 }
 
 #[test]
-fn the_second_server_of_a_kind_is_copied() {
+fn second_server_is_copied_from_the_template() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["first", "second"] {
         let site = dir.path().join(name);
