@@ -31,7 +31,7 @@ pub struct User {
 }
 
 impl User {
-    /// Returns the account `name`; by default [`UNPRIVILEGED`] for root.
+    /// Returns the account `name`; by default an unprivileged one for root.
     ///
     /// Any other user runs servers under its own account.
     ///

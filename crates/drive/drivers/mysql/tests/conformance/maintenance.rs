@@ -1,17 +1,17 @@
-//! What a server tells of itself, and what it is told to do between steps.
+//! State, identity, options and maintenance.
 
 use engine::{Engine, Maintenance};
 use model::Op;
 
 use crate::application::sales;
-use crate::opened::Place;
+use crate::fixture::Fixture;
 use crate::procedures::insert;
 
-/// Looks at a server that should come to rest before the test gives up.
-const LOOKS: usize = 2_000;
+/// Polls until a server must be idle.
+const POLLS_MAX: usize = 2_000;
 
-pub(crate) fn state_identity_and_options_are_told(place: &Place) {
-    let (engine, _dir) = place.open(sales());
+pub(crate) fn state_identity_and_options_are_reported(fixture: &Fixture) {
+    let (engine, _dir) = fixture.open(sales());
     let mut session = engine.session().expect("there is room");
     let before = engine.state().expect("the server answers");
     insert(&mut *session, 1).expect("rows are inserted");
@@ -28,11 +28,12 @@ pub(crate) fn state_identity_and_options_are_told(place: &Place) {
     assert!(after.own_counters["handler_write"] >= before.own_counters["handler_write"] + 3.0);
     assert!(after.is_idle.is_some());
     let identity = engine.identity();
-    assert_eq!(identity.engine, place.driver.identity().engine);
+    assert_eq!(identity.engine, fixture.driver.identity().engine);
     assert!(identity.version.starts_with(['8', '1']), "{identity:?}");
     // One machine has one clock.
-    let told = ["version_comment", "server_clock"].map(|name| identity.facts.contains_key(name));
-    assert_eq!(told, [true, false], "{identity:?}");
+    let has_fact =
+        ["version_comment", "server_clock"].map(|name| identity.facts.contains_key(name));
+    assert_eq!(has_fact, [true, false], "{identity:?}");
     let options = engine.effective_options().expect("the server answers");
     assert_eq!(options.get("innodb_lock_wait_timeout"), Some("1"));
     assert_eq!((options.get("assay.protocol"), options.get("datadir")), (Some("prepared"), None));
@@ -40,7 +41,7 @@ pub(crate) fn state_identity_and_options_are_told(place: &Place) {
     assert!(text.contains("==== SHOW ENGINE INNODB STATUS") && text.contains("Uptime"), "{text}");
 }
 
-/// Writes rows, and asks for some of that work.
+/// Writes rows, then runs maintenance.
 fn work(engine: &dyn Engine, work: Maintenance) -> bool {
     let mut session = engine.session().expect("there is room");
     let mut rows = engine::Rows::new();
@@ -51,33 +52,33 @@ fn work(engine: &dyn Engine, work: Maintenance) -> bool {
     engine.maintain(work).expect("the server does it")
 }
 
-pub(crate) fn innodb_comes_to_rest(place: &Place) {
-    let (spec, _dir) = place.fresh(None);
-    let engine = place.driver.open(&spec).expect("the server is good");
-    let lazy = |engine: &dyn Engine| {
+pub(crate) fn innodb_becomes_idle(fixture: &Fixture) {
+    let (spec, _dir) = fixture.fresh(None);
+    let engine = fixture.driver.open(&spec).expect("the server is good");
+    let dirty_pages_max = |engine: &dyn Engine| {
         let options = engine.effective_options().expect("the server answers");
         options.get("innodb_max_dirty_pages_pct").expect("it has one").to_owned()
     };
-    let before = lazy(&*engine);
+    let before = dirty_pages_max(&*engine);
     assert!(work(&*engine, Maintenance::Flush));
-    let rested = (0..LOOKS).any(|_| engine.state().expect("it answers").is_idle == Some(true));
-    assert!(rested, "{:?}", engine.state());
-    assert_eq!(lazy(&*engine), before, "what made it hurry is taken back");
+    let is_idle = (0..POLLS_MAX).any(|_| engine.state().expect("it answers").is_idle == Some(true));
+    assert!(is_idle, "{:?}", engine.state());
+    assert_eq!(dirty_pages_max(&*engine), before, "variables are restored");
     assert!(work(&*engine, Maintenance::CompactAll));
     assert!(!work(&*engine, Maintenance::CompactLevel0));
     assert!(work(&*engine, Maintenance::Clean));
-    assert_ne!(lazy(&*engine), before);
+    assert_ne!(dirty_pages_max(&*engine), before);
     drop(engine.session().expect("there is room"));
-    assert_eq!(lazy(&*engine), before, "clients are not hurried");
+    assert_eq!(dirty_pages_max(&*engine), before, "restored before clients run");
     assert!(work(&*engine, Maintenance::Flush));
     engine.close().expect("it closes");
-    let engine = place.driver.open(&spec).expect("the server is good");
-    assert_eq!(lazy(&*engine), before, "also when it did not come to rest");
+    let engine = fixture.driver.open(&spec).expect("the server is good");
+    assert_eq!(dirty_pages_max(&*engine), before, "restored at close when never idle");
 }
 
-pub(crate) fn myrocks_flushes_and_compacts(place: &Place) {
-    let (spec, _dir) = place.fresh(None);
-    let engine = place.driver.open(&spec).expect("the server is good");
+pub(crate) fn myrocks_flushes_and_compacts(fixture: &Fixture) {
+    let (spec, _dir) = fixture.fresh(None);
+    let engine = fixture.driver.open(&spec).expect("the server is good");
     for done in [
         Maintenance::Flush,
         Maintenance::CompactLevel0,

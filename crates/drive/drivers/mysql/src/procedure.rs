@@ -1,108 +1,109 @@
-//! Calls of an application's procedures.
+//! Procedures of the application: rendered per table, prepared and called.
 
 use engine::{ApplicationSetup, EngineError, Rows};
 use model::sql::{Argument, Call, Dialect, Piece, Procedure};
 use model::{OpKind, Outcome};
 
-use crate::command::{Bit, Command};
-use crate::flight::{Flight, Shape};
-use crate::key_value::{Trouble, outcome};
+use crate::command::{Command, Segment};
+use crate::in_flight::{ExpectedResult, InFlight};
+use crate::key_value::{OpError, outcome};
 use crate::tables;
 use crate::wire::{Column, Connection, Failure, Value, first_as_text};
 
-/// The procedures of an application for each copy of their tables, written out when first called.
+/// The procedures of an application per table copy, rendered on first call.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    /// Where a procedure's copies begin in `written`.
+    /// Index of each procedure's first copy in `prepared`.
     starts: Vec<usize>,
-    written: Vec<Option<Written>>,
+    prepared: Vec<Option<PreparedProcedure>>,
     /// A row's first field as text.
     first: Vec<u8>,
     is_text: bool,
 }
 
-/// A procedure for one table.
+/// A procedure rendered for one table.
 #[derive(Debug)]
-struct Written {
+struct PreparedProcedure {
     commands: Vec<Command>,
     is_transaction: bool,
     is_write: bool,
 }
 
 impl Calls {
-    /// Returns room for every procedure and table.
-    pub(crate) fn new(asked: Option<&ApplicationSetup>, is_text: bool) -> Self {
-        let procedures = asked.map_or(&[][..], |asked| &asked.application.procedures);
+    /// Reserves a slot per procedure and table.
+    pub(crate) fn new(setup: Option<&ApplicationSetup>, is_text: bool) -> Self {
+        let procedures = setup.map_or(&[][..], |setup| &setup.application.procedures);
         let mut starts = vec![0];
         let mut end = 0;
         for procedure in procedures {
-            end += asked.map_or(0, |asked| asked.copies(procedure.table)) as usize;
+            end += setup.map_or(0, |setup| setup.copies(procedure.table)) as usize;
             starts.push(end);
         }
-        let written = (0..end).map(|_| None).collect();
-        Self { starts, written, first: Vec::new(), is_text }
+        let prepared = (0..end).map(|_| None).collect();
+        Self { starts, prepared, first: Vec::new(), is_text }
     }
 
-    /// Forgets what was prepared: the connection is another.
-    pub(crate) fn forget(&mut self) {
-        self.written.iter_mut().for_each(|written| *written = None);
+    /// Drops prepared statements, after a reconnect.
+    pub(crate) fn reset(&mut self) {
+        self.prepared.iter_mut().for_each(|prepared| *prepared = None);
     }
 
-    /// Calls a procedure; rows that it returns or writes are told to `rows`.
+    /// Calls a procedure; rows that it returns or writes are counted in `rows`.
     #[inline]
     pub(crate) fn call(
         &mut self,
         connection: &mut Connection,
-        asked: Option<&ApplicationSetup>,
+        setup: Option<&ApplicationSetup>,
         call: &Call<'_>,
         rows: &mut Rows,
-    ) -> Result<Outcome, Trouble> {
-        let place = self.place(call)?;
+    ) -> Result<Outcome, OpError> {
+        let index = self.index(call)?;
         let (is_text, first) = (self.is_text, &mut self.first);
-        let written = match &mut self.written[place] {
-            Some(written) => written,
-            none => none.insert(write_out(asked, call, is_text)?),
+        let prepared = match &mut self.prepared[index] {
+            Some(prepared) => prepared,
+            none => none.insert(render(setup, call, is_text)?),
         };
-        if written.is_transaction {
+        if prepared.is_transaction {
             connection.run("START TRANSACTION")?;
         }
         let mut run = || {
-            for command in &mut written.commands {
+            for command in &mut prepared.commands {
                 execute(command, connection, call, first, rows)?;
             }
-            if written.is_transaction {
+            if prepared.is_transaction {
                 connection.run("COMMIT")?;
             }
             Ok(())
         };
         if let Err(failure) = run() {
-            return Err(roll_back(connection, written.is_transaction, failure));
+            return Err(roll_back(connection, prepared.is_transaction, failure));
         }
-        Ok(if written.is_write { Outcome::Done } else { outcome(rows) })
+        Ok(if prepared.is_write { Outcome::Done } else { outcome(rows) })
     }
 
-    /// Keeps a call to be sent with others; `None` when it is not one statement, prepared.
+    /// Queues a call; `None` when it is not a single prepared statement.
     #[inline]
     pub(crate) fn submit(
         &mut self,
         connection: &mut Connection,
         call: &Call<'_>,
-    ) -> Result<Option<Flight>, Trouble> {
-        let place = self.place(call)?;
-        let Some(Written { commands, is_transaction: false, is_write }) = &mut self.written[place]
+    ) -> Result<Option<InFlight>, OpError> {
+        let index = self.index(call)?;
+        let Some(PreparedProcedure { commands, is_transaction: false, is_write }) =
+            &mut self.prepared[index]
         else {
             return Ok(None);
         };
         let [command] = &mut commands[..] else { return Ok(None) };
         let value = given(call);
         let is_text = command.submit(connection, value)?;
-        let shape = Shape::Call { is_write: *is_write };
-        Ok(is_text.map(|is_text| Flight { shape, bytes: bytes(command, value), is_text }))
+        let expected = ExpectedResult::Call { is_write: *is_write };
+        Ok(is_text.map(|is_text| InFlight { expected, bytes: bytes(command, value), is_text }))
     }
 
-    /// Returns where the call's procedure for its table is kept.
+    /// Returns the index of the call's procedure and table.
     #[inline]
-    fn place(&self, call: &Call<'_>) -> Result<usize, Trouble> {
+    fn index(&self, call: &Call<'_>) -> Result<usize, OpError> {
         let procedure = usize::from(call.procedure);
         match self.starts.get(procedure..procedure + 2) {
             Some(&[start, end]) if (call.table as usize) < end - start => {
@@ -150,81 +151,81 @@ fn given<'c>(call: &'c Call<'_>) -> impl Fn(usize) -> Value<'c> + Copy {
     }
 }
 
-/// Returns the bytes of a command's values.
+/// Returns the total bytes of a command's values.
 #[inline]
 fn bytes<'v>(command: &Command, value: impl Fn(usize) -> Value<'v>) -> u64 {
     command.positions().iter().map(|position| value(*position).bytes()).sum()
 }
 
-/// Undoes a transaction that failed.
+/// Rolls back a failed transaction.
 #[cold]
-fn roll_back(connection: &mut Connection, is_transaction: bool, failure: Failure) -> Trouble {
+fn roll_back(connection: &mut Connection, is_transaction: bool, failure: Failure) -> OpError {
     if is_transaction && !failure.is_loss() {
-        // What stands in the way of that is found by the next statement.
+        // An error of the rollback shows in the next statement.
         drop(connection.run("ROLLBACK"));
     }
     failure.into()
 }
 
 #[cold]
-fn unknown(call: &Call<'_>) -> Trouble {
-    Trouble::Ours(EngineError::Unsupported(format!(
+fn unknown(call: &Call<'_>) -> OpError {
+    OpError::Local(EngineError::Unsupported(format!(
         "procedure {} for table {}: the server was opened without it",
         call.procedure, call.table
     )))
 }
 
-/// Writes a procedure out for the call's table.
+/// Renders a procedure for the call's table.
 #[cold]
-fn write_out(
-    asked: Option<&ApplicationSetup>,
+fn render(
+    setup: Option<&ApplicationSetup>,
     call: &Call<'_>,
     is_text: bool,
-) -> Result<Written, Trouble> {
-    let found = asked.and_then(|asked| {
-        let application = &asked.application;
+) -> Result<PreparedProcedure, OpError> {
+    let found = setup.and_then(|setup| {
+        let application = &setup.application;
         let procedure = application.procedures.get(usize::from(call.procedure))?;
         Some((procedure, application.tables.get(usize::from(procedure.table))?))
     });
     let (procedure, table) = found.ok_or_else(|| unknown(call))?;
     let table = tables::name(&table.name, call.table);
-    // What changes a table's shape runs once: there is nothing to prepare.
+    // Data definition runs once: there is nothing to prepare.
     let is_text = is_text || procedure.kind == OpKind::Define;
     let statements = procedure.statements.by(Dialect::Mysql);
     let commands = statements
         .iter()
-        .map(|statement| Command::new(bits(&statement.pieces(procedure), &table), is_text))
+        .map(|statement| Command::new(segments(&statement.pieces(procedure), &table), is_text))
         .collect();
-    Ok(Written {
+    Ok(PreparedProcedure {
         commands,
         is_transaction: procedure.is_transaction,
         is_write: is_write(procedure),
     })
 }
 
-/// Returns whether a call that returns no rows has done what it should.
+/// Returns whether a call without rows counts as done.
 const fn is_write(procedure: &Procedure) -> bool {
     !matches!(procedure.kind, OpKind::Get | OpKind::Scan | OpKind::MultiGet)
 }
 
-/// Returns pieces with the table's name in place, words put together.
-fn bits(pieces: &[Piece<'_>], table: &str) -> Vec<Bit> {
-    let mut bits: Vec<Bit> = Vec::new();
+/// Substitutes the table's name and merges adjacent text.
+fn segments(pieces: &[Piece<'_>], table: &str) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::new();
     for piece in pieces {
-        let words = match piece {
+        let text = match piece {
             Piece::Text(text) => *text,
             Piece::Table => table,
             Piece::Argument(position) => {
-                bits.push(Bit::Value(*position));
+                segments.push(Segment::Value(*position));
                 continue;
             }
         };
-        match bits.last_mut() {
-            Some(Bit::Words(before)) => before.extend_from_slice(words.as_bytes()),
-            _ => bits.push(Bit::Words(words.as_bytes().to_vec())),
+        match segments.last_mut() {
+            Some(Segment::Text(before)) => before.extend_from_slice(text.as_bytes()),
+            _ => segments.push(Segment::Text(text.as_bytes().to_vec())),
         }
     }
-    bits
+    segments
 }
 
 #[cfg(test)]
@@ -232,14 +233,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_put_together_around_the_values() {
+    fn adjacent_text_is_merged() {
         let pieces = [
             Piece::Text("DELETE FROM "),
             Piece::Table,
             Piece::Text(" WHERE a="),
             Piece::Argument(3),
         ];
-        let words = Bit::Words(b"DELETE FROM pi7 WHERE a=".to_vec());
-        assert_eq!(bits(&pieces, "pi7"), [words, Bit::Value(3)]);
+        let text = Segment::Text(b"DELETE FROM pi7 WHERE a=".to_vec());
+        assert_eq!(segments(&pieces, "pi7"), [text, Segment::Value(3)]);
     }
 }

@@ -1,12 +1,12 @@
-//! Options that a server does not take.
+//! Options that a server rejects.
 
 use engine::EngineError;
 use server::ServerError;
 
-use crate::started::Build;
+use crate::test_server::Build;
 
-pub(crate) fn options_are_refused_in_the_server_s_words(build: &Build) {
-    for (name, value, words) in [
+pub(crate) fn rejected_options_carry_the_server_message(build: &Build) {
+    for (name, value, text) in [
         ("innodb-bufer-pool-size", "64M", "unknown variable 'innodb-bufer-pool-size=64M'"),
         ("default_storage_engine", "papyrus", "papyrus"),
         ("datadir", "/tmp/elsewhere", "remove it"),
@@ -15,12 +15,12 @@ pub(crate) fn options_are_refused_in_the_server_s_words(build: &Build) {
         let refused = matches!(
             &error,
             ServerError::Refused(EngineError::Option { option, reason })
-                if option == name && reason.contains(words)
+                if option == name && reason.contains(text)
         );
-        let told = matches!(
+        let is_fatal = matches!(
             &error,
-            ServerError::Refused(EngineError::Fatal(reason)) if reason.contains(words)
+            ServerError::Refused(EngineError::Fatal(reason)) if reason.contains(text)
         );
-        assert!(refused || told, "{name}: {error:?}");
+        assert!(refused || is_fatal, "{name}: {error:?}");
     }
 }

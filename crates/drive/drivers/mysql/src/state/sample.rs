@@ -1,26 +1,26 @@
-//! One look at the server's counters.
+//! Samples the server's counters.
 
 use std::collections::BTreeMap;
 
 use model::state::LevelShape;
 use model::{EngineState, Readings};
 
-use super::names::{INNODB, Line, METRICS, MYROCKS, OWN};
-use crate::tables::Store;
+use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN};
+use crate::tables::StorageEngine;
 use crate::wire::{Connection, Failure};
 
-/// Transactions whose old row versions `InnoDB` leaves at rest: a few stay until the next one.
+/// Longest purge history of an idle `InnoDB`: a few transactions stay until the next one.
 const HISTORY_AT_REST: f64 = 100.0;
-/// Share of the cache that may be dirty at rest.
+/// Largest dirty share of the cache of an idle `InnoDB`.
 const DIRTY_SHARE_AT_REST: f64 = 0.01;
-/// Dirty bytes that are rest whatever the cache: `InnoDB` writes pages of its own books all the
-/// time.
+/// Dirty bytes below which `InnoDB` counts as idle with any cache: it writes pages of its own
+/// system tables all the time.
 const DIRTY_BYTES_AT_REST: f64 = (4 << 20) as f64;
-/// Begin of the names of counters of `innodb_metrics`.
+/// Prefix of counters of `innodb_metrics`.
 const METRIC: &str = "metric:";
 
-/// What `MyRocks` tells of its trees, column families added up. `CompactedFiles` are those that
-/// are being compacted now.
+/// Shape of the `MyRocks` trees, summed over column families. `CompactedFiles` are those being
+/// compacted now.
 ///
 /// Source: MariaDB's documentation, "Information Schema ROCKSDB_COMPACTION_STATS Table".
 const SHAPE: &str = "SELECT stat_type, SUM(value) FROM information_schema.rocksdb_cfstats GROUP BY \
@@ -28,17 +28,20 @@ const SHAPE: &str = "SELECT stat_type, SUM(value) FROM information_schema.rocksd
                      information_schema.rocksdb_dbstats UNION ALL SELECT CONCAT(level, ' ', type), \
                      SUM(value) FROM information_schema.rocksdb_compaction_stats WHERE type IN \
                      ('NumFiles', 'SizeBytes', 'CompactedFiles') GROUP BY level, type";
-/// Levels of a tree at most.
+/// Most levels of a tree.
 const LEVELS_MAX: u32 = 64;
 
 type Counters = BTreeMap<String, f64>;
 
-/// Looks at the server's counters: two questions, three for `MyRocks`.
-pub(crate) fn look(connection: &mut Connection, store: Store) -> Result<EngineState, Failure> {
+/// Samples the server's counters: two queries, three for `MyRocks`.
+pub(crate) fn sample(
+    connection: &mut Connection,
+    storage_engine: StorageEngine,
+) -> Result<EngineState, Failure> {
     let mut counters = status(connection)?;
     counters.extend(metrics(connection)?);
     let mut state = EngineState::default();
-    if store == Store::Myrocks {
+    if storage_engine == StorageEngine::Myrocks {
         state.readings = named(MYROCKS, &counters);
         let shape = shape(connection)?;
         add_of_myrocks(&shape, &mut state);
@@ -52,7 +55,7 @@ pub(crate) fn look(connection: &mut Connection, store: Store) -> Result<EngineSt
     Ok(state)
 }
 
-/// Returns a counter under the name it is kept by; `None` when it is not.
+/// Returns a counter under its stored name; `None` when not stored.
 fn own((name, value): (String, f64)) -> Option<(String, f64)> {
     match name.strip_prefix(METRIC) {
         Some(short) => Some((format!("innodb_metrics.{short}"), value)),
@@ -60,7 +63,7 @@ fn own((name, value): (String, f64)) -> Option<(String, f64)> {
     }
 }
 
-/// Returns the server's status variables that are numbers.
+/// Returns the server's numeric status variables.
 fn status(connection: &mut Connection) -> Result<Counters, Failure> {
     let rows = connection.rows("SHOW GLOBAL STATUS")?;
     let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
@@ -70,10 +73,10 @@ fn status(connection: &mut Connection) -> Result<Counters, Failure> {
     Ok(pairs.collect())
 }
 
-/// Returns counters of `innodb_metrics`; none when the server or the user has none.
+/// Returns counters of `innodb_metrics`; none when the server or the user lacks access.
 fn metrics(connection: &mut Connection) -> Result<Counters, Failure> {
     let names = METRICS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(",");
-    // MariaDB says `enabled`, MySQL `status`; both have a date while it counts.
+    // The column is `enabled` in MariaDB, `status` in MySQL; both have a date while it counts.
     let sql = format!(
         "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN ({names}) AND \
          time_enabled IS NOT NULL"
@@ -89,8 +92,8 @@ fn metrics(connection: &mut Connection) -> Result<Counters, Failure> {
     Ok(pairs.collect())
 }
 
-/// Returns the metrics whose counters are all told.
-fn named(lines: &[Line], counters: &Counters) -> Readings {
+/// Returns the metrics whose counters are all present.
+fn named(lines: &[CounterSum], counters: &Counters) -> Readings {
     let mut readings = Readings::new();
     for (metric, names) in lines {
         let values: Option<Vec<_>> = names.iter().map(|name| counters.get(*name)).collect();
@@ -101,7 +104,7 @@ fn named(lines: &[Line], counters: &Counters) -> Readings {
     readings
 }
 
-/// Adds the metrics of `InnoDB` that are no plain sums.
+/// Adds the `InnoDB` metrics that are no plain sums.
 fn add_of_innodb(counters: &Counters, readings: &mut Readings) {
     let get = |name: &str| counters.get(name).copied();
     let mut put = |name: &str, value: Option<f64>| {
@@ -110,19 +113,19 @@ fn add_of_innodb(counters: &Counters, readings: &mut Readings) {
     let reads = get("innodb_buffer_pool_reads");
     let hits = get("innodb_buffer_pool_read_requests").zip(reads);
     put("engine_cache_hits", hits.map(|(requests, reads)| (requests - reads).max(0.0)));
-    let written = get("innodb_pages_written").zip(get("innodb_page_size"));
-    put("engine_page_write_bytes", written.map(|(pages, bytes)| pages * bytes));
-    // Told by Percona's server; Oracle's and MariaDB 10.11 count no such reads.
+    let prepared = get("innodb_pages_written").zip(get("innodb_page_size"));
+    put("engine_page_write_bytes", prepared.map(|(pages, bytes)| pages * bytes));
+    // Percona Server only; Oracle's and MariaDB 10.11 count no such reads.
     put("engine_heap_fetches", get("innodb_secondary_index_triggered_cluster_reads"));
 }
 
-/// Adds commits: those of single statements too, and of those that only read.
+/// Adds commits, including autocommitted statements and read-only ones.
 fn add_commits(counters: &Counters, readings: &mut Readings) {
     readings
         .extend(counters.get("handler_commit").map(|value| ("engine_commits".to_owned(), *value)));
 }
 
-/// Returns whether purge and page cleaners have nothing much to do; `None` when not told.
+/// Returns whether purge and page cleaners are idle; `None` when unknown.
 fn is_innodb_idle(counters: &Counters) -> Option<bool> {
     let history = counters
         .get("metric:trx_rseg_history_len")
@@ -133,7 +136,7 @@ fn is_innodb_idle(counters: &Counters) -> Option<bool> {
     Some(*history <= HISTORY_AT_REST && *dirty <= most)
 }
 
-/// Returns what `MyRocks` tells of its trees: gauges by name, and by level and name.
+/// Queries the shape of the `MyRocks` trees: gauges by name, and by level and name.
 fn shape(connection: &mut Connection) -> Result<Counters, Failure> {
     let rows = match connection.rows(SHAPE) {
         Err(Failure::Refused(_)) => return Ok(Counters::new()),
@@ -146,17 +149,17 @@ fn shape(connection: &mut Connection) -> Result<Counters, Failure> {
     Ok(pairs.collect())
 }
 
-/// Adds what `MyRocks` tells of its trees.
+/// Adds the shape of the `MyRocks` trees.
 fn add_of_myrocks(shape: &Counters, state: &mut EngineState) {
     let get = |name: &str| shape.get(name).copied();
     let mut put = |name: &str, value: Option<f64>| {
         state.readings.extend(value.map(|value| (name.to_owned(), value)));
     };
     put("engine_cache_bytes", get("DB_BLOCK_CACHE_USAGE"));
-    // A level without files is not told.
+    // A level without files is absent.
     let l0_files = get("L0 NumFiles").or_else(|| get("Sum NumFiles").map(|_| 0.0));
     put("engine_l0_files", l0_files);
-    // How many jobs they belong to is not told: at least one.
+    // The number of jobs is not reported: at least one.
     let jobs = get("Sum CompactedFiles").map(|files| if files > 0.0 { 1.0 } else { 0.0 });
     put("engine_background_jobs", jobs);
     let work = ["COMPACTION_PENDING", "MEM_TABLE_FLUSH_PENDING", "NUM_IMMUTABLE_MEM_TABLE"];

@@ -1,115 +1,46 @@
-//! Packets over a socket: one write per request, as few reads as an answer needs.
+//! Packets over a socket: one write per request, few reads.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::ops::Range;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use model::Address;
+use super::socket::Socket;
 
 /// Bytes of a packet's header: three of its length, one of its number.
 pub(super) const HEADER_BYTES: usize = 4;
-/// Length that says that the rest follows in another packet.
+/// Payload length of a packet that is continued in the next.
 pub(super) const WHOLE_BYTES: usize = 0x00ff_ffff;
-/// Room for answers at the beginning: more than those of most point reads and short ranges.
+/// Initial buffer for answers: most point reads and short ranges fit.
 const BUFFER_BYTES: usize = 16 << 10;
-/// Room beyond which an empty buffer shrinks again, so that one large row does not stay for ever.
+/// Size above which an empty buffer shrinks, so that one large row does not stay for ever.
 const LARGE_BYTES: usize = 4 << 20;
-
-/// A connected socket.
-#[derive(Debug)]
-pub(super) enum Socket {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Socket {
-    /// Connects to `address`.
-    pub(super) fn connect(address: &Address) -> io::Result<Self> {
-        match address {
-            Address::Socket(path) => UnixStream::connect(path).map(Self::Unix),
-            Address::Tcp { host, port } => {
-                let stream = TcpStream::connect((host.as_str(), *port))?;
-                stream.set_nodelay(true)?;
-                Ok(Self::Tcp(stream))
-            }
-        }
-    }
-
-    /// Returns whether nobody but root can listen to what passes.
-    pub(super) const fn is_secure(&self) -> bool {
-        matches!(self, Self::Unix(_))
-    }
-
-    fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
-        match self {
-            Self::Unix(stream) => stream.set_read_timeout(patience),
-            Self::Tcp(stream) => stream.set_read_timeout(patience),
-        }
-    }
-}
-
-impl Read for Socket {
-    #[inline]
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.read(buffer),
-            Self::Tcp(stream) => stream.read(buffer),
-        }
-    }
-}
-
-impl AsFd for Socket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Unix(stream) => stream.as_fd(),
-            Self::Tcp(stream) => stream.as_fd(),
-        }
-    }
-}
-
-impl Write for Socket {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.write(bytes),
-            Self::Tcp(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Packets over a connection `S`, a socket or, in tests, bytes.
 #[derive(Debug)]
 pub(super) struct Packets<S> {
     pub(super) socket: S,
-    /// Requests not sent yet: each a header and its payload.
+    /// Unsent requests: each a header and its payload.
     request: Vec<u8>,
-    /// Where the request in hand begins.
+    /// Start of the current request.
     start: usize,
-    /// What was read; `unread` of it has not been looked at.
+    /// Received bytes; `unread` is the part not yet parsed.
     buffer: Vec<u8>,
     unread: Range<usize>,
-    /// A payload that came in several packets.
+    /// A payload joined from several packets.
     joined: Vec<u8>,
-    /// Number of the next packet of this exchange.
+    /// Sequence number of the next packet of this exchange.
     number: u8,
 }
 
 impl Packets<Socket> {
-    /// Sets how long a read waits; `None` is for ever.
-    pub(super) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
-        self.socket.set_patience(patience)
+    /// Sets the read timeout; `None` waits for ever.
+    pub(super) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.socket.set_read_timeout(timeout)
     }
 
-    /// Sends the requests that are kept, unless an answer is here to be read before.
+    /// Sends queued requests, unless an answer is already received.
     #[inline]
-    pub(super) fn send_ahead(&mut self) -> io::Result<()> {
+    pub(super) fn send_queued(&mut self) -> io::Result<()> {
         if !self.request.is_empty() && self.unread.is_empty() {
             let Self { socket, request, buffer, unread, .. } = self;
             server::write_and_take(socket, request, |socket| read_more(socket, buffer, unread))?;
@@ -119,7 +50,7 @@ impl Packets<Socket> {
     }
 }
 
-/// Reads once, behind what is unread already.
+/// Reads once, appending to the unread bytes.
 #[cold]
 fn read_more(
     socket: &mut impl Read,
@@ -145,7 +76,7 @@ fn read_more(
 }
 
 impl<S: Read + Write> Packets<S> {
-    /// Returns a connection without anything read or written.
+    /// Returns empty buffers over `socket`.
     pub(super) fn new(socket: S) -> Self {
         Self {
             socket,
@@ -158,7 +89,7 @@ impl<S: Read + Write> Packets<S> {
         }
     }
 
-    /// Begins the request that starts an exchange; its payload is appended to what is returned.
+    /// Begins the first request of an exchange; its payload is appended to the result.
     #[inline]
     pub(super) fn request(&mut self) -> &mut Vec<u8> {
         self.number = 0;
@@ -173,26 +104,26 @@ impl<S: Read + Write> Packets<S> {
         &mut self.request
     }
 
-    /// Takes the request in hand back.
+    /// Discards the current request.
     #[cold]
-    pub(super) fn forget(&mut self) {
+    pub(super) fn discard_request(&mut self) {
         self.request.truncate(self.start);
     }
 
-    /// Ends the request in hand, which is then sent with others; `false`, and it is taken back,
-    /// when it is longer than a packet can be.
+    /// Queues the current request; discards it and returns `false` when it is longer than a
+    /// packet can be.
     #[inline]
-    pub(super) fn keep(&mut self) -> bool {
+    pub(super) fn enqueue(&mut self) -> bool {
         let bytes = self.request.len() - self.start - HEADER_BYTES;
         if bytes >= WHOLE_BYTES {
-            self.forget();
+            self.discard_request();
             return false;
         }
         self.request[self.start..][..HEADER_BYTES].copy_from_slice(&header(bytes, self.number));
         true
     }
 
-    /// Sends the request, alone, in one write, unless it is longer than a packet can be.
+    /// Sends the current request in one write, unless it is longer than a packet can be.
     #[inline]
     pub(super) fn send(&mut self) -> io::Result<()> {
         let bytes = self.request.len() - HEADER_BYTES;
@@ -225,7 +156,7 @@ impl<S: Read + Write> Packets<S> {
         Ok(())
     }
 
-    /// Returns whether something was read and not looked at.
+    /// Returns whether received bytes are unread.
     #[inline]
     pub(super) fn has_unread(&self) -> bool {
         !self.unread.is_empty()
@@ -246,7 +177,7 @@ impl<S: Read + Write> Packets<S> {
         Ok(&self.buffer[start..start + bytes])
     }
 
-    /// Skips that many packets.
+    /// Skips packets.
     #[inline]
     pub(super) fn skip(&mut self, packets: u64) -> io::Result<()> {
         for _ in 0..packets {
@@ -256,7 +187,7 @@ impl<S: Read + Write> Packets<S> {
         Ok(())
     }
 
-    /// Reads until the next packet is there, and returns the length of its payload, which begins
+    /// Reads until the next packet is complete; returns the length of its payload, which begins
     /// at `unread`.
     #[inline]
     fn fetch(&mut self) -> io::Result<usize> {
@@ -329,12 +260,12 @@ fn header(bytes: usize, number: u8) -> [u8; HEADER_BYTES] {
 pub(super) mod tests {
     use super::*;
 
-    /// What a server says, and what it was told.
+    /// A scripted server: its output, and the requests written to it.
     #[derive(Debug, Default)]
     pub(in super::super) struct Script {
-        pub(in super::super) says: Vec<u8>,
+        pub(in super::super) input: Vec<u8>,
         pub(in super::super) at: usize,
-        pub(in super::super) told: Vec<u8>,
+        pub(in super::super) written: Vec<u8>,
         pub(in super::super) writes: usize,
         /// Most bytes of one read; 0 is no limit.
         pub(in super::super) most: usize,
@@ -343,8 +274,8 @@ pub(super) mod tests {
     impl Read for Script {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let most = if self.most == 0 { usize::MAX } else { self.most };
-            let bytes = buffer.len().min(self.says.len() - self.at).min(most);
-            buffer[..bytes].copy_from_slice(&self.says[self.at..self.at + bytes]);
+            let bytes = buffer.len().min(self.input.len() - self.at).min(most);
+            buffer[..bytes].copy_from_slice(&self.input[self.at..self.at + bytes]);
             self.at += bytes;
             Ok(bytes)
         }
@@ -352,7 +283,7 @@ pub(super) mod tests {
 
     impl Write for Script {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.told.extend_from_slice(bytes);
+            self.written.extend_from_slice(bytes);
             self.writes += 1;
             Ok(bytes.len())
         }
@@ -362,14 +293,14 @@ pub(super) mod tests {
         }
     }
 
-    /// Returns a connection to a server that says these payloads, each in a packet.
+    /// Returns a connection to a server that sends these payloads, each in a packet.
     pub(in super::super) fn scripted(payloads: &[&[u8]]) -> Packets<Script> {
-        let mut says = Vec::new();
+        let mut input = Vec::new();
         for (number, payload) in (1u8..).zip(payloads) {
-            says.extend_from_slice(&header(payload.len(), number));
-            says.extend_from_slice(payload);
+            input.extend_from_slice(&header(payload.len(), number));
+            input.extend_from_slice(payload);
         }
-        Packets::new(Script { says, ..Script::default() })
+        Packets::new(Script { input, ..Script::default() })
     }
 
     #[test]
@@ -377,25 +308,25 @@ pub(super) mod tests {
         let mut packets = scripted(&[]);
         packets.request().extend_from_slice(b"\x03SELECT 1");
         packets.send().unwrap();
-        assert_eq!(packets.socket.told, b"\x09\0\0\0\x03SELECT 1");
+        assert_eq!(packets.socket.written, b"\x09\0\0\0\x03SELECT 1");
         packets.reply().push(b'x');
         packets.send().unwrap();
-        assert_eq!(packets.socket.told[13..], *b"\x01\0\0\x01x");
+        assert_eq!(packets.socket.written[13..], *b"\x01\0\0\x01x");
         assert_eq!(packets.socket.writes, 2);
     }
 
     #[test]
-    fn requests_that_are_kept_lie_one_behind_the_other() {
+    fn queued_requests_are_contiguous() {
         let mut packets = scripted(&[]);
         packets.request().extend_from_slice(b"\x03one");
-        assert!(packets.keep());
-        packets.request().extend_from_slice(b"\x03taken back");
-        packets.forget();
+        assert!(packets.enqueue());
+        packets.request().extend_from_slice(b"\x03discarded");
+        packets.discard_request();
         let long = packets.request();
         long.resize(long.len() + WHOLE_BYTES, 0);
-        assert!(!packets.keep(), "too long to go with others");
+        assert!(!packets.enqueue(), "too long to go with others");
         packets.request().extend_from_slice(b"\x03two");
-        assert!(packets.keep());
+        assert!(packets.enqueue());
         assert_eq!(packets.request, b"\x04\0\0\0\x03one\x04\0\0\0\x03two");
     }
 
@@ -420,9 +351,9 @@ pub(super) mod tests {
             let mut packets = scripted(&[]);
             packets.request().extend_from_slice(&payload);
             packets.send().unwrap();
-            let told = std::mem::take(&mut packets.socket.told);
-            assert_eq!(told.len(), bytes + HEADER_BYTES * (1 + bytes / WHOLE_BYTES));
-            let mut packets = Packets::new(Script { says: told, ..Script::default() });
+            let written = std::mem::take(&mut packets.socket.written);
+            assert_eq!(written.len(), bytes + HEADER_BYTES * (1 + bytes / WHOLE_BYTES));
+            let mut packets = Packets::new(Script { input: written, ..Script::default() });
             assert!(packets.next().unwrap() == payload, "{bytes} bytes");
             assert!(packets.next().is_err());
         }

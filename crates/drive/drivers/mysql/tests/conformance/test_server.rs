@@ -1,4 +1,4 @@
-//! Servers that tests start.
+//! Servers started by tests.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use model::{Durability, Endpoint, Options, Settings};
 use server::{Kind, Running, ServerError, ServerPlacement, Start};
 use tempfile::TempDir;
 
-/// Time a server of a test has to answer, on a busy machine.
+/// Readiness timeout on a busy machine.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// A server, stopped when dropped.
@@ -27,8 +27,8 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// Returns the build, or prints why there is none.
-    #[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+    /// Returns the build, or prints why it is missing.
+    #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
     pub(crate) fn get(name: &str) -> Option<Self> {
         let kind = if name.starts_with("mariadb") { KIND_MARIADB } else { KIND_MYSQL };
         match supply::testing::server(name) {
@@ -40,8 +40,8 @@ impl Build {
         }
     }
 
-    /// Returns the build when the cache has it already, or prints that it has not.
-    #[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+    /// Returns the build if it is cached, or prints that it is not.
+    #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
     pub(crate) fn cached(name: &str) -> Option<Self> {
         let home = std::env::home_dir().unwrap_or_default();
         let note = home.join(".cache/assay/engines").join(name.replace('@', "/"));
@@ -54,13 +54,13 @@ impl Build {
 
     /// Starts it with these options, its data in a directory of its own.
     ///
-    /// What a set-up yields is kept with the tests' programs: it takes MySQL some seconds.
+    /// Set-up templates are stored with the tests' programs: set-up takes MySQL seconds.
     pub(crate) fn start(&self, options: &[(&str, &str)]) -> Result<Server, ServerError> {
         let dir = tempfile::tempdir().expect("a directory can be made");
         self.start_in(dir, Durability::None, options)
     }
 
-    /// Starts it on what lies in that directory.
+    /// Starts it on an existing directory.
     pub(crate) fn start_in(
         &self,
         dir: TempDir,
@@ -92,7 +92,7 @@ impl Server {
         self.kind
     }
 
-    /// Kills it and starts it again on what it has left.
+    /// Kills it and restarts it on the same directory.
     pub(crate) fn crash(
         self,
         build: &Build,

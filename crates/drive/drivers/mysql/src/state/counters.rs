@@ -1,15 +1,14 @@
-//! Which of the server's counters mean the same as which metric.
+//! Mapping of server counters to common metrics.
 
-/// Counters of a metric, added up; of several lines the first whose counters are all told.
-pub(super) type Line = (&'static str, &'static [&'static str]);
+/// Counters summed to a metric; of several lines the first complete one counts.
+pub(super) type CounterSum = (&'static str, &'static [&'static str]);
 
-/// What counts for `InnoDB`, by names of status variables and, after `metric:`, of
-/// `innodb_metrics`.
+/// Metrics of `InnoDB`, by status variable and, after `metric:`, by name in `innodb_metrics`.
 ///
 /// Source: MySQL's reference manual, "Server Status Variables" and "InnoDB INFORMATION_SCHEMA
 /// Metrics Table".
 #[rustfmt::skip]
-pub(super) const INNODB: &[Line] = &[
+pub(super) const INNODB: &[CounterSum] = &[
     ("engine_wal_write_bytes", &["innodb_os_log_written"]),
     ("engine_fsyncs", &["innodb_data_fsyncs"]),
     ("engine_rollbacks", &["com_rollback"]),
@@ -21,11 +20,11 @@ pub(super) const INNODB: &[Line] = &[
     ("engine_garbage_rows", &["innodb_history_list_length"]),
 ];
 
-/// What counts for `MyRocks`.
+/// Metrics of `MyRocks`, by status variable.
 ///
 /// Source: MariaDB's documentation, "MyRocks Status Variables".
 #[rustfmt::skip]
-pub(super) const MYROCKS: &[Line] = &[
+pub(super) const MYROCKS: &[CounterSum] = &[
     ("engine_cache_hits", &["rocksdb_block_cache_hit"]),
     ("engine_cache_misses", &["rocksdb_block_cache_miss"]),
     ("engine_wal_write_bytes", &["rocksdb_wal_bytes"]),
@@ -40,7 +39,7 @@ pub(super) const MYROCKS: &[Line] = &[
     ("engine_rollbacks", &["com_rollback"]),
 ];
 
-/// Counters kept under their own names: what explains a result beside the metrics.
+/// Counters stored under their own names, to explain results.
 pub(super) const OWN: &[&str] = &[
     "binlog_commits",
     "binlog_group_commits",
@@ -109,7 +108,7 @@ pub(super) const OWN: &[&str] = &[
     "threads_created",
 ];
 
-/// Metrics of `innodb_metrics` that are asked for; those not enabled tell nothing.
+/// Queried names of `innodb_metrics`; disabled ones return nothing.
 pub(super) const METRICS: &[&str] = &[
     "adaptive_hash_searches",
     "adaptive_hash_searches_btree",

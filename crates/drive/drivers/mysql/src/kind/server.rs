@@ -1,4 +1,4 @@
-//! The two kinds of server.
+//! The server kinds MySQL and MariaDB.
 
 use std::path::Path;
 
@@ -9,44 +9,44 @@ use server::{Kind, ServerSpec, Site, Stop, Task};
 use super::bootstrap;
 use super::configuration::{Configuration, canonical};
 use super::layout::Layout;
-use super::refusal;
 use super::release::{Flavour, Release};
-use super::settings::{Server, refuse_broken_promise};
+use super::settings::{Server, reject_weaker_durability};
+use super::startup_error;
 use crate::wire::Connection;
 
 /// MySQL, 5.6 to 9.
-pub static KIND_MYSQL: &dyn Kind = &Serving(Flavour::Mysql);
+pub static KIND_MYSQL: &dyn Kind = &MysqlKind(Flavour::Mysql);
 /// MariaDB, with InnoDB or `MyRocks`.
-pub static KIND_MARIADB: &dyn Kind = &Serving(Flavour::Mariadb);
+pub static KIND_MARIADB: &dyn Kind = &MysqlKind(Flavour::Mariadb);
 
 /// Name of the socket in its directory.
 const SOCKET: &str = "mysql.sock";
-/// The user every set-up leaves, without a password.
+/// The user that every set-up creates, without a password.
 const USER: &str = "root";
 /// The database of tables.
 const DATABASE: &str = "assay";
 /// Digits of a binary log's number.
 const BINLOG_DIGITS: usize = 6;
-/// First version of each that is known to work.
+/// Oldest supported version of each.
 const OLDEST: [(Flavour, Release); 2] =
     [(Flavour::Mysql, Release(5, 6, 0)), (Flavour::Mariadb, Release(10, 5, 0))];
 
-struct Serving(Flavour);
+struct MysqlKind(Flavour);
 
-impl Serving {
-    /// Returns which server is asked for.
-    fn server(&self, ask: &ServerSpec<'_>) -> Result<Server, EngineError> {
-        let Some(release) = Release::find(ask.version) else {
-            let reason = if ask.version.is_empty() { "nothing" } else { ask.version };
-            let program = ask.program.display();
-            let text = format!("{program} --version tells no version, but: {reason}");
+impl MysqlKind {
+    /// Returns the flavour and version, checked.
+    fn server(&self, spec: &ServerSpec<'_>) -> Result<Server, EngineError> {
+        let Some(release) = Release::find(spec.version) else {
+            let reason = if spec.version.is_empty() { "nothing" } else { spec.version };
+            let program = spec.program.display();
+            let text = format!("{program} --version prints no version, but: {reason}");
             return Err(EngineError::Fatal(text));
         };
         let Self(flavour) = *self;
-        let is_mariadb = ask.version.contains("MariaDB");
+        let is_mariadb = spec.version.contains("MariaDB");
         if is_mariadb != (flavour == Flavour::Mariadb) {
             let other = if is_mariadb { Flavour::Mariadb } else { Flavour::Mysql };
-            let text = format!("this is {}: name the engine `{}`", ask.version, other.name());
+            let text = format!("this is {}: name the engine `{}`", spec.version, other.name());
             return Err(EngineError::Unsupported(text));
         }
         match OLDEST.iter().find(|(known, _)| *known == flavour) {
@@ -59,20 +59,20 @@ impl Serving {
         }
     }
 
-    /// Returns the whole configuration that is asked for.
+    /// Returns the complete configuration of `spec`.
     fn configuration(
         &self,
         server: Server,
-        ask: &ServerSpec<'_>,
+        spec: &ServerSpec<'_>,
     ) -> Result<Configuration, EngineError> {
-        let options = own(ask.options);
-        refuse_broken_promise(ask.settings.durability, &options)?;
+        let options = own(spec.options);
+        reject_weaker_durability(spec.settings.durability, &options)?;
         let engine = options.iter().find(|(name, _)| canonical(name) == "default_storage_engine");
         let is_myrocks = engine.is_some_and(|(_, value)| value.eq_ignore_ascii_case("rocksdb"));
         let mut configuration = Configuration::default();
-        places(server.flavour, ask, &mut configuration);
+        set_paths(server.flavour, spec, &mut configuration);
         server.defaults(&mut configuration);
-        server.settings(ask.settings, is_myrocks, &mut configuration);
+        server.settings(spec.settings, is_myrocks, &mut configuration);
         configuration.overlay(&options)?;
         let log_bin = configuration.get("log_bin").is_some_and(|value| !value.is_empty());
         if log_bin && configuration.get("server_id").is_none() {
@@ -82,16 +82,16 @@ impl Serving {
     }
 }
 
-/// Returns the options without those that are the driver's.
+/// Returns the options without Assay's own.
 fn own(options: &model::Options) -> model::Options {
-    options.iter().filter(|(name, _)| !name.starts_with(crate::config::OURS)).collect()
+    options.iter().filter(|(name, _)| !name.starts_with(crate::config::OWN_PREFIX)).collect()
 }
 
-/// Sets where everything lies and who is let in.
-pub(super) fn places(flavour: Flavour, ask: &ServerSpec<'_>, to: &mut Configuration) {
-    let layout = Layout::around(ask.program);
+/// Sets paths and disables the network.
+pub(super) fn set_paths(flavour: Flavour, spec: &ServerSpec<'_>, to: &mut Configuration) {
+    let layout = Layout::around(spec.program);
     let text = |path: &Path| path.display().to_string();
-    let site = ask.site;
+    let site = spec.site;
     to.set("basedir", text(&layout.base));
     to.set("datadir", text(&site.data));
     to.set("tmpdir", text(&site.temporary));
@@ -109,7 +109,7 @@ pub(super) fn places(flavour: Flavour, ask: &ServerSpec<'_>, to: &mut Configurat
     }
 }
 
-impl Kind for Serving {
+impl Kind for MysqlKind {
     fn engine(&self) -> &'static str {
         self.0.name()
     }
@@ -118,19 +118,19 @@ impl Kind for Serving {
         Layout::around(program).environment()
     }
 
-    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
-        let server = self.server(ask)?;
-        bootstrap::tasks(server, ask, &self.configuration(server, ask)?)
+    fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
+        let server = self.server(spec)?;
+        bootstrap::tasks(server, spec, &self.configuration(server, spec)?)
     }
 
-    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError> {
-        let server = self.server(ask)?;
-        let configuration = self.configuration(server, ask)?;
-        let file = ask.site.log.with_file_name("my.cnf");
+    fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
+        let server = self.server(spec)?;
+        let configuration = self.configuration(server, spec)?;
+        let file = spec.site.log.with_file_name("my.cnf");
         Ok(Task {
-            program: ask.program.to_owned(),
+            program: spec.program.to_owned(),
             arguments: vec![format!("--defaults-file={}", file.display())],
-            environment: Layout::around(ask.program).environment(),
+            environment: Layout::around(spec.program).environment(),
             files: vec![(file, configuration.text())],
             ..Task::default()
         })
@@ -146,7 +146,7 @@ impl Kind for Serving {
         }
     }
 
-    /// Also makes the database, which a set-up cannot in every version.
+    /// Also creates the database, which set-up cannot in every version.
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
         let without = Endpoint { database: String::new(), ..endpoint.clone() };
         let mut connection = Connection::open(&without)?;
@@ -159,8 +159,8 @@ impl Kind for Serving {
         Stop::Terminate
     }
 
-    fn refusal(&self, log: &str) -> EngineError {
-        refusal::read(log)
+    fn startup_error(&self, log: &str) -> EngineError {
+        startup_error::read(log)
     }
 
     fn is_log(&self, path: &Path) -> bool {
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    fn served(kind: &dyn Kind, version: &str, options: &Options) -> Result<Task, EngineError> {
+    fn serve_task(kind: &dyn Kind, version: &str, options: &Options) -> Result<Task, EngineError> {
         let (site, settings) = (site(), Settings::default());
         let program = Path::new("/e/bin/mysqld");
         kind.serve(&ServerSpec { program, version, site: &site, settings: &settings, options })
@@ -210,7 +210,7 @@ mod tests {
     fn a_server_is_started_with_a_file_of_its_own() {
         let options = [("default-storage-engine", "ROCKSDB"), ("assay.protocol", "text")];
         let options = options.into_iter().collect();
-        let task = served(KIND_MARIADB, "Ver 10.11.6-MariaDB", &options).unwrap();
+        let task = serve_task(KIND_MARIADB, "Ver 10.11.6-MariaDB", &options).unwrap();
         assert_eq!(task.arguments, ["--defaults-file=/s/my.cnf"]);
         let text = &task.files[0].1;
         for line in [
@@ -223,22 +223,25 @@ mod tests {
         }
         assert!(!text.contains("assay.protocol"), "{text}");
         let binlog = [("log-bin", "bl")].into_iter().collect();
-        let text = &served(KIND_MYSQL, "Ver 8.0.31", &binlog).unwrap().files[0].1;
+        let text = &serve_task(KIND_MYSQL, "Ver 8.0.31", &binlog).unwrap().files[0].1;
         assert!(text.contains("\nserver_id=1\n") && !text.contains("skip_log_bin"), "{text}");
     }
 
     #[test]
-    fn the_wrong_server_is_told() {
+    fn wrong_server_is_reported() {
         let options = Options::new();
-        let told = |kind, version| served(kind, version, &options).unwrap_err().to_string();
-        assert!(told(KIND_MYSQL, "Ver 10.11.6-MariaDB").contains("name the engine `mariadb`"));
-        assert!(told(KIND_MARIADB, "Ver 8.0.31").contains("name the engine `mysql`"));
-        assert!(told(KIND_MYSQL, "Ver 5.5.60").contains("mysql before 5.6"));
-        assert!(told(KIND_MYSQL, "").contains("tells no version"));
+        let error_text =
+            |kind, version| serve_task(kind, version, &options).unwrap_err().to_string();
+        assert!(
+            error_text(KIND_MYSQL, "Ver 10.11.6-MariaDB").contains("name the engine `mariadb`")
+        );
+        assert!(error_text(KIND_MARIADB, "Ver 8.0.31").contains("name the engine `mysql`"));
+        assert!(error_text(KIND_MYSQL, "Ver 5.5.60").contains("mysql before 5.6"));
+        assert!(error_text(KIND_MYSQL, "").contains("prints no version"));
     }
 
     #[test]
-    fn logs_are_told_from_data() {
+    fn logs_are_distinguished_from_data() {
         for (path, is_log) in [
             ("ib_logfile0", true),
             ("#innodb_redo/#ib_redo7", true),

@@ -1,4 +1,4 @@
-//! A server with a database for each claim.
+//! A test server with a database per claim.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,22 +9,22 @@ use model::{DataShape, Endpoint, Op, OpKind, Outcome, Settings};
 use server::Kind;
 use tempfile::TempDir;
 
-use crate::started::Server;
+use crate::test_server::Server;
 
 /// A server, and the driver that connects to it.
-pub(crate) struct Place {
+pub(crate) struct Fixture {
     pub(crate) endpoint: Endpoint,
     pub(crate) driver: Box<dyn Driver>,
     kind: &'static dyn Kind,
     next: AtomicU32,
 }
 
-impl Place {
+impl Fixture {
     pub(crate) fn new(server: &Server, driver: Box<dyn Driver>) -> Self {
         Self { endpoint: server.endpoint(), driver, kind: server.kind(), next: AtomicU32::new(0) }
     }
 
-    /// Returns what opens a fresh database in a fresh directory.
+    /// Returns the spec of a fresh database in a fresh directory.
     pub(crate) fn fresh(&self, application: Option<Application>) -> (OpenSpec, TempDir) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let endpoint = Endpoint { database: format!("live{number}"), ..self.endpoint.clone() };
@@ -49,8 +49,8 @@ impl Place {
     }
 }
 
-/// A row as it was kept: its first field as text, and the row.
-pub(crate) type Kept = (String, Vec<u8>);
+/// A stored row: its first field as text, and the row.
+pub(crate) type StoredRow = (String, Vec<u8>);
 
 /// Calls a procedure of that number for the first table.
 pub(crate) fn call(
@@ -58,13 +58,13 @@ pub(crate) fn call(
     (procedure, kind): (u16, OpKind),
     arguments: &[Argument],
     bytes: &[u8],
-) -> Result<(Outcome, u64, Vec<Kept>), EngineError> {
+) -> Result<(Outcome, u64, Vec<StoredRow>), EngineError> {
     let mut rows = Rows::new();
     rows.clear(true);
     let call = Call { procedure, kind, table: 0, arguments, bytes };
     let outcome = session.execute(&Op::Call(call), &mut rows)?;
-    let kept = rows
+    let stored = rows
         .stored()
         .map(|(key, row)| (String::from_utf8(key.to_vec()).expect("a text"), row.to_vec()));
-    Ok((outcome, rows.count(), kept.collect()))
+    Ok((outcome, rows.count(), stored.collect()))
 }
