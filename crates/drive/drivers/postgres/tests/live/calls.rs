@@ -1,12 +1,12 @@
-//! Calling procedures, and logging in like somebody who does not own the server.
+//! Procedure calls and foreign logins for the tests.
 
 use engine::{ApplicationSetup, EngineError, OpenSpec, Rows, Session};
 use model::{Argument, Call, Endpoint, Op, OpKind, Outcome};
 
-use crate::saying::{application, procedure};
-use crate::started::{Started, open};
+use crate::application::{application, procedure};
+use crate::test_server::{TestServer, open};
 
-/// Returns an application whose procedures are statements without values.
+/// Returns an application of statements without values.
 pub(crate) fn statements(statements: &[&str]) -> ApplicationSetup {
     let define = |text: &&str| procedure(OpKind::Define, &[*text], (0, 0, 0));
     let procedures = statements.iter().map(define).collect();
@@ -30,12 +30,12 @@ pub(crate) fn just_call(session: &mut dyn Session, procedure: u16) -> Result<Out
     call(session, (procedure, 0), (&[], b""), &mut Rows::new())
 }
 
-/// Returns how to log in as to a server that others have started.
-pub(crate) fn foreign(server: &Started, user: &str) -> Endpoint {
+/// Returns the endpoint of the server as a foreign one.
+pub(crate) fn foreign(server: &TestServer, user: &str) -> Endpoint {
     Endpoint { user: user.to_owned(), is_foreign: true, ..server.endpoint() }
 }
 
 /// Returns the error of opening `spec`.
-pub(crate) fn refused(spec: &OpenSpec) -> EngineError {
-    open(spec).err().expect("it is refused")
+pub(crate) fn open_error(spec: &OpenSpec) -> EngineError {
+    open(spec).err().expect("opening fails")
 }

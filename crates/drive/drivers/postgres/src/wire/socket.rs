@@ -1,4 +1,4 @@
-//! The two kinds of connection.
+//! A connected unix or TCP socket.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -9,23 +9,22 @@ use std::time::Duration;
 
 use model::Address;
 
-/// Longest wait for a connection and for each answer of the login: a server that takes longer
-/// is not there.
+/// Timeout of connecting and of each read of the login.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// The port in a socket's name when only its directory is given.
+/// Port in a socket's name when only its directory is given.
 ///
 /// Source: Postgres' documentation, "Connections and Authentication", `port`.
 const DEFAULT_PORT: u16 = 5432;
 
 /// A connected socket.
 #[derive(Debug)]
-pub(super) enum Stream {
+pub(super) enum Socket {
     Unix(UnixStream),
     Tcp(TcpStream),
 }
 
-impl Stream {
-    /// Connects; reads time out until [`Stream::wait_forever`].
+impl Socket {
+    /// Connects; reads time out until [`Socket::clear_read_timeout`].
     pub(super) fn connect(address: &Address) -> io::Result<Self> {
         match address {
             Address::Socket(path) => {
@@ -50,8 +49,8 @@ impl Stream {
         }
     }
 
-    /// Lets reads take as long as a statement does.
-    pub(super) fn wait_forever(&self) -> io::Result<()> {
+    /// Removes the read timeout: statements may take long.
+    pub(super) fn clear_read_timeout(&self) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_read_timeout(None),
             Self::Tcp(stream) => stream.set_read_timeout(None),
@@ -68,7 +67,7 @@ impl Stream {
     }
 }
 
-impl Read for Stream {
+impl Read for Socket {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
@@ -78,7 +77,7 @@ impl Read for Stream {
     }
 }
 
-impl AsFd for Stream {
+impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Unix(stream) => stream.as_fd(),
@@ -87,7 +86,7 @@ impl AsFd for Stream {
     }
 }
 
-/// Returns the socket itself where only its directory is named.
+/// Returns the socket file, also for its directory.
 fn socket_file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(format!(".s.PGSQL.{DEFAULT_PORT}")) } else { path.to_owned() }
 }

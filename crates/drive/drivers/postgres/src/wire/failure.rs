@@ -1,40 +1,40 @@
-//! How a request fails: the server's complaint, or the loss of the connection.
+//! Failures of a request: an error response or a lost connection.
 
 use std::fmt;
 use std::io;
 
-/// A failure the server tells.
+/// An `ErrorResponse` of the server.
 ///
 /// Source: Postgres' documentation, "Error and Notice Message Fields".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Complaint {
+pub(crate) struct ErrorResponse {
     /// SQLSTATE: five letters or digits.
     pub(crate) code: String,
-    /// What is wrong, in one line.
+    /// The message, one line.
     pub(crate) message: String,
-    /// More about it; empty when there is none.
+    /// The detail; may be empty.
     pub(crate) detail: String,
-    /// What to do about it; empty when there is none.
+    /// The hint; may be empty.
     pub(crate) hint: String,
 }
 
-impl Complaint {
-    /// Reads the body of an error response.
+impl ErrorResponse {
+    /// Parses the body of an error response.
     #[cold]
     pub(super) fn parse(body: &[u8]) -> Self {
-        let mut complaint = Self::default();
+        let mut error_response = Self::default();
         for field in body.split(|byte| *byte == 0) {
             let Some((kind, text)) = field.split_first() else { continue };
             let text = String::from_utf8_lossy(text).into_owned();
             match kind {
-                b'C' => complaint.code = text,
-                b'M' => complaint.message = text,
-                b'D' => complaint.detail = text,
-                b'H' => complaint.hint = text,
+                b'C' => error_response.code = text,
+                b'M' => error_response.message = text,
+                b'D' => error_response.detail = text,
+                b'H' => error_response.hint = text,
                 _ => {}
             }
         }
-        complaint
+        error_response
     }
 
     /// Returns whether the code begins with `class`.
@@ -43,7 +43,7 @@ impl Complaint {
     }
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for ErrorResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.message)?;
         for more in [&self.detail, &self.hint] {
@@ -55,14 +55,14 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// Why a request was not done.
+/// Failure of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The server says so; the connection goes on.
-    Told(Box<Complaint>),
-    /// The connection is gone or cannot be used any more.
+    /// The server rejected it; the connection is good.
+    Refused(Box<ErrorResponse>),
+    /// The connection is lost or unusable.
     Lost(String),
-    /// It cannot be done here: the request cannot be said, or the login not be answered.
+    /// The request cannot be encoded, or the login method is not supported.
     Impossible(String),
 }
 
@@ -76,8 +76,8 @@ impl From<io::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Told(complaint) => complaint.fmt(f),
-            Self::Lost(words) | Self::Impossible(words) => f.write_str(words),
+            Self::Refused(error_response) => error_response.fmt(f),
+            Self::Lost(reason) | Self::Impossible(reason) => f.write_str(reason),
         }
     }
 }
@@ -87,11 +87,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fields_of_an_error_are_read() {
+    fn error_fields_are_parsed() {
         let body = b"SFEHLER\0VERROR\0C23505\0Mduplicate key\0DKey (k)=(1) exists.\0Fx.c\0\0";
-        let complaint = Complaint::parse(body);
-        assert_eq!(complaint.to_string(), "duplicate key; Key (k)=(1) exists. (SQLSTATE 23505)");
-        assert!(complaint.is("23") && !complaint.is("40"));
-        assert_eq!(Complaint::parse(b"").code, "");
+        let error_response = ErrorResponse::parse(body);
+        assert_eq!(
+            error_response.to_string(),
+            "duplicate key; Key (k)=(1) exists. (SQLSTATE 23505)"
+        );
+        assert!(error_response.is("23") && !error_response.is("40"));
+        assert_eq!(ErrorResponse::parse(b"").code, "");
     }
 }

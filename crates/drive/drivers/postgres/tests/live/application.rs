@@ -1,4 +1,4 @@
-//! Applications made of text.
+//! Test applications parsed from text.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use engine::ApplicationSetup;
 use model::sql::{Copies, Draw, Part, PerDialect, Procedure, Statement, Table};
 use model::{Application, OpKind};
 
-/// Reads a statement: `{table}` is the table, `{0}` an argument, `{rows:...:}` the rows, in which
+/// Parses a statement: `{table}` is the table, `{0}` an argument, `{rows:...:}` the rows, in which
 /// `{r0}` is a value of the row.
 fn statement(text: &str) -> Statement {
     Statement { parts: parts(text) }
@@ -15,8 +15,8 @@ fn statement(text: &str) -> Statement {
 fn parts(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut rest = text;
-    while let Some((words, after)) = rest.split_once('{') {
-        parts.push(Part::Text(words.to_owned()));
+    while let Some((text, after)) = rest.split_once('{') {
+        parts.push(Part::Text(text.to_owned()));
         let end = if after.starts_with("rows:") { ":}" } else { "}" };
         let (name, after) = after.split_once(end).expect("braces are closed");
         parts.push(match name {

@@ -1,21 +1,21 @@
-//! What the server sent, message by message.
+//! Receive buffer: splits the server's bytes into messages.
 
 use std::io::{self, Read};
 
 use postgres_protocol::message::backend::Header;
 
-/// Bytes asked of the socket at once: most answers are one read, and a scan few.
+/// Bytes per read: most answers are one read, and a scan few.
 const READ_BYTES: usize = 64 << 10;
-/// Bytes of a message's kind and length.
+/// Bytes of a message's tag and length.
 const HEADER_BYTES: usize = 5;
-/// Longest message taken, bytes: the server's own limit.
+/// Longest message accepted, bytes: the server's own limit.
 ///
 /// Source: Postgres' documentation, "Limits", field size.
 const MESSAGE_BYTES_MAX: usize = 1 << 30;
 
-/// Messages received and not yet read; its buffer grows to the longest and stays.
+/// Unread messages; the buffer grows to the longest and stays.
 #[derive(Debug)]
-pub(super) struct Inbox {
+pub(super) struct ReceiveBuffer {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -24,18 +24,18 @@ pub(super) struct Inbox {
 /// One message, still in the buffer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Message<'a> {
-    /// Its kind.
+    /// Its tag.
     pub(super) tag: u8,
-    /// What follows kind and length.
+    /// The payload after tag and length.
     pub(super) body: &'a [u8],
 }
 
-impl Inbox {
+impl ReceiveBuffer {
     pub(super) fn new() -> Self {
         Self { buffer: vec![0; READ_BYTES], start: 0, end: 0 }
     }
 
-    /// Returns the next message, reading from `stream` as often as it takes.
+    /// Returns the next message, reading from `stream` as needed.
     #[inline]
     pub(super) fn next(&mut self, stream: &mut impl Read) -> io::Result<Message<'_>> {
         let length = loop {
@@ -50,18 +50,18 @@ impl Inbox {
         Ok(Message { tag: message[0], body: &message[HEADER_BYTES..] })
     }
 
-    /// Returns whether nothing is here that was not read.
+    /// Returns whether no bytes are unread.
     #[inline]
     pub(super) const fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
-    /// Reads once, beside what is here already.
-    pub(super) fn take(&mut self, stream: &mut impl Read) -> io::Result<()> {
+    /// Reads once, appending to the unread bytes.
+    pub(super) fn read_once(&mut self, stream: &mut impl Read) -> io::Result<()> {
         self.fill(stream, self.end - self.start + 1)
     }
 
-    /// Returns the bytes of the next message, header included; `None` while that is not known.
+    /// Returns the length of the next message with its header; `None` while unknown.
     #[inline]
     fn length(&self) -> io::Result<Option<usize>> {
         let Some(header) = Header::parse(&self.buffer[self.start..self.end])? else {
@@ -69,8 +69,8 @@ impl Inbox {
         };
         let length = usize::try_from(header.len()).unwrap_or(usize::MAX);
         if length >= MESSAGE_BYTES_MAX {
-            let words = "a message longer than any of Postgres: is it one?";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+            let reason = "the message is too long: not a Postgres server?";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         Ok(Some(1 + length))
     }
@@ -94,8 +94,8 @@ impl Inbox {
             }
         };
         if read == 0 {
-            let words = "the server closed the connection";
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, words));
+            let reason = "the server closed the connection";
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
         }
         self.end += read;
         Ok(())
@@ -106,7 +106,7 @@ impl Inbox {
 mod tests {
     use super::*;
 
-    /// Gives its bytes in pieces of at most `step`.
+    /// A reader of at most `step` bytes at a time.
     struct Slow<'a> {
         bytes: &'a [u8],
         step: usize,
@@ -128,30 +128,30 @@ mod tests {
     }
 
     #[test]
-    fn messages_come_whole_however_the_socket_cuts_them() {
+    fn messages_are_reassembled_from_any_reads() {
         let long = vec![7; 3 * READ_BYTES + 11];
         let bytes =
             [message(b'2', b""), message(b'D', &long), message(b'Z', b"I"), message(b'D', &long)]
                 .concat();
         for step in [1, 3, 4096, READ_BYTES, usize::MAX] {
             let mut stream = Slow { bytes: &bytes, step };
-            let mut inbox = Inbox::new();
+            let mut receive_buffer = ReceiveBuffer::new();
             for expected in [(b'2', &b""[..]), (b'D', &long), (b'Z', b"I"), (b'D', &long)] {
-                let found = inbox.next(&mut stream).unwrap();
+                let found = receive_buffer.next(&mut stream).unwrap();
                 assert_eq!((found.tag, found.body.len()), (expected.0, expected.1.len()));
                 assert!(found.body == expected.1);
             }
-            let end = inbox.next(&mut stream).unwrap_err();
+            let end = receive_buffer.next(&mut stream).unwrap_err();
             assert_eq!(end.kind(), io::ErrorKind::UnexpectedEof);
         }
     }
 
     #[test]
-    fn what_is_no_postgres_is_told_from_a_message() {
-        let mut inbox = Inbox::new();
-        let error = inbox.next(&mut &b"HTTP/1.1 400 Bad Request"[..]).unwrap_err();
+    fn foreign_protocol_is_rejected() {
+        let mut receive_buffer = ReceiveBuffer::new();
+        let error = receive_buffer.next(&mut &b"HTTP/1.1 400 Bad Request"[..]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-        let error = inbox.next(&mut &b"E\0\0\0\x01"[..]).unwrap_err();
+        let error = receive_buffer.next(&mut &b"E\0\0\0\x01"[..]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 }

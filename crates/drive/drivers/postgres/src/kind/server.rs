@@ -1,4 +1,4 @@
-//! How a Postgres of our own is made, configured and started: releases 12 to 18.
+//! Set-up, configuration and start of Postgres 12 to 18.
 
 use std::path::{Path, PathBuf};
 
@@ -7,28 +7,28 @@ use engine::settings_check::{check_settings, refused};
 use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
-use crate::config::{OURS, protocol, refuse_broken_promise, synchronous_commit};
+use super::startup_error;
+use crate::config::{OWN_PREFIX, protocol, reject_weaker_durability, synchronous_commit};
 use crate::driver::{NAME, capabilities};
 use crate::error::failed;
-use crate::refusal;
 use crate::wire::Connection;
 
-/// The kind of server that Postgres is.
+/// The Postgres server kind.
 pub static KIND: PostgresKind = PostgresKind;
 
-/// Oldest release that is known to work here.
+/// Oldest supported release.
 const OLDEST: u32 = 12;
 /// First release that can bypass the page cache.
 ///
 /// Source: Postgres' documentation, release 16, "Developer Options", `debug_io_direct`.
 const DIRECT_IO_FROM: u32 = 16;
-/// First release that makes checksums of pages unless told not to.
+/// First release with page checksums by default.
 ///
 /// Source: Postgres' documentation, release notes of 18.
 const CHECKSUMS_FROM: u32 = 18;
-/// Connections allowed: 128 clients, each with a writer beside it, and what we ask with.
+/// Connections of an own server: 128 clients, each with a writer, and control connections.
 const CONNECTIONS_MAX: u32 = 300;
-/// Cache when nobody asks for another, KiB.
+/// Default cache, KiB.
 ///
 /// Source: Postgres' source, `initdb.c`: the most of a short list that the machine can give.
 const DEFAULT_CACHE_KIB: u64 = 128 << 10;
@@ -36,10 +36,10 @@ const DEFAULT_CACHE_KIB: u64 = 128 << 10;
 ///
 /// Source: Postgres' documentation, "Resource Consumption", `shared_buffers`.
 const CACHE_KIB_MIN: u64 = 128;
-/// The superuser that set-up makes, and the database that is always there.
+/// The superuser that set-up creates, and the default database.
 const USER: &str = "postgres";
 
-/// Options that say where the server's files, sockets and log are: Assay has its own places.
+/// Options of files, sockets and log, which Assay sets itself.
 const RESERVED: [&str; 19] = [
     "cluster_name",
     "config_file",
@@ -71,33 +71,33 @@ impl Kind for PostgresKind {
         NAME
     }
 
-    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
-        let major = major(ask)?;
-        check(ask, major)?;
-        let data = ask.site.data.display().to_string();
+    fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
+        let major = major(spec)?;
+        check_options(spec, major)?;
+        let data = spec.site.data.display().to_string();
         let mut arguments: Vec<_> = ["-D", &data, "-U", USER, "-A", "trust", "-E", "UTF8"]
             .into_iter()
             .chain(["--locale=C", "--no-sync"])
             .map(str::to_owned)
             .collect();
         if major >= CHECKSUMS_FROM {
-            // As the releases before: a series of releases compares like with like.
+            // As in earlier releases, so that a series of releases compares like with like.
             arguments.push("--no-data-checksums".to_owned());
         }
-        let program = ask.program.with_file_name("initdb");
+        let program = spec.program.with_file_name("initdb");
         Ok(vec![Task { program, arguments, environment: environment(), ..Task::default() }])
     }
 
-    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError> {
-        let major = major(ask)?;
-        check(ask, major)?;
-        let data = &ask.site.data;
+    fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
+        let major = major(spec)?;
+        check_options(spec, major)?;
+        let data = &spec.site.data;
         Ok(Task {
-            program: ask.program.to_owned(),
+            program: spec.program.to_owned(),
             arguments: vec!["-D".to_owned(), data.display().to_string()],
             environment: environment(),
             input: String::new(),
-            files: vec![(data.join("postgresql.conf"), configuration(ask, major))],
+            files: vec![(data.join("postgresql.conf"), configuration(spec, major))],
         })
     }
 
@@ -120,8 +120,8 @@ impl Kind for PostgresKind {
         Stop::Interrupt
     }
 
-    fn refusal(&self, log: &str) -> EngineError {
-        refusal::read(log)
+    fn startup_error(&self, log: &str) -> EngineError {
+        startup_error::read(log)
     }
 
     fn is_log(&self, path: &Path) -> bool {
@@ -137,72 +137,75 @@ fn socket(site: &Site) -> PathBuf {
     site.socket.join(format!(".s.PGSQL.{}", site.port))
 }
 
-/// What makes messages the same on every machine.
+/// Locale and time zone that make messages equal on every machine.
 fn environment() -> Vec<(String, String)> {
     vec![("LC_ALL".to_owned(), "C".to_owned()), ("TZ".to_owned(), "UTC".to_owned())]
 }
 
-/// Returns the release: 15 of `postgres (PostgreSQL) 15.10`.
-fn major(ask: &ServerSpec<'_>) -> Result<u32, EngineError> {
-    let mut words = ask.version.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-    let number = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-    let digits = number.and_then(|word| word.split(|c: char| !c.is_ascii_digit()).next());
+/// Parses the major version: 15 of `postgres (PostgreSQL) 15.10`.
+fn major(spec: &ServerSpec<'_>) -> Result<u32, EngineError> {
+    let mut tokens = spec.version.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let number = tokens.find(|token| token.starts_with(|c: char| c.is_ascii_digit()));
+    let digits = number.and_then(|token| token.split(|c: char| !c.is_ascii_digit()).next());
     match digits.and_then(|digits| digits.parse().ok()) {
         Some(major) if major >= OLDEST => Ok(major),
         _ => Err(EngineError::Unsupported(format!(
-            "{} says `{}`: a Postgres of release {OLDEST} or newer is needed",
-            ask.program.display(),
-            ask.version
+            "{} is `{}`: Postgres {OLDEST} or newer is required",
+            spec.program.display(),
+            spec.version
         ))),
     }
 }
 
-/// Refuses settings and options that this server lacks or that would break the set-up.
-fn check(ask: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
-    check_settings("Postgres", &capabilities(), ask.settings)?;
-    if ask.settings.direct_io && major < DIRECT_IO_FROM {
+/// Rejects settings and options that this server lacks or that would break the set-up.
+fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
+    check_settings("Postgres", &capabilities(), spec.settings)?;
+    if spec.settings.direct_io && major < DIRECT_IO_FROM {
         return Err(EngineError::Unsupported(format!(
             "direct_io: Postgres {major} always uses the page cache; {DIRECT_IO_FROM} and newer \
              can bypass it"
         )));
     }
-    protocol(ask.options)?;
-    refuse_broken_promise(ask.settings.durability, ask.options)?;
-    for (name, _) in server_options(ask.options) {
+    protocol(spec.options)?;
+    reject_weaker_durability(spec.settings.durability, spec.options)?;
+    for (name, _) in server_options(spec.options) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         if name.is_empty() || !name.chars().all(is_name) {
-            return Err(refused(name, "no name of a parameter of Postgres"));
+            return Err(refused(name, "not a name of a Postgres parameter"));
         }
         if RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
-            return Err(refused(name, "Assay keeps the server in a place of its own: remove it"));
+            return Err(refused(
+                name,
+                "Assay sets the server's files and sockets itself: remove it",
+            ));
         }
     }
     Ok(())
 }
 
 fn server_options(options: &Options) -> impl Iterator<Item = (&str, &str)> {
-    options.iter().filter(|(name, _)| !name.starts_with(OURS))
+    options.iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX))
 }
 
-/// Returns the text of `postgresql.conf`: what Assay needs, the settings, then the options.
-fn configuration(ask: &ServerSpec<'_>, major: u32) -> String {
-    let settings = ask.settings;
+/// Returns the text of `postgresql.conf`: Assay's own lines, settings, then options.
+fn configuration(spec: &ServerSpec<'_>, major: u32) -> String {
+    let settings = spec.settings;
     let mut options = Options::new();
     options.set("listen_addresses", "");
-    options.set("unix_socket_directories", ask.site.socket.display().to_string());
+    options.set("unix_socket_directories", spec.site.socket.display().to_string());
     options.set("unix_socket_permissions", "0700");
-    options.set("port", ask.site.port.to_string());
+    options.set("port", spec.site.port.to_string());
     options.set("max_connections", CONNECTIONS_MAX.to_string());
     options.set("timezone", "UTC");
     options.set("log_timezone", "UTC");
     options.set("log_checkpoints", "on");
     options.set("log_autovacuum_min_duration", "0");
-    // The end of one of its processes is an outcome of the run, not something to get over.
+    // The crash of a server process is an outcome of the run, not to be recovered from.
     options.set("restart_after_crash", "off");
     options.set("synchronous_commit", synchronous_commit(settings.durability));
     let syncs = if settings.durability == model::Durability::Os { "off" } else { "on" };
     options.set("fsync", syncs);
-    // What set-up writes to the file that this one replaces.
+    // A value that `initdb` writes to the replaced file.
     let cache_kib = settings.cache_bytes.map_or(DEFAULT_CACHE_KIB, |bytes| bytes.0 / 1024);
     options.set("shared_buffers", format!("{}kB", cache_kib.max(CACHE_KIB_MIN)));
     if settings.direct_io && major >= DIRECT_IO_FROM {
@@ -212,7 +215,7 @@ fn configuration(ask: &ServerSpec<'_>, major: u32) -> String {
         options.set("autovacuum_max_workers", jobs.to_string());
         options.set("max_parallel_maintenance_workers", jobs.to_string());
     }
-    for (name, value) in server_options(ask.options) {
+    for (name, value) in server_options(spec.options) {
         options.set(name.to_ascii_lowercase(), value);
     }
     let mut text = "# Written by Assay for one run.\n".to_owned();
@@ -239,15 +242,15 @@ mod tests {
         }
     }
 
-    fn served(
+    fn configured(
         version: &str,
         settings: &Settings,
         options: &[(&str, &str)],
     ) -> Result<String, EngineError> {
         let options: Options = options.iter().copied().collect();
         let (site, program) = (site(), Path::new("/p/bin/postgres"));
-        let ask = ServerSpec { program, version, site: &site, settings, options: &options };
-        let task = KIND.serve(&ask)?;
+        let spec = ServerSpec { program, version, site: &site, settings, options: &options };
+        let task = KIND.serve(&spec)?;
         Ok(task.files.into_iter().map(|(_, text)| text).collect())
     }
 
@@ -262,7 +265,7 @@ mod tests {
         };
         let options =
             [("Shared_Buffers", "1GB"), ("search_path", "'a'"), ("assay.protocol", "text")];
-        let text = served(FIFTEEN, &settings, &options).unwrap();
+        let text = configured(FIFTEEN, &settings, &options).unwrap();
         for line in [
             "listen_addresses = ''",
             "unix_socket_directories = '/s'",
@@ -278,37 +281,37 @@ mod tests {
     }
 
     #[test]
-    fn what_would_break_the_set_up_is_refused_by_name() {
+    fn options_that_would_break_the_set_up_are_rejected_by_name() {
         let none = Settings { durability: Durability::None, ..Settings::default() };
         for name in ["listen_addresses", "PORT", "data_directory", "a b", "assay.pipeline"] {
-            let error = served(FIFTEEN, &none, &[(name, "x")]).unwrap_err();
+            let error = configured(FIFTEEN, &none, &[(name, "x")]).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
         }
         let direct = Settings { direct_io: true, ..none.clone() };
-        let error = served(FIFTEEN, &direct, &[]).unwrap_err().to_string();
+        let error = configured(FIFTEEN, &direct, &[]).unwrap_err().to_string();
         assert!(error.starts_with("not supported: direct_io: Postgres 15"), "{error}");
-        let text = served("postgres (PostgreSQL) 18.0", &direct, &[]).unwrap();
+        let text = configured("postgres (PostgreSQL) 18.0", &direct, &[]).unwrap();
         assert!(text.contains("debug_io_direct = 'data,wal'"), "{text}");
         for version in ["postgres (PostgreSQL) 9.6.24", "", "mysqld  Ver 8"] {
-            assert!(matches!(served(version, &none, &[]), Err(EngineError::Unsupported(_))));
+            assert!(matches!(configured(version, &none, &[]), Err(EngineError::Unsupported(_))));
         }
     }
 
     #[test]
-    fn set_up_makes_no_checksums_in_any_release() {
+    fn set_up_disables_checksums_in_every_release() {
         let (site, options, settings) = (site(), Options::new(), Settings::default());
-        let asked = |version| {
+        let task_of = |version| {
             let program = Path::new("/p/bin/postgres");
-            let ask = ServerSpec {
+            let spec = ServerSpec {
                 program,
                 version,
                 site: &site,
                 settings: &settings,
                 options: &options,
             };
-            KIND.set_up(&ask).unwrap().remove(0)
+            KIND.set_up(&spec).unwrap().remove(0)
         };
-        let (old, new) = (asked(FIFTEEN), asked("postgres (PostgreSQL) 18beta1"));
+        let (old, new) = (task_of(FIFTEEN), task_of("postgres (PostgreSQL) 18beta1"));
         assert_eq!(old.program, Path::new("/p/bin/initdb"));
         let flag = "--no-data-checksums".to_owned();
         assert!(!old.arguments.contains(&flag) && new.arguments.contains(&flag));

@@ -1,18 +1,18 @@
-//! The server's counters: one query, its columns named by what they become.
+//! Server state: one query of counters, columns named by metric.
 
 use model::{EngineState, Readings};
 
-/// Begins the names of columns that are common metrics; the others are the server's own.
+/// Prefix of columns that are common metrics; the others are the server's own.
 const COMMON: &str = "engine_";
-/// The column that tells whether nothing goes on in the background.
+/// The column of background idleness.
 const IS_IDLE: &str = "is_idle";
 
 /// Columns that every release has; `d` is the database, `t` our tables.
 ///
-/// `engine_heap_fetches` is `idx_tup_fetch`: live rows that index scans have fetched from our
-/// tables, those of index-only scans on pages that are not all-visible among them, and rows
-/// found through bitmaps. Rows found dead are not counted.
-/// Source: Postgres' documentation, "The Cumulative Statistics System"; its source,
+/// `engine_heap_fetches` is `idx_tup_fetch`: live rows fetched by index scans of our tables,
+/// including index-only scans of pages that are not all-visible and rows found through bitmaps.
+/// Dead rows are not counted.
+///
 /// `index_fetch_heap` in `indexam.c`.
 const EVERY: &str = "\
     d.blks_hit AS engine_cache_hits, d.blks_read AS engine_cache_misses, \
@@ -24,7 +24,7 @@ const EVERY: &str = "\
     d.tup_returned, d.tup_fetched, d.tup_inserted, d.tup_updated, d.tup_deleted, \
     d.temp_bytes, d.deadlocks, b.buffers_clean, b.maxwritten_clean, b.buffers_alloc";
 
-/// Nothing is vacuumed, and no checkpoint is seen: a login without rights sees none.
+/// No vacuum and no checkpoint runs; a login without rights sees no checkpoints.
 ///
 /// Source: Postgres' documentation, wait event `CheckpointerMain`, "waiting in main loop of
 /// checkpointer process".
@@ -46,7 +46,7 @@ const CHECKPOINTS_TO_16: &str = "\
     b.checkpoints_req, b.checkpoint_write_time, b.checkpoint_sync_time, b.buffers_checkpoint, \
     b.buffers_backend, b.buffers_backend_fsync";
 
-/// Checkpoints of 17, which counts those that had nothing to do, too.
+/// Checkpoints of 17, including skipped ones.
 const CHECKPOINTS_17: &str = "c.num_timed + c.num_requested AS engine_checkpoints";
 
 /// Checkpoints from 18 on.
@@ -61,8 +61,7 @@ const IO_16: &str = "sum(coalesce(writes, 0) * op_bytes + coalesce(extends, 0) *
 const IO_FROM_18: &str =
     "sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) FILTER (WHERE object <> 'wal')";
 
-/// Returns the query of the state for a server of that release (`15`), on tables with these
-/// object numbers.
+/// Returns the state query for a major version (`15`) and these tables' OIDs.
 pub(crate) fn query(major: u32, tables: &[String]) -> String {
     let mut columns = vec![EVERY, IDLE];
     let mut from = vec![
@@ -104,7 +103,7 @@ pub(crate) fn query(major: u32, tables: &[String]) -> String {
     format!("SELECT {} FROM {}", columns.join(", "), from.join(", "))
 }
 
-/// Returns the sums over our tables.
+/// Returns the subquery of sums over our tables.
 fn of_tables(tables: &[String]) -> String {
     let oids = tables.join(",");
     format!(
@@ -118,8 +117,8 @@ fn of_tables(tables: &[String]) -> String {
     )
 }
 
-/// Returns the state that the answer tells.
-pub(crate) fn state(row: Vec<(String, String)>) -> EngineState {
+/// Parses the row of the state query.
+pub(crate) fn parse(row: Vec<(String, String)>) -> EngineState {
     let (mut readings, mut own_counters, mut is_idle) = (Readings::new(), Readings::new(), None);
     for (name, value) in row {
         if name == IS_IDLE {
@@ -151,9 +150,9 @@ mod tests {
     }
 
     #[test]
-    fn columns_go_where_their_names_say() {
+    fn columns_are_sorted_by_name_prefix() {
         let row = [("engine_commits", "7"), ("tup_fetched", "9"), ("is_idle", "f"), ("x", "word")];
-        let state = state(row.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        let state = parse(row.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
         assert_eq!(state.readings.len() + state.own_counters.len(), 2);
         assert_eq!(state.is_idle, Some(false));
     }

@@ -1,10 +1,10 @@
-//! What the server tells of itself, in every release that is found.
+//! State, identity and maintenance in every release found.
 
 use engine::{Engine, Maintenance, Rows};
 use model::{EngineState, Op, Outcome};
 
 use crate::program::programs;
-use crate::started::{Started, open, spec};
+use crate::test_server::{TestServer, open, spec};
 
 /// Rows written, read and written again.
 const ROWS: u32 = 2_000;
@@ -20,11 +20,11 @@ fn work(engine: &dyn Engine) {
     }
 }
 
-/// Goal: state, settings and identity are told in every release, and maintenance does its work.
+/// Goal: every release reports state, settings and identity, and runs maintenance.
 #[test]
-fn every_release_tells_its_state_and_is_maintained() {
+fn every_release_reports_state_and_is_maintained() {
     for program in programs() {
-        let server = Started::new(&program, &[("autovacuum", "off")]);
+        let server = TestServer::new(&program, &[("autovacuum", "off")]);
         let dir = tempfile::tempdir().unwrap();
         let engine = open(&spec(dir.path(), server.endpoint(), None)).unwrap();
         let identity = engine.identity();
@@ -44,12 +44,12 @@ fn every_release_tells_its_state_and_is_maintained() {
     }
 }
 
-/// Asks for the state until it is as wanted: sessions hand in their counters when they end, which
-/// the server may do a moment later.
+/// Polls the state until a condition holds: sessions report their counters when they end, which
+/// may be a moment later.
 fn wait_for(engine: &dyn Engine, what: &str, is_so: impl Fn(&EngineState) -> bool) {
     let version = engine.identity().version;
-    let is_seen = (0..10_000).any(|_| is_so(&engine.state().unwrap()));
-    assert!(is_seen, "{what} of {version}: {:?}", engine.state());
+    let is_reached = (0..10_000).any(|_| is_so(&engine.state().unwrap()));
+    assert!(is_reached, "{what} of {version}: {:?}", engine.state());
 }
 
 fn counters_grow(engine: &dyn Engine, major: u32) {

@@ -1,4 +1,4 @@
-//! A server that the tests of a file share.
+//! A server shared by the tests of a file.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use server::{READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
 use tempfile::TempDir;
 
 /// A running server and its directory; killed when dropped.
-pub(crate) struct Started {
+pub(crate) struct TestServer {
     pub(crate) running: Running,
     _dir: TempDir,
 }
 
-impl Started {
+impl TestServer {
     /// Starts `program` on a fresh directory.
     pub(crate) fn new(program: &Path, options: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a directory can be made");
@@ -35,7 +35,7 @@ impl Started {
         Self { running, _dir: dir }
     }
 
-    /// Returns how to log in as the server's superuser.
+    /// Returns the superuser's endpoint.
     pub(crate) fn endpoint(&self) -> Endpoint {
         self.running.endpoint().clone()
     }
@@ -46,12 +46,12 @@ impl Started {
     }
 }
 
-/// Returns settings that make tests quick.
+/// Returns settings for fast tests.
 pub(crate) fn settings() -> Settings {
     Settings { durability: Durability::None, ..Settings::default() }
 }
 
-/// Returns what opens `dir` on the server at `endpoint`.
+/// Returns the spec of `dir` on the server at `endpoint`.
 pub(crate) fn spec(
     dir: &Path,
     endpoint: Endpoint,

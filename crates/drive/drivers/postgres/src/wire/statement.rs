@@ -1,13 +1,13 @@
-//! A prepared statement, and the message that runs it.
+//! A prepared statement and the message that executes it.
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-use super::complaint::Failure;
+use super::failure::Failure;
 
-/// Bytes of a message's length, which counts itself but not the kind before it.
+/// Bytes of a message's length field, which counts itself but not the tag.
 const LENGTH_BYTES: usize = 4;
-/// Format of a value in the server's own bytes; 0 is text.
+/// Format code of a binary value; 0 is text.
 ///
 /// Source: Postgres' documentation, "Message Formats", `Bind`.
 const BINARY: i16 = 1;
@@ -19,11 +19,11 @@ pub(crate) struct Described {
     pub(crate) name: String,
     /// Types of its parameters, in order.
     pub(crate) parameters: Vec<u32>,
-    /// Types of the columns it returns; none when it returns no rows.
+    /// Types of its result columns; empty without rows.
     pub(crate) columns: Vec<u32>,
 }
 
-/// The message that binds, executes and syncs, but for the values: all of one write.
+/// `Bind`, `Execute` and `Sync` without the values, sent in one write.
 #[derive(Debug, Clone)]
 pub(crate) struct Bound {
     head: Vec<u8>,
@@ -33,8 +33,8 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// Returns the message for `statement`; `is_text` tells of each parameter whether its values
-    /// come as text. Rows come back in the server's own bytes.
+    /// Returns the message for `statement`; `is_text` marks the parameters sent as text. Rows are
+    /// returned in binary.
     ///
     /// # Errors
     /// When a name cannot be sent.
@@ -42,12 +42,12 @@ impl Bound {
         let mut head = BytesMut::new();
         let all_alike = is_text.iter().all(|is_text| !is_text);
         let each = is_text.iter().map(|is_text| if *is_text { 0 } else { BINARY });
-        // One format stands for all.
+        // One format code applies to all.
         let formats: Vec<i16> = if all_alike { vec![BINARY] } else { each.collect() };
         let none = |(), _: &mut BytesMut| Ok(postgres_protocol::IsNull::Yes);
         frontend::bind("", &statement.name, formats, [(); 0], none, [BINARY], &mut head)
             .map_err(|_error| unsendable(statement))?;
-        // The message ends with its values (so far none) and the format of the rows: 2 numbers.
+        // `Bind` ends with its values (none yet) and the format of the rows: 2 numbers.
         let values = u16::try_from(is_text.len()).map_err(|_error| unsendable(statement))?;
         let bind_bytes = 4;
         let rows = head.split_off(head.len() - bind_bytes);
@@ -59,7 +59,7 @@ impl Bound {
         Ok(Self { head: head.to_vec(), tail: tail.to_vec(), bind_bytes })
     }
 
-    /// Begins a request at the end of `out`, which its values must follow; returns where.
+    /// Appends the head of a request, which its values must follow; returns its start.
     #[inline]
     pub(crate) fn begin(&self, out: &mut Vec<u8>) -> usize {
         let start = out.len();
@@ -67,10 +67,10 @@ impl Bound {
         start
     }
 
-    /// Ends the request that was begun at `start`.
+    /// Completes the request that began at `start`.
     ///
     /// # Errors
-    /// When the values are too long for any message.
+    /// When the message is too long.
     #[inline]
     pub(crate) fn end(&self, out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
         let length = out.len() + self.bind_bytes - start - 1;
@@ -87,7 +87,7 @@ impl Bound {
 #[cold]
 fn unsendable(statement: &Described) -> Failure {
     Failure::Impossible(format!(
-        "statement {} has {} parameters: the protocol takes {}; use fewer rows per statement",
+        "statement {} has {} parameters: the protocol limit is {}; use fewer rows per statement",
         statement.name,
         statement.parameters.len(),
         u16::MAX
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_the_same_bytes_as_the_codec_writes() {
+    fn request_bytes_equal_the_codec_s() {
         let statement = Described { name: "s7".to_owned(), parameters: vec![], columns: vec![] };
         let values: [&[u8]; 2] = [b"key", b""];
         for is_text in [[false, false], [false, true], [true, true]] {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn more_parameters_than_the_protocol_counts_are_refused() {
+    fn too_many_parameters_are_rejected() {
         let parameters = vec![25; 70_000];
         let statement = Described { name: "s".to_owned(), parameters, columns: vec![] };
         let failure = Bound::new(&statement, &vec![false; 70_000]).unwrap_err();

@@ -1,32 +1,33 @@
-//! What the log of a server that did not start says was wrong.
+//! The error in the log of a server that did not start.
 
 use engine::EngineError;
 
 /// Most characters of the log in an error.
-const WORDS_MAX: usize = 600;
-/// Levels of messages that say what was wrong, the first that is found wins.
+const MESSAGE_CHARS_MAX: usize = 600;
+/// Levels of error messages; the first that is found wins.
 const LEVELS: [&str; 4] = ["FATAL:", "PANIC:", "ERROR:", "error:"];
 
-/// Reads the log, in the server's own words; an option is named when it is one.
+/// Parses the log: the rejected option, else the error message.
 pub(crate) fn read(log: &str) -> EngineError {
-    // Options are complained about before the error that ends the server.
-    if let Some((option, reason)) = log.lines().find_map(about_option) {
+    // A rejected option precedes the error that ends the server.
+    if let Some((option, reason)) = log.lines().find_map(option_message) {
         return EngineError::Option { option, reason };
     }
-    let said = LEVELS.iter().find_map(|level| log.lines().position(|line| line.contains(level)));
-    let words = match said {
+    let first_error =
+        LEVELS.iter().find_map(|level| log.lines().position(|line| line.contains(level)));
+    let text = match first_error {
         Some(at) => message(log.lines().skip(at)),
         None => log.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").to_owned(),
     };
-    let words: String = words.chars().take(WORDS_MAX).collect();
-    if words.is_empty() {
-        return EngineError::Fatal("postgres did not start and said nothing".to_owned());
+    let text: String = text.chars().take(MESSAGE_CHARS_MAX).collect();
+    if text.is_empty() {
+        return EngineError::Fatal("postgres did not start; its log is empty".to_owned());
     }
-    EngineError::Fatal(format!("postgres: {words}"))
+    EngineError::Fatal(format!("postgres: {text}"))
 }
 
-/// Returns the option that a line is about, and what it says of it.
-fn about_option(line: &str) -> Option<(String, String)> {
+/// Returns the option that a line names, with its message.
+fn option_message(line: &str) -> Option<(String, String)> {
     let line = without_prefix(line);
     let (_, rest) = line.split_once("parameter \"")?;
     let (name, _) = rest.split_once('"')?;
@@ -35,15 +36,15 @@ fn about_option(line: &str) -> Option<(String, String)> {
 
 /// Returns a message with the detail and the hint that follow it.
 fn message<'a>(mut lines: impl Iterator<Item = &'a str>) -> String {
-    let mut words = lines.next().map(without_prefix).unwrap_or_default().to_owned();
+    let mut text = lines.next().map(without_prefix).unwrap_or_default().to_owned();
     for line in lines.take_while(|line| line.contains("DETAIL:") || line.contains("HINT:")) {
-        words.push_str("; ");
-        words.push_str(without_prefix(line));
+        text.push_str("; ");
+        text.push_str(without_prefix(line));
     }
-    words
+    text
 }
 
-/// Returns a line of the log without time, process and level.
+/// Returns a log line without timestamp, process and level.
 fn without_prefix(line: &str) -> &str {
     let levels = ["FATAL:", "PANIC:", "ERROR:", "LOG:", "WARNING:", "DETAIL:", "HINT:", "error:"];
     let after = levels.iter().find_map(|level| Some(line.split_once(level)?.1));
@@ -66,7 +67,7 @@ mod tests {
 ";
 
     #[test]
-    fn an_option_is_named_in_the_servers_own_words() {
+    fn rejected_option_is_named_with_the_server_message() {
         let error = read(UNKNOWN);
         assert_eq!(
             error.to_string(),
@@ -80,13 +81,13 @@ mod tests {
     }
 
     #[test]
-    fn other_errors_come_with_their_detail() {
+    fn other_errors_include_their_detail() {
         let error = read(OTHER_RELEASE).to_string();
         assert!(error.starts_with("postgres: database files are incompatible"), "{error}");
         assert!(error.ends_with("not compatible with this version 15.10."), "{error}");
         let error = read("initdb: error: could not access directory \"/d\": Permission denied\n");
         assert!(error.to_string().contains("could not access directory"), "{error}");
-        assert!(read("").to_string().contains("said nothing"));
+        assert!(read("").to_string().contains("its log is empty"));
         assert_eq!(read("a\nlast\n\n").to_string(), "postgres: last");
     }
 }
