@@ -1,4 +1,4 @@
-//! Reads what callgrind counted: instructions by object file and function.
+//! Parses callgrind output: instructions by object file and function.
 //!
 //! Source: Valgrind user manual, "Callgrind Format Specification", sections "Extended Example"
 //! and "Name Compression".
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 /// Instructions of one or more threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// By object file and function: instructions that lie there.
+    /// Self cost by object file and function.
     functions: BTreeMap<(String, String), u64>,
 }
 
 impl Counts {
-    /// Reads an output file.
+    /// Parses an output file.
     ///
     /// # Errors
     /// When the parts do not add up to the file's own sum.
@@ -31,7 +31,7 @@ impl Counts {
             } else if let Some(name) = line.strip_prefix("cfn=") {
                 expand(name, &mut functions);
             } else if line.starts_with("calls=") {
-                // The next line tells what the callee cost, which is counted there.
+                // The next line is the inclusive cost of the callee, counted at the callee.
                 is_call = true;
             } else if let Some(total) = line.strip_prefix("totals: ") {
                 sum = total.trim().parse::<u64>().ok();
@@ -47,7 +47,7 @@ impl Counts {
         }
     }
 
-    /// Adds those of another thread.
+    /// Adds the counts of another thread.
     pub(crate) fn add(&mut self, other: &Self) {
         for (place, count) in &other.functions {
             *self.functions.entry(place.clone()).or_default() += count;

@@ -1,4 +1,4 @@
-//! The other client: RocksDB's own benchmark.
+//! The peer `db_bench`: command line and result.
 
 use crate::task::{
     CACHE_BYTES, KEY_BYTES, MEMTABLE_BYTES, RANGE_ROWS, ROWS, Task, VALUE_BYTES, Work,
@@ -7,8 +7,8 @@ use crate::task::{
 /// Its program.
 pub(crate) const PROGRAM: &str = "db_bench";
 
-/// Returns the command line for a task: the histogram on, because ours cannot be switched off.
-pub(crate) fn words(work: &Work, task: &Task) -> Vec<String> {
+/// Returns the command line of a task, with the histogram on, as ours cannot be switched off.
+pub(crate) fn args(work: &Work, task: &Task) -> Vec<String> {
     let is_write = work.kind.is_write();
     let count = if is_write { "writes" } else { "reads" };
     [
@@ -30,28 +30,28 @@ pub(crate) fn words(work: &Work, task: &Task) -> Vec<String> {
     ]
     .into_iter()
     .map(|(name, value)| format!("--{name}={value}"))
-    .fold(vec![PROGRAM.to_owned()], |mut words, word| {
-        words.push(word);
-        words
+    .fold(vec![PROGRAM.to_owned()], |mut args, arg| {
+        args.push(arg);
+        args
     })
 }
 
-/// Returns the operations per second that it printed.
+/// Parses the operations per second.
 ///
 /// # Errors
 /// When it printed none, or did not find every key.
 pub(crate) fn ops_per_s(work: &Work, printed: &str) -> Result<f64, String> {
     let line = printed.lines().find(|line| line.starts_with(work.peer) && line.contains("ops/sec"));
     let line = line.ok_or_else(|| format!("{PROGRAM} printed no result: {printed}"))?;
-    let words: Vec<_> = line.split_whitespace().collect();
-    let at = words.iter().position(|word| *word == "ops/sec").unwrap_or_default();
-    let rate = words.get(at.saturating_sub(1)).and_then(|word| word.parse().ok());
+    let tokens: Vec<_> = line.split_whitespace().collect();
+    let at = tokens.iter().position(|token| *token == "ops/sec").unwrap_or_default();
+    let rate = tokens.get(at.saturating_sub(1)).and_then(|token| token.parse().ok());
     if let Some((found, all)) = found(line)
         && found != all
     {
         return Err(format!("{PROGRAM} found {found} of {all} keys"));
     }
-    rate.ok_or_else(|| format!("{PROGRAM}'s result is not understood: {line}"))
+    rate.ok_or_else(|| format!("{PROGRAM}'s result cannot be parsed: {line}"))
 }
 
 /// Returns the counts of `(N of M found)`.

@@ -229,14 +229,14 @@ fn check_server(
     if !is_foreign {
         return Ok(());
     }
-    if let Some(setup) = settings.cache_bytes {
+    if let Some(requested) = settings.cache_bytes {
         // In pages of 8 KiB.
         let pages = setting("shared_buffers")?.and_then(|pages| pages.parse::<u64>().ok());
         let bytes = pages.map(|pages| pages * 8192);
-        if bytes != Some(setup.0) {
+        if bytes != Some(requested.0) {
             let found = bytes.map_or("unknown".to_owned(), |bytes| model::Bytes(bytes).to_string());
             return Err(EngineError::Unsupported(format!(
-                "cache {setup}: Assay did not start this server, whose shared_buffers is {found}: \
+                "cache {requested}: Assay did not start this server, whose shared_buffers is {found}: \
                  remove `cache`, or set it there"
             )));
         }

@@ -25,7 +25,7 @@ pub(crate) struct Connection {
     send_buffer: Vec<u8>,
     status: u8,
     statements: u32,
-    parameter: ServerParameters,
+    parameters: ServerParameters,
 }
 
 impl Connection {
@@ -39,7 +39,7 @@ impl Connection {
     ) -> Result<Self, Failure> {
         let mut stream = Socket::connect(&endpoint.address)?;
         let mut receive_buffer = ReceiveBuffer::new();
-        let parameter = log_in(&mut stream, &mut receive_buffer, endpoint, settings)?;
+        let parameters = log_in(&mut stream, &mut receive_buffer, endpoint, settings)?;
         stream.clear_read_timeout()?;
         Ok(Self {
             stream,
@@ -47,13 +47,13 @@ impl Connection {
             send_buffer: Vec::new(),
             status: IDLE,
             statements: 0,
-            parameter,
+            parameters,
         })
     }
 
     /// Returns a parameter reported at login: `server_version`.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameter.get(name).map(String::as_str)
+        self.parameters.get(name).map(String::as_str)
     }
 
     /// Returns whether a transaction is open.

@@ -1,76 +1,76 @@
-//! Both clients in turn against one server.
+//! Interleaved pairs of both clients on one server.
 
 use std::path::Path;
 
-use super::duel::{Done, Duel};
+use super::comparison::{Comparison, Done};
 use super::host::Host;
 use super::ours::Job;
 use super::work::{FEW, Work};
-use super::{cost, floor};
+use super::{cpu, echo};
 use crate::OURS_SQL;
+use crate::environment::{Side, own_args, run};
 use crate::interval::{Median, median};
-use crate::setting::{Side, own_words, run};
 use crate::throughput::PAIRS;
 
-/// One statement, which both clients execute on one server.
+/// One statement, executed by both clients on one server.
 #[derive(Clone, Copy)]
-pub(super) struct Match<'a> {
-    /// The two clients.
-    pub(super) duel: &'a Duel,
+pub(super) struct Case<'a> {
+    /// The comparison.
+    pub(super) comparison: &'a Comparison,
     /// The statement.
     pub(super) work: &'a Work,
     /// The peer's program.
     pub(super) peer: &'a Path,
     /// The server.
     pub(super) host: &'a Host,
-    /// A place for files.
+    /// A directory for files.
     pub(super) scratch: &'a Path,
 }
 
-impl Match<'_> {
-    /// Returns the words that make one side execute so many statements.
-    pub(super) fn words(&self, side: Side, statements: u64) -> Result<Vec<String>, String> {
+impl Case<'_> {
+    /// Returns the command line of one side.
+    pub(super) fn args(&self, side: Side, statements: u64) -> Result<Vec<String>, String> {
         let (endpoint, statement) = (self.host.endpoint(), self.work.statement);
         match side {
             Side::Peer => {
-                let mut words = vec![self.peer.display().to_string()];
+                let mut args = vec![self.peer.display().to_string()];
                 let executed = (statement, statements);
-                words.extend((self.duel.words)(endpoint, executed, self.scratch)?);
-                Ok(words)
+                args.extend((self.comparison.args)(endpoint, executed, self.scratch)?);
+                Ok(args)
             }
             Side::Ours => {
                 let job = Job {
-                    peer: self.duel.peer.to_owned(),
+                    peer: self.comparison.peer.to_owned(),
                     statement,
                     statements,
                     endpoint: endpoint.clone(),
                 };
-                own_words(OURS_SQL, &job)
+                own_args(OURS_SQL, &job)
             }
         }
     }
 
-    /// Lets one side execute so many statements.
-    fn once(&self, side: Side, statements: u64) -> Result<Once, String> {
-        let words = self.words(side, statements)?;
-        let (client, server) = (cost::of_children_us(), self.host.cpu_us()?);
-        let printed = run(&words)?;
-        let client = cost::of_children_us() - client;
+    /// Runs one side and measures client and server CPU.
+    fn run_once(&self, side: Side, statements: u64) -> Result<ProcessRun, String> {
+        let args = self.args(side, statements)?;
+        let (client, server) = (cpu::of_children_us(), self.host.cpu_us()?);
+        let printed = run(&args)?;
+        let client = cpu::of_children_us() - client;
         let server = self.host.cpu_us()? - server;
         let done: Done = match side {
-            Side::Peer => (self.duel.parse)(&printed)?,
+            Side::Peer => (self.comparison.parse)(&printed)?,
             Side::Ours => serde_json::from_str(&printed).map_err(|error| error.to_string())?,
         };
         if done.statements != statements {
             let name = self.name(side);
             return Err(format!("{name} executed {} statements of {statements}", done.statements));
         }
-        Ok(Once { client, server, per_s: done.per_s })
+        Ok(ProcessRun { client, server, per_s: done.per_s })
     }
 
     fn name(&self, side: Side) -> &'static str {
         match side {
-            Side::Peer => self.duel.peer,
+            Side::Peer => self.comparison.peer,
             Side::Ours => "our client",
         }
     }
@@ -78,8 +78,8 @@ impl Match<'_> {
     /// Measures one side once: a short process, and a long one.
     #[expect(clippy::cast_precision_loss, reason = "statements are below 2^53")]
     fn sample(&self, side: Side) -> Result<Sample, String> {
-        let few = self.once(side, FEW)?;
-        let many = self.once(side, self.work.many)?;
+        let few = self.run_once(side, FEW)?;
+        let many = self.run_once(side, self.work.many)?;
         let statements = (self.work.many - FEW) as f64;
         let client_us = (many.client - few.client) / statements;
         Ok(Sample {
@@ -91,9 +91,9 @@ impl Match<'_> {
     }
 }
 
-/// What one process did and cost.
+/// The cost of one client process.
 #[derive(Debug, Clone, Copy)]
-struct Once {
+struct ProcessRun {
     /// CPU of the client, us.
     client: f64,
     /// CPU of the server meanwhile, us.
@@ -102,7 +102,7 @@ struct Once {
     per_s: f64,
 }
 
-/// One side, measured once.
+/// One sample of one side.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     /// CPU of the client, us per statement.
@@ -126,9 +126,9 @@ pub(super) struct Figure {
     pub(super) ratio: Median,
 }
 
-/// What the pairs came to.
+/// Results of all pairs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Race {
+pub(super) struct PairedFigures {
     /// CPU of the client, us per statement.
     pub(super) client_us: Figure,
     /// CPU of the server, us per statement.
@@ -137,30 +137,30 @@ pub(super) struct Race {
     pub(super) per_s: Figure,
     /// CPU of the client's start and end, ms.
     pub(super) start_ms: Figure,
-    /// CPU of an exchange without work in the place of our client, us.
+    /// CPU of an exchange without work, in place of our client, us.
     pub(super) exchange_us: Figure,
 }
 
-/// Measures both sides in pairs; they take turns in the order ABBA, so a drift meets both alike.
+/// Measures both sides in the order ABBA, so that a drift affects both alike.
 ///
 /// # Errors
-/// When a client fails, or did not execute what it was asked to.
-pub(super) fn race(contest: &Match<'_>) -> Result<Race, String> {
+/// When a client fails, or executed another number of statements.
+pub(super) fn measure_pairs(case: &Case<'_>) -> Result<PairedFigures, String> {
     let (mut peer, mut ours, mut exchanges) = (Vec::new(), Vec::new(), Vec::new());
     for pair in 0..PAIRS {
         let sides = if pair % 2 == 0 { [Side::Peer, Side::Ours] } else { [Side::Ours, Side::Peer] };
         for side in sides {
-            let sample = contest.sample(side)?;
+            let sample = case.sample(side)?;
             match side {
                 Side::Peer => peer.push(sample),
                 Side::Ours => ours.push(sample),
             }
         }
-        exchanges.push(floor::exchange_us()?);
+        exchanges.push(echo::exchange_us()?);
     }
     let of_all = |samples: &[Sample], of: fn(&Sample) -> f64| samples.iter().map(of).collect();
     let figure = |of: fn(&Sample) -> f64| figure(of_all(&peer, of), of_all(&ours, of));
-    Ok(Race {
+    Ok(PairedFigures {
         client_us: figure(|sample| sample.client_us),
         server_us: figure(|sample| sample.server_us),
         per_s: figure(|sample| sample.per_s),

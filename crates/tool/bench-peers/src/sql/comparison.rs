@@ -1,4 +1,4 @@
-//! A peer and our driver of the same kind of server.
+//! One SQL comparison: a peer and our driver on one server.
 
 use std::path::{Path, PathBuf};
 
@@ -7,38 +7,38 @@ use model::Endpoint;
 use serde::{Deserialize, Serialize};
 use server::Kind;
 
-use super::application::Ask;
+use super::application::StatementSpec;
 use super::work::Statement;
 use super::{pgbench, sysbench};
 
-/// Words of a command, or why there are none.
-pub(super) type Words = Result<Vec<String>, String>;
+/// Arguments of a command, or an error.
+pub(super) type Args = Result<Vec<String>, String>;
 
-/// One peer, and what it and our driver are compared on.
-pub(super) struct Duel {
+/// A peer, and how it and our driver are run.
+pub(super) struct Comparison {
     /// The peer's name.
     pub(super) peer: &'static str,
     /// Debian's package that has it.
     pub(super) package: &'static str,
     /// Returns our driver of the same servers.
     pub(super) driver: fn() -> Box<dyn Driver>,
-    /// Builds of servers, the first that can be had is taken.
+    /// Builds of servers; the first available one is used.
     pub(super) builds: &'static [Build],
-    /// Most client CPU per statement that ours may take of the peer's.
+    /// Target: our client CPU per statement relative to the peer's, at most.
     pub(super) target: f64,
     /// Options of the server, under its own names.
     pub(super) options: &'static [(&'static str, &'static str)],
-    /// Returns the peer's program, not a script that starts it; `None` where there is none.
+    /// Finds the peer's program, not a start script; `None` when missing.
     pub(super) find: fn() -> Option<PathBuf>,
-    /// Returns the words, after the program, that make the table.
-    pub(super) fill: fn(&Endpoint) -> Words,
-    /// Returns the words, after the program, that execute a statement so often; the last is a
+    /// Returns the arguments that create the table.
+    pub(super) fill: fn(&Endpoint) -> Args,
+    /// Returns the arguments that execute a statement so often; the last parameter is a
     /// directory for files.
-    pub(super) words: fn(&Endpoint, (Statement, u64), &Path) -> Words,
-    /// Reads how many statements were executed without an error, and how many a second.
+    pub(super) args: fn(&Endpoint, (Statement, u64), &Path) -> Args,
+    /// Parses the statements executed without an error, and their rate.
     pub(super) parse: fn(&str) -> Result<Done, String>,
-    /// Returns what our driver is asked for the same.
-    pub(super) ask: fn(Statement) -> Ask,
+    /// Returns the same statement for our driver.
+    pub(super) statement_spec: fn(Statement) -> StatementSpec,
 }
 
 /// A build of a server.
@@ -46,11 +46,11 @@ pub(super) struct Duel {
 pub(super) struct Build {
     /// Its name: `postgres@15.10`.
     pub(super) name: &'static str,
-    /// Returns what is known of servers of its kind.
+    /// Returns its server kind.
     pub(super) kind: fn() -> &'static dyn Kind,
 }
 
-/// What a client has done.
+/// The result of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Done {
     /// Statements.
@@ -59,5 +59,5 @@ pub(crate) struct Done {
     pub(crate) per_s: f64,
 }
 
-/// Everything that is compared.
-pub(super) const DUELS: [&Duel; 2] = [&pgbench::DUEL, &sysbench::DUEL];
+/// All comparisons.
+pub(super) const COMPARISONS: [&Comparison; 2] = [&pgbench::COMPARISON, &sysbench::COMPARISON];

@@ -1,32 +1,32 @@
-//! What a client that waits for each answer cannot go below: to send, to sleep, to receive.
+//! CPU floor of a blocking client: round trips with an echo process.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
-use super::cost;
+use super::cpu;
 use crate::ECHO;
 
-/// Exchanges of one measurement, and those before it.
+/// Exchanges of one measurement, and of its warm-up.
 const EXCHANGES: u32 = 40_000;
 const WARMUP: u32 = 2_000;
-/// Bytes of a request and of an answer, about those of a point select.
+/// Request and answer, about the size of a point select's.
 const REQUEST: [u8; 40] = [1; 40];
 const ANSWER: [u8; 64] = [2; 64];
 
-/// Returns the CPU of an exchange with a process that does nothing but answer, us.
+/// Returns the CPU time of an exchange with the echo process, us.
 ///
 /// # Errors
 /// When this program cannot be started again, or the other process ends early.
 pub(super) fn exchange_us() -> Result<f64, String> {
-    let told = |error: std::io::Error| error.to_string();
-    let (mut near, far) = UnixStream::pair().map_err(told)?;
-    let myself = std::env::current_exe().map_err(told)?;
+    let message = |error: std::io::Error| error.to_string();
+    let (mut near, far) = UnixStream::pair().map_err(message)?;
+    let myself = std::env::current_exe().map_err(message)?;
     let mut command = Command::new(myself);
     command.arg(ECHO).stdin(Stdio::from(OwnedFd::from(far)));
-    let mut other = command.spawn().map_err(told)?;
-    // Its end of the socket is in the command, too; while that is open the other never ends.
+    let mut other = command.spawn().map_err(message)?;
+    // The command also holds the far end of the socket; while that is open the child never ends.
     drop(command);
     let mut exchange = |count: u32| {
         (0..count).try_for_each(|_| {
@@ -34,13 +34,13 @@ pub(super) fn exchange_us() -> Result<f64, String> {
             near.read_exact(&mut [0; ANSWER.len()])
         })
     };
-    exchange(WARMUP).map_err(told)?;
-    let before = cost::own_us();
+    exchange(WARMUP).map_err(message)?;
+    let before = cpu::own_us();
     let done = exchange(EXCHANGES);
-    let took = cost::own_us() - before;
+    let took = cpu::own_us() - before;
     drop(near);
-    other.wait().map_err(told)?;
-    done.map_err(told)?;
+    other.wait().map_err(message)?;
+    done.map_err(message)?;
     Ok(took / f64::from(EXCHANGES))
 }
 
@@ -49,12 +49,12 @@ pub(super) fn exchange_us() -> Result<f64, String> {
 /// # Errors
 /// When it is no socket.
 pub(crate) fn echo() -> Result<(), String> {
-    let told = |error: std::io::Error| error.to_string();
-    let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(told)?;
+    let message = |error: std::io::Error| error.to_string();
+    let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(message)?;
     let mut socket = UnixStream::from(socket);
     let mut request = REQUEST;
     while socket.read_exact(&mut request).is_ok() {
-        socket.write_all(&ANSWER).map_err(told)?;
+        socket.write_all(&ANSWER).map_err(message)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What the comparison needs of the machine.
+//! Programs, library and scratch directory of the comparison.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use tempfile::TempDir;
 use crate::task::{ROWS, Task, Work};
 use crate::{OURS, peer};
 
-/// The peer, the library both use, and a place to work.
-pub(crate) struct Setting {
+/// The shared library and the scratch directory of both clients.
+pub(crate) struct Environment {
     /// The library that the installed `db_bench` loads, and our driver too.
     pub(crate) library: PathBuf,
     scratch: TempDir,
@@ -24,13 +24,11 @@ pub(crate) enum Side {
     Ours,
 }
 
-impl Setting {
-    /// Returns the setting; the inner error says what the machine lacks and how to get it.
+impl Environment {
+    /// Returns the environment; the inner error names the missing part and its remedy.
     pub(crate) fn find() -> Result<Result<Self, String>, String> {
         if !cfg!(target_os = "linux") {
-            return Ok(
-                Err("callgrind and the choice of a core are there on Linux only".to_owned()),
-            );
+            return Ok(Err("callgrind and CPU pinning require Linux".to_owned()));
         }
         for (program, package) in [("valgrind", "valgrind"), (peer::PROGRAM, "rocksdb-tools")] {
             if !is_installed(program) {
@@ -39,22 +37,23 @@ impl Setting {
             }
         }
         let Some(library) = library_of(peer::PROGRAM)? else {
-            let reason = "it was linked statically, so no driver can use the same one";
+            let reason = "it is linked statically, so no driver can use the same one";
             return Ok(Err(format!("{} loads no librocksdb: {reason}", peer::PROGRAM)));
         };
         let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
         Ok(Ok(Self { library, scratch }))
     }
 
-    /// Returns the directory that one side has for one work; the sides' data is equal, not shared,
-    /// so that they can run at the same time.
-    pub(crate) fn place(&self, side: Side, work: &Work) -> PathBuf {
+    /// Returns the data directory of one side and work.
+    ///
+    /// The sides have equal, separate data, so that they can run at the same time.
+    pub(crate) fn data_dir(&self, side: Side, work: &Work) -> PathBuf {
         self.scratch.path().join(format!("{side:?}-{}", work.step))
     }
 
     /// Returns that directory, empty before writes and filled before reads.
     fn ready(&self, side: Side, work: &Work) -> Result<PathBuf, String> {
-        let dir = self.place(side, work);
+        let dir = self.data_dir(side, work);
         if dir.exists() && work.kind.is_write() {
             fs::remove_dir_all(&dir).map_err(|error| error.to_string())?;
         }
@@ -72,8 +71,8 @@ impl Setting {
         self.scratch.path().join(name)
     }
 
-    /// Returns the words that make `side` do its job.
-    pub(crate) fn words(
+    /// Returns the command line of one side.
+    pub(crate) fn args(
         &self,
         side: Side,
         work: &Work,
@@ -82,15 +81,15 @@ impl Setting {
         let dir = self.ready(side, work)?;
         let task = self.task(work.step, operations, &dir);
         match side {
-            Side::Peer => Ok(peer::words(work, &task)),
-            Side::Ours => own_words(OURS, &task),
+            Side::Peer => Ok(peer::args(work, &task)),
+            Side::Ours => own_args(OURS, &task),
         }
     }
 
-    /// Makes the data of the reads: every row once, compacted. Ours, because `db_bench` reads any
-    /// rows with keys of its layout, and our client checks values.
+    /// Fills the data of the reads with our client: every row once, compacted. `db_bench` reads any
+    /// rows with keys of its layout, while our client checks values.
     fn fill(&self, dir: &Path) -> Result<(), String> {
-        run(&own_words(OURS, &self.task("fillseq", ROWS, dir))?)?;
+        run(&own_args(OURS, &self.task("fillseq", ROWS, dir))?)?;
         Ok(())
     }
 
@@ -104,25 +103,24 @@ impl Setting {
     }
 }
 
-/// Returns the words that start this program as our side of a comparison: its option, and what
-/// to do.
+/// Returns the command line of this program as our side: option and task.
 ///
 /// # Errors
 /// When this program's file is not known.
-pub(crate) fn own_words(option: &str, task: &impl Serialize) -> Result<Vec<String>, String> {
+pub(crate) fn own_args(option: &str, task: &impl Serialize) -> Result<Vec<String>, String> {
     let myself = std::env::current_exe().map_err(|error| error.to_string())?;
     let task = serde_json::to_string(task).map_err(|error| error.to_string())?;
     Ok(vec![myself.display().to_string(), option.to_owned(), task])
 }
 
 /// Runs a program to its end and returns what it printed.
-pub(crate) fn run(words: &[String]) -> Result<String, String> {
-    let [program, arguments @ ..] = words else { return Err("no program".to_owned()) };
-    let told = |reason: &str| format!("{program}: {reason}");
+pub(crate) fn run(args: &[String]) -> Result<String, String> {
+    let [program, arguments @ ..] = args else { return Err("no program".to_owned()) };
+    let failure = |reason: &str| format!("{program}: {reason}");
     let output = Command::new(program).args(arguments).output();
-    let Output { status, stdout, stderr } = output.map_err(|error| told(&error.to_string()))?;
+    let Output { status, stdout, stderr } = output.map_err(|error| failure(&error.to_string()))?;
     if !status.success() {
-        return Err(told(&format!("{status}: {}", String::from_utf8_lossy(&stderr))));
+        return Err(failure(&format!("{status}: {}", String::from_utf8_lossy(&stderr))));
     }
     Ok(String::from_utf8_lossy(&stdout).into_owned())
 }
@@ -132,7 +130,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 
-/// Returns where a program of the path lies; `None` when there is none.
+/// Returns the file of a program on the path; `None` when missing.
 pub(crate) fn path_of(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(program)).find(|path| path.is_file())
