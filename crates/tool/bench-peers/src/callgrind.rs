@@ -113,7 +113,7 @@ totals: 425
 ";
 
     #[test]
-    fn instructions_are_counted_where_they_lie_and_calls_only_once() {
+    fn self_cost_is_counted_and_callees_once() {
         let counts = Counts::parse(FILE).unwrap();
         let own = ["/bin/client", "/lib/engine.so"].map(|name| counts.within(|at, _| at == name));
         assert_eq!((own, counts.total()), ([30, 395], 425));
@@ -121,7 +121,7 @@ totals: 425
     }
 
     #[test]
-    fn a_file_that_does_not_add_up_is_refused() {
+    fn inconsistent_totals_are_rejected() {
         let error = Counts::parse(&FILE.replace("totals: 425", "totals: 825")).unwrap_err();
         assert_eq!(error, "callgrind's parts make 425, its sum Some(825)");
     }

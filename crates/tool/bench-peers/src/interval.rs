@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_those_of_the_published_table() {
+    fn ranks_equal_the_published_table() {
         // Source: Conover 1999, table A3 (binomial, p = 0.5): the largest r with P(X <= r) at
         // most 0.025, less one for a count from zero.
         let ranks = [6, 8, 9, 12, 15, 20].map(rank);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_between_its_bounds() {
+    fn median_lies_within_its_interval() {
         let values = (1u32..=12).rev().map(f64::from).collect();
         assert_eq!(median(values), Median { value: 6.5, low: 3.0, high: 10.0 });
     }

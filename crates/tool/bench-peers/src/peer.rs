@@ -65,7 +65,7 @@ mod tests {
     use crate::task::WORKS;
 
     #[test]
-    fn the_rate_is_read_and_a_key_that_was_not_found_is_an_error() {
+    fn rate_is_parsed_and_a_missing_key_is_an_error() {
         let line = "readrandom   :       1.538 micros/op 650128 ops/sec 0.461 seconds \
                     300000 operations;   74.4 MB/s (300000 of 300000 found)";
         assert_eq!(ops_per_s(&WORKS[0], line), Ok(650_128.0));

@@ -61,10 +61,10 @@ pub(crate) fn ensure(connection: &mut Connection, spec: &OpenSpec) -> Result<(),
     let there: BTreeSet<String> = column(connection, "SHOW TABLES")?;
     let mut ours = BTreeSet::new();
     if there.contains(MARKER) {
-        let pieces: BTreeSet<_> = column(connection, "SELECT word FROM assay_tables")
+        let tokens: BTreeSet<_> = column(connection, "SELECT word FROM assay_tables")
             .map_err(|error| target.marker_error(&error))?;
         ours = column(connection, "SELECT name FROM assay_tables")?;
-        let is_same = target.token()?.is_some_and(|token| pieces == BTreeSet::from([token]));
+        let is_same = target.token()?.is_some_and(|token| tokens == BTreeSet::from([token]));
         if is_same && wanted.is_subset(&ours) && wanted.is_subset(&there) {
             return Ok(());
         }

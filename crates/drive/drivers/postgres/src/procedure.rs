@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_used_twice_is_one_parameter_or_two() {
+    fn argument_used_twice_is_one_parameter_or_two() {
         let text = |text: &str| SourcePart::Text(text.to_owned());
         let statement = Statement {
             parts: vec![

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_for_the_type_the_server_names() {
+    fn values_are_encoded_for_the_parameter_type() {
         let (integer, real) = (Argument::Integer(-2), Argument::Real(2.5));
         let text = Argument::Text { start: 0, end: 2 };
         for (oid, argument, expected) in [
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_column_reads_back_as_text() {
+    fn first_column_is_decoded_to_text() {
         let shown = |oid, column: &[u8]| {
             let mut out = Vec::new();
             write_column(oid, column, &mut out);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_of_keys_has_the_bytes_of_array_send() {
+    fn key_array_equals_array_send() {
         let mut out = Vec::new();
         Value::Keys(&[b"a", b""]).write_binary(&mut out).unwrap();
         let expected = b"\0\0\0\x1d\0\0\0\x01\0\0\0\0\0\0\0\x11\0\0\0\x02\0\0\0\x01\

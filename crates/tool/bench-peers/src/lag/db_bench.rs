@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_percentiles_count_and_maximum_are_read() {
+    fn percentiles_count_and_maximum_are_parsed() {
         let printed = "readrandom : 98.650 micros/op 10136 ops/sec\nMicroseconds per read:\n\
             Count: 60999 Average: 98.6728  StdDev: 3046.25\nMin: 0  Median: 2.2342  Max: 98305\n\
             Percentiles: P50: 2.23 P75: 2.90 P99: 8.02 P99.9: 1901.00 P99.99: 98305.00\n";

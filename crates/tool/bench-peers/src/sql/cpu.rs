@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_is_its_root_and_all_below() {
+    fn tree_is_the_root_and_its_descendants() {
         let stat = |parent, ticks| Stat { parent, ticks };
         let all = [(1, stat(0, 9)), (7, stat(1, 5)), (8, stat(7, 3)), (9, stat(8, 2))];
         let found = descendants(&all.into_iter().collect(), 7);
@@ -132,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn four_times_are_added_behind_any_name() {
+    fn cpu_times_are_summed_after_any_process_name() {
         let text = "17 (a) b (c) S 5 17 17 0 -1 4194560 900 0 3 0 230 41 7 1 20 0 9 0 100 5 6";
         assert_eq!(stat(text), Some(Stat { parent: 5, ticks: 279 }));
     }
 
     #[test]
-    fn a_child_that_ended_is_counted() {
+    fn ended_children_are_counted() {
         let before = of_children_us();
         crate::environment::run(&["true".to_owned()]).unwrap();
         assert!(of_children_us() > before);

@@ -3,7 +3,7 @@
 //! One server, one table, one statement, one CPU. Compared is the client CPU per statement of the
 //! whole process, as the slope between two statement counts, which cancels start-up. Next to it
 //! stand the server's CPU per statement and the throughput, because a client that requests less of
-//! its server would look better than it is; and the CPU of an exchange without work, the floor of
+//! its server would seem cheaper than it is; and the CPU of an exchange without work, the floor of
 //! any client that waits for each answer. Client and server share one CPU, our choice: on two, each
 //! request costs an inter-processor wakeup on both sides (measured on a virtual machine: client CPU
 //! of 25 us and more per select instead of 3), which hides the client.

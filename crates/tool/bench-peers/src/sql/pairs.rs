@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratios_are_taken_pair_by_pair() {
+    fn ratios_are_per_pair() {
         // The machine is twice as slow in every second pair: no ratio shows it.
         let peer = vec![4.0, 8.0, 4.0, 8.0, 4.0, 8.0];
         let ours = vec![3.0, 6.0, 3.0, 6.0, 3.0, 6.0];

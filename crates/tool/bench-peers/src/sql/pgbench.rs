@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_and_the_number_are_read() {
+    fn rate_and_count_are_parsed() {
         let printed = "pgbench (15.18, server 15.10)\nquery mode: prepared\n\
             number of transactions per client: 50000\n\
             number of transactions actually processed: 49999/50000\n\

@@ -130,7 +130,7 @@ SQL statistics:
 ";
 
     #[test]
-    fn the_rate_and_the_number_of_queries_are_read() {
+    fn rate_and_query_count_are_parsed() {
         assert_eq!(parse(PRINTED), Ok(Done { statements: 50_000, per_s: 41_274.5 }));
     }
 
@@ -142,7 +142,7 @@ SQL statistics:
     }
 
     #[test]
-    fn a_row_s_text_is_as_long_as_its_column_holds() {
+    fn pattern_fills_column_c() {
         // sbtest1's column c is char(120), the last character of which is never written.
         assert_eq!(PATTERN.len(), 119);
     }

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_met_by_the_whole_interval_or_not_yet() {
+    fn target_is_met_by_the_whole_interval_only() {
         let ratio = |low, value, high| Median { value, low, high };
         assert_eq!(verdict(&ratio(0.6, 0.7, 0.8), 1.0), "met");
         assert_eq!(verdict(&ratio(0.9, 0.97, 1.1), 1.0), "open: the interval contains 1");

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_win_however_they_are_spelt() {
+    fn options_override_defaults_in_any_spelling() {
         let mut configuration = Configuration::default();
         configuration.set("innodb_buffer_pool_size", "64M");
         configuration.set("skip_log_bin", "");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_quoted_where_they_must_be() {
+    fn values_are_quoted_when_needed() {
         let mut configuration = Configuration::default();
         configuration.set("rocksdb_default_cf_options", "a=1;b={c=2}");
         configuration.set("init_connect", "set @a = 1 # x");

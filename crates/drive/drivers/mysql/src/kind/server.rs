@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_started_with_a_file_of_its_own() {
+    fn server_starts_with_its_own_configuration_file() {
         let options = [("default-storage-engine", "ROCKSDB"), ("assay.protocol", "text")];
         let options = options.into_iter().collect();
         let task = serve_task(KIND_MARIADB, "Ver 10.11.6-MariaDB", &options).unwrap();

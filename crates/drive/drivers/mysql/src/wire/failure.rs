@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_classed_by_what_the_caller_may_do() {
+    fn errors_are_classified_by_code() {
         for number in [1213, 1020, 1062] {
             assert!(matches!(classed(number, "HY000"), EngineError::Conflict(_)), "{number}");
         }

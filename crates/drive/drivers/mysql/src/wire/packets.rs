@@ -304,7 +304,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_request_is_one_write_with_its_length_and_number() {
+    fn request_is_one_write_with_length_and_sequence() {
         let mut packets = scripted(&[]);
         packets.request().extend_from_slice(b"\x03SELECT 1");
         packets.send().unwrap();

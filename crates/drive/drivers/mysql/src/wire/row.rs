@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_field_of_a_binary_row_becomes_text() {
+    fn first_field_of_a_binary_row_is_decoded_to_text() {
         let text_of = |code: u8, flags: u16, field: &[u8]| {
             let (mut row, mut out) = (vec![0, 0], vec![b'x']);
             row.extend_from_slice(field);

@@ -234,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_without_parameters_is_short() {
+    fn statement_without_parameters_has_no_types() {
         assert_eq!(encoded(&mut statement(0), &[]), b"\x17\x09\0\0\0\0\x01\0\0\0");
     }
 
     #[test]
-    fn too_few_values_are_refused() {
+    fn too_few_values_are_rejected() {
         let mut statement = statement(2);
         let values = [Value::Integer(1)];
         assert!(statement.encode(values.iter().copied(), &mut Vec::new()).is_err());

@@ -18,7 +18,7 @@ fn disconnect(session: &mut dyn Session) -> EngineError {
     }
 }
 
-pub(crate) fn a_lost_connection_fails_one_statement_and_is_made_again(fixture: &Fixture) {
+pub(crate) fn lost_connection_fails_one_statement_and_is_replaced(fixture: &Fixture) {
     let (engine, _dir) = fixture.open(sales());
     let mut session = engine.session().expect("there is room");
     insert(&mut *session, 1).expect("rows are inserted");
@@ -45,7 +45,7 @@ fn pipelined(
     procedures.iter().map(|_| pipeline.complete(&mut rows)).collect()
 }
 
-pub(crate) fn what_is_in_flight_is_lost_with_its_connection(fixture: &Fixture) {
+pub(crate) fn statements_in_flight_are_lost_with_the_connection(fixture: &Fixture) {
     let (engine, _dir) = fixture.open(sales());
     let mut session = engine.session().expect("there is room");
     insert(&mut *session, 1).expect("rows are inserted");
@@ -62,7 +62,7 @@ pub(crate) fn what_is_in_flight_is_lost_with_its_connection(fixture: &Fixture) {
     assert_eq!(rows, 3);
 }
 
-pub(crate) fn a_session_gives_up_after_a_few_losses(fixture: &Fixture) {
+pub(crate) fn session_fails_after_repeated_losses(fixture: &Fixture) {
     let (engine, _dir) = fixture.open(sales());
     let mut session = engine.session().expect("there is room");
     for _ in 0..3 {

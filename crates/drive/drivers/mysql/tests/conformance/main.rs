@@ -70,14 +70,14 @@ fn acknowledged_writes_survive_a_kill() {
 /// Claims about every server.
 const CLAIMS: [fn(&Fixture); 10] = [
     procedures::prepared_and_text_give_the_same_rows,
-    procedures::a_transaction_that_fails_leaves_nothing,
+    procedures::failed_transaction_is_rolled_back,
     procedures::conflicts_and_timeouts_are_distinguished,
-    disconnects::a_lost_connection_fails_one_statement_and_is_made_again,
-    disconnects::what_is_in_flight_is_lost_with_its_connection,
-    disconnects::a_session_gives_up_after_a_few_losses,
+    disconnects::lost_connection_fails_one_statement_and_is_replaced,
+    disconnects::statements_in_flight_are_lost_with_the_connection,
+    disconnects::session_fails_after_repeated_losses,
     tables::leftovers_are_dropped_and_foreign_tables_left_alone,
-    tables::a_run_finds_its_tables_again,
-    tables::a_database_has_one_run_at_a_time,
+    tables::run_reuses_its_tables,
+    tables::second_run_on_a_database_is_rejected,
     maintenance::state_identity_and_options_are_reported,
 ];
 

@@ -81,7 +81,7 @@ fn calls(session: &mut dyn Session, engine: &dyn Engine) -> Vec<Vec<String>> {
     observed.into_iter().map(keys).collect()
 }
 
-pub(crate) fn a_transaction_that_fails_leaves_nothing(fixture: &Fixture) {
+pub(crate) fn failed_transaction_is_rolled_back(fixture: &Fixture) {
     let (engine, _dir) = fixture.open(sales());
     let mut session = engine.session().expect("there is room");
     insert(&mut *session, 10).expect("rows are inserted");

@@ -41,7 +41,7 @@ pub(crate) fn leftovers_are_dropped_and_foreign_tables_left_alone(fixture: &Fixt
     assert!(text.contains("`x1`") && text.contains("was not created by Assay: drop it"), "{text}");
 }
 
-pub(crate) fn a_run_finds_its_tables_again(fixture: &Fixture) {
+pub(crate) fn run_reuses_its_tables(fixture: &Fixture) {
     let (spec, _dir) = fixture.fresh(Some(sales()));
     for rows in [3, 6] {
         let engine = fixture.driver.open(&spec).expect("the server is good");
@@ -51,7 +51,7 @@ pub(crate) fn a_run_finds_its_tables_again(fixture: &Fixture) {
     }
 }
 
-pub(crate) fn a_database_has_one_run_at_a_time(fixture: &Fixture) {
+pub(crate) fn second_run_on_a_database_is_rejected(fixture: &Fixture) {
     let (spec, _dir) = fixture.fresh(Some(sales()));
     let engine = fixture.driver.open(&spec).expect("the server is good");
     let (mut other, _other_dir) = fixture.fresh(Some(sales()));

@@ -257,7 +257,7 @@ mod tests {
     const FIFTEEN: &str = "postgres (PostgreSQL) 15.10";
 
     #[test]
-    fn settings_become_the_configuration_and_options_win() {
+    fn options_override_settings_in_the_configuration() {
         let settings = Settings {
             durability: Durability::Os,
             cache_bytes: Some(Bytes(64 << 20)),

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_the_server_reads_them() {
+    fn literals_are_encoded_for_the_server() {
         assert_eq!(written(|out| quoted(out, b"it's 'so'")), "'it''s ''so'''");
         assert_eq!(written(|out| quoted(out, b"")), "''");
         assert_eq!(written(|out| bytea(out, b"\x00\xffk")), "'\\x00ff6b'::bytea");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_is_one_message_and_takes_no_zero_byte() {
+    fn statement_is_one_message_without_zero_bytes() {
         let mut out = Vec::new();
         let start = begin(&mut out);
         out.extend_from_slice(b"SELECT 1");
