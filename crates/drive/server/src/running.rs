@@ -104,8 +104,7 @@ impl Running {
     ///
     /// # Errors
     /// # Errors
-    /// [`ServerError::Refused`] with the server's message, or any other obstacle; no process is left
-    /// then.
+    /// [`ServerError::Refused`] with the server's message, or any other error; no process is left.
     pub fn start(start: &Start<'_>, is_cancelled: &dyn Fn() -> bool) -> Result<Self, ServerError> {
         let mut user = User::find(start.user)?;
         let groups = &start.placement.groups;

@@ -66,7 +66,7 @@ impl Counts {
     }
 }
 
-/// Returns the full name of `(3) name` or `(3)`, and remembers the former.
+/// Returns the full name of `(3) name` or `(3)`, storing the former.
 fn expand(name: &str, names: &mut BTreeMap<String, String>) -> String {
     match name.split_once(' ') {
         Some((id, name)) => {

@@ -11,7 +11,7 @@ pub(crate) const PROGRAM: &str = "db_bench";
 pub(crate) fn args(work: &Work, task: &Task) -> Vec<String> {
     let is_write = work.kind.is_write();
     let count = if is_write { "writes" } else { "reads" };
-    [
+    let flags = [
         ("benchmarks", work.peer.to_owned()),
         ("db", task.dir.display().to_string()),
         ("use_existing_db", u8::from(!is_write).to_string()),
@@ -27,13 +27,9 @@ pub(crate) fn args(work: &Work, task: &Task) -> Vec<String> {
         ("write_buffer_size", MEMTABLE_BYTES.to_string()),
         ("compression_type", "none".to_owned()),
         ("seed", 1.to_string()),
-    ]
-    .into_iter()
-    .map(|(name, value)| format!("--{name}={value}"))
-    .fold(vec![PROGRAM.to_owned()], |mut args, arg| {
-        args.push(arg);
-        args
-    })
+    ];
+    let flags = flags.map(|(name, value)| format!("--{name}={value}"));
+    std::iter::once(PROGRAM.to_owned()).chain(flags).collect()
 }
 
 /// Parses the operations per second.

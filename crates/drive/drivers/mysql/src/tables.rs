@@ -190,8 +190,8 @@ impl Target<'_> {
 
     fn marker_error(&self, failure: &Failure) -> EngineError {
         EngineError::Fatal(format!(
-            "table `{MARKER}` of {} is not the one Assay creates ({failure}): drop it, or name another \
-             database in the dsn",
+            "table `{MARKER}` of {} is not the one Assay creates ({failure}): drop it, or name \
+             another database in the dsn",
             self.describe()
         ))
     }

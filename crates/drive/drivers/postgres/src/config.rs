@@ -55,8 +55,8 @@ pub(crate) struct Config {
 impl Config {
     /// Resolves `spec` to a configuration.
     ///
-    /// Server options of an own server are in its `postgresql.conf`; for a foreign server they become
-    /// session settings, as far as it permits.
+    /// Server options of an own server are in its `postgresql.conf`; for a foreign server they
+    /// become session settings, as far as it permits.
     pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
         check_settings("Postgres", can, &spec.settings)?;
         let protocol = protocol(&spec.options)?;

@@ -236,8 +236,8 @@ fn check_server(
         if bytes != Some(requested.0) {
             let found = bytes.map_or("unknown".to_owned(), |bytes| model::Bytes(bytes).to_string());
             return Err(EngineError::Unsupported(format!(
-                "cache {requested}: Assay did not start this server, whose shared_buffers is {found}: \
-                 remove `cache`, or set it there"
+                "cache {requested}: Assay did not start this server, whose shared_buffers is \
+                 {found}: remove `cache`, or set it there"
             )));
         }
     }

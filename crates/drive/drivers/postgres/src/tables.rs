@@ -62,25 +62,25 @@ pub(crate) fn make(
     let specs = specs(spec, config);
     let known = known(connection, endpoint)?;
     let token_file = spec.dir.join(TOKEN_FILE);
-    let number = fs::read_to_string(&token_file).unwrap_or_default();
+    let token = fs::read_to_string(&token_file).unwrap_or_default();
     // An own server holds only this directory's data.
-    let is_of_this_run = |of: &str| !endpoint.is_foreign || of == number;
+    let is_of_this_run = |of: &str| !endpoint.is_foreign || of == token;
     let (present, leftover): (Vec<_>, Vec<_>) =
         known.into_iter().partition(|(_, of)| is_of_this_run(of));
     for (name, _) in leftover {
         drop_table(connection, &name)
             .map_err(with_context("dropping leftovers of an earlier run"))?;
     }
-    let number = if number.is_empty() { new_token(connection)? } else { number };
+    let token = if token.is_empty() { new_token(connection)? } else { token };
     for table in &specs {
         if !present.iter().any(|(name, _)| *name == table.name) {
             reject_foreign_table(connection, &table.name, endpoint)?;
-            create(connection, table, &number)
+            create(connection, table, &token)
                 .map_err(|failure| creation_error(failure, endpoint))?;
         }
     }
     if endpoint.is_foreign {
-        write_token(&token_file, &number)?;
+        write_token(&token_file, &token)?;
     }
     Ok(specs.into_iter().map(|table| table.name).collect())
 }
@@ -130,7 +130,7 @@ fn known(
     let rows = rows.map_err(|failure| {
         map_fatal(failed(failure), |text| {
             let database = &endpoint.database;
-            format!("table `{MARKER}` of `{database}` was not created by Assay or is not readable: {text}")
+            format!("table `{MARKER}` of `{database}` is foreign or not readable: {text}")
         })
     })?;
     let pair = |row: Vec<String>| {
@@ -154,16 +154,16 @@ fn reject_foreign_table(
         return Ok(());
     }
     Err(EngineError::Fatal(format!(
-        "postgres: database `{}` on {} has a table `{table}` that Assay did not create: name another \
-         database, or rename that table",
+        "postgres: database `{}` on {} has a table `{table}` that Assay did not create: name \
+         another database, or rename that table",
         endpoint.database, endpoint.address
     )))
 }
 
 /// Creates a table and records it in the marker table, in one transaction.
-fn create(connection: &mut Connection, table: &TableSpec, number: &str) -> Result<(), Failure> {
+fn create(connection: &mut Connection, table: &TableSpec, token: &str) -> Result<(), Failure> {
     let name = &table.name;
-    let note = format!("INSERT INTO {MARKER} (name, run) VALUES ('{name}', '{number}')");
+    let note = format!("INSERT INTO {MARKER} (name, run) VALUES ('{name}', '{token}')");
     let statements = table.create.iter().chain([&note]);
     in_transaction(connection, statements.map(String::as_str))
 }
@@ -190,8 +190,8 @@ fn creation_error(failure: Failure, endpoint: &Endpoint) -> EngineError {
     match failure {
         Failure::Refused(error_response) if error_response.is("42501") => {
             EngineError::Fatal(format!(
-                "postgres: `{}` may not create tables in database `{}` on {}: {error_response}; grant it \
-             CREATE on the schema, or log in as another user",
+                "postgres: `{}` may not create tables in database `{}` on {}: {error_response}; \
+                 grant it CREATE on the schema, or log in as another user",
                 endpoint.user, endpoint.database, endpoint.address
             ))
         }
@@ -207,7 +207,7 @@ fn new_token(connection: &mut Connection) -> Result<String, EngineError> {
     Ok(connection.value(sql).map_err(failed)?.unwrap_or_default())
 }
 
-fn write_token(path: &Path, number: &str) -> Result<(), EngineError> {
-    fs::write(path, number)
+fn write_token(path: &Path, token: &str) -> Result<(), EngineError> {
+    fs::write(path, token)
         .map_err(|error| EngineError::Fatal(format!("{}: {error}", path.display())))
 }

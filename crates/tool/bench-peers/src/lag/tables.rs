@@ -18,8 +18,8 @@ pub(super) fn generators_row(rate: u32, client: &str, times: &Times) -> String {
 
 /// Returns the note on the generator table.
 pub(super) fn generators_note() -> &'static str {
-    "\nEverything sysbench reports here is its own lateness, reported as if the system under test had \
-    taken it;\nours is reported as start lag, apart from the engine's service time.\n"
+    "\nEverything sysbench reports here is its own lateness, reported as if the system under test \
+     had taken it;\nours is reported as start lag, apart from the engine's service time.\n"
 }
 
 /// Returns the head of the stall table.
@@ -41,10 +41,11 @@ pub(super) fn stalls_row(client: &str, stalled: &str, reads: u64, times: &Times)
 ///
 /// Source: RocksDB, `tools/db_bench_tool.cc`, `ReadRandom` and `Stats::FinishedOps`.
 pub(super) fn stalls_note() -> &'static str {
-    "\nThe reads that db_bench would have sent during the stall are sent late or never, and none of \
-    their times are\nreported; waits for its own rate limiter count as read time. Ours records every \
-    arrival: a stopped client is\nreported as such and its seconds do not count; an engine stall shows \
-    in the response time of all late arrivals, and\nin the service time of one read only.\n"
+    "\nThe reads that db_bench would have sent during the stall are sent late or never, and none \
+     of their times are\nreported; waits for its own rate limiter count as read time. Ours records \
+     every arrival: a stopped client is\nreported as such and its seconds do not count; an engine \
+     stall shows in the response time of all late arrivals, and\nin the service time of one read \
+     only.\n"
 }
 
 fn figures(times: &Times) -> String {

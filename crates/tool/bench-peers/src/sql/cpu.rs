@@ -69,8 +69,8 @@ impl Tree {
             if !found.contains_key(&self.root) {
                 return Err("the server died".to_owned());
             }
-            // A process that ends during the scan may be counted twice or never; then the set differs
-            // from that of an idle server.
+            // A process that ends during the scan may be counted twice or never; then the set
+            // differs from that of an idle server.
             let is_idle = found.keys().all(|pid| self.idle.contains(pid));
             if is_idle || clock.now() > deadline {
                 #[expect(clippy::cast_precision_loss, reason = "ticks are below 2^53")]

@@ -112,7 +112,7 @@ impl Connection {
 
     /// Sends the buffered request and reads its answer, one call of `on_row` per row.
     ///
-    /// One write, and one read unless the answer is long; allocates only for the longest answer yet.
+    /// One write, and one read unless the answer is long; the longest answer yet allocates.
     ///
     /// # Errors
     /// When the server returns an error, or the connection is lost.
