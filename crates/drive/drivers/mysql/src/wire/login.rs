@@ -94,7 +94,7 @@ pub(super) fn log_in<S: Read + Write>(
     let Greeting { capabilities, plugin, nonce, .. } = greeting;
     if capabilities & NEEDED != NEEDED {
         let text = format!("the server ({}) has no protocol 4.1 or newer", greeting.version);
-        return Err(Failure::Login(text));
+        return Err(Failure::Rejected(text));
     }
     let mut auth = Authenticator { endpoint, is_secure, plugin, nonce };
     let mut negotiated = WANTED & capabilities;
@@ -116,7 +116,7 @@ fn greeting(packet: &[u8]) -> Result<Greeting, Failure> {
         Some(&GREETING) => {}
         Some(other) => {
             let text = format!("not a MySQL server, or one of protocol {other}: needs 10");
-            return Err(Failure::Login(text));
+            return Err(Failure::Rejected(text));
         }
         None => return Err(malformed("an empty greeting")),
     }
@@ -197,7 +197,7 @@ impl Authenticator<'_> {
             // Requests the server's key: to this method a unix socket does not count as secure.
             SHA256 => Ok(vec![1]),
             other if SOCKET.contains(&other) => Ok(Vec::new()),
-            other => Err(Failure::Login(format!(
+            other => Err(Failure::Rejected(format!(
                 "the user `{}` logs in by `{}`, which is not supported: give it \
                  mysql_native_password or caching_sha2_password",
                 self.endpoint.user,
@@ -216,7 +216,7 @@ impl Authenticator<'_> {
                 Some((&EOF_HEADER, b"")) => {
                     let text =
                         "the server requires a pre-4.1 password: set the user's password again";
-                    return Err(Failure::Login(text.to_owned()));
+                    return Err(Failure::Rejected(text.to_owned()));
                 }
                 Some((&EOF_HEADER, other)) => {
                     let (plugin, nonce) = until_zero(other).unwrap_or((other, &[]));
@@ -235,7 +235,7 @@ impl Authenticator<'_> {
                 packets.send()?;
             }
         }
-        Err(Failure::Login("the login does not come to an end".to_owned()))
+        Err(Failure::Rejected("the login does not come to an end".to_owned()))
     }
 
     /// Returns the response to the server's look-up in its password cache.
@@ -339,7 +339,7 @@ mod tests {
         assert!(packets.socket.written.ends_with(b"hush\0"));
         let (negotiated, packets) =
             log_in_with(&[&hello, full, b"\x01no key"], Some("hush"), false);
-        assert!(matches!(negotiated, Err(Failure::Login(_))), "{negotiated:?}");
+        assert!(matches!(negotiated, Err(Failure::Rejected(_))), "{negotiated:?}");
         assert!(packets.socket.written.ends_with(b"\x01\0\0\x03\x02"), "requests the key");
         assert!(!packets.socket.written.windows(4).any(|bytes| bytes == b"hush"));
         let (negotiated, _) = log_in_with(&[&hello, b"\x01\x03", OK], Some("hush"), false);

@@ -2,9 +2,8 @@
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
-use std::time::Duration;
 
-use super::socket::Socket;
+use driver_sql::Socket;
 
 /// Bytes of a packet's header: three of its length, one of its number.
 pub(super) const HEADER_BYTES: usize = 4;
@@ -33,11 +32,6 @@ pub(super) struct Packets<S> {
 }
 
 impl Packets<Socket> {
-    /// Sets the read timeout; `None` waits for ever.
-    pub(super) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.socket.set_read_timeout(timeout)
-    }
-
     /// Sends queued requests, unless an answer is already received.
     #[inline]
     pub(super) fn send_queued(&mut self) -> io::Result<()> {

@@ -188,6 +188,7 @@ pub(super) fn malformed(what: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::failure::number;
     use crate::wire::packets::tests::scripted;
 
     /// A description of a column of type `code`.
@@ -238,7 +239,7 @@ mod tests {
         assert_eq!(answer, Err(Failure::Refused(error_packet)));
         let column = column(8);
         let (answer, _) = read(&[b"\x01", &column, b"\0\0aaaaaaaa", b"\xff\x25\x05#70100no"], NEW);
-        assert_eq!(answer.unwrap_err().number(), Some(1317), "also after a row");
+        assert_eq!(number(&answer.unwrap_err()), Some(1317), "also after a row");
         let (answer, _) = read(&[b"\xff\x10\x04Too many connections"], NEW);
         assert_eq!(answer.unwrap_err().to_string(), "Too many connections (error 1040)");
     }
