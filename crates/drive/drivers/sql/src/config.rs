@@ -9,7 +9,7 @@ use model::{Endpoint, Options};
 use crate::connection::{Connection, Reply};
 
 /// Prefix of Assay's own options; the server never gets them.
-pub const OWN_PREFIX: &str = "assay.";
+pub const OWN_PREFIX: &str = "assay";
 /// Own option: how statements are sent.
 pub const PROTOCOL: &str = "assay.protocol";
 

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use driver_sql::{Connection as _, Protocol, server_options};
 use engine::EngineError;
 use engine::settings_check::{check_settings, refused};
 use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::startup_error;
-use crate::config::{OWN_PREFIX, protocol, reject_weaker_durability, synchronous_commit};
+use crate::config::{reject_weaker_durability, synchronous_commit};
 use crate::driver::{NAME, capabilities};
-use crate::error::failed;
-use crate::wire::Connection;
+use crate::wire::{Connection, Session};
 
 /// The Postgres server kind.
 pub static KIND: PostgresKind = PostgresKind;
@@ -112,8 +112,7 @@ impl Kind for PostgresKind {
     }
 
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
-        let mut connection = Connection::open(endpoint, &[]).map_err(failed)?;
-        connection.run("SELECT 1").map_err(failed)
+        Ok(Connection::open(endpoint, &Session::default())?.run("SELECT 1")?)
     }
 
     fn stop(&self) -> Stop {
@@ -166,7 +165,7 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
              can bypass it"
         )));
     }
-    protocol(spec.options)?;
+    Protocol::of(spec.options)?;
     reject_weaker_durability(spec.settings.durability, spec.options)?;
     for (name, _) in server_options(spec.options) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
@@ -181,10 +180,6 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
         }
     }
     Ok(())
-}
-
-fn server_options(options: &Options) -> impl Iterator<Item = (&str, &str)> {
-    options.iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX))
 }
 
 /// Returns the text of `postgresql.conf`: Assay's own lines, settings, then options.
