@@ -14,28 +14,17 @@ use crate::{maintenance, state};
 
 /// Variables that name a server's location or time and not its behaviour, besides those whose
 /// value lies in its directories.
+#[rustfmt::skip]
 const LOCATION_VARIABLES: [&str; 8] = [
-    "basedir",
-    "character_sets_dir",
-    "datadir",
-    "gtid_binlog_pos",
-    "hostname",
-    "lc_messages_dir",
-    "plugin_dir",
-    "server_uuid",
+    "basedir", "character_sets_dir", "datadir", "gtid_binlog_pos", "hostname", "lc_messages_dir",
+    "plugin_dir", "server_uuid",
 ];
 /// Variables that are facts of the build.
+#[rustfmt::skip]
 const FACTS: [&str; 10] = [
-    "version_comment",
-    "version_compile_machine",
-    "version_compile_os",
-    "version_compile_zlib",
-    "version_malloc_library",
-    "version_source_revision",
-    "version_ssl_library",
-    "innodb_version",
-    "innodb_page_size",
-    "default_storage_engine",
+    "version_comment", "version_compile_machine", "version_compile_os", "version_compile_zlib",
+    "version_malloc_library", "version_source_revision", "version_ssl_library", "innodb_version",
+    "innodb_page_size", "default_storage_engine",
 ];
 /// Room for the SQL text, key and quotes besides the value.
 const STATEMENT_BYTES: u64 = 4096;

@@ -32,18 +32,12 @@ const SECRET: [&str; 5] = [
 /// Names the socket file of an own server: differs per server, no setting.
 const SOCKET_NUMBER: &str = "port";
 /// Statistics views, in order of output; a release may lack some.
+#[rustfmt::skip]
 const VIEWS: [&str; 11] = [
-    "pg_stat_database WHERE datname = current_database()",
-    "pg_stat_bgwriter",
-    "pg_stat_checkpointer",
-    "pg_stat_wal",
-    "pg_stat_io",
-    "pg_stat_user_tables",
-    "pg_statio_user_tables",
-    "pg_stat_user_indexes",
-    "pg_statio_user_indexes",
-    "pg_stat_progress_vacuum",
-    "pg_stat_slru",
+    "pg_stat_database WHERE datname = current_database()", "pg_stat_bgwriter",
+    "pg_stat_checkpointer", "pg_stat_wal", "pg_stat_io", "pg_stat_user_tables",
+    "pg_statio_user_tables", "pg_stat_user_indexes", "pg_statio_user_indexes",
+    "pg_stat_progress_vacuum", "pg_stat_slru",
 ];
 
 /// Queries the server's identity.

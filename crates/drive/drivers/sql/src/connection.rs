@@ -51,7 +51,9 @@ pub struct Sql {
 
 /// A logged-in connection to a server.
 ///
-/// Requests are written to a buffer, sent together, and answered in order.
+/// Requests are written to a buffer, sent together, and answered in order. A method fails when the
+/// server refuses the statement, or the connection is lost.
+#[expect(clippy::missing_errors_doc, reason = "every method fails as the trait says")]
 pub trait Connection: Send + Sized {
     /// Configuration of a session.
     type Session: Send + Sync;
@@ -66,15 +68,9 @@ pub trait Connection: Send + Sized {
     const SQL: Sql;
 
     /// Connects and logs in.
-    ///
-    /// # Errors
-    /// When no server listens, or the login is rejected.
     fn open(endpoint: &Endpoint, session: &Self::Session) -> Reply<Self, Self>;
 
     /// Prepares a statement; `None` when the server takes it as text only.
-    ///
-    /// # Errors
-    /// When the server refuses it.
     fn prepare<'v>(
         &mut self,
         template: &Template,
@@ -83,8 +79,7 @@ pub trait Connection: Send + Sized {
 
     /// Appends a prepared statement to the request buffer; returns the bytes of its values.
     ///
-    /// # Errors
-    /// When a value does not fit; nothing is appended then.
+    /// When a value does not fit, nothing is appended.
     fn write<'v>(
         &mut self,
         prepared: &mut Self::Prepared,
@@ -92,9 +87,6 @@ pub trait Connection: Send + Sized {
     ) -> Reply<u64, Self>;
 
     /// Appends a statement as text to the request buffer; returns the bytes of its values.
-    ///
-    /// # Errors
-    /// As [`Connection::write`].
     fn write_text<'v>(
         &mut self,
         template: &Template,
@@ -112,9 +104,6 @@ pub trait Connection: Send + Sized {
     ///
     /// The statement was sent as text without `prepared`; `needs_kind` is set when `on_row` calls
     /// [`Connection::first_as_text`].
-    ///
-    /// # Errors
-    /// When the server refuses it, or the connection is lost.
     fn exchange(
         &mut self,
         prepared: Option<&Self::Prepared>,
@@ -123,9 +112,6 @@ pub trait Connection: Send + Sized {
     ) -> Reply<u64, Self>;
 
     /// Sends queued requests and reads the answer to the oldest; returns the affected rows.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
     fn answer(
         &mut self,
         is_text: bool,
@@ -154,38 +140,23 @@ pub trait Connection: Send + Sized {
     fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>>;
 
     /// Locks the database for a run; `false` when another run has it.
-    ///
-    /// # Errors
-    /// When the server has no such locks, or the connection is lost.
     fn lock(&mut self) -> Reply<bool, Self>;
 
     /// Returns whether the database has a table.
-    ///
-    /// # Errors
-    /// When the connection is lost.
     fn has_table(&mut self, name: &str) -> Reply<bool, Self>;
 
     /// Returns the statements that create the table of keys and values.
     fn create_key_value(session: &Self::Session) -> Vec<String>;
 
     /// Runs a statement as text; returns the affected rows.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
     fn query(&mut self, sql: &str, on_row: impl FnMut(Self::Column, &[u8])) -> Reply<u64, Self>;
 
     /// Runs a statement, ignoring its rows.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
     fn run(&mut self, sql: &str) -> Reply<(), Self> {
         self.query(sql, |_, _| {}).map(drop)
     }
 
     /// Returns all rows of a statement as text; null becomes empty.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
     fn rows(&mut self, sql: &str) -> Reply<Vec<Vec<String>>, Self> {
         let mut rows = Vec::new();
         let text =
@@ -195,18 +166,12 @@ pub trait Connection: Send + Sized {
     }
 
     /// Returns the rows of a statement of two columns; others are left out.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
     fn pairs(&mut self, sql: &str) -> Reply<Vec<(String, String)>, Self> {
         let pair = |row: Vec<String>| <[String; 2]>::try_from(row).ok().map(Into::into);
         Ok(self.rows(sql)?.into_iter().filter_map(pair).collect())
     }
 
     /// Returns the first column of the first row; `None` when null or absent.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
     fn first(&mut self, sql: &str) -> Reply<Option<String>, Self> {
         let mut first = None;
         self.query(sql, |_, row| {

@@ -13,6 +13,9 @@ use crate::session::SqlSession;
 use crate::tables;
 
 /// One kind of database: identity, state and maintenance.
+///
+/// A method fails when the server refuses a statement or does not answer.
+#[expect(clippy::missing_errors_doc, reason = "every method fails as the trait says")]
 pub trait Database: Send + Sync + Sized {
     /// The protocol of its servers.
     type Connection: Connection;
@@ -21,33 +24,18 @@ pub trait Database: Send + Sync + Sized {
     fn identity(engine: &SqlEngine<Self>) -> Identity;
 
     /// Returns the settings in force.
-    ///
-    /// # Errors
-    /// When the server does not answer.
     fn effective_options(engine: &SqlEngine<Self>) -> Result<Options, EngineError>;
 
     /// Starts maintenance work; `false` when the engine has none of its kind.
-    ///
-    /// # Errors
-    /// When the server refuses or fails.
     fn maintain(engine: &SqlEngine<Self>, work: Maintenance) -> Result<bool, EngineError>;
 
     /// Returns the state of the server.
-    ///
-    /// # Errors
-    /// When the server does not answer.
     fn state(engine: &SqlEngine<Self>) -> Result<EngineState, EngineError>;
 
     /// Returns the server's statistics as text.
-    ///
-    /// # Errors
-    /// When the connection is lost.
     fn statistics(connection: &mut Self::Connection) -> Reply<String, Self::Connection>;
 
     /// Restores what maintenance has changed, before clients run and at close.
-    ///
-    /// # Errors
-    /// When the server refuses or fails.
     fn restore(_engine: &SqlEngine<Self>) -> Result<(), EngineError> {
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::value::Value;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InFlight {
     pub(crate) expected: ExpectedResult,
-    /// Bytes of a call's values, or of the key of a read.
+    /// Bytes of a call's values, or of the key.
     pub(crate) bytes: u64,
     /// Whether its rows come as text.
     pub(crate) is_text: bool,
@@ -33,6 +33,19 @@ pub(crate) enum ExpectedResult {
         is_read: bool,
     },
 }
+
+impl ExpectedResult {
+    #[inline]
+    const fn outcome(self, rows: &Rows) -> Outcome {
+        match self {
+            Self::Get | Self::Scan | Self::Call { is_read: true } => outcome(rows),
+            Self::Write | Self::Call { is_read: false } => Outcome::Done,
+        }
+    }
+}
+
+/// The result of an operation, its key, and its second value if any.
+type KeyOp<'k> = (ExpectedResult, &'k [u8], Value<'k>);
 
 /// The commands of the table of keys and values.
 pub(crate) struct KeyValue<C: Connection> {
@@ -75,30 +88,13 @@ impl<C: Connection> KeyValue<C> {
         op: &Op<'_>,
         rows: &mut Rows,
     ) -> Reply<Outcome, C> {
-        match *op {
-            Op::Get { key } => {
-                let scratch = &mut self.scratch;
-                self.get.run(connection, |_| Value::Bytes(key), false, |column, row| {
-                    rows.push(key, C::columns(column, row, scratch).0);
-                })?;
-            }
-            Op::Put { key, value } => {
-                self.put.run(connection, key_and_value(key, value), false, |_, _| {})?;
-                return Ok(Outcome::Done);
-            }
-            Op::Delete { key } => {
-                self.delete.run(connection, |_| Value::Bytes(key), false, |_, _| {})?;
-                return Ok(Outcome::Done);
-            }
-            Op::Scan { start, limit, direction } => {
-                let (command, scratch) = self.scan(limit, direction);
-                command.run(connection, scanned(start, limit), false, |column, row| {
-                    let (key, value) = C::columns(column, row, scratch);
-                    rows.push(key, value);
-                })?;
-            }
-            Op::MultiGet { keys } => self.multi_get(connection, keys, rows)?,
-            Op::Call(_) => {}
+        if let Op::MultiGet { keys } = *op {
+            self.multi_get(connection, keys, rows)?;
+        } else if let Some((command, scratch, (expected, key, second))) = self.command(op) {
+            command.run(connection, values(key, second), false, |column, row| {
+                push::<C>(expected, key, (column, row), scratch, rows);
+            })?;
+            return Ok(expected.outcome(rows));
         }
         Ok(outcome(rows))
     }
@@ -111,26 +107,12 @@ impl<C: Connection> KeyValue<C> {
         connection: &mut C,
         op: &Op<'_>,
     ) -> Reply<Option<InFlight>, C> {
-        let (expected, key_bytes, queued) = match *op {
-            Op::Get { key } => {
-                let queued = self.get.submit(connection, |_| Value::Bytes(key))?;
-                (ExpectedResult::Get, key.len() as u64, queued)
-            }
-            Op::Put { key, value } => {
-                let queued = self.put.submit(connection, key_and_value(key, value))?;
-                (ExpectedResult::Write, 0, queued)
-            }
-            Op::Delete { key } => {
-                let queued = self.delete.submit(connection, |_| Value::Bytes(key))?;
-                (ExpectedResult::Write, 0, queued)
-            }
-            Op::Scan { start, limit, direction } => {
-                let (command, _) = self.scan(limit, direction);
-                (ExpectedResult::Scan, 0, command.submit(connection, scanned(start, limit))?)
-            }
-            Op::MultiGet { .. } | Op::Call(_) => return Ok(None),
+        let Some((command, _, (expected, key, second))) = self.command(op) else {
+            return Ok(None);
         };
-        Ok(queued.map(|(_, is_text)| InFlight { expected, bytes: key_bytes, is_text }))
+        let queued = command.submit(connection, values(key, second))?;
+        let bytes = key.len() as u64;
+        Ok(queued.map(|(_, is_text)| InFlight { expected, bytes, is_text }))
     }
 
     /// Reads the answer to the oldest statement in flight.
@@ -142,42 +124,46 @@ impl<C: Connection> KeyValue<C> {
         rows: &mut Rows,
     ) -> Reply<Outcome, C> {
         let scratch = &mut self.scratch;
-        let affected = connection.answer(is_text, |column, row| match expected {
-            ExpectedResult::Get => {
-                rows.push(b"", C::columns(column, row, scratch).0);
-                // The key belongs to the row.
-                rows.wrote(0, bytes);
-            }
-            ExpectedResult::Scan => {
-                let (key, value) = C::columns(column, row, scratch);
-                rows.push(key, value);
-            }
-            ExpectedResult::Write => {}
-            ExpectedResult::Call { .. } => rows.push(b"", row),
+        let affected = connection.answer(is_text, |column, row| {
+            push::<C>(expected, b"", (column, row), scratch, rows);
         })?;
-        Ok(match expected {
-            ExpectedResult::Write => Outcome::Done,
-            ExpectedResult::Get | ExpectedResult::Scan => outcome(rows),
-            ExpectedResult::Call { is_read } => {
-                if affected > 0 {
-                    rows.wrote(affected, bytes);
-                }
-                if is_read { outcome(rows) } else { Outcome::Done }
-            }
-        })
+        match expected {
+            // The key belongs to the row.
+            ExpectedResult::Get => rows.wrote(0, rows.count() * bytes),
+            ExpectedResult::Call { .. } if affected > 0 => rows.wrote(affected, bytes),
+            ExpectedResult::Call { .. } | ExpectedResult::Scan | ExpectedResult::Write => {}
+        }
+        Ok(expected.outcome(rows))
     }
 
-    /// Returns the command of a scan, and the buffer of decoded rows.
+    /// Returns the command of an operation with one key, the buffer of decoded rows, and the
+    /// result and values of the operation.
     #[inline]
-    fn scan(&mut self, limit: u32, direction: Direction) -> (&mut Command<C>, &mut Vec<u8>) {
-        let (way, protocol) = (usize::from(direction == Direction::Reverse), self.protocol);
-        let command = match self.short_scans[way].get_mut(limit as usize) {
-            Some(short) => {
-                short.get_or_insert_with(|| scan(direction, &limit.to_string(), protocol))
+    fn command<'s, 'k>(
+        &'s mut self,
+        op: &Op<'k>,
+    ) -> Option<(&'s mut Command<C>, &'s mut Vec<u8>, KeyOp<'k>)> {
+        let (command, of_op) = match *op {
+            Op::Get { key } => (&mut self.get, (ExpectedResult::Get, key, Value::Integer(0))),
+            Op::Put { key, value } => {
+                (&mut self.put, (ExpectedResult::Write, key, Value::Bytes(value)))
             }
-            None => &mut self.long_scans[way],
+            Op::Delete { key } => {
+                (&mut self.delete, (ExpectedResult::Write, key, Value::Integer(0)))
+            }
+            Op::Scan { start, limit, direction } => {
+                let (way, protocol) = (usize::from(direction == Direction::Reverse), self.protocol);
+                let command = match self.short_scans[way].get_mut(limit as usize) {
+                    Some(short) => {
+                        short.get_or_insert_with(|| scan(direction, &limit.to_string(), protocol))
+                    }
+                    None => &mut self.long_scans[way],
+                };
+                (command, (ExpectedResult::Scan, start, Value::Integer(i64::from(limit))))
+            }
+            Op::MultiGet { .. } | Op::Call(_) => return None,
         };
-        (command, &mut self.scratch)
+        Some((command, &mut self.scratch, of_op))
     }
 
     /// Reads several keys; rows are returned in the order of the keys.
@@ -222,16 +208,30 @@ fn scan<C: Connection>(direction: Direction, limit: &str, protocol: Protocol) ->
     Command::parse(&sql, protocol)
 }
 
-/// Returns the values of a scan.
-fn scanned<'k>(start: &'k [u8], limit: u32) -> impl Fn(usize) -> Value<'k> + Copy {
-    move |position| {
-        if position == 0 { Value::Bytes(start) } else { Value::Integer(i64::from(limit)) }
-    }
+/// Returns the values of an operation: its key and one more.
+#[inline]
+fn values<'k>(key: &'k [u8], second: Value<'k>) -> impl Fn(usize) -> Value<'k> + Copy {
+    move |position| if position == 0 { Value::Bytes(key) } else { second }
 }
 
-/// Returns the values of a write.
-fn key_and_value<'k>(key: &'k [u8], value: &'k [u8]) -> impl Fn(usize) -> Value<'k> + Copy {
-    move |position| Value::Bytes(if position == 0 { key } else { value })
+/// Adds a row of the result.
+#[inline]
+fn push<C: Connection>(
+    expected: ExpectedResult,
+    key: &[u8],
+    (column, row): (C::Column, &[u8]),
+    scratch: &mut Vec<u8>,
+    rows: &mut Rows,
+) {
+    match expected {
+        ExpectedResult::Get => rows.push(key, C::columns(column, row, scratch).0),
+        ExpectedResult::Scan => {
+            let (key, value) = C::columns(column, row, scratch);
+            rows.push(key, value);
+        }
+        ExpectedResult::Write => {}
+        ExpectedResult::Call { .. } => rows.push(b"", row),
+    }
 }
 
 /// Returns how a read ended.

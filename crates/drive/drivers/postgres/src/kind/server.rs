@@ -40,26 +40,12 @@ const CACHE_KIB_MIN: u64 = 128;
 const USER: &str = "postgres";
 
 /// Options of files, sockets and log, which Assay sets itself.
+#[rustfmt::skip]
 const RESERVED: [&str; 19] = [
-    "cluster_name",
-    "config_file",
-    "data_directory",
-    "event_source",
-    "external_pid_file",
-    "hba_file",
-    "ident_file",
-    "include",
-    "include_dir",
-    "include_if_exists",
-    "listen_addresses",
-    "log_destination",
-    "log_directory",
-    "log_filename",
-    "logging_collector",
-    "port",
-    "unix_socket_directories",
-    "unix_socket_group",
-    "unix_socket_permissions",
+    "cluster_name", "config_file", "data_directory", "event_source", "external_pid_file",
+    "hba_file", "ident_file", "include", "include_dir", "include_if_exists", "listen_addresses",
+    "log_destination", "log_directory", "log_filename", "logging_collector", "port",
+    "unix_socket_directories", "unix_socket_group", "unix_socket_permissions",
 ];
 
 /// Postgres, releases 12 to 18.
