@@ -1,7 +1,5 @@
 //! Connection options: endpoint, protocol, Assay's own options.
 
-use std::fmt;
-
 use engine::settings_check::refused;
 use engine::{EngineError, OpenSpec};
 use model::{Endpoint, Options};
@@ -48,12 +46,6 @@ impl Protocol {
                 .ok_or_else(|| refused(name, format!("`{value}` is neither prepared nor text")))?;
         }
         Ok(protocol)
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

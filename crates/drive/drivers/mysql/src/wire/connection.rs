@@ -8,9 +8,9 @@ use model::Endpoint;
 use model::sql::Dialect;
 
 use super::failure::{ErrorPacket, Failure, number};
-use super::login::{Negotiated, log_in};
+use super::login::log_in;
 use super::packets::Packets;
-use super::result::{Column, ERR_HEADER, Form, ReadOptions, error_packet, malformed};
+use super::result::{Column, ERR_HEADER, error_packet, malformed};
 use super::row::{Fields, binary_as_text};
 use super::statement::{PREPARE, QUERY, QUIT, Statement};
 use super::text;
@@ -35,14 +35,14 @@ const VALUE_BYTES_MAX: usize = 16 << 20;
 #[derive(Debug)]
 pub(crate) struct Connection {
     packets: Packets<Socket>,
-    negotiated: Negotiated,
+    version: String,
 }
 
 impl Connection {
     /// Returns the server's version, as its greeting has it.
     pub(crate) fn version(&self) -> &str {
         // MariaDB prefixes a MySQL version for clients that read the first digit.
-        self.negotiated.version.strip_prefix("5.5.5-").unwrap_or(&self.negotiated.version)
+        self.version.strip_prefix("5.5.5-").unwrap_or(&self.version)
     }
 
     /// Prepares the statement `sql`.
@@ -59,23 +59,10 @@ impl Connection {
             Statement::read(packet).ok_or_else(|| malformed("a prepared statement"))?;
         for described in [statement.parameters() as u64, columns] {
             if described > 0 {
-                self.packets.skip(described + u64::from(!self.negotiated.deprecates_eof))?;
+                self.packets.skip(described + u64::from(!self.packets.deprecates_eof))?;
             }
         }
         Ok(statement)
-    }
-
-    #[inline]
-    fn read(
-        &mut self,
-        is_text: bool,
-        needs_kind: bool,
-        on_row: impl FnMut(Column, &[u8]),
-    ) -> Result<u64, Failure> {
-        let deprecates_eof = self.negotiated.deprecates_eof;
-        let form = if is_text { Form::Text } else { Form::Binary };
-        let options = ReadOptions { deprecates_eof, form, needs_kind: needs_kind && !is_text };
-        Ok(self.packets.answer(options, on_row)?.affected)
     }
 }
 
@@ -115,9 +102,9 @@ impl driver_sql::Connection for Connection {
         })?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
-        let negotiated = log_in(&mut packets, endpoint, is_secure)?;
+        let version = log_in(&mut packets, endpoint, is_secure)?;
         packets.socket.clear_read_timeout()?;
-        Ok(Self { packets, negotiated })
+        Ok(Self { packets, version })
     }
 
     fn prepare<'v>(
@@ -171,7 +158,8 @@ impl driver_sql::Connection for Connection {
         on_row: impl FnMut(Column, &[u8]),
     ) -> Reply<u64, Self> {
         self.packets.send()?;
-        self.read(prepared.is_none(), needs_kind, on_row)
+        let is_binary = prepared.is_some();
+        self.packets.answer(is_binary, needs_kind && is_binary, on_row)
     }
 
     #[inline]
@@ -181,7 +169,7 @@ impl driver_sql::Connection for Connection {
         on_row: impl FnMut(Column, &[u8]),
     ) -> Reply<u64, Self> {
         self.packets.send_queued()?;
-        self.read(is_text, false, on_row)
+        self.packets.answer(!is_text, false, on_row)
     }
 
     #[inline]

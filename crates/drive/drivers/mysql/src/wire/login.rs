@@ -53,15 +53,6 @@ const SHA256: &[u8] = b"sha256_password";
 /// Methods that read the socket's owner from the kernel: the response is empty.
 const SOCKET: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
 
-/// The result of the login's negotiation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Negotiated {
-    /// Whether an OK packet ends rows, and columns have no end packet.
-    pub(super) deprecates_eof: bool,
-    /// The server's version text.
-    pub(super) version: String,
-}
-
 /// A greeting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Greeting {
@@ -80,12 +71,14 @@ struct Authenticator<'a> {
     nonce: Vec<u8>,
 }
 
-/// Logs in over `packets`; `is_secure` permits a clear-text password.
+/// Logs in over `packets`; returns the server's version text.
+///
+/// `is_secure` permits a clear-text password.
 pub(super) fn log_in<S: Read + Write>(
     packets: &mut Packets<S>,
     endpoint: &Endpoint,
     is_secure: bool,
-) -> Result<Negotiated, Failure> {
+) -> Result<String, Failure> {
     let first = packets.next()?;
     if first.first() == Some(&ERR_HEADER) {
         return Err(error_packet(first));
@@ -104,8 +97,8 @@ pub(super) fn log_in<S: Read + Write>(
     answer(packets.reply(), &auth, negotiated, greeting.collation);
     packets.send()?;
     auth.finish(packets)?;
-    let deprecates_eof = negotiated & capability::DEPRECATE_EOF != 0;
-    Ok(Negotiated { deprecates_eof, version: greeting.version })
+    packets.deprecates_eof = negotiated & capability::DEPRECATE_EOF != 0;
+    Ok(greeting.version)
 }
 
 /// Reads the greeting.
@@ -297,7 +290,7 @@ mod tests {
         payloads: &[&[u8]],
         password: Option<&str>,
         is_secure: bool,
-    ) -> (Result<Negotiated, Failure>, Packets<Script>) {
+    ) -> (Result<String, Failure>, Packets<Script>) {
         let mut packets = scripted(payloads);
         let negotiated = log_in(&mut packets, &endpoint(password), is_secure);
         (negotiated, packets)
@@ -311,8 +304,8 @@ mod tests {
         for (capabilities, deprecates_eof) in [(OLD, false), (WANTED, true), (u32::MAX, true)] {
             let hello = greeting_from("5.6.24", capabilities, "mysql_native_password");
             let (negotiated, packets) = log_in_with(&[&hello, OK], None, true);
-            let version = "5.6.24".to_owned();
-            assert_eq!(negotiated, Ok(Negotiated { deprecates_eof, version }));
+            assert_eq!(negotiated, Ok("5.6.24".to_owned()));
+            assert_eq!(packets.deprecates_eof, deprecates_eof);
             let written = &packets.socket.written[4..];
             let flags = u32::from_le_bytes([written[0], written[1], written[2], written[3]]);
             assert_eq!(flags, (capabilities & WANTED) | capability::CONNECT_WITH_DB);

@@ -4,15 +4,15 @@ use std::io::Write;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use driver_sql::{Part, Reply, Socket, Sql, Template, Value};
+use driver_sql::{Part, ReceiveBuffer, Reply, Socket, Sql, Template, Value};
 use model::sql::Dialect;
 use model::{Address, Endpoint};
 use postgres_protocol::message::frontend;
 
 use super::failure::{ErrorResponse, Failure};
 use super::login::{ServerParameters, log_in};
-use super::receive_buffer::ReceiveBuffer;
-use super::result::{Message, read_answer};
+use super::message::READ_BYTES;
+use super::result::{Body, read_answer};
 use super::row::{columns, first_column};
 use super::statement::{Bound, Described};
 use super::text;
@@ -96,9 +96,9 @@ impl Connection {
         self.stream.write_all(&out)?;
         let (mut parameters, mut columns) = (Vec::new(), Vec::new());
         self.read(|message| match message {
-            Message::Parameters(body) => parameters = parameter_types(body),
-            Message::Columns(body) => columns = column_types(body),
-            Message::Row(_) => {}
+            Body::Parameters(body) => parameters = parameter_types(body),
+            Body::Columns(body) => columns = column_types(body),
+            Body::Row(_) => {}
         })?;
         Ok(Described { name, parameters, columns })
     }
@@ -132,7 +132,7 @@ impl Connection {
 
     /// Reads one answer; returns the affected rows.
     #[inline]
-    fn read(&mut self, on_message: impl FnMut(Message<'_>)) -> Result<u64, Failure> {
+    fn read(&mut self, on_message: impl FnMut(Body<'_>)) -> Result<u64, Failure> {
         read_answer(&mut self.receive_buffer, &mut self.stream, &mut self.status, on_message)
     }
 
@@ -143,7 +143,7 @@ impl Connection {
         mut on_row: impl FnMut(Column, &[u8]),
     ) -> Result<u64, Failure> {
         self.read(|message| {
-            if let Message::Row(row) = message {
+            if let Body::Row(row) = message {
                 on_row(column, row);
             }
         })
@@ -158,12 +158,12 @@ impl Connection {
         self.send()?;
         let (mut names, mut values) = (Vec::new(), Vec::new());
         self.read(|message| match message {
-            Message::Columns(body) => names = column_names(body),
-            Message::Row(row) => {
+            Body::Columns(body) => names = column_names(body),
+            Body::Row(row) => {
                 let text = |c: &[u8]| String::from_utf8_lossy(c).into_owned();
                 values = columns(row).map(|column| column.map(text)).collect();
             }
-            Message::Parameters(_) => {}
+            Body::Parameters(_) => {}
         })?;
         let pairs = names.into_iter().zip(values);
         Ok(pairs.filter_map(|(name, value)| Some((name, value?))).collect())
@@ -200,7 +200,7 @@ impl driver_sql::Connection for Connection {
 
     fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
         let mut stream = Socket::connect(&with_socket_file(&endpoint.address), LOGIN_TIMEOUT)?;
-        let mut receive_buffer = ReceiveBuffer::new();
+        let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
         let parameters = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
         stream.clear_read_timeout()?;
         let (send_buffer, status, statements) = (Vec::new(), IDLE, 0);

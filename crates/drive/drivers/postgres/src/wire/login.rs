@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use bytes::BytesMut;
-use driver_sql::Socket;
+use driver_sql::{ReceiveBuffer, Socket};
 use model::{Address, Endpoint};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -14,7 +14,7 @@ use postgres_protocol::message::backend::{
 use postgres_protocol::message::frontend;
 
 use super::failure::{ErrorResponse, Failure};
-use super::receive_buffer::ReceiveBuffer;
+use super::message;
 
 /// Most messages of a login: more than the server's 350 parameters.
 const MESSAGES_MAX: u32 = 1000;
@@ -55,7 +55,7 @@ pub(super) fn log_in(
     let mut parameters = ServerParameters::new();
     let mut scram = None;
     for _ in 0..MESSAGES_MAX {
-        let message = receive_buffer.next(stream)?;
+        let message = message::next(receive_buffer, stream)?;
         match message.tag {
             AUTHENTICATION_TAG => {
                 out.clear();

@@ -7,8 +7,8 @@
 mod connection;
 mod failure;
 mod login;
+mod message;
 mod oid;
-mod receive_buffer;
 mod result;
 mod row;
 mod statement;

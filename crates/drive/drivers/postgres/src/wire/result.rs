@@ -2,17 +2,18 @@
 
 use std::io::Read;
 
+use driver_sql::ReceiveBuffer;
 use postgres_protocol::message::backend::{
     COMMAND_COMPLETE_TAG, COPY_IN_RESPONSE_TAG, COPY_OUT_RESPONSE_TAG, DATA_ROW_TAG,
     ERROR_RESPONSE_TAG, PARAMETER_DESCRIPTION_TAG, READY_FOR_QUERY_TAG, ROW_DESCRIPTION_TAG,
 };
 
 use super::failure::{ErrorResponse, Failure};
-use super::receive_buffer::ReceiveBuffer;
+use super::message;
 
 /// A backend message the driver handles.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Message<'a> {
+pub(super) enum Body<'a> {
     /// A row: see [`super::columns`].
     Row(&'a [u8]),
     /// The types of a statement's parameters.
@@ -32,17 +33,17 @@ pub(super) fn read_answer(
     receive_buffer: &mut ReceiveBuffer,
     stream: &mut impl Read,
     status: &mut u8,
-    mut on_message: impl FnMut(Message<'_>),
+    mut on_message: impl FnMut(Body<'_>),
 ) -> Result<u64, Failure> {
     let mut changed = 0;
     let mut error_response = None;
     loop {
-        let message = match receive_buffer.next(stream) {
+        let message = match message::next(receive_buffer, stream) {
             Ok(message) => message,
             Err(error) => return Err(lost(&error, error_response.as_ref())),
         };
         match message.tag {
-            DATA_ROW_TAG => on_message(Message::Row(message.body)),
+            DATA_ROW_TAG => on_message(Body::Row(message.body)),
             COMMAND_COMPLETE_TAG => changed += affected(message.body),
             READY_FOR_QUERY_TAG => {
                 *status = message.body.first().copied().unwrap_or_default();
@@ -51,8 +52,8 @@ pub(super) fn read_answer(
             ERROR_RESPONSE_TAG => {
                 error_response.get_or_insert_with(|| ErrorResponse::parse(message.body));
             }
-            PARAMETER_DESCRIPTION_TAG => on_message(Message::Parameters(message.body)),
-            ROW_DESCRIPTION_TAG => on_message(Message::Columns(message.body)),
+            PARAMETER_DESCRIPTION_TAG => on_message(Body::Parameters(message.body)),
+            ROW_DESCRIPTION_TAG => on_message(Body::Columns(message.body)),
             COPY_IN_RESPONSE_TAG | COPY_OUT_RESPONSE_TAG => {
                 return Err(Failure::Lost("COPY is not supported".to_owned()));
             }
@@ -91,6 +92,7 @@ fn affected(tag: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::message::READ_BYTES;
     use super::*;
 
     #[test]
@@ -112,9 +114,9 @@ mod tests {
     fn result_is_read_up_to_ready_even_after_an_error() {
         let sent = b"2\0\0\0\x04D\0\0\0\x0b\0\x01\0\0\0\x01xC\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I\
                      E\0\0\0\x13SERROR\0C40P01\0\0Z\0\0\0\x05E";
-        let (mut receive_buffer, mut stream, mut status) = (ReceiveBuffer::new(), &sent[..], 0);
+        let (mut receive_buffer, mut stream, mut status) = (ReceiveBuffer::new(READ_BYTES), &sent[..], 0);
         let mut rows = 0;
-        let count = |part: Message<'_>| rows += usize::from(matches!(part, Message::Row(_)));
+        let count = |part: Body<'_>| rows += usize::from(matches!(part, Body::Row(_)));
         read_answer(&mut receive_buffer, &mut stream, &mut status, count).unwrap();
         assert_eq!((status, rows), (b'I', 1));
         let failure =
