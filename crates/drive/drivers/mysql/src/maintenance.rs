@@ -52,7 +52,8 @@ pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, 
 
 /// Makes `InnoDB` flush and purge until [`restore_when_idle`] finds it idle.
 fn start_flushing(engine: &MysqlEngine) -> Result<(), EngineError> {
-    let mut saved_variables = engine.database.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut saved_variables =
+        engine.database.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
     if saved_variables.is_some() {
         return Ok(());
     }
@@ -83,7 +84,8 @@ pub(crate) fn restore_when_idle(
 
 /// Restores the variables of [`start_flushing`].
 pub(crate) fn restore(engine: &MysqlEngine) -> Result<(), EngineError> {
-    let mut saved_variables = engine.database.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut saved_variables =
+        engine.database.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
     for (name, value) in saved_variables.take().unwrap_or_default() {
         set(engine, &name, &value)?;
     }

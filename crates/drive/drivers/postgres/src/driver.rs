@@ -30,11 +30,7 @@ pub struct PostgresDriver;
 
 impl Driver for PostgresDriver {
     fn identity(&self) -> Identity {
-        Identity {
-            engine: NAME.to_owned(),
-            origin: "a server".to_owned(),
-            ..Identity::default()
-        }
+        Identity { engine: NAME.to_owned(), origin: "a server".to_owned(), ..Identity::default() }
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -23,17 +23,19 @@ pub struct Sql {
     pub put: &'static str,
     /// Longest key and value, bytes, checked before a row is written.
     pub row_bytes_max: (usize, usize),
-    /// Whether several keys are one array (`= ANY(?)`) instead of a list of values.
+    /// Whether several keys are one array: `= ANY(?)`.
     pub has_arrays: bool,
     /// Most keys of one statement; larger requests are split.
     pub keys_max: usize,
-    /// Limits below it are in the text of a scan, a statement each; others are a value.
+    /// Limits below it are written into a scan's text.
+    ///
+    /// Each has a statement of its own; other limits are values.
     pub text_limits: u32,
     /// Begins a transaction.
     pub begin: &'static str,
     /// Whether the begin and the commit of a transaction are prepared.
     pub is_begin_prepared: bool,
-    /// Whether table creation is transactional, so that tables can be reused one by one.
+    /// Whether table creation is transactional, and tables are reused singly.
     pub is_ddl_transactional: bool,
     /// Whether an own server holds the data of its directory only.
     pub trusts_own_server: bool,
@@ -41,7 +43,7 @@ pub struct Sql {
     pub marker_columns: &'static str,
     /// Column of the token.
     pub token_column: &'static str,
-    /// Releases the lock of a run; else it is released with the connection.
+    /// Releases the lock of a run, if the connection's end does not.
     pub unlock: Option<&'static str>,
     /// Pauses before each attempt to reconnect.
     pub pauses: &'static [Duration],
@@ -53,7 +55,7 @@ pub struct Sql {
 ///
 /// Requests are written to a buffer, sent together, and answered in order. A method fails when the
 /// server refuses the statement, or the connection is lost.
-#[expect(clippy::missing_errors_doc, reason = "every method fails as the trait says")]
+#[expect(clippy::missing_errors_doc, reason = "stated by the trait")]
 pub trait Connection: Send + Sized {
     /// Configuration of a session.
     type Session: Send + Sync;
@@ -159,8 +161,9 @@ pub trait Connection: Send + Sized {
     /// Returns all rows of a statement as text; null becomes empty.
     fn rows(&mut self, sql: &str) -> Reply<Vec<Vec<String>>, Self> {
         let mut rows = Vec::new();
-        let text =
-            |text: Option<&[u8]>| text.map(String::from_utf8_lossy).unwrap_or_default().into_owned();
+        let text = |text: Option<&[u8]>| {
+            text.map(String::from_utf8_lossy).unwrap_or_default().into_owned()
+        };
         self.query(sql, |_, row| rows.push(Self::texts(row).map(text).collect()))?;
         Ok(rows)
     }

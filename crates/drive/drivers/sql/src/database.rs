@@ -15,7 +15,7 @@ use crate::tables;
 /// One kind of database: identity, state and maintenance.
 ///
 /// A method fails when the server refuses a statement or does not answer.
-#[expect(clippy::missing_errors_doc, reason = "every method fails as the trait says")]
+#[expect(clippy::missing_errors_doc, reason = "stated by the trait")]
 pub trait Database: Send + Sync + Sized {
     /// The protocol of its servers.
     type Connection: Connection;
@@ -57,7 +57,7 @@ pub struct SqlEngine<D: Database> {
 }
 
 impl<D: Database> SqlEngine<D> {
-    /// Opens the database over `connection`: locks it, checks the server, creates the tables.
+    /// Locks the database, checks the server and creates the tables.
     ///
     /// # Errors
     /// When another run uses the database, `check` fails, or a table cannot be created.
@@ -179,14 +179,13 @@ impl<D: Database> Engine for SqlEngine<D> {
 }
 
 /// Locks the database for this run: two at once would drop each other's tables.
-fn lock<C: Connection>(
-    connection: &mut C,
-    config: &Config<C::Session>,
-) -> Result<(), EngineError> {
+fn lock<C: Connection>(connection: &mut C, config: &Config<C::Session>) -> Result<(), EngineError> {
     match connection.lock() {
         Ok(false) => Err(EngineError::Fatal(format!(
             "{}another run of Assay uses database `{}` at {}: wait for it, or name another database",
-            C::Error::PREFIX, config.endpoint.database, config.endpoint.address
+            C::Error::PREFIX,
+            config.endpoint.database,
+            config.endpoint.address
         ))),
         // A server without such locks is not shared.
         Ok(true) | Err(Failure::Refused(_)) => Ok(()),

@@ -102,11 +102,7 @@ impl<C: Connection> KeyValue<C> {
     /// Queues one operation; `None` when its command is not prepared yet, and for a multi-key
     /// read.
     #[inline]
-    pub(crate) fn submit(
-        &mut self,
-        connection: &mut C,
-        op: &Op<'_>,
-    ) -> Reply<Option<InFlight>, C> {
+    pub(crate) fn submit(&mut self, connection: &mut C, op: &Op<'_>) -> Reply<Option<InFlight>, C> {
         let Some((command, _, (expected, key, second))) = self.command(op) else {
             return Ok(None);
         };

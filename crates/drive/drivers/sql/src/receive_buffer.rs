@@ -31,7 +31,7 @@ impl ReceiveBuffer {
         &self.buffer[self.start..self.end]
     }
 
-    /// Returns the next bytes, which are then read; `fetch` has made them unread.
+    /// Returns the next bytes, fetched before, as read.
     #[inline]
     pub fn take(&mut self, bytes: usize) -> &[u8] {
         let start = self.start;

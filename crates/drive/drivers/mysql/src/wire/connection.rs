@@ -163,11 +163,7 @@ impl driver_sql::Connection for Connection {
     }
 
     #[inline]
-    fn answer(
-        &mut self,
-        is_text: bool,
-        on_row: impl FnMut(Column, &[u8]),
-    ) -> Reply<u64, Self> {
+    fn answer(&mut self, is_text: bool, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
         self.packets.send_queued()?;
         self.packets.answer(!is_text, false, on_row)
     }

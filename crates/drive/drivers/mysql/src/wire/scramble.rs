@@ -52,8 +52,9 @@ pub(super) fn encrypted(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec
         password.iter().chain(&[0]).zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
     let mut seed = [0; SHA1_BYTES];
     File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed))?;
-    key.encrypt(&plain, seed)
-        .ok_or_else(|| Failure::Rejected("the password is too long for the server's key".to_owned()))
+    key.encrypt(&plain, seed).ok_or_else(|| {
+        Failure::Rejected("the password is too long for the server's key".to_owned())
+    })
 }
 
 /// A server's RSA key.

@@ -28,11 +28,8 @@ const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 const DEFAULT_PORT: u16 = 5432;
 /// Statements of a run's lock, whose key is "assay" in bytes; the timeout is for a run that has
 /// just ended.
-const LOCK: [&str; 3] = [
-    "SET lock_timeout = '3s'",
-    "SELECT pg_advisory_lock(418548769145)",
-    "RESET lock_timeout",
-];
+const LOCK: [&str; 3] =
+    ["SET lock_timeout = '3s'", "SELECT pg_advisory_lock(418548769145)", "RESET lock_timeout"];
 /// SQLSTATE of a parameter used as two types.
 ///
 /// Source: Postgres' documentation, appendix A.
@@ -289,11 +286,7 @@ impl driver_sql::Connection for Connection {
     }
 
     #[inline]
-    fn answer(
-        &mut self,
-        is_text: bool,
-        on_row: impl FnMut(Column, &[u8]),
-    ) -> Reply<u64, Self> {
+    fn answer(&mut self, is_text: bool, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
         if !self.send_buffer.is_empty() && self.receive_buffer.is_empty() {
             let Self { stream, receive_buffer, send_buffer, .. } = self;
             server::write_and_take(stream, send_buffer, |stream| receive_buffer.read_once(stream))?;

@@ -114,7 +114,8 @@ mod tests {
     fn result_is_read_up_to_ready_even_after_an_error() {
         let sent = b"2\0\0\0\x04D\0\0\0\x0b\0\x01\0\0\0\x01xC\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I\
                      E\0\0\0\x13SERROR\0C40P01\0\0Z\0\0\0\x05E";
-        let (mut receive_buffer, mut stream, mut status) = (ReceiveBuffer::new(READ_BYTES), &sent[..], 0);
+        let (mut receive_buffer, mut stream, mut status) =
+            (ReceiveBuffer::new(READ_BYTES), &sent[..], 0);
         let mut rows = 0;
         let count = |part: Body<'_>| rows += usize::from(matches!(part, Body::Row(_)));
         read_answer(&mut receive_buffer, &mut stream, &mut status, count).unwrap();

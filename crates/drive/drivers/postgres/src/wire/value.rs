@@ -255,11 +255,7 @@ mod tests {
             (oid::BPCHAR, text, b"\0\0\0\x02ab"),
             (oid::TEXT, integer, b"\0\0\0\x02-2"),
             (1700, real, b"\0\0\0\x032.5"),
-            (
-                oid::TIMESTAMP,
-                Value::Moment(EPOCH_SECONDS + 1),
-                b"\0\0\0\x08\0\0\0\0\0\x0f\x42\x40",
-            ),
+            (oid::TIMESTAMP, Value::Moment(EPOCH_SECONDS + 1), b"\0\0\0\x08\0\0\0\0\0\x0f\x42\x40"),
             (1082, Value::Moment(0), b"\0\0\0\x131970-01-01 00:00:00"),
         ] {
             let found = binary(oid, argument).unwrap();
