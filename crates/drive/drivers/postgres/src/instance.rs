@@ -97,12 +97,12 @@ fn attempt(connection: &mut Connection, sql: &str) -> Result<bool, EngineError> 
 #[cold]
 fn login_error(failure: Failure, endpoint: &Endpoint) -> EngineError {
     let Endpoint { user, address, database, .. } = endpoint;
-    match failure.into() {
-        EngineError::Fatal(text) => {
-            EngineError::Fatal(format!("login as `{user}` to `{database}` on {address}: {text}"))
-        }
-        error => error,
+    let error = failure.into();
+    if let EngineError::Fatal(text) = error {
+        let text = format!("login as `{user}` to `{database}` on {address}: {text}");
+        return EngineError::Fatal(text);
     }
+    error
 }
 
 /// Checks that the server has the options and the durability class.

@@ -14,6 +14,7 @@ pub type Reply<T, C> = Result<T, Failure<<C as Connection>::Error>>;
 
 /// SQL and limits of one kind of server.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "a table of differences")]
 pub struct Sql {
     /// The dialect of applications.
     pub dialect: Dialect,

@@ -128,12 +128,12 @@ fn sleep(pause: Duration) {
 #[inline]
 fn check_row<C: Connection>(op: &Op<'_>) -> Result<(), EngineError> {
     let (key_max, value_max) = C::SQL.row_bytes_max;
-    match op {
-        Op::Put { key, value } if key.len() > key_max || value.len() > value_max => {
-            Err(too_long::<C>(key, value))
-        }
-        _ => Ok(()),
+    if let Op::Put { key, value } = op
+        && (key.len() > key_max || value.len() > value_max)
+    {
+        return Err(too_long::<C>(key, value));
     }
+    Ok(())
 }
 
 #[cold]
@@ -154,9 +154,10 @@ impl<D: Database> Session for SqlSession<'_, D> {
         }
         check_row::<D::Connection>(op)?;
         let Link { connection, key_value, calls } = &mut self.link;
-        let done = match op {
-            Op::Call(call) => calls.call(connection, self.engine.setup.as_ref(), call, rows),
-            _ => key_value.execute(connection, op, rows),
+        let done = if let Op::Call(call) = op {
+            calls.call(connection, self.engine.setup.as_ref(), call, rows)
+        } else {
+            key_value.execute(connection, op, rows)
         };
         self.end(done)
     }
@@ -175,9 +176,10 @@ impl<D: Database> Pipeline for SqlSession<'_, D> {
         }
         check_row::<D::Connection>(op)?;
         let Link { connection, key_value, calls } = &mut self.link;
-        let taken = match op {
-            Op::Call(call) => calls.submit(connection, call),
-            _ => key_value.submit(connection, op),
+        let taken = if let Op::Call(call) = op {
+            calls.submit(connection, call)
+        } else {
+            key_value.submit(connection, op)
         };
         match taken {
             Ok(Some(in_flight)) => {

@@ -212,7 +212,7 @@ impl<S> Target<'_, S> {
                 self.config.endpoint.user,
                 self.describe()
             )),
-            failure => failure.into(),
+            Failure::Refused(_) | Failure::Lost(_) | Failure::Rejected(_) => failure.into(),
         }
     }
 }

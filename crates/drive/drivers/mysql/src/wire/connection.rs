@@ -10,7 +10,7 @@ use model::sql::Dialect;
 use super::failure::{ErrorPacket, Failure, number};
 use super::login::log_in;
 use super::packets::Packets;
-use super::result::{Column, ERR_HEADER, error_packet, malformed};
+use super::result::{Column, ERR_HEADER, RowFormat, error_packet, malformed};
 use super::row::{Fields, binary_as_text};
 use super::statement::{PREPARE, QUERY, QUIT, Statement};
 use super::text;
@@ -158,14 +158,18 @@ impl driver_sql::Connection for Connection {
         on_row: impl FnMut(Column, &[u8]),
     ) -> Reply<u64, Self> {
         self.packets.send()?;
-        let is_binary = prepared.is_some();
-        self.packets.answer(is_binary, needs_kind && is_binary, on_row)
+        let format = match prepared {
+            None => RowFormat::Text,
+            Some(_) if needs_kind => RowFormat::Typed,
+            Some(_) => RowFormat::Binary,
+        };
+        self.packets.answer(format, on_row)
     }
 
     #[inline]
     fn answer(&mut self, is_text: bool, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
         self.packets.send_queued()?;
-        self.packets.answer(!is_text, false, on_row)
+        self.packets.answer(if is_text { RowFormat::Text } else { RowFormat::Binary }, on_row)
     }
 
     #[inline]

@@ -110,7 +110,7 @@ impl Coder {
             }
             Self::Float8 => write_bytes(out, &real(value).to_be_bytes()),
             Self::Bytes => write_bytes(out, bytes(value)),
-            Self::Keys => write_keys(out, keys(value)),
+            Self::Keys => write_keys(out, if let Value::Keys(keys) = value { keys } else { &[] }),
             Self::Timestamp => {
                 let micros = (whole(value) - EPOCH_SECONDS) * SECOND_MICROS;
                 write_bytes(out, &micros.to_be_bytes())
@@ -169,14 +169,6 @@ const fn bytes(value: Value<'_>) -> &[u8] {
     match value {
         Value::Text(bytes) | Value::Bytes(bytes) => bytes,
         Value::Integer(_) | Value::Real(_) | Value::Moment(_) | Value::Keys(_) => &[],
-    }
-}
-
-/// Returns the keys of an array; none of any other.
-const fn keys<'v>(value: Value<'v>) -> &'v [&'v [u8]] {
-    match value {
-        Value::Keys(keys) => keys,
-        _ => &[],
     }
 }
 
