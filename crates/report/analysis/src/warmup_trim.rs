@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::time_profile::TrendClass;
 use model::{Nanos, RunRecord, StepRecord, StopRule};
-use stats::time_profile::{LEAST_SHARE, MIN_STEADY_S};
+use stats::time_profile::{MIN_STEADY_SHARE, MIN_STEADY_S};
 
 /// Level of clients, index and name of a step.
 type Key = (u32, u32, String);
@@ -104,7 +104,7 @@ fn steady_from(step: &StepRecord) -> Option<Nanos> {
 
 fn leaves_enough(step: &StepRecord, cut: Nanos) -> bool {
     let all_s = step.duration_ns.as_secs_f64();
-    step.duration_ns.since(cut).as_secs_f64() >= MIN_STEADY_S.max(LEAST_SHARE * all_s)
+    step.duration_ns.since(cut).as_secs_f64() >= MIN_STEADY_S.max(MIN_STEADY_SHARE * all_s)
 }
 
 #[cfg(test)]
