@@ -69,7 +69,7 @@ impl Design {
 pub struct Proposal {
     /// The design with the narrowest interval in the worst step.
     pub best: Design,
-    /// Designs of common numbers of repetitions within the budget, and the best, ascending.
+    /// The best and common designs within the budget, by repetitions.
     pub alternatives: Vec<Design>,
     /// The worst step's half-width with half the run-to-run deviation.
     pub if_half: f64,
@@ -94,8 +94,9 @@ impl Budget<'_> {
     pub fn propose(&self, time: Nanos) -> Result<Proposal, TooSmall> {
         let is_paid = |design: &Design| design.cost <= time;
         let all = (REPETITIONS_MIN..=REPETITIONS_MAX).map(|n| self.design(n)).take_while(is_paid);
-        let better =
-            |best: Design, one: Design| if one.half_width() <= best.half_width() { one } else { best };
+        let better = |best: Design, one: Design| {
+            if one.half_width() <= best.half_width() { one } else { best }
+        };
         let least = self.design(REPETITIONS_MIN).cost;
         let best = all.reduce(better).ok_or(TooSmall { least })?;
         let common = COMMON.iter().filter(|n| **n != best.repetitions);

@@ -11,8 +11,8 @@ use stats::{Effect, Verdict};
 use super::tests::{budget, noise_of};
 use super::{Design, StepNoise, noise};
 use crate::compare;
+use crate::fixture::{experiment, run, summary};
 use crate::noise_history::NoiseHistory;
-use crate::sample::{experiment, run, summary};
 
 /// Experiments a figure.
 const CASES: u32 = 400;
@@ -114,7 +114,8 @@ fn found(slowdown: f64, stream: u64, mut design: impl FnMut(&mut Noise) -> Desig
 /// Prints and asserts the power of the design from the true noise, and of that from a pilot.
 fn check(slowdown: f64, stream: u64) {
     let within = (SECONDS * 100.0).powi(2) * (1.0 + CORRELATION) / (1.0 - CORRELATION);
-    let by_truth = proposed(slowdown, &[noise_of(("readrandom", 0), LENGTH_S, BETWEEN * 100.0, within)]);
+    let by_truth =
+        proposed(slowdown, &[noise_of(("readrandom", 0), LENGTH_S, BETWEEN * 100.0, within)]);
     let of_truth = found(slowdown, stream, |_| by_truth.clone());
     let small = two_variants(PILOT_RUNS);
     let of_pilot = found(slowdown, stream + 10, |noise_of_runs| {

@@ -6,10 +6,10 @@ use model::{Experiment, Load, Nanos, RunRecord, Step, StepRecord, StopRule};
 use stats::CellVariance;
 use stats::planning::between_runs;
 
-use crate::arms::{Arms, Counted, Key, variance};
 use crate::compare::{ASSUMED_COV, ASSUMED_COV_IO_BOUND, primary};
 use crate::noise::{Noise, known};
 use crate::noise_history::NoiseHistory;
+use crate::samples::{Key, Samples, VariantSamples, variance};
 
 /// The metric whose within-run variance is known.
 const THROUGHPUT: &str = "throughput_ops_per_s";
@@ -82,7 +82,7 @@ pub fn noise(
     runs: &[RunRecord],
     noise_history: &NoiseHistory,
 ) -> Vec<StepNoise> {
-    let counted = Counted::of(runs, &experiment.data, experiment.application.as_ref());
+    let counted = Samples::of(runs, &experiment.data, experiment.application.as_ref());
     let history =
         History { experiment, runs, priors: known(&counted.steps, noise_history), noise_history };
     let others = experiment.variants.iter().filter(|one| one.name != experiment.base);
@@ -97,8 +97,8 @@ pub fn noise(
                 continue;
             }
             let place = Place { index, clients: *clients, step };
-            let arms = arms_of(&counted.steps, &place);
-            all.extend(names.iter().map(|variant| history.of(&place, arms, variant)));
+            let samples = samples_of(&counted.steps, &place);
+            all.extend(names.iter().map(|variant| history.of(&place, samples, variant)));
         }
     }
     all
@@ -112,11 +112,14 @@ struct Place<'a> {
 }
 
 /// Returns the runs of a step: of its own level, or else of another.
-fn arms_of<'a, 'b>(steps: &'a BTreeMap<Key, Arms<'b>>, place: &Place<'_>) -> Option<&'a Arms<'b>> {
+fn samples_of<'a, 'b>(
+    steps: &'a BTreeMap<Key, VariantSamples<'b>>,
+    place: &Place<'_>,
+) -> Option<&'a VariantSamples<'b>> {
     let mut same = steps.iter().filter(|(key, _)| key.name == place.step.name);
     let exact =
         same.clone().find(|(key, _)| (key.index, key.clients) == (place.index, place.clients));
-    exact.or_else(|| same.next()).map(|(_, arms)| arms)
+    exact.or_else(|| same.next()).map(|(_, samples)| samples)
 }
 
 /// The data that noise is estimated from.
@@ -128,11 +131,16 @@ struct History<'a> {
 }
 
 impl History<'_> {
-    fn of(&self, place: &Place<'_>, arms: Option<&Arms<'_>>, variant: &str) -> StepNoise {
-        let known = arms.and_then(|arms| primary(arms, self.experiment.placement));
+    fn of(
+        &self,
+        place: &Place<'_>,
+        samples: Option<&VariantSamples<'_>>,
+        variant: &str,
+    ) -> StepNoise {
+        let known = samples.and_then(|samples| primary(samples, self.experiment.placement));
         let metric = known.unwrap_or_else(|| expected_primary(place.step));
         let evidence = self.evidence(place);
-        let from_pilot = arms.and_then(|arms| self.pilot(metric, arms, variant));
+        let from_pilot = samples.and_then(|samples| self.pilot(metric, samples, variant));
         let (known, origin) = match (from_pilot, self.earlier(metric, place)) {
             (Some((known, runs)), _) => (Some(known), Origin::Pilot { runs }),
             (None, Some((known, experiments))) => {
@@ -166,12 +174,18 @@ impl History<'_> {
     /// runs of the variant.
     ///
     /// Source: [Smyth 2004, section 4].
-    fn pilot(&self, metric: &str, arms: &Arms<'_>, variant: &str) -> Option<(CellVariance, u32)> {
-        let own = pair(arms, metric, &[&self.experiment.base, variant]);
+    fn pilot(
+        &self,
+        metric: &str,
+        samples: &VariantSamples<'_>,
+        variant: &str,
+    ) -> Option<(CellVariance, u32)> {
+        let own = pair(samples, metric, &[&self.experiment.base, variant]);
         // Variants of other names share the step's noise.
         let others = || {
-            let known = arms.of_variant.iter().filter(|(_, arm)| !arm.values(metric).is_empty());
-            pair(arms, metric, &known.map(|(name, _)| *name).collect::<Vec<_>>())
+            let known =
+                samples.of_variant.iter().filter(|(_, sample)| !sample.values(metric).is_empty());
+            pair(samples, metric, &known.map(|(name, _)| *name).collect::<Vec<_>>())
         };
         let (evidence, runs) = own.filter(|(_, fewest)| *fewest > 0).or_else(others)?;
         let prior = self.priors.get(metric).map(|noise| noise.prior);
@@ -239,12 +253,13 @@ impl Evidence {
 /// Returns the variance of a metric over the runs of some variants, each about its own mean, and
 /// the fewest runs of one; `None` when none was repeated.
 pub(super) fn pair(
-    arms: &Arms<'_>,
+    samples: &VariantSamples<'_>,
     metric: &str,
     variants: &[&str],
 ) -> Option<(CellVariance, u32)> {
     let names: BTreeSet<&str> = variants.iter().copied().collect();
-    let of = |name: &&str| arms.of_variant.get(*name).map_or(&[][..], |arm| arm.values(metric));
+    let of =
+        |name: &&str| samples.of_variant.get(*name).map_or(&[][..], |sample| sample.values(metric));
     let values: Vec<_> = names.iter().map(of).collect();
     let known = values.iter().filter_map(|values| variance(values)).reduce(CellVariance::pooled)?;
     let fewest = values.iter().map(|values| values.len()).min().unwrap_or(0);

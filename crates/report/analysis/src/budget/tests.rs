@@ -10,8 +10,8 @@ use stats::noise::Noise;
 use stats::{Design as Rule, classify_difference};
 
 use super::*;
+use crate::fixture::{experiment, run, step};
 use crate::noise_history::{NoiseCell, NoiseHistory};
-use crate::sample::{experiment, run, step};
 
 const HOUR: Nanos = Nanos::from_secs(3600);
 
@@ -55,7 +55,7 @@ fn percent(design: &Design) -> f64 {
 #[test]
 fn half_widths_match_the_closed_form() {
     let examples = [
-        (600, 1.0, 3, 3000, 2.44),
+        (600, 1.0, 3_u32, 3000, 2.44),
         (600, 1.0, 5, 1560, 1.67),
         (600, 1.0, 10, 480, 1.33),
         (1800, 0.5, 4, 900, 1.53),
@@ -105,10 +105,7 @@ fn too_small_a_budget_is_rejected_with_the_least() {
 
 #[test]
 fn cheapest_design_reaches_the_half_width() {
-    let noise = [
-        noise_of(("quiet", 0), 300, 0.5, 100.0),
-        noise_of(("noisy", 1), 300, 1.0, 475.0),
-    ];
+    let noise = [noise_of(("quiet", 0), 300, 0.5, 100.0), noise_of(("noisy", 1), 300, 1.0, 475.0)];
     let budget = budget(&noise, 600);
     for wanted in [0.01, 0.02, 0.05] {
         let found = budget.reach(wanted).unwrap();

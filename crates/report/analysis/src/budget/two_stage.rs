@@ -6,8 +6,8 @@ use stats::distribution::student;
 use stats::planning::runs_needed;
 
 use super::pilot::pair;
-use crate::arms::Counted;
 use crate::compare::primary;
+use crate::samples::Samples;
 
 /// The metric of steps that only wait for the engine; it needs no precision.
 const SETTLING: &str = "settle_s";
@@ -36,14 +36,14 @@ pub struct Piloted {
 /// A comparison in which a variant has no runs, or none was repeated, is left out.
 #[must_use]
 pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
-    let counted = Counted::of(runs, &experiment.data, experiment.application.as_ref());
+    let counted = Samples::of(runs, &experiment.data, experiment.application.as_ref());
     let mut all = Vec::new();
-    for (key, arms) in &counted.steps {
-        let metric = primary(arms, experiment.placement).filter(|metric| *metric != SETTLING);
+    for (key, samples) in &counted.steps {
+        let metric = primary(samples, experiment.placement).filter(|metric| *metric != SETTLING);
         let Some(metric) = metric else { continue };
         let others = experiment.variants.iter().filter(|one| one.name != experiment.base);
         all.extend(others.filter_map(|variant| {
-            let found = pair(arms, metric, &[&experiment.base, &variant.name]);
+            let found = pair(samples, metric, &[&experiment.base, &variant.name]);
             let (noise, runs) = found.filter(|(_, fewest)| *fewest > 0)?;
             Some(Piloted {
                 index: key.index,
