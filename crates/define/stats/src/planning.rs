@@ -37,9 +37,10 @@ pub fn between_runs(runs: CellVariance, within: f64) -> f64 {
 
 /// Returns the runs of each variant that reach a half-width (Stein).
 ///
-/// At least the pilot's runs. `pilot` is the variance of the logarithms in the pilot, `pilot_runs` the fewest runs of a
-/// variant in it; `half` is half the width of the 95 % interval of the difference of logarithms.
-/// The interval after all runs must use the pilot's variance and degrees of freedom.
+/// At least the pilot's runs. `pilot` is the variance of the logarithms in the pilot, `pilot_runs`
+/// the fewest runs of a variant in it; `half` is half the width of the 95 % interval of the
+/// difference of logarithms. The interval after all runs must use the pilot's variance and degrees
+/// of freedom.
 ///
 /// Source: [Stein 1945].
 #[must_use]

@@ -80,8 +80,8 @@ pub fn compare(
 
 /// Run-to-run CoV to assume where the noise is unknown.
 ///
-/// Our choice: about the median of cached set-ups in published RocksDB and Insert Benchmark
-/// results.
+/// Our choice: a cautious figure for repeated cached runs; it is used for planning alone, never for
+/// an interval.
 pub(crate) const ASSUMED_COV: f64 = 0.025;
 
 /// The same for storage-bound steps, where CPU noise is hidden.

@@ -126,8 +126,8 @@ impl Weighted {
 /// Returns the ramps that fit steps in one direction better than the steps.
 ///
 /// Every run of neighbouring steps in one direction is compared with one ramp by Schwarz's
-/// criterion: squares over the long-run variance plus ln(n) for each parameter. From [`STAIRS`] steps
-/// on a run is a staircase: each further step costs as much as in the segmentation.
+/// criterion: squares over the long-run variance plus ln(n) for each parameter. From [`STAIRS`]
+/// steps on a run is a staircase: each further step costs as much as in the segmentation.
 ///
 /// Source: [Schwarz 1978].
 pub(super) fn ramps(

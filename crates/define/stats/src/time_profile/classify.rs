@@ -24,7 +24,8 @@ const MAX_MEANS: usize = 2_000;
 const MEANS_OF_CYCLE: f64 = 8.0;
 /// Standard errors beyond which a slope is real.
 ///
-/// Our choice: 0.3 % false alarms for independent values, about 2 % in slow noise.
+/// Our choice: 0.3 % false alarms for independent values; the tests of `slope` allow 2.5 % in slow
+/// noise.
 const REAL_ERRORS: f64 = 3.0;
 /// Key of the drift of throughput.
 const THROUGHPUT: &str = "throughput_ops_per_s";

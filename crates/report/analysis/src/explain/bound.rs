@@ -10,7 +10,7 @@ use crate::metrics::whole_cpu_us;
 
 /// Share of a resource from which it binds.
 ///
-/// Our choice: a tenth below full use, queueing already dominates the response time.
+/// Our choice: at nine tenths of full use, queueing dominates the response time.
 pub const BINDS_FROM: f64 = 0.9;
 
 /// A resource that can limit throughput.

@@ -10,7 +10,7 @@ use super::part::valid_clients;
 
 /// Operations that must lie beyond a percentile for it to be shown.
 ///
-/// Our choice, n (1 - p) >= 10: a percentile then has a relative rank error of a third.
+/// Our choice, n (1 - p) >= 10: the count beyond then has a relative error of a third.
 const MIN_BEYOND: u64 = 10;
 
 /// A percentile of the records.
@@ -58,7 +58,7 @@ impl Percentile {
 
     /// Returns how many operations it takes before the percentile is shown.
     ///
-    /// Our choice, n (1 - p) >= 10: a percentile then has a relative rank error of a third.
+    /// Our choice, n (1 - p) >= 10: the count beyond then has a relative error of a third.
     #[must_use]
     pub const fn operations_needed(self) -> u64 {
         MIN_BEYOND * self.one_in()
@@ -180,7 +180,7 @@ fn is_overloaded(step: &StepRecord) -> bool {
 /// exceeds 1 - p, the percentile lies among those not served: it is at least the value.
 ///
 /// Source: censored times are lower bounds [Kaplan Meier 1958]; response time is from the intended
-/// start [Tene 2013].
+/// start [Tene 2015].
 #[must_use]
 pub fn response_time(step: &StepRecord, percentile: Percentile) -> Time {
     if is_overloaded(step) {

@@ -34,7 +34,7 @@ pub fn fit(observations: &[Observation]) -> Result<Fit, NoFit> {
     let best = sweep.universal();
     let pooled = sweep.pooled_noise(best.rss);
     let lack_of_fit = sweep.lack_of_fit(best.rss);
-    let has_lack_of_fit = lack_of_fit.is_some_and(|chance| chance < MIN_P);
+    let has_lack_of_fit = lack_of_fit.is_some_and(|p| p < MIN_P);
     let noise = if has_lack_of_fit { sweep.noise_of_levels(best.rss) } else { pooled };
     let profiles = Profiles::new(&sweep, &best, noise.limit());
     let (alpha, beta) = (profiles.alpha(), profiles.beta());
