@@ -1,6 +1,6 @@
 //! `assay plan --budget`: what machine time buys, from the noise that is known.
 
-use analysis::budget::{Budget, Design, Length, Origin, Proposal, StepNoise, noise};
+use analysis::budget::{Budget, Design, Origin, Proposal, StepNoise, noise};
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::units::{clients, parse_share, parse_span};
@@ -19,10 +19,10 @@ use crate::told::Told as _;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What machine time buys")]
 pub(crate) struct Spend {
-    /// Propose repetitions and lengths for so much machine time, such as 6h
+    /// Propose repetitions for so much machine time, such as 6h
     #[arg(long, group = "spend", value_name = "SPAN", value_parser = parse_span)]
     budget: Option<Nanos>,
-    /// Propose the cheapest way to 95 % intervals of this half-width, such as 2%
+    /// Propose repetitions for 95 % intervals of this half-width, such as 2%
     #[arg(long, group = "spend", value_name = "PERCENT", value_parser = parse_share)]
     half_width: Option<f64>,
     /// Experiment whose runs tell of the noise: name, identifier or directory [default: the newest
@@ -82,7 +82,7 @@ impl Spend {
                 })?;
                 lines.extend(proposed(&budget, &proposal.best));
                 lines.extend(beside(&proposal));
-                lines.extend(words(experiment, &proposal.best));
+                lines.extend(words(&proposal.best));
             }
             (None, Some(half_width)) => {
                 let design = budget.reach(half_width).ok_or_else(|| {
@@ -94,7 +94,7 @@ impl Spend {
                     )
                 })?;
                 lines.extend(proposed(&budget, &design));
-                lines.extend(words(experiment, &design));
+                lines.extend(words(&design));
             }
             (None, None) => {}
         }
@@ -137,27 +137,25 @@ fn read(
 
 /// Returns what a repetition costs, and its steps that have a length.
 fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) -> Budget<'a> {
-    let timed = (0..).zip(&experiment.steps).filter_map(|(index, step)| {
-        let (StopRule::Duration(span), Load::Closed | Load::Pipelined(_) | Load::Open(_)) =
-            (step.stop, &step.load)
-        else {
-            return None;
-        };
-        Some(Length { index, step: step.name.clone(), span })
+    let timed = experiment.steps.iter().filter_map(|step| match (step.stop, &step.load) {
+        (StopRule::Duration(span), Load::Closed | Load::Pipelined(_) | Load::Open(_)) => {
+            Some(span.0)
+        }
+        (StopRule::Duration(_), Load::FindRate(_) | Load::FindClients)
+        | (StopRule::Operations(_), _) => None,
     });
-    let lengths: Vec<Length> = timed.collect();
-    let measured: u64 = lengths.iter().map(|length| length.span.0).sum();
+    let measured = Nanos(timed.sum());
     let mut overhead = Nanos(0);
     for clients in &experiment.clients {
         for variant in &experiment.variants {
             let estimated = plan::run_time(experiment, (variant, *clients), &Program);
-            let estimated = estimated.since(Nanos(measured));
+            let estimated = estimated.since(measured);
             let before = pilot.overhead(&variant.name, *clients);
             overhead = overhead.after(before.unwrap_or(estimated));
         }
     }
     let runs = experiment.variants.len() * experiment.clients.len();
-    Budget { noise, runs: u32::try_from(runs).unwrap_or(u32::MAX), overhead, lengths }
+    Budget { noise, runs: u32::try_from(runs).unwrap_or(u32::MAX), overhead, measured }
 }
 
 impl Pilot {
@@ -213,12 +211,6 @@ fn known(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
     if pilot.is_elsewhere {
         lines.push("noise     the pilot was run on another machine".to_owned());
     }
-    if noise.iter().all(|one| one.within.is_none()) {
-        lines.push(
-            "noise     what a longer step would do to it is not known: lengths stay as they are"
-                .to_owned(),
-        );
-    }
     if noise.iter().any(|one| one.origin == Origin::Assumed) {
         lines.push(
             "noise     a pilot tells: run it with --repetitions 5, then ask again".to_owned(),
@@ -233,7 +225,7 @@ fn noisiest(noise: &[StepNoise]) -> Vec<&StepNoise> {
     let place = |one: &StepNoise| (one.clients, one.index);
     for one in noise {
         match worst.iter_mut().find(|kept| place(kept) == place(one)) {
-            Some(kept) if kept.variance(1.0) < one.variance(1.0) => *kept = one,
+            Some(kept) if kept.variance() < one.variance() => *kept = one,
             Some(_) => {}
             None => worst.push(one),
         }
@@ -262,10 +254,6 @@ fn proposed(budget: &Budget<'_>, design: &Design) -> Vec<String> {
         design.cost,
         within(widest)
     )];
-    let length = |index: u32| {
-        let found = design.lengths.iter().find(|length| length.index == index);
-        found.map_or(String::new(), |length| format!("measured for {}", length.span))
-    };
     let mut rows = Vec::new();
     for one in noisiest(budget.noise) {
         let own = design.expected.iter().filter(|expected| {
@@ -279,7 +267,7 @@ fn proposed(budget: &Budget<'_>, design: &Design) -> Vec<String> {
             format!("expect    {}", place(one)),
             within(widest.half_width),
             format!("a difference of {} is seen 4 times in 5", percent(widest.detectable)),
-            length(one.index),
+            one.length.map_or(String::new(), |length| format!("measured for {length}")),
         ]);
     }
     lines.extend(columns(&rows));
@@ -289,16 +277,10 @@ fn proposed(budget: &Budget<'_>, design: &Design) -> Vec<String> {
 /// Returns other ways to spend the same time, and how far the best depends on the noise.
 fn beside(proposal: &Proposal) -> Vec<String> {
     let row = |design: &Design| {
-        let lengths: Vec<_> = design.lengths.iter().map(|length| length.span.to_string()).collect();
-        let mut distinct = lengths.clone();
-        distinct.dedup();
-        let each = if distinct.len() == 1 { distinct } else { lengths };
-        let each = if each.is_empty() { String::new() } else { format!("of {}", each.join(" + ")) };
         let best = if design.repetitions == proposal.best.repetitions { "  (best)" } else { "" };
         let widest = design.worst().map_or(0.0, |worst| worst.half_width);
         vec![
             format!("or        {} repetitions", design.repetitions),
-            each,
             format!("{}, {}{best}", within(widest), design.cost),
         ]
     };
@@ -312,40 +294,12 @@ fn beside(proposal: &Proposal) -> Vec<String> {
 }
 
 /// Returns the words to write or to type.
-fn words(experiment: &Experiment, design: &Design) -> Vec<String> {
+fn words(design: &Design) -> [String; 2] {
     let repetitions = design.repetitions;
-    let asked = |length: &&Length| {
-        let step = experiment.steps.get(length.index as usize);
-        step.is_none_or(|step| step.stop != StopRule::Duration(length.span))
-    };
-    let changed: Vec<&Length> = design.lengths.iter().filter(asked).collect();
-    let is_one = design.lengths.iter().all(|length| length.span == design.lengths[0].span);
-    let mut file = vec![format!("repetitions = {repetitions} in [factors]")];
-    let mut typed = format!("--repetitions {repetitions}");
-    match changed.first() {
-        Some(first) if is_one => {
-            let span = seconds(first.span);
-            file.push(format!("duration = \"{span}\" in [benchmark]"));
-            typed = format!("{typed} --duration {span}");
-        }
-        Some(_) | None => {
-            let own = |length: &&Length| {
-                format!("{{ step = \"{}\", duration = \"{}\" }}", length.step, seconds(length.span))
-            };
-            file.extend(changed.iter().map(own));
-            if !changed.is_empty() {
-                typed.clear();
-            }
-        }
-    }
-    let mut lines: Vec<String> = file.iter().map(|word| format!("write     {word}")).collect();
-    lines.extend((!typed.is_empty()).then(|| format!("or type   {typed}")));
-    lines
-}
-
-/// Returns a span as it is written in files.
-fn seconds(span: Nanos) -> String {
-    format!("{}s", span.as_secs_f64())
+    [
+        format!("write     repetitions = {repetitions} in [factors]"),
+        format!("or type   --repetitions {repetitions}"),
+    ]
 }
 
 fn percent(share: f64) -> String {

@@ -25,24 +25,23 @@ fn planned(place: &Place, more: &[&str]) -> String {
 }
 
 #[test]
-fn without_history_the_noise_is_assumed_and_lengths_stay() {
+fn without_history_the_noise_is_assumed() {
     assert_snapshot!(planned(&Place::new(), &["--budget", "1h"]), @r#"
     quick-readrandom: How do the engines compare on readrandom?
     noise     filluniquerandom with 1 client  redb  2.50 % from run to run  (assumed: no history)
     noise     readrandom with 1 client        redb  2.50 % from run to run  (assumed: no history)
-    noise     what a longer step would do to it is not known: lengths stay as they are
     noise     a pilot tells: run it with --repetitions 5, then ask again
     overhead  1.77 s a run besides its timed steps (estimated)
     propose   152 repetitions, 59m37s: every ratio to the base within ±0.57 % or so
     expect    filluniquerandom with 1 client  ±0.57 %  a difference of 0.81 % is seen 4 times in 5
     expect    readrandom with 1 client        ±0.57 %  a difference of 0.81 % is seen 4 times in 5  measured for 10.0 s
-    or        2 repetitions    of 10.0 s  ±11.4 %, 47.1 s
-    or        3 repetitions    of 10.0 s  ±5.83 %, 1m10s
-    or        5 repetitions    of 10.0 s  ±4.49 %, 1m57s
-    or        10 repetitions   of 10.0 s  ±2.56 %, 3m55s
-    or        20 repetitions   of 10.0 s  ±1.67 %, 7m50s
-    or        50 repetitions   of 10.0 s  ±1.01 %, 19m36s
-    or        152 repetitions  of 10.0 s  ±0.57 %, 59m37s  (best)
+    or        2 repetitions    ±11.4 %, 47.1 s
+    or        3 repetitions    ±5.83 %, 1m10s
+    or        5 repetitions    ±4.49 %, 1m57s
+    or        10 repetitions   ±2.56 %, 3m55s
+    or        20 repetitions   ±1.67 %, 7m50s
+    or        50 repetitions   ±1.01 %, 19m36s
+    or        152 repetitions  ±0.57 %, 59m37s  (best)
     should    the noise from run to run be half as much: ±0.28 %; twice as much: ±1.14 %
     write     repetitions = 152 in [factors]
     or type   --repetitions 152
@@ -51,7 +50,6 @@ fn without_history_the_noise_is_assumed_and_lengths_stay() {
     quick-readrandom: How do the engines compare on readrandom?
     noise     filluniquerandom with 1 client  redb  2.50 % from run to run  (assumed: no history)
     noise     readrandom with 1 client        redb  2.50 % from run to run  (assumed: no history)
-    noise     what a longer step would do to it is not known: lengths stay as they are
     noise     a pilot tells: run it with --repetitions 5, then ask again
     overhead  1.77 s a run besides its timed steps (estimated)
     propose   15 repetitions, 5m52s: every ratio to the base within ±1.98 % or so

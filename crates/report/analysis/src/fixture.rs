@@ -1,4 +1,4 @@
-//! Small records for this crate's tests.
+//! Small records for tests.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(crate) fn summary(done: u64, rows: u64) -> OpSummary {
     OpSummary { counts, response: times(1_000), service: times(100) }
 }
 
-/// A step of two seconds in which two clients read 10,000 rows and nothing else is known.
+/// A step of two seconds in which two clients read 10,000 rows.
 pub(crate) fn step(index: u32, name: &str) -> StepRecord {
     let step = Step { clients: 2, ..Step::new(name, StopRule::Operations(10_000)) };
     StepRecord {
@@ -152,12 +152,12 @@ pub(crate) fn search(probes: Vec<ProbeRecord>, found: Option<f64>) -> SearchReco
     SearchRecord { limit, probes, found, ended, is_path_dependent: false }
 }
 
-/// An application of one step, beside whose clients inserts run at this rate each.
+/// An application of one step with background inserts at this rate for each client.
 pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
     let background = Background { call_mix: CallMix::Mix(Vec::new()), rows_per_s };
     let traffic_spec = TrafficSpec {
         name: step.to_owned(),
-        about: "queries beside inserts".to_owned(),
+        about: "queries with inserts".to_owned(),
         role: StepRole::ReadWrite,
         clients: None,
         background: Some(background),

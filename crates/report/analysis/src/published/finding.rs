@@ -1,4 +1,4 @@
-//! A publication beside what was found here: the nouns.
+//! Data types of checked publications.
 
 use model::PublishedFinding;
 use serde::Serialize;
@@ -6,27 +6,27 @@ use stats::{Effect, Spread};
 
 use super::reproduction::Reproduction;
 
-/// A publication whose findings were looked for here.
+/// A publication with its checked findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held {
     /// Author, date and title.
     pub source: String,
     /// Hardware, engine builds and sizes of the publication.
     pub setup: String,
-    /// What differs here on purpose; empty when nothing does.
+    /// Intended differences here, or empty.
     pub scaled: String,
     /// Its findings, in its order.
     pub findings: Vec<HeldFinding>,
 }
 
-/// A published finding and what became of it here.
+/// A published finding and its result here.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldFinding {
     /// What was published.
     pub published: PublishedFinding,
-    /// What was found here, or why nothing was.
+    /// The result, or why there is none.
     pub here: Result<Here, Unmeasured>,
-    /// Whether the one agrees with the other.
+    /// Whether both agree.
     pub reproduction: Reproduction,
 }
 
@@ -46,14 +46,14 @@ pub struct Here {
 }
 
 impl Here {
-    /// Returns whether a side has one run alone: then nothing is told, whatever is known of noise.
+    /// Returns whether a side has one run, so that nothing is decided.
     #[must_use]
     pub const fn is_of_one_run(&self) -> bool {
         self.base.n < 2 || self.variant.n < 2
     }
 }
 
-/// Why a finding was not tried.
+/// Why a finding was not measured.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unmeasured {
     /// This variant is not in the experiment as it was run.
@@ -62,11 +62,11 @@ pub enum Unmeasured {
     NoStep,
     /// Its number of clients is not among those that were run.
     NoLevel,
-    /// The experiment gives the rate of operations: their throughput tells nothing of the engine.
+    /// The experiment gives the rate of operations, so throughput is no result.
     IsGiven,
     /// No run of this variant finished the step.
     NoRun(String),
-    /// No run of this variant knows the metric there.
+    /// No run of this variant has the metric there.
     NoMetric(String),
     /// A run of one of the two gave zero: there is no ratio.
     NoRatio {

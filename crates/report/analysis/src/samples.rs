@@ -1,4 +1,4 @@
-//! The values that are compared: by step, variant and metric, one for each run that counts.
+//! Samples of a comparison: metric values by step, variant and run.
 
 use std::collections::BTreeMap;
 
@@ -16,28 +16,28 @@ pub(crate) struct Key {
     pub(crate) name: String,
 }
 
-/// Experiment and repetition: the runs of one block were made in the same stretch of time, with
-/// the same seed.
+/// A block: experiment and repetition. Its runs share a stretch of time and a seed.
 pub(crate) type Block<'a> = (&'a str, u32);
 
 /// The runs of every variant in one step, or as a whole.
 #[derive(Debug, Default)]
-pub(crate) struct Arms<'a> {
-    pub(crate) of_variant: BTreeMap<&'a str, Arm<'a>>,
+pub(crate) struct VariantSamples<'a> {
+    pub(crate) of_variant: BTreeMap<&'a str, Sample<'a>>,
     /// Whether operations arrived at rates the experiment gives.
     pub(crate) is_rate_given: bool,
 }
 
-impl Arms<'_> {
-    /// Returns the variance of each metric over the variants, each about its own mean: one cell.
+impl VariantSamples<'_> {
+    /// Returns the pooled variance of each metric over the variants: one cell.
     ///
-    /// Variants of a step share much of its noise; as cells of their own they would make few steps
-    /// look like many.
+    /// Variants of a step share much of its noise; as cells of their own they would inflate the
+    /// number of steps.
     ///
-    /// Source: the project's reference, analysis, section 1.3, for what a cell is.
+    /// Source: our choice of cell for the moderated variance [Smyth 2004], which needs exchangeable
+    /// ones.
     pub(crate) fn variances(&self) -> BTreeMap<&str, CellVariance> {
         let mut cells = BTreeMap::new();
-        for (metric, values) in self.of_variant.values().flat_map(|arm| &arm.metrics) {
+        for (metric, values) in self.of_variant.values().flat_map(|sample| &sample.metrics) {
             if let Some(own) = variance(values) {
                 let add = |cell: &mut CellVariance| *cell = cell.pooled(own);
                 cells.entry(metric.as_str()).and_modify(add).or_insert(own);
@@ -49,16 +49,16 @@ impl Arms<'_> {
 
 /// The runs of one variant.
 #[derive(Debug, Default)]
-pub(crate) struct Arm<'a> {
+pub(crate) struct Sample<'a> {
     /// Runs that were counted.
     pub(crate) runs: u32,
     /// Length of each run's measured span, in seconds; none for whole runs.
     pub(crate) seconds: Vec<f64>,
-    /// Each metric's values in the runs that know it, in the order of their blocks.
+    /// Each metric's values, in the order of their blocks.
     pub(crate) metrics: BTreeMap<String, Vec<(Block<'a>, f64)>>,
 }
 
-impl<'a> Arm<'a> {
+impl<'a> Sample<'a> {
     fn add(&mut self, block: Block<'a>, metrics: Readings) {
         self.runs += 1;
         for (metric, value) in metrics {
@@ -66,26 +66,25 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Returns a metric's values with their blocks; none when no run knows it.
+    /// Returns a metric's values with their blocks; empty when unknown.
     pub(crate) fn values(&self, metric: &str) -> &[(Block<'a>, f64)] {
         self.metrics.get(metric).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// Everything that is compared.
+/// All samples of an experiment.
 #[derive(Debug, Default)]
-pub(crate) struct Counted<'a> {
+pub(crate) struct Samples<'a> {
     /// By step.
-    pub(crate) steps: BTreeMap<Key, Arms<'a>>,
-    /// What only whole runs can tell, by level of clients.
-    pub(crate) runs: BTreeMap<u32, Arms<'a>>,
+    pub(crate) steps: BTreeMap<Key, VariantSamples<'a>>,
+    /// Metrics of whole runs, by level of clients.
+    pub(crate) runs: BTreeMap<u32, VariantSamples<'a>>,
 }
 
-impl<'a> Counted<'a> {
-    /// Gathers what counts of `runs`, which may be in any order.
+impl<'a> Samples<'a> {
+    /// Collects the samples of valid `runs`, in any order.
     ///
-    /// Nothing of an invalid run counts. Of a run that came to an end before time the finished
-    /// steps do; as a whole it does not.
+    /// Of an incomplete run the finished steps count; as a whole it does not.
     pub(crate) fn of(
         runs: impl IntoIterator<Item = &'a RunRecord>,
         data: &DataShape,
@@ -101,20 +100,20 @@ impl<'a> Counted<'a> {
             let (variant, settings) = (run.cell.variant.as_str(), &run.variant.settings);
             for step in &run.steps {
                 let name = step.step.name.clone();
-                let arms = counted
+                let samples = counted
                     .steps
                     .entry(Key { clients: level, index: step.index, name })
                     .or_default();
-                arms.is_rate_given |= matches!(step.step.load, Load::Open(_));
-                let arm = arms.of_variant.entry(variant).or_default();
-                arm.seconds.push(step.duration_ns.as_secs_f64());
+                samples.is_rate_given |= matches!(step.step.load, Load::Open(_));
+                let sample = samples.of_variant.entry(variant).or_default();
+                sample.seconds.push(step.duration_ns.as_secs_f64());
                 let metrics = with_memory(step_metrics(step, data), settings);
-                arm.add(block, with_writers(metrics, step, application));
+                sample.add(block, with_writers(metrics, step, application));
             }
             if run.end.is_complete() {
-                let arms = counted.runs.entry(level).or_default();
+                let samples = counted.runs.entry(level).or_default();
                 let metrics = with_memory(run_metrics(run, data), settings);
-                arms.of_variant.entry(variant).or_default().add(block, metrics);
+                samples.of_variant.entry(variant).or_default().add(block, metrics);
             }
         }
         counted
@@ -132,8 +131,8 @@ pub(crate) fn numbers(values: &[(Block<'_>, f64)]) -> Vec<f64> {
     values.iter().map(|(_, value)| *value).collect()
 }
 
-/// Returns the variance of the values' logarithms; `None` for fewer than two, or one that is not
-/// positive, and where they do not vary: that tells nothing of the noise.
+/// Returns the variance of the values' logarithms; `None` below two positive values, and for
+/// constant ones.
 ///
 /// Source: [`CellVariance::of`].
 pub(crate) fn variance(values: &[(Block<'_>, f64)]) -> Option<CellVariance> {
