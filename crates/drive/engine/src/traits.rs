@@ -202,7 +202,8 @@ pub trait Engine: Send + Sync {
 pub trait Session {
     /// Executes one operation; rows of a read go to `rows` in the order they are found.
     ///
-    /// Hot path: no clock, lock or allocation in the driver. `rows` is cleared by the caller. A read that finds nothing is `Ok(Outcome::NotFound)`.
+    /// Hot path: no clock, lock or allocation in the driver. `rows` is cleared by the caller. A
+    /// read that finds nothing is `Ok(Outcome::NotFound)`.
     ///
     /// # Errors
     /// When the operation failed.

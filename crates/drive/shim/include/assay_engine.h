@@ -2,8 +2,8 @@
  * The C interface through which Assay drives an engine. Version 1.
  *
  * A shim is one C file, compiled against an engine's own header for one build of that engine, that
- * exports these functions and nothing else. Assay loads it, and with it the engine's library. So the
- * compiler handles structs whose layout changes from build to build.
+ * exports these functions and nothing else. Assay loads it, and with it the engine's library. So
+ * the compiler handles structs whose layout changes from build to build.
  *
  * Rules for every function: it neither writes to stdout nor ends the process on purpose. One engine
  * is open at a time. Sessions belong to the thread that began them; the other functions are called
@@ -94,10 +94,10 @@ ASSAY_EXPORT int assay_scan(void *session, const void *start, size_t start_bytes
 ASSAY_EXPORT int assay_maintain(void *engine, int work, int *is_done, assay_error *error);
 
 /*
- * Reports the engine's current state; called once a second. Names of Assay's glossary (`engine_...`,
- * `log_bytes`) are its metrics in their units, cumulative where those are counters; `tree_height`
- * and `is_idle` (0 or 1) are state; any other is a counter under the engine's own name.
- */
+ * Reports the engine's current state; called once a second. Names of Assay's glossary
+ * (`engine_...`, `log_bytes`) are its metrics in their units, cumulative where those are counters;
+ * `tree_height` and `is_idle` (0 or 1) are state; any other is a counter under the engine's own
+ * name. /
 ASSAY_EXPORT void assay_state(void *engine, assay_count count, void *to);
 
 /* Reports the engine's own statistics for the archive, each with a title and a text. */

@@ -10,8 +10,8 @@
 //! and links the library.
 //!
 //! Invariants: `unsafe` is in the `ffi` files alone; an operation costs one call of the shim and
-//! allocates nothing; rows go to [`engine::Rows`] without a copy; a shim's error texts are passed on
-//! unchanged.
+//! allocates nothing; rows go to [`engine::Rows`] without a copy; a shim's error texts are passed
+//! on unchanged.
 //!
 //! To add an engine: its driver crate, with the shim's source in a [`Recipe`].
 
@@ -28,8 +28,8 @@ pub const HEADER: &str = include_str!("../include/assay_engine.h");
 
 /// What a shim is compiled from.
 ///
-/// The shim is linked against the engine's library by name and finds it in its own directory, before
-/// `LD_LIBRARY_PATH`: `-l:NAME -Wl,--disable-new-dtags,-rpath,$ORIGIN`.
+/// The shim is linked against the engine's library by name and finds it in its own directory,
+/// before `LD_LIBRARY_PATH`: `-l:NAME -Wl,--disable-new-dtags,-rpath,$ORIGIN`.
 #[derive(Debug, Clone, Copy)]
 pub struct Recipe {
     /// Source of the shim, in C.

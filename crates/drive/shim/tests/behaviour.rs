@@ -1,6 +1,7 @@
 //! Tests with a complete C engine, and with unusable shims.
 //!
-//! The engine is `sorted.c`, compiled here; a test that finds no C compiler prints `skipped: REASON`.
+//! The engine is `sorted.c`, compiled here; a test that finds no C compiler prints `skipped:
+//! REASON`.
 
 #![expect(clippy::unwrap_used, reason = "an unwrap in a helper fails the test")]
 #![expect(clippy::print_stdout, reason = "a skipped test prints the reason")]

@@ -1,4 +1,4 @@
-//! An open database and the options it was opened with, as safe values.
+//! Safe wrappers of a database and its options.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
 use std::ffi::{CString, c_char};
@@ -45,10 +45,10 @@ impl RawOptions {
         self.api.take_text(text)
     }
 
-    /// Returns these options with those of an option string set over them.
+    /// Returns these options, overridden by an option string.
     ///
     /// # Errors
-    /// The engine's own words when it refuses one.
+    /// The engine's message when it refuses one.
     pub(crate) fn with_string(&self, text: &str) -> Result<Self, EngineError> {
         let text = c_text(text.as_bytes())?;
         let new = Self::new(self.api);
@@ -74,7 +74,7 @@ impl Drop for RawOptions {
 pub(crate) struct Db {
     pub(crate) api: &'static Api,
     pub(crate) handle: *mut DbHandle,
-    /// Handle of the default column family; null unless it was asked for.
+    /// Handle of the default column family; null unless requested.
     pub(crate) family: *mut Family,
     options: RawOptions,
 }
@@ -88,7 +88,7 @@ impl Db {
     /// Opens the database in `dir`, creating it when absent.
     ///
     /// # Errors
-    /// The engine's own words.
+    /// The engine's message.
     pub(crate) fn open(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
         let mut error: *mut c_char = ptr::null_mut();
@@ -99,10 +99,10 @@ impl Db {
         Ok(Self { api, handle, family: ptr::null_mut(), options })
     }
 
-    /// Opens the database as [`Db::open`] does and keeps a handle of its default column family.
+    /// Opens the database with a handle of its default column family.
     ///
     /// # Errors
-    /// The engine's own words.
+    /// The engine's message.
     pub(crate) fn open_with_family(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
         let mut error: *mut c_char = ptr::null_mut();
@@ -124,7 +124,7 @@ impl Db {
         self.options.statistics()
     }
 
-    /// Returns a property that is a number; `None` when the release does not know it.
+    /// Returns a numeric property; `None` when the release lacks it.
     pub(crate) fn number(&self, property: &str) -> Option<u64> {
         let name = CString::new(property).ok()?;
         let mut value = 0;
@@ -133,7 +133,7 @@ impl Db {
         (status == 0).then_some(value)
     }
 
-    /// Returns a property that is a text; `None` when the release does not know it.
+    /// Returns a text property; `None` when the release lacks it.
     pub(crate) fn text(&self, property: &str) -> Option<String> {
         let name = CString::new(property).ok()?;
         // SAFETY: the database is open and the name ends with zero; the text is ours to free.
@@ -141,10 +141,10 @@ impl Db {
         self.api.take_text(text)
     }
 
-    /// Writes the memtables to level 0 and returns when that is done.
+    /// Flushes the memtables to level 0 and waits.
     ///
     /// # Errors
-    /// The engine's own words.
+    /// The engine's message.
     pub(crate) fn flush(&self) -> Result<(), EngineError> {
         // SAFETY: takes nothing; the result is destroyed below.
         let options = unsafe { (self.api.flushoptions_create)() };
@@ -153,12 +153,12 @@ impl Db {
         let mut error: *mut c_char = ptr::null_mut();
         // SAFETY: the database is open, the options live, and `error` is ours to read.
         unsafe { (self.api.flush)(self.handle, options, &raw mut error) };
-        // SAFETY: nobody uses `options` after this.
+        // SAFETY: `options` is not used after this.
         unsafe { (self.api.flushoptions_destroy)(options) };
         self.api.check(error)
     }
 
-    /// Compacts every level and returns when that is done.
+    /// Compacts every level and waits.
     pub(crate) fn compact_all(&self) {
         // SAFETY: the database is open; null bounds mean the whole key space.
         unsafe { (self.api.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
@@ -167,7 +167,7 @@ impl Db {
     /// Changes an option of the open database.
     ///
     /// # Errors
-    /// The engine's own words.
+    /// The engine's message.
     pub(crate) fn set_option(&self, name: &str, value: &str) -> Result<(), EngineError> {
         let (name, value) = (c_text(name.as_bytes())?, c_text(value.as_bytes())?);
         let (names, values) = ([name.as_ptr()], [value.as_ptr()]);

@@ -82,9 +82,8 @@ pub fn on_library(
 
 /// Returns the distribution's library `file`, such as `liblmdb.so.0`.
 ///
-/// # Errors
-/// [`Absent::Required`], with the Debian `package` to install, when the loader's usual directories lack
-/// it.
+/// # Errors [`Absent::Required`], with the Debian `package` to install, when the loader's usual
+/// directories lack it.
 pub fn distribution_library(file: &str, package: &str) -> Result<PathBuf, Absent> {
     let triplet = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
     let dirs = [&triplet, "/usr/lib64", "/usr/lib", "/usr/local/lib"];
