@@ -1,4 +1,4 @@
-//! One client: a transaction per operation on the unnamed table.
+//! One client's session: a transaction per operation.
 
 use engine::{EngineError, Rows, Session};
 use model::{Direction, Op, Outcome};
@@ -18,7 +18,7 @@ impl<'e> LmdbSession<'e> {
     }
 
     fn get(&mut self, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
-        // LMDB stores no empty key and fails on the question.
+        // LMDB stores no empty key and fails on a get of it.
         if !key.is_empty()
             && let Some(value) = self.reader.snapshot()?.get(key)?
         {

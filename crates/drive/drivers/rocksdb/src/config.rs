@@ -67,7 +67,7 @@ impl Config {
         let mut wanted: Options =
             options.iter().filter(|(name, _)| !name.starts_with(DRIVER_PREFIX)).collect();
         if wanted.get(TABLE).is_some() {
-            let reason = format!("write each table option by itself: {TABLE}.NAME = VALUE");
+            let reason = format!("write each table option separately: {TABLE}.NAME = VALUE");
             return Err(refused(TABLE, reason));
         }
         check_memtable(&wanted)?;
