@@ -97,7 +97,8 @@ ASSAY_EXPORT int assay_maintain(void *engine, int work, int *is_done, assay_erro
  * Reports the engine's current state; called once a second. Names of Assay's glossary
  * (`engine_...`, `log_bytes`) are its metrics in their units, cumulative where those are counters;
  * `tree_height` and `is_idle` (0 or 1) are state; any other is a counter under the engine's own
- * name. /
+ * name.
+ */
 ASSAY_EXPORT void assay_state(void *engine, assay_count count, void *to);
 
 /* Reports the engine's own statistics for the archive, each with a title and a text. */

@@ -228,7 +228,7 @@ impl Handle {
         };
         let (mut is_done, mut failure) = (0, Failure::none());
         let maintain = self.api.functions.maintain;
-        // SAFETY: the engine is open, and both results are ours to read.
+        // SAFETY: the engine is open, and both results are locals.
         let code = unsafe { maintain(self.engine, work, &raw mut is_done, &mut *failure) };
         failure.done(code)?;
         Ok(is_done != 0)

@@ -21,7 +21,7 @@ impl<'e> ShimSession<'e> {
     pub(crate) fn begin(handle: &'e Handle) -> Result<Self, EngineError> {
         let (mut session, mut failure) = (ptr::null_mut(), Failure::none());
         let begin = handle.api.functions.session_begin;
-        // SAFETY: the engine is open, and both results are ours to read.
+        // SAFETY: the engine is open, and both results are locals.
         let code = unsafe { begin(handle.engine, &raw mut session, &mut *failure) };
         failure.done(code)?;
         Ok(Self { handle, session, failure })

@@ -1,9 +1,9 @@
 //! Drives engines through a C shim compiled for each build.
 //!
-//! It knows no engine. A driver fills a [`Binding`]: what its engine can do and how settings become
-//! options of the engine; [`open_library`] makes the driver of it. The C interface is
-//! `include/assay_engine.h`, which third-party engines implement too: `tests/sorted.c` is a whole
-//! engine behind it, in one file.
+//! It is independent of any engine. A driver fills a [`Binding`]: what its engine can do and how
+//! settings become options of the engine; [`open_library`] makes the driver of it. The C interface
+//! is `include/assay_engine.h`, which third-party engines implement too: `tests/sorted.c` is a
+//! whole engine behind it, in one file.
 //!
 //! It stands between `engine`, whose traits it implements, `dynlib`, which loads the shim, and the
 //! drivers. The shim is next to the engine's library in the build cache, named by [`file_name`],

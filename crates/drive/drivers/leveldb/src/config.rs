@@ -171,7 +171,7 @@ fn compression(name: &str, has_snappy: bool) -> Result<Compression, String> {
         "none" => Ok(Compression::None),
         "snappy" if has_snappy => Ok(Compression::Snappy),
         "snappy" => Err("this library was built without snappy".to_owned()),
-        _ => Err("LevelDB knows snappy and none".to_owned()),
+        _ => Err("LevelDB supports snappy and none".to_owned()),
     }
 }
 

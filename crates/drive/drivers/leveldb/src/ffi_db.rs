@@ -132,7 +132,7 @@ impl Db {
             EngineError::Fatal(format!("`{}` holds a zero byte", dir.display()))
         })?;
         let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: the options live, the path ends with zero, and `error` is ours to read.
+        // SAFETY: the options live, the path ends with zero, and `error` is a local.
         let handle = unsafe { (api.open)(options.handle, dir.as_ptr(), &raw mut error) };
         api.check(error)?;
         Ok(Self { api, handle, _options: options })

@@ -52,7 +52,7 @@ impl<'a> LevelSession<'a> {
         let (api, db) = (&self.db.api, self.db.handle);
         let (mut error, mut bytes): (*mut c_char, _) = (ptr::null_mut(), 0);
         let start = key.as_ptr().cast();
-        // SAFETY: database and options live, the key is borrowed, and both answers are ours.
+        // SAFETY: database and options live, the key is borrowed, and both results are locals.
         let value =
             unsafe { (api.get)(db, self.read, start, key.len(), &raw mut bytes, &raw mut error) };
         api.check(error)?;
@@ -96,7 +96,7 @@ impl<'a> LevelSession<'a> {
     fn write_batch(&self) -> Result<(), EngineError> {
         let (api, db) = (&self.db.api, self.db.handle);
         let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: all three handles live, and `error` is ours to read.
+        // SAFETY: all three handles live, and `error` is a local.
         unsafe { (api.write)(db, self.write, self.batch, &raw mut error) };
         api.check(error)
     }

@@ -116,7 +116,7 @@ impl Api {
     /// Returns the release.
     pub(crate) fn version(&self) -> Version {
         let (mut major, mut minor, mut patch) = (0, 0, 0);
-        // SAFETY: the three results are ours; the answer is a constant text.
+        // SAFETY: the three results are locals; the answer is a constant text.
         let text = unsafe { (self.mdb_version)(&raw mut major, &raw mut minor, &raw mut patch) };
         Version { numbers: (major, minor, patch), text: text_of(text) }
     }

@@ -32,7 +32,7 @@ impl Env {
     /// Creates an environment without files.
     fn new(api: &'static Api) -> Result<Self, EngineError> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the result is ours.
+        // SAFETY: the result is a local.
         let code = unsafe { (api.mdb_env_create)(&raw mut handle) };
         match NonNull::new(handle) {
             Some(handle) if code == sys::MDB_SUCCESS => Ok(Self { api, handle, table: 0 }),
@@ -70,8 +70,8 @@ impl Env {
         })?;
         // Reader slots belong to transactions, not threads, so that each session has its own.
         let flags = config.flags | sys::MDB_NOTLS;
-        // SAFETY: the run's data directory belongs to this process alone, and no other code of
-        // ours writes to the mapped file or truncates it. None of the flags offered in `config`
+        // SAFETY: the run's data directory belongs to this process alone, and no other code of this
+        // program writes to the mapped file or truncates it. None of the flags offered in `config`
         // (never MDB_NOLOCK, MDB_FIXEDMAP) breaks memory safety.
         env.check(unsafe { (api.mdb_env_open)(handle, path.as_ptr(), flags, MODE) })?;
         let txn = env.begin(sys::MDB_RDONLY)?;
@@ -91,7 +91,7 @@ impl Env {
     /// When LMDB fails.
     pub(crate) fn flags(&self) -> Result<u32, EngineError> {
         let mut flags = 0;
-        // SAFETY: the environment is open and the result is ours.
+        // SAFETY: the environment is open and the result is a local.
         self.check(unsafe { (self.api.mdb_env_get_flags)(self.handle.as_ptr(), &raw mut flags) })?;
         Ok(flags)
     }
@@ -109,7 +109,7 @@ impl Env {
             me_maxreaders: 0,
             me_numreaders: 0,
         };
-        // SAFETY: the environment is open and the result is ours.
+        // SAFETY: the environment is open and the result is a local.
         self.check(unsafe { (self.api.mdb_env_info)(self.handle.as_ptr(), &raw mut info) })?;
         Ok(info)
     }
@@ -127,7 +127,7 @@ impl Env {
             ms_overflow_pages: 0,
             ms_entries: 0,
         };
-        // SAFETY: the environment is open and the result is ours.
+        // SAFETY: the environment is open and the result is a local.
         self.check(unsafe { (self.api.mdb_env_stat)(self.handle.as_ptr(), &raw mut stat) })?;
         Ok(stat)
     }
@@ -178,7 +178,7 @@ impl Env {
     pub(crate) fn reader(&self) -> Result<Reader<'_>, EngineError> {
         let txn = self.begin(sys::MDB_RDONLY)?;
         let mut cursor = ptr::null_mut();
-        // SAFETY: the transaction runs, the table is open and the result is ours.
+        // SAFETY: the transaction runs, the table is open and the result is a local.
         let code =
             unsafe { (self.api.mdb_cursor_open)(txn.handle.as_ptr(), self.table, &raw mut cursor) };
         self.check(code)?;
@@ -191,7 +191,7 @@ impl Env {
     /// Begins a transaction.
     fn begin(&self, flags: u32) -> Result<Txn<'_>, EngineError> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the environment is open and the result is ours.
+        // SAFETY: the environment is open and the result is a local.
         self.check(unsafe {
             let parent = ptr::null_mut();
             (self.api.mdb_txn_begin)(self.handle.as_ptr(), parent, flags, &raw mut handle)
@@ -297,7 +297,7 @@ impl Snapshot<'_> {
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<&[u8]>, EngineError> {
         let Txn { env, handle } = &self.0.txn;
         let (mut key, mut value) = (val(key), val(&[]));
-        // SAFETY: the transaction runs and both structures are ours.
+        // SAFETY: the transaction runs and both structures are locals.
         let code =
             unsafe { (env.api.mdb_get)(handle.as_ptr(), env.table, &raw mut key, &raw mut value) };
         // SAFETY: what was found lies in the map until the transaction is reset, by `drop`.
@@ -346,7 +346,8 @@ impl<'s> Walk<'s> {
             Place::From(key) => (sys::MDB_SET_RANGE, key),
         };
         let (mut key, mut value) = (val(key), val(&[]));
-        // SAFETY: the cursor belongs to the transaction, which runs, and both structures are ours.
+        // SAFETY: the cursor belongs to the transaction, which runs, and both structures are
+        // locals.
         let code = unsafe {
             (txn.env.api.mdb_cursor_get)(cursor.as_ptr(), &raw mut key, &raw mut value, op)
         };

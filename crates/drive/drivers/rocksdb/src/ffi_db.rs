@@ -40,7 +40,7 @@ impl RawOptions {
 
     /// Returns the statistics text; `None` when statistics are off.
     pub(crate) fn statistics(&self) -> Option<String> {
-        // SAFETY: `handle` lives as long as `self`; the text is ours to free.
+        // SAFETY: `handle` lives as long as `self`; the caller frees the text.
         let text = unsafe { (self.api.options_statistics_get_string)(self.handle) };
         self.api.take_text(text)
     }
@@ -54,7 +54,7 @@ impl RawOptions {
         let new = Self::new(self.api);
         let mut error: *mut c_char = ptr::null_mut();
         let error_out: ErrorOut = &raw mut error;
-        // SAFETY: both handles live, the text ends with zero, and `error` is ours to read.
+        // SAFETY: both handles live, the text ends with zero, and `error` is a local.
         unsafe {
             (self.api.get_options_from_string)(self.handle, text.as_ptr(), new.handle, error_out);
         };
@@ -93,7 +93,7 @@ impl Db {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
         let mut error: *mut c_char = ptr::null_mut();
         let error_out: ErrorOut = &raw mut error;
-        // SAFETY: the options live, the path ends with zero, and `error` is ours to read.
+        // SAFETY: the options live, the path ends with zero, and `error` is a local.
         let handle = unsafe { (api.open)(options.handle, dir.as_ptr(), error_out) };
         api.check(error)?;
         Ok(Self { api, handle, family: ptr::null_mut(), options })
@@ -128,7 +128,7 @@ impl Db {
     pub(crate) fn number(&self, property: &str) -> Option<u64> {
         let name = CString::new(property).ok()?;
         let mut value = 0;
-        // SAFETY: the database is open, the name ends with zero, and `value` is ours to write.
+        // SAFETY: the database is open, the name ends with zero, and `value` is a local.
         let status = unsafe { (self.api.property_int)(self.handle, name.as_ptr(), &raw mut value) };
         (status == 0).then_some(value)
     }
@@ -136,7 +136,7 @@ impl Db {
     /// Returns a text property; `None` when the release lacks it.
     pub(crate) fn text(&self, property: &str) -> Option<String> {
         let name = CString::new(property).ok()?;
-        // SAFETY: the database is open and the name ends with zero; the text is ours to free.
+        // SAFETY: the database is open and the name ends with zero; the caller frees the text.
         let text = unsafe { (self.api.property_value)(self.handle, name.as_ptr()) };
         self.api.take_text(text)
     }
@@ -151,7 +151,7 @@ impl Db {
         // SAFETY: `options` was just created.
         unsafe { (self.api.flushoptions_set_wait)(options, 1) };
         let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: the database is open, the options live, and `error` is ours to read.
+        // SAFETY: the database is open, the options live, and `error` is a local.
         unsafe { (self.api.flush)(self.handle, options, &raw mut error) };
         // SAFETY: `options` is not used after this.
         unsafe { (self.api.flushoptions_destroy)(options) };

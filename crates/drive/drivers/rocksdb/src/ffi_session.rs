@@ -82,7 +82,7 @@ impl<'a> RocksSession<'a> {
         let (api, db) = (self.db.api, self.db.handle);
         let mut error: *mut c_char = ptr::null_mut();
         let (start, bytes) = (key.as_ptr().cast(), key.len());
-        // SAFETY: database and options live, the key is borrowed, and `error` is ours to read.
+        // SAFETY: database and options live, the key is borrowed, and `error` is a local.
         let pinned = unsafe { (api.get_pinned)(db, self.read, start, bytes, &raw mut error) };
         api.check(error)?;
         if pinned.is_null() {
@@ -135,7 +135,7 @@ impl<'a> RocksSession<'a> {
     fn write_batch(&mut self) -> Result<(), EngineError> {
         let (api, db) = (self.db.api, self.db.handle);
         let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: all three handles live, and `error` is ours to read.
+        // SAFETY: all three handles live, and `error` is a local.
         unsafe { (api.write)(db, self.write, self.batch, &raw mut error) };
         api.check(error)
     }

@@ -92,7 +92,7 @@ impl Connection {
         let handle = self.handle.as_ptr();
         if let Some(db_status64) = self.api.sqlite3_db_status64 {
             let (mut current, mut highest) = (0, 0);
-            // SAFETY: the handle is open and both results are ours.
+            // SAFETY: the handle is open and both results are locals.
             let code =
                 unsafe { db_status64(handle, counter, &raw mut current, &raw mut highest, 1) };
             return u64::try_from(current).ok().filter(|_| code == sys::SQLITE_OK);

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     /// Goal: the body runs only in the child, on the path found.
-    /// Method: the child prints its process id, which is not ours.
+    /// Method: the child prints its process id, which differs from the parent's.
     #[test]
     fn body_runs_in_a_child_process() {
         let test = "conformance::process::tests::body_runs_in_a_child_process";

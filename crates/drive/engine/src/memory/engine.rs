@@ -299,7 +299,7 @@ mod tests {
         assert!(matches!(MemoryDriver.open(&wrong), Err(EngineError::Unsupported(_))));
         wrong.settings = Settings { compression: Some("zstd".to_owned()), ..Settings::default() };
         assert!(matches!(MemoryDriver.open(&wrong), Err(EngineError::Unsupported(_))));
-        std::fs::write(dir.path().join("memory.log"), "not ours").unwrap();
+        std::fs::write(dir.path().join("memory.log"), "another format").unwrap();
         let error = MemoryDriver.open(&spec(&dir, Durability::Os)).err().unwrap().to_string();
         assert!(error.contains("is not a log of this engine"), "{error}");
     }

@@ -174,10 +174,13 @@ fn bytes_are_exact(driver: &dyn Driver) {
 }
 
 #[track_caller]
-fn close_to(ours: u64, theirs: f64, tolerance: f64) {
+fn close_to(actual: u64, expected: f64, tolerance: f64) {
     #[expect(clippy::cast_precision_loss, reason = "a few megabytes")]
-    let ours = ours as f64;
-    assert!(ours > 0.0 && (ours - theirs).abs() <= theirs * tolerance, "{ours}, {theirs}");
+    let actual = actual as f64;
+    assert!(
+        actual > 0.0 && (actual - expected).abs() <= expected * tolerance,
+        "{actual}, {expected}"
+    );
 }
 
 /// Goal: the three sums of bytes written add up to all files, blobs among them, once.
