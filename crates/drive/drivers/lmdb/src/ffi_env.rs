@@ -269,7 +269,7 @@ impl Drop for Reader<'_> {
 
 /// A target of a cursor move.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place<'k> {
+pub(crate) enum Position<'k> {
     /// The first row.
     First,
     /// The last row.
@@ -336,14 +336,17 @@ impl<'s> Walk<'s> {
     /// # Errors
     /// When LMDB refuses the key or fails.
     #[inline]
-    pub(crate) fn go(&mut self, place: Place<'_>) -> Result<Option<Row<'s>>, EngineError> {
+    pub(crate) fn move_to(
+        &mut self,
+        position: Position<'_>,
+    ) -> Result<Option<Row<'s>>, EngineError> {
         let Reader { cursor, txn } = self.0;
-        let (op, key) = match place {
-            Place::First => (sys::MDB_FIRST, &[][..]),
-            Place::Last => (sys::MDB_LAST, &[][..]),
-            Place::Next => (sys::MDB_NEXT, &[][..]),
-            Place::Previous => (sys::MDB_PREV, &[][..]),
-            Place::From(key) => (sys::MDB_SET_RANGE, key),
+        let (op, key) = match position {
+            Position::First => (sys::MDB_FIRST, &[][..]),
+            Position::Last => (sys::MDB_LAST, &[][..]),
+            Position::Next => (sys::MDB_NEXT, &[][..]),
+            Position::Previous => (sys::MDB_PREV, &[][..]),
+            Position::From(key) => (sys::MDB_SET_RANGE, key),
         };
         let (mut key, mut value) = (val(key), val(&[]));
         // SAFETY: the cursor belongs to the transaction, which runs, and both structures are

@@ -87,15 +87,15 @@ pub(super) fn same_rows(
     oracle: &mut Client<'_>,
 ) -> Result<(), String> {
     let most = subject.key_bytes_max();
-    if subject.ways().is_empty() {
+    if subject.directions().is_empty() {
         return (0..KEYS).try_for_each(|index| {
             let request = Request::Get(super::stream::key(index, most));
             same_answer(&request, client, oracle)
         });
     }
-    subject.ways().iter().try_for_each(|&way| {
-        let start = if way == Direction::Forward { vec![0] } else { after_all(most) };
-        same_answer(&Request::Scan(start, u32::MAX, way), client, oracle)
+    subject.directions().iter().try_for_each(|&direction| {
+        let start = if direction == Direction::Forward { vec![0] } else { after_all(most) };
+        same_answer(&Request::Scan(start, u32::MAX, direction), client, oracle)
     })
 }
 

@@ -49,7 +49,7 @@ pub(super) fn boundary_keys_and_values(subject: &Subject<'_>) -> Result<(), Stri
     for (key, value) in &rows {
         client.expect(&Op::Get { key }, &[(key, value)])?;
     }
-    for &direction in subject.ways() {
+    for &direction in subject.directions() {
         let start = if direction == Direction::Forward { vec![0] } else { vec![0xff; most] };
         let found = client.all(&start, direction)?;
         compare(&Op::Scan { start: &start, limit: u32::MAX, direction }, &rows, &found)?;
@@ -112,7 +112,7 @@ pub(super) fn missing_keys(subject: &Subject<'_>) -> Result<(), String> {
     let engine = subject.open(dir.path())?;
     let mut client = Client::new(&*engine)?;
     client.expect(&Op::Get { key: b"absent" }, &[])?;
-    for &direction in subject.ways() {
+    for &direction in subject.directions() {
         client.expect(&Op::Scan { start: b"absent", limit: 10, direction }, &[])?;
     }
     if subject.can(OpKind::MultiGet) {
@@ -167,7 +167,7 @@ pub(super) fn start_keys(subject: &Subject<'_>) -> Result<(), String> {
         (b"\xff\xff\xff", 9, Reverse, &[b"ff", b"dd", b"bb"]),
         (b"\xff\xff\xff", u32::MAX, Reverse, &[b"ff", b"dd", b"bb"]),
     ];
-    let offered = |case: &&ScanCase<'_>| subject.ways().contains(&case.2);
+    let offered = |case: &&ScanCase<'_>| subject.directions().contains(&case.2);
     for &(start, limit, direction, keys) in cases.iter().filter(offered) {
         let rows: Vec<_> = keys.iter().map(|&key| (key, key)).collect();
         client.expect(&Op::Scan { start, limit, direction }, &rows)?;

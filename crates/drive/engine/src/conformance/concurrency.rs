@@ -25,7 +25,7 @@ const EXTRA_WRITES: u64 = 10;
 
 /// Versions written so far, per key; they only grow.
 struct Versions {
-    ways: &'static [Direction],
+    directions: &'static [Direction],
     value_bytes_max: usize,
     started: [AtomicU64; KEYS],
     done: [AtomicU64; KEYS],
@@ -36,7 +36,7 @@ struct Versions {
 impl Versions {
     fn new(subject: &Subject<'_>) -> Self {
         Self {
-            ways: subject.ways(),
+            directions: subject.directions(),
             value_bytes_max: subject.value_bytes_max(),
             started: [const { AtomicU64::new(0) }; KEYS],
             done: [const { AtomicU64::new(0) }; KEYS],
@@ -143,8 +143,8 @@ fn read_until_over(engine: &dyn Engine, versions: &Versions, reader: usize) -> R
         let is_over = versions.is_over.load(Ordering::Acquire);
         let oldest: Vec<u64> =
             versions.done.iter().map(|version| version.load(Ordering::Acquire)).collect();
-        let rows = if !versions.ways.is_empty() && random.below(4) == 0 {
-            scan_all(&mut client, versions.ways[random.below(2) % versions.ways.len()])?
+        let rows = if !versions.directions.is_empty() && random.below(4) == 0 {
+            scan_all(&mut client, versions.directions[random.below(2) % versions.directions.len()])?
         } else {
             let key = key(random.below(KEYS));
             let value = client.get(&key)?.ok_or("a get during writes found nothing")?;

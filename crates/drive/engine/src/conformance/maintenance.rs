@@ -88,8 +88,8 @@ fn operations_not_offered_are_refused(subject: &Subject<'_>) -> Result<(), Strin
     let scan = |direction| Op::Scan { start: b"k", limit: 1, direction };
     let ops = [
         (Op::Delete { key: b"k" }, subject.can(OpKind::Delete)),
-        (scan(Direction::Forward), subject.ways().contains(&Direction::Forward)),
-        (scan(Direction::Reverse), subject.ways().contains(&Direction::Reverse)),
+        (scan(Direction::Forward), subject.directions().contains(&Direction::Forward)),
+        (scan(Direction::Reverse), subject.directions().contains(&Direction::Reverse)),
         (Op::MultiGet { keys: &[b"k"] }, subject.can(OpKind::MultiGet)),
     ];
     for (op, _) in ops.iter().filter(|(_, is_offered)| !is_offered) {

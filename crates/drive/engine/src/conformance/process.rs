@@ -37,7 +37,7 @@ pub enum Absent {
 /// memory where the system offers it.
 ///
 /// ```no_run
-/// use engine::conformance::{Absent, Ran, on_library};
+/// use engine::conformance::{Absent, TestRun, on_library};
 ///
 /// let find = || Err(Absent::Optional("no liboak.so: build it with make".to_owned()));
 /// let ran = on_library("oak_conforms", find, |path| println!("loads {}", path.display()));

@@ -97,7 +97,7 @@ fn write(
 fn scan(subject: &Subject<'_>, engine: &dyn Engine, oracle: &mut Client<'_>) -> Result<(), String> {
     let mut client = Client::new(engine)?;
     let mut random = SplitMix::new(!SEED);
-    for &direction in subject.ways().iter().cycle().take(SCANS) {
+    for &direction in subject.directions().iter().cycle().take(SCANS) {
         let start = row_key(subject, random.below(ROWS));
         let op = Op::Scan { start: &start, limit: 10, direction };
         compare(&op, &oracle.execute(&op)?, &client.execute(&op)?)?;

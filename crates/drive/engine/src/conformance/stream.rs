@@ -110,7 +110,7 @@ pub(super) fn after_all(most: usize) -> Vec<u8> {
 pub(super) struct Stream {
     random: SplitMix,
     kinds: Vec<OpKind>,
-    ways: &'static [Direction],
+    directions: &'static [Direction],
     key_bytes_max: usize,
     value_bytes_max: usize,
 }
@@ -123,7 +123,7 @@ impl Stream {
         Self {
             random: SplitMix::new(seed),
             kinds,
-            ways: subject.ways(),
+            directions: subject.directions(),
             key_bytes_max: subject.key_bytes_max(),
             value_bytes_max: subject.value_bytes_max(),
         }
@@ -138,8 +138,8 @@ impl Stream {
             OpKind::Scan => {
                 let limit = [1, 2, 10, 100, u32::MAX >> 8][self.random.below(5)];
                 let limit = if limit > 100 && self.random.below(20) != 0 { 3 } else { limit };
-                let way = self.ways[self.random.below(2) % self.ways.len()];
-                Request::Scan(self.key(), limit, way)
+                let direction = self.directions[self.random.below(2) % self.directions.len()];
+                Request::Scan(self.key(), limit, direction)
             }
             // Kinds of SQL servers are never in `kinds`.
             OpKind::MultiGet | OpKind::Insert | OpKind::Transaction | OpKind::Define => {

@@ -40,7 +40,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the scan directions offered; none without range scans.
-    pub(super) fn ways(&self) -> &'static [Direction] {
+    pub(super) fn directions(&self) -> &'static [Direction] {
         match (self.can(OpKind::Scan), scans_in_reverse(&self.capabilities)) {
             (false, _) => &[],
             (true, false) => &[Direction::Forward],

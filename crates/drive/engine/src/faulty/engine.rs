@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::lie::{Lie, Row, push_rows, read};
 use super::pipeline::Answers;
-use super::script::{self, Action, Death, Failure, Fault};
+use super::script::{self, Action, Crash, Failure, Fault};
 use super::server::Server;
 use super::server_options;
 use crate::error::EngineError;
@@ -118,7 +118,7 @@ impl FaultyEngine {
                 }
             }
             Action::Fail(failure) => return Err(fail(failure)),
-            Action::Die(death) => die(death),
+            Action::Die(crash) => die(crash),
             Action::Eat(size) => self.allocate(size)?,
             Action::RefuseOpen | Action::Lie(_) => {}
         }
@@ -181,11 +181,11 @@ fn fail(failure: Failure) -> EngineError {
 }
 
 /// Ends the process as a broken engine would.
-fn die(death: Death) -> ! {
-    let signal = match death {
-        Death::Abort => std::process::abort(),
-        Death::Segv => Signal::SEGV,
-        Death::Kill => Signal::KILL,
+fn die(crash: Crash) -> ! {
+    let signal = match crash {
+        Crash::Abort => std::process::abort(),
+        Crash::Segv => Signal::SEGV,
+        Crash::Kill => Signal::KILL,
     };
     // The first SIGSEGV only uninstalls Rust's stack overflow handler.
     while kill_process(getpid(), signal).is_ok() {}
@@ -271,8 +271,8 @@ impl Session for FaultySession<'_> {
         }
         match (is_lying, op.kind().is_write()) {
             (false, _) => self.inside.execute(op, rows),
-            (true, false) => self.read_falsely(op, rows),
-            (true, true) => self.write_falsely(op, rows),
+            (true, false) => self.falsify_read(op, rows),
+            (true, true) => self.falsify_write(op, rows),
         }
     }
 
@@ -300,7 +300,7 @@ impl Pipeline for FaultySession<'_> {
 
 impl FaultySession<'_> {
     /// Answers a read with every pending lie that applies to it.
-    fn read_falsely(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn falsify_read(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         let mut answer: Vec<Row> = read(&mut *self.inside, op)?;
         for fault in &self.engine.script {
             if let Some(lie) = fault.lie()
@@ -315,7 +315,7 @@ impl FaultySession<'_> {
     }
 
     /// Acknowledges a write with the first pending lie.
-    fn write_falsely(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn falsify_write(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         let mut lies = self
             .engine
             .script

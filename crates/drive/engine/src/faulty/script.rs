@@ -27,7 +27,7 @@ pub(super) enum Action {
     Hang,
     Fail(Failure),
     Lie(Lie),
-    Die(Death),
+    Die(Crash),
     Eat(Bytes),
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Failure {
 
 /// The signal that ends the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Death {
+pub(super) enum Crash {
     Abort,
     Segv,
     Kill,
@@ -158,9 +158,9 @@ fn action(tokens: &[&str]) -> Result<Action, String> {
         ["lie", "reverse"] => Action::Lie(Lie::Reverse),
         ["lie", "ignore"] => Action::Lie(Lie::Ignore),
         ["lie", "forget"] => Action::Lie(Lie::Forget),
-        ["die"] | ["die", "abort"] => Action::Die(Death::Abort),
-        ["die", "segv"] => Action::Die(Death::Segv),
-        ["die", "kill"] => Action::Die(Death::Kill),
+        ["die"] | ["die", "abort"] => Action::Die(Crash::Abort),
+        ["die", "segv"] => Action::Die(Crash::Segv),
+        ["die", "kill"] => Action::Die(Crash::Kill),
         ["eat", text] => Action::Eat(parse_size(text)?),
         _ => return Err(format!("not a fault: write {FORMS}")),
     })
@@ -190,9 +190,9 @@ mod tests {
             ("lie reverse", Action::Lie(Lie::Reverse), From(1)),
             ("lie ignore", Action::Lie(Lie::Ignore), From(1)),
             ("lie forget", Action::Lie(Lie::Forget), From(1)),
-            ("die at 3", Action::Die(Death::Abort), At(3)),
-            ("die segv at 900", Action::Die(Death::Segv), At(900)),
-            ("die kill at 900", Action::Die(Death::Kill), At(900)),
+            ("die at 3", Action::Die(Crash::Abort), At(3)),
+            ("die segv at 900", Action::Die(Crash::Segv), At(900)),
+            ("die kill at 900", Action::Die(Crash::Kill), At(900)),
             ("eat 1GiB at 4", Action::Eat(Bytes::GIB), At(4)),
         ];
         for (text, action, when) in cases {

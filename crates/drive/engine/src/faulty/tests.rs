@@ -15,7 +15,7 @@ use crate::rows::Rows;
 use crate::traits::{Driver, Engine, OpenSpec};
 
 /// An operation that has not ended after this long is blocked.
-const PATIENCE: Duration = Duration::from_millis(300);
+const BLOCKED_AFTER: Duration = Duration::from_millis(300);
 
 /// Options by name.
 type Script<'a> = &'a [(&'a str, &'a str)];
@@ -97,7 +97,7 @@ fn stall_blocks_every_client_and_slow_operation_only_its_own() {
         let (ended, has_ended) = sync_channel(0);
         std::thread::spawn(move || while ended.send(failed(engine, 1)).is_ok() {});
         // The first few may still pass before the stalling client takes the lock.
-        let is_blocked = (0..100_000).any(|_| has_ended.recv_timeout(PATIENCE).is_err());
+        let is_blocked = (0..100_000).any(|_| has_ended.recv_timeout(BLOCKED_AFTER).is_err());
         assert_eq!(is_blocked, is_every_client_blocked, "{fault}");
     }
 }
@@ -107,7 +107,7 @@ fn a_hang_never_ends() {
     let engine = open(&[("fault", "hang at 2")]).unwrap();
     let (ended, has_ended) = sync_channel(1);
     std::thread::spawn(move || ended.send(failed(&*engine, 2)).unwrap());
-    assert_eq!(has_ended.recv_timeout(PATIENCE), Err(RecvTimeoutError::Timeout));
+    assert_eq!(has_ended.recv_timeout(BLOCKED_AFTER), Err(RecvTimeoutError::Timeout));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn slow_takes_its_time() {
 }
 
 #[test]
-fn the_server_takes_its_time_and_reports_its_debt() {
+fn server_takes_its_service_time_and_reports_its_debt() {
     let work = [("server.work", "3ms"), ("server.debt_per_op", "1GiB")];
     let engine = open(&work).unwrap();
     assert_eq!(engine.state().unwrap().is_idle, Some(true));
@@ -147,9 +147,9 @@ fn run_alone(test: &str) -> Output {
 /// Method: this test binary runs itself with the ignored test that dies.
 #[test]
 fn die_ends_the_process_by_the_named_signal() {
-    for (death, signal) in [("abort", 6), ("segv", 11), ("kill", 9)] {
-        let output = run_alone(&format!("dies_by_{death}"));
-        assert_eq!(output.status.signal(), Some(signal), "{death}: {output:?}");
+    for (crash, signal) in [("abort", 6), ("segv", 11), ("kill", 9)] {
+        let output = run_alone(&format!("dies_by_{crash}"));
+        assert_eq!(output.status.signal(), Some(signal), "{crash}: {output:?}");
     }
 }
 

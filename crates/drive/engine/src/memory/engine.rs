@@ -170,9 +170,9 @@ fn push_found(map: &Map, key: &[u8], rows: &mut Rows) {
     }
 }
 
-fn push_range(map: &Map, start: &[u8], (limit, way): (u32, Direction), rows: &mut Rows) {
+fn push_range(map: &Map, start: &[u8], (limit, direction): (u32, Direction), rows: &mut Rows) {
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    match way {
+    match direction {
         Direction::Forward => map
             .range::<[u8], _>((Bound::Included(start), Bound::Unbounded))
             .take(most)

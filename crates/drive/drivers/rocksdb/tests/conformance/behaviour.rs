@@ -174,13 +174,10 @@ fn bytes_are_exact(driver: &dyn Driver) {
 }
 
 #[track_caller]
-fn close_to(actual: u64, expected: f64, tolerance: f64) {
+fn close_to(found: u64, expected: f64, tolerance: f64) {
     #[expect(clippy::cast_precision_loss, reason = "a few megabytes")]
-    let actual = actual as f64;
-    assert!(
-        actual > 0.0 && (actual - expected).abs() <= expected * tolerance,
-        "{actual}, {expected}"
-    );
+    let found = found as f64;
+    assert!(found > 0.0 && (found - expected).abs() <= expected * tolerance, "{found}, {expected}");
 }
 
 /// Goal: the three sums of bytes written add up to all files, blobs among them, once.
