@@ -1,18 +1,18 @@
-//! From settings and options to what the engine is asked for.
+//! Translates settings and options into RocksDB options.
 
 use engine::EngineError;
 use model::{Options, Settings};
 
-use crate::cache::{BLOB_CACHE, CacheWords, MadeCache, NAMES, engine_bytes};
+use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, engine_bytes};
 
-/// Options of ours, which no engine option string can express; those of the caches are in `cache`.
+/// Options of the driver; those of the caches are in `cache`.
 ///
 /// | name | values | meaning |
 /// |---|---|---|
 /// | `assay.default_compression` | as in settings | compression where the settings name none |
 /// | `assay.multi_get` | `single`, `batched` | which C function serves `multi_get` |
 /// | `assay.statistics` | `off`, `on` | the engine's tickers; they cost speed |
-/// | `assay.perf_context` | `off`, `on` | what it counts for each operation; it costs speed |
+/// | `assay.perf_context` | `off`, `on` | counters per operation; they cost speed |
 pub(crate) const DEFAULT_COMPRESSION: &str = "assay.default_compression";
 /// See [`DEFAULT_COMPRESSION`].
 pub(crate) const MULTI_GET: &str = "assay.multi_get";
@@ -21,24 +21,25 @@ pub(crate) const STATISTICS: &str = "assay.statistics";
 /// See [`DEFAULT_COMPRESSION`].
 pub(crate) const PERF_CONTEXT: &str = "assay.perf_context";
 
-/// Prefix of our own options.
-const OURS: &str = "assay.";
+/// Prefix of the driver's options.
+const DRIVER_PREFIX: &str = "assay.";
 /// The engine's name for the block-based table's options.
 pub(crate) const TABLE: &str = "block_based_table_factory";
-/// What to open a database with.
+
+/// Everything RocksDB is opened with.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Request {
+pub(crate) struct Config {
     /// The engine's options, dotted as the user writes them.
     pub(crate) options: Options,
-    /// The block cache, when it is one that an option string cannot make.
-    pub(crate) cache: Option<MadeCache>,
-    /// What is told back of our own options, since no release does.
-    pub(crate) asked: Vec<(&'static str, String)>,
+    /// A block cache that an option string cannot create.
+    pub(crate) cache: Option<ObjectCache>,
+    /// Effective values of the driver's options, to be read back.
+    pub(crate) driver_options: Vec<(&'static str, String)>,
     /// Which C function serves `multi_get`.
     pub(crate) multi_get: MultiGet,
-    /// Whether the engine keeps its tickers.
+    /// Whether the engine counts its tickers.
     pub(crate) has_statistics: bool,
-    /// Whether sessions keep perf contexts.
+    /// Whether sessions have perf contexts.
     pub(crate) has_perf_context: bool,
 }
 
@@ -49,36 +50,36 @@ pub(crate) enum MultiGet {
     Batched,
 }
 
-impl Request {
-    /// Returns what `settings` and `options` ask for of a library; options win.
+impl Config {
+    /// Returns the configuration of `settings` and `options`; options win.
     ///
-    /// `has` says whether the library has a function of a name.
+    /// `has` returns whether the library has a function.
     ///
     /// # Errors
-    /// [`EngineError::Option`] for one of our own options that is unknown, has a wrong value or
-    /// asks too much of the library.
+    /// [`EngineError::Option`] for an option of the driver that is unknown, has a wrong value or is
+    /// not supported by the library.
     pub(crate) fn new(
         settings: &Settings,
         options: &Options,
         has: &dyn Fn(&str) -> bool,
     ) -> Result<Self, EngineError> {
-        let ours = Ours::read(options)?;
+        let driver = DriverOptions::parse(options)?;
         let mut wanted: Options =
-            options.iter().filter(|(name, _)| !name.starts_with(OURS)).collect();
+            options.iter().filter(|(name, _)| !name.starts_with(DRIVER_PREFIX)).collect();
         if wanted.get(TABLE).is_some() {
-            let reason = format!("write each table option by itself: {TABLE}.NAME = VALUE");
+            let reason = format!("write each table option separately: {TABLE}.NAME = VALUE");
             return Err(refused(TABLE, reason));
         }
         check_memtable(&wanted)?;
-        fill_settings(settings, ours.default_compression, &mut wanted);
-        let cache = ours.cache.fill(settings, has, &mut wanted)?;
+        fill_settings(settings, driver.default_compression, &mut wanted);
+        let cache = driver.cache.fill(settings, has, &mut wanted)?;
         Ok(Self {
             options: wanted,
             cache,
-            asked: ours.asked(),
-            multi_get: ours.multi_get,
-            has_statistics: ours.has_statistics,
-            has_perf_context: ours.has_perf_context,
+            driver_options: driver.effective(),
+            multi_get: driver.multi_get,
+            has_statistics: driver.has_statistics,
+            has_perf_context: driver.has_perf_context,
         })
     }
 
@@ -93,33 +94,35 @@ pub(crate) fn single(name: &str, value: &str) -> String {
     render(&[(name, value)])
 }
 
-/// Our own options, read.
-struct Ours<'a> {
-    cache: CacheWords,
+/// Parsed options of the driver.
+struct DriverOptions<'a> {
+    cache: CacheOptions,
     default_compression: Option<&'a str>,
     multi_get: MultiGet,
     has_statistics: bool,
     has_perf_context: bool,
 }
 
-impl<'a> Ours<'a> {
-    fn read(options: &'a Options) -> Result<Self, EngineError> {
-        let mut ours = Self {
-            cache: CacheWords::default(),
+impl<'a> DriverOptions<'a> {
+    fn parse(options: &'a Options) -> Result<Self, EngineError> {
+        let mut parsed = Self {
+            cache: CacheOptions::default(),
             default_compression: None,
             multi_get: MultiGet::Single,
             has_statistics: false,
             has_perf_context: false,
         };
-        for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OURS)) {
+        for (name, value) in options.iter().filter(|(name, _)| name.starts_with(DRIVER_PREFIX)) {
             match (name, value) {
-                (name, value) if NAMES.contains(&name) => ours.cache.take(name, value)?,
-                (DEFAULT_COMPRESSION, compression) => ours.default_compression = Some(compression),
-                (MULTI_GET, "single") => ours.multi_get = MultiGet::Single,
-                (MULTI_GET, "batched") => ours.multi_get = MultiGet::Batched,
+                (name, value) if NAMES.contains(&name) => parsed.cache.set(name, value)?,
+                (DEFAULT_COMPRESSION, compression) => {
+                    parsed.default_compression = Some(compression)
+                }
+                (MULTI_GET, "single") => parsed.multi_get = MultiGet::Single,
+                (MULTI_GET, "batched") => parsed.multi_get = MultiGet::Batched,
                 (MULTI_GET, _) => return Err(refused(name, "write single or batched")),
-                (STATISTICS, value) => ours.has_statistics = flag(name, value)?,
-                (PERF_CONTEXT, value) => ours.has_perf_context = flag(name, value)?,
+                (STATISTICS, value) => parsed.has_statistics = flag(name, value)?,
+                (PERF_CONTEXT, value) => parsed.has_perf_context = flag(name, value)?,
                 _ => {
                     let others = [DEFAULT_COMPRESSION, MULTI_GET, STATISTICS, PERF_CONTEXT];
                     let known = [NAMES.as_slice(), &others].concat().join(", ");
@@ -128,22 +131,23 @@ impl<'a> Ours<'a> {
                 }
             }
         }
-        Ok(ours)
+        Ok(parsed)
     }
 
-    fn asked(&self) -> Vec<(&'static str, String)> {
+    /// Returns the options with their values in force.
+    fn effective(&self) -> Vec<(&'static str, String)> {
         let word = |is_on| if is_on { "on" } else { "off" };
         let multi_get = match self.multi_get {
             MultiGet::Single => "single",
             MultiGet::Batched => "batched",
         };
-        let mut asked = vec![
+        let mut effective = vec![
             (MULTI_GET, multi_get.to_owned()),
             (STATISTICS, word(self.has_statistics).to_owned()),
             (PERF_CONTEXT, word(self.has_perf_context).to_owned()),
         ];
-        asked.extend(self.cache.blob_text().map(|text| (BLOB_CACHE, text)));
-        asked
+        effective.extend(self.cache.blob_text().map(|text| (BLOB_CACHE, text)));
+        effective
     }
 }
 
@@ -155,7 +159,7 @@ fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
     }
 }
 
-/// Adds the common settings where no option speaks for itself.
+/// Adds the common settings that no option overrides.
 fn fill_settings(settings: &Settings, default_compression: Option<&str>, wanted: &mut Options) {
     let mut fill = |name: &str, value: &str| {
         if wanted.get(name).is_none() {
@@ -179,7 +183,7 @@ fn fill_settings(settings: &Settings, default_compression: Option<&str>, wanted:
     }
 }
 
-/// Returns the engine's name of a compression; one that is not known is left to the engine.
+/// Returns the engine's name of a compression; unknown names pass unchanged.
 fn compression(name: &str) -> &str {
     match name {
         "none" => "kNoCompression",
@@ -193,10 +197,10 @@ fn compression(name: &str) -> &str {
     }
 }
 
-/// Refuses memtables that are full as soon as they are made.
+/// Refuses memtables that are full on creation.
 ///
-/// The engine takes such sizes and then flushes a file per write: a profile that pins
-/// `arena_block_size` makes that an easy mistake.
+/// The engine accepts such sizes and then flushes a file per write: an easy mistake with a profile
+/// that pins `arena_block_size`.
 fn check_memtable(wanted: &Options) -> Result<(), EngineError> {
     let bytes = |name: &str| wanted.get(name).and_then(engine_bytes);
     match (bytes("arena_block_size"), bytes("write_buffer_size")) {
@@ -235,7 +239,7 @@ fn render(options: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns a value in braces when its semicolons would else end it.
+/// Adds braces to a value with semicolons, which would otherwise end it.
 fn braced(value: &str) -> String {
     if value.contains(';') && !value.starts_with('{') {
         return format!("{{{value}}}");
@@ -243,7 +247,7 @@ fn braced(value: &str) -> String {
     value.to_owned()
 }
 
-/// Returns the error for an option of ours.
+/// Returns the error for an option of parsed.
 pub(crate) fn refused(option: &str, reason: impl Into<String>) -> EngineError {
     EngineError::Option { option: option.to_owned(), reason: reason.into() }
 }
@@ -252,12 +256,12 @@ pub(crate) fn refused(option: &str, reason: impl Into<String>) -> EngineError {
 mod tests {
     use super::*;
 
-    fn request(settings: &Settings, options: &[(&str, &str)]) -> Result<Request, EngineError> {
-        Request::new(settings, &options.iter().copied().collect(), &|_| true)
+    fn config(settings: &Settings, options: &[(&str, &str)]) -> Result<Config, EngineError> {
+        Config::new(settings, &options.iter().copied().collect(), &|_| true)
     }
 
     #[test]
-    fn dotted_names_become_nested_strings_in_their_first_place() {
+    fn dotted_names_become_nested_strings_at_their_first_position() {
         let options = [
             ("block_based_table_factory.block_size", "8192"),
             ("write_buffer_size", "16777216"),
@@ -266,7 +270,7 @@ mod tests {
             ("memtable_factory", "id=VectorRepFactory;count=0"),
         ];
         assert_eq!(
-            request(&Settings::default(), &options).unwrap().text(),
+            config(&Settings::default(), &options).unwrap().text(),
             "block_based_table_factory={block_size=8192;\
              metadata_cache_options={partition_pinning=kNone;};};write_buffer_size=16777216;\
              compaction_options_universal={size_ratio=1;};\
@@ -282,22 +286,22 @@ mod tests {
             direct_io: true,
             ..Settings::default()
         };
-        let asked = [("max_background_jobs", "7"), (DEFAULT_COMPRESSION, "zstd")];
-        let options = request(&settings, &asked).unwrap().options;
+        let requested = [("max_background_jobs", "7"), (DEFAULT_COMPRESSION, "zstd")];
+        let options = config(&settings, &requested).unwrap().options;
         assert_eq!(options.get("max_background_jobs"), Some("7"));
         assert_eq!(options.get("compression"), Some("kLZ4Compression"));
         assert_eq!(options.get("bottommost_compression"), Some("kLZ4Compression"));
         assert_eq!(options.get("use_direct_reads"), Some("true"));
-        let options = request(&Settings::default(), &asked).unwrap().options;
+        let options = config(&Settings::default(), &requested).unwrap().options;
         assert_eq!(options.get("compression"), Some("kZSTD"));
-        let asked = [("compression", "kSnappyCompression")];
-        let options = request(&settings, &asked).unwrap().options;
+        let requested = [("compression", "kSnappyCompression")];
+        let options = config(&settings, &requested).unwrap().options;
         assert_eq!(options.get("compression"), Some("kSnappyCompression"));
         assert_eq!(options.get("bottommost_compression"), None);
     }
 
     #[test]
-    fn wrong_options_of_ours_are_refused_by_name() {
+    fn wrong_driver_option_is_refused_by_name() {
         for (name, value) in [
             ("assay.cache", "arc"),
             (MULTI_GET, "yes"),
@@ -306,14 +310,14 @@ mod tests {
             ("assay.chache", "lru"),
             (TABLE, "{block_size=4096}"),
         ] {
-            match request(&Settings::default(), &[(name, value)]) {
+            match config(&Settings::default(), &[(name, value)]) {
                 Err(EngineError::Option { option, .. }) => assert_eq!(option, name),
                 other => panic!("{name} = {value}: {other:?}"),
             }
         }
         let full = [("write_buffer_size", "1M"), ("arena_block_size", "1048576")];
-        assert!(request(&Settings::default(), &full).is_err());
+        assert!(config(&Settings::default(), &full).is_err());
         let usual = [("write_buffer_size", "8m"), ("arena_block_size", "1048576")];
-        assert!(request(&Settings::default(), &usual).is_ok());
+        assert!(config(&Settings::default(), &usual).is_ok());
     }
 }

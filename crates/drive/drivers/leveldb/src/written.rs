@@ -1,33 +1,35 @@
-//! What sessions wrote to the log, counted in the driver, since LevelDB does not.
+//! Bytes written to the log, counted in the driver.
+//!
+//! LevelDB does not report them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes one session wrote; on a cache line of its own, since only its session writes to it.
+/// Bytes one session wrote, aligned against false sharing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Logged(AtomicU64);
+pub(crate) struct Written(AtomicU64);
 
 /// Bytes before the first entry of a batch: sequence number and count.
 ///
-/// Source: LevelDB `write_batch.cc`, `kHeader`.
+/// Source: [LevelDB source] `db/write_batch.cc`, `kHeader`.
 const BATCH_HEADER_BYTES: usize = 12;
 /// Bytes before each piece of a record: checksum, length and type.
 ///
-/// Source: LevelDB `log_format.h`, `kHeaderSize`.
+/// Source: [LevelDB source] `db/log_format.h`, `kHeaderSize`.
 const PIECE_HEADER_BYTES: usize = 7;
 /// Bytes of a record that fit into one block of the log.
 ///
-/// Source: LevelDB `log_format.h`, `kBlockSize`.
+/// Source: [LevelDB source] `db/log_format.h`, `kBlockSize`.
 const PIECE_BYTES: usize = 32_768 - PIECE_HEADER_BYTES;
 
-impl Logged {
-    /// Counts a put that was acknowledged.
+impl Written {
+    /// Counts an acknowledged put.
     #[inline]
     pub(crate) fn put(&self, key: usize, value: usize) {
         self.add(1 + varint(key) + key + varint(value) + value);
     }
 
-    /// Counts a delete that was acknowledged.
+    /// Counts an acknowledged delete.
     #[inline]
     pub(crate) fn delete(&self, key: usize) {
         self.add(1 + varint(key) + key);
@@ -47,7 +49,7 @@ impl Logged {
     }
 }
 
-/// Returns the bytes of a length as LevelDB writes it, seven bits to the byte.
+/// Returns the bytes of a varint, seven bits per byte.
 #[inline]
 const fn varint(value: usize) -> usize {
     let bits = usize::BITS - (value | 1).leading_zeros();
@@ -60,11 +62,11 @@ mod tests {
 
     #[test]
     fn a_record_is_counted_as_leveldb_lays_it_out() {
-        let logged = Logged::default();
-        logged.put(20, 100);
-        assert_eq!(logged.bytes(), 7 + 12 + 1 + 1 + 20 + 1 + 100);
-        logged.delete(20);
-        assert_eq!(logged.bytes(), 142 + 7 + 12 + 1 + 1 + 20);
+        let written = Written::default();
+        written.put(20, 100);
+        assert_eq!(written.bytes(), 7 + 12 + 1 + 1 + 20 + 1 + 100);
+        written.delete(20);
+        assert_eq!(written.bytes(), 142 + 7 + 12 + 1 + 1 + 20);
         assert_eq!([0, 127, 128, 16_383, 16_384].map(varint), [1, 1, 2, 2, 3]);
     }
 }

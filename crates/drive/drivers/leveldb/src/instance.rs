@@ -1,4 +1,4 @@
-//! An open LevelDB: its state, its upkeep and its end.
+//! An open LevelDB: state, maintenance and close.
 
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -8,47 +8,47 @@ use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
 use model::metric::Readings;
 use model::{Durability, EngineState, Identity, Options};
 
+use crate::config::Config;
 use crate::events::Events;
 use crate::ffi_db::Db;
 use crate::ffi_session::LevelSession;
-use crate::logged::Logged;
-use crate::request::Request;
 use crate::statistics::Statistics;
+use crate::written::Written;
 
 /// An open database.
 pub(crate) struct LevelEngine {
     db: Db,
     dir: PathBuf,
     durability: Durability,
-    request: Request,
+    config: Config,
     identity: Identity,
     events: Mutex<Events>,
-    sessions: Mutex<Vec<Arc<Logged>>>,
+    sessions: Mutex<Vec<Arc<Written>>>,
 }
 
 impl LevelEngine {
-    /// Takes over a database that was just opened for `request`.
+    /// Wraps a database just opened with `config`.
     ///
     /// # Errors
     /// When its LOG cannot be read.
     pub(crate) fn new(
         db: Db,
         spec: &OpenSpec,
-        request: Request,
+        config: Config,
         identity: Identity,
     ) -> Result<Self, EngineError> {
         Ok(Self {
             db,
             dir: spec.dir.clone(),
             durability: spec.settings.durability,
-            request,
+            config,
             identity,
             events: Mutex::new(Events::open(&spec.dir).map_err(unreadable)?),
             sessions: Mutex::new(Vec::new()),
         })
     }
 
-    /// Returns one of the engine's properties; empty when the library has none of that name.
+    /// Returns an engine property; empty when the library lacks it.
     fn property(&self, name: &str) -> String {
         let name = CString::new(format!("leveldb.{name}")).unwrap_or_default();
         self.db.property(&name).unwrap_or_default()
@@ -56,16 +56,16 @@ impl LevelEngine {
 
     fn logged_bytes(&self) -> u64 {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.iter().map(|logged| logged.bytes()).sum()
+        sessions.iter().map(|written| written.bytes()).sum()
     }
 }
 
 impl Engine for LevelEngine {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        let logged = Arc::new(Logged::default());
+        let written = Arc::new(Written::default());
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.push(Arc::clone(&logged));
-        Ok(Box::new(LevelSession::new(&self.db, self.durability, &self.request, logged)))
+        sessions.push(Arc::clone(&written));
+        Ok(Box::new(LevelSession::new(&self.db, self.durability, &self.config, written)))
     }
 
     fn identity(&self) -> Identity {
@@ -73,7 +73,7 @@ impl Engine for LevelEngine {
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
-        Ok(self.request.effective())
+        Ok(self.config.effective())
     }
 
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
@@ -88,18 +88,18 @@ impl Engine for LevelEngine {
 
     fn state(&self) -> Result<EngineState, EngineError> {
         let statistics = Statistics::parse(&self.property("stats"));
-        let look = {
+        let sample = {
             let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-            events.look().map_err(unreadable)?
+            events.sample().map_err(unreadable)?
         };
-        let totals = look.totals;
+        let totals = sample.totals;
         let mut readings = named(&[
             ("engine_flush_write_bytes", totals.flush_write),
             ("engine_compaction_write_bytes", totals.compaction_write),
             ("engine_compaction_read_bytes", statistics.read_bytes),
             ("engine_wal_write_bytes", self.logged_bytes()),
             ("engine_disk_bytes", self.db.table_bytes()),
-            ("engine_background_jobs", look.running),
+            ("engine_background_jobs", sample.running),
         ]);
         if let Ok(files) = self.property("num-files-at-level0").parse() {
             readings.extend(named(&[("engine_l0_files", files)]));
@@ -117,7 +117,7 @@ impl Engine for LevelEngine {
             own_counters,
             levels: Some(statistics.levels),
             tree_height: None,
-            is_idle: Some(look.is_quiet),
+            is_idle: Some(sample.is_quiet),
         })
     }
 
@@ -131,7 +131,7 @@ impl Engine for LevelEngine {
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        // What is in the memtable is in the log, which the library closes when it is dropped.
+        // The log holds the memtable's rows; the library closes it on drop.
         Ok(())
     }
 }

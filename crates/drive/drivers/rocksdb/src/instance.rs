@@ -1,4 +1,4 @@
-//! An open RocksDB: its state, its upkeep and its end.
+//! An open RocksDB: state, maintenance and close.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,25 +7,24 @@ use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
 use model::state::LevelShape;
 use model::{Durability, EngineState, Identity, Options};
 
-use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, MadeCache, MadeKind, Pools, SHARD_BITS};
+use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, ObjectCache, ObjectKind, Pools, SHARD_BITS};
+use crate::cache_entries::{self, CacheEntries};
+use crate::config::{Config, TABLE};
 use crate::events::Events;
 use crate::feature;
 use crate::ffi_db::Db;
 use crate::ffi_session::RocksSession;
-use crate::makeup::{self, Makeup};
 use crate::perf::Counted;
 use crate::provenance::{LogHead, log_head, options_file};
-use crate::request::{Request, TABLE};
 use crate::state::{SessionCounts, Work, set};
 use crate::statistics;
 use crate::written::Written;
 
 /// The trigger that `CompactLevel0` lowers.
 const TRIGGER: &str = "level0_file_num_compaction_trigger";
-/// Calls of `state` with nothing running and nothing changed after which work that is said to
-/// wait is taken for work that will not be done.
+/// Unchanged calls of `state` after which pending work counts as stuck.
 ///
-/// Universal compaction reports pending work that it never picks (RocksDB issue 9275), and so
+/// Universal compaction reports pending work that it never picks [RocksDB issue 9275], and so
 /// does every style with automatic compaction off.
 const STUCK_CALLS: u32 = 20;
 
@@ -35,35 +34,35 @@ pub(crate) struct RocksEngine {
     dir: PathBuf,
     pub(crate) durability: Durability,
     identity: Identity,
-    cache: LogHead,
-    asked: Vec<(&'static str, String)>,
-    /// Whether values may lie in blob files.
+    log_head: LogHead,
+    driver_options: Vec<(&'static str, String)>,
+    /// Whether values may be stored in blob files.
     pub(crate) is_separated: bool,
-    /// Whether sessions keep perf contexts.
+    /// Whether sessions have perf contexts.
     pub(crate) has_perf_context: bool,
     watch: Mutex<Watch>,
     pub(crate) sessions: Mutex<Vec<SessionCounts>>,
 }
 
-/// What is remembered from one look at the engine to the next.
+/// State carried from one sample to the next.
 struct Watch {
     events: Option<Events>,
     last: Option<(Work, Option<Vec<LevelShape>>)>,
     unchanged: u32,
-    makeup: Makeup,
-    /// The value to give back to [`TRIGGER`] once level 0 is empty.
+    cache_entries: CacheEntries,
+    /// Original value of [`TRIGGER`], restored once level 0 is empty.
     lowered: Option<String>,
 }
 
 impl RocksEngine {
-    /// Takes over a database that was just opened for `request`.
+    /// Wraps a database just opened with `config`.
     ///
     /// # Errors
     /// When its files cannot be read.
     pub(crate) fn new(
         db: Db,
         spec: &OpenSpec,
-        request: &Request,
+        config: &Config,
         driver: Identity,
     ) -> Result<Self, EngineError> {
         let head = log_head(&spec.dir);
@@ -74,19 +73,24 @@ impl RocksEngine {
             facts.insert("known_defect".to_owned(), defect.to_owned());
         }
         let identity = Identity { version, facts, ..driver };
-        check_pools(request, &head)?;
+        check_pools(config, &head)?;
         let events = events_of(&file.options, spec)?;
-        let watch =
-            Watch { events, last: None, unchanged: 0, makeup: Makeup::default(), lowered: None };
+        let watch = Watch {
+            events,
+            last: None,
+            unchanged: 0,
+            cache_entries: CacheEntries::default(),
+            lowered: None,
+        };
         Ok(Self {
             db,
             dir: spec.dir.clone(),
             durability: spec.settings.durability,
             identity,
-            cache: head,
-            asked: request.asked.clone(),
+            log_head: head,
+            driver_options: config.driver_options.clone(),
             is_separated: file.options.get("enable_blob_files") == Some("true"),
-            has_perf_context: request.has_perf_context,
+            has_perf_context: config.has_perf_context,
             watch: Mutex::new(watch),
             sessions: Mutex::new(Vec::new()),
         })
@@ -96,9 +100,9 @@ impl RocksEngine {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lowers the trigger of level 0 to one file; `state` raises it again when level 0 is empty.
+    /// Lowers the trigger of level 0 to one file; `state` restores it when level 0 is empty.
     ///
-    /// The only way that every release has: `compact_files` is in the C API from 11.8 and
+    /// The only way in every release: `compact_files` is in the C API from 11.8 and
     /// `suggest_compact_range` from 7.5.
     fn compact_level0(&self) -> Result<bool, EngineError> {
         let mut watch = self.watch();
@@ -121,15 +125,15 @@ impl RocksEngine {
         Ok(true)
     }
 
-    /// Gives the trigger of level 0 its value back.
-    fn raise_trigger(&self, watch: &mut Watch) -> Result<(), EngineError> {
+    /// Restores the trigger of level 0.
+    fn restore_trigger(&self, watch: &mut Watch) -> Result<(), EngineError> {
         match watch.lowered.take() {
             Some(trigger) => self.db.set_option(TRIGGER, &trigger),
             None => Ok(()),
         }
     }
 
-    /// Returns whether nothing runs and nothing waits that will run.
+    /// Returns whether no background work runs or is going to run.
     fn is_idle(
         &self,
         work: Work,
@@ -143,7 +147,7 @@ impl RocksEngine {
         if watch.lowered.is_some() {
             let is_empty = self.db.text("rocksdb.num-files-at-level0").as_deref() == Some("0");
             if is_stuck || (is_empty && work.running == 0) {
-                self.raise_trigger(watch)?;
+                self.restore_trigger(watch)?;
                 watch.unchanged = 0;
             }
             return Ok(false);
@@ -168,7 +172,7 @@ impl Engine for RocksEngine {
 
     fn effective_options(&self) -> Result<Options, EngineError> {
         let mut options = options_file(&self.dir).map_err(fatal)?.options;
-        for (name, value) in &self.cache.cache {
+        for (name, value) in &self.log_head.cache {
             let name = match name.as_str() {
                 "block_cache_name" => format!("{TABLE}.{name}"),
                 "blob_cache_name" => name.clone(),
@@ -176,7 +180,7 @@ impl Engine for RocksEngine {
             };
             options.set(name, value);
         }
-        if let Some(name) = self.cache.cache.get("block_cache_name") {
+        if let Some(name) = self.log_head.cache.get("block_cache_name") {
             let is_clock = name.ends_with("HyperClockCache");
             options.set(CACHE, if is_clock { "hyper_clock" } else { "lru" });
         }
@@ -185,11 +189,11 @@ impl Engine for RocksEngine {
             (HIGH_SHARE, "high_pri_pool_ratio"),
             (LOW_SHARE, "low_pri_pool_ratio"),
         ] {
-            if let Some(value) = self.cache.cache.get(printed) {
+            if let Some(value) = self.log_head.cache.get(printed) {
                 options.set(name, value);
             }
         }
-        for (name, value) in &self.asked {
+        for (name, value) in &self.driver_options {
             options.set(*name, value);
         }
         Ok(options)
@@ -220,8 +224,8 @@ impl Engine for RocksEngine {
         let level0 = level0.map(|shape| shape.files);
         set(&mut state.readings, "engine_l0_files", level0);
         let mut watch = self.watch();
-        let makeup = watch.makeup.look(|| self.db.text(makeup::PROPERTY));
-        state.readings.extend(makeup.clone());
+        let entries = watch.cache_entries.sample(|| self.db.text(cache_entries::PROPERTY));
+        state.readings.extend(entries.clone());
         if let Some(work) = self.work() {
             self.take_work(work, &mut state.readings);
             state.is_idle = Some(self.is_idle(work, state.levels.as_ref(), &mut watch)?);
@@ -234,7 +238,7 @@ impl Engine for RocksEngine {
 
     fn statistics_text(&self) -> Option<String> {
         let properties =
-            ["rocksdb.stats", "rocksdb.levelstats", "rocksdb.blob-stats", makeup::PROPERTY];
+            ["rocksdb.stats", "rocksdb.levelstats", "rocksdb.blob-stats", cache_entries::PROPERTY];
         let mut text = String::new();
         for property in properties {
             if let Some(part) = self.db.text(property) {
@@ -248,32 +252,33 @@ impl Engine for RocksEngine {
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        self.raise_trigger(&mut self.watch())?;
+        self.restore_trigger(&mut self.watch())?;
         if self.durability == Durability::None {
-            // Without a log the memtables are all there is, and closing hides a failed flush.
+            // Without a log only the memtables hold the rows, and close hides a failed flush.
             self.db.flush()?;
         }
         Ok(())
     }
 }
 
-/// Checks that an LRU which is an object got its pools, as far as the LOG tells.
-fn check_pools(request: &Request, head: &LogHead) -> Result<(), EngineError> {
-    let Some(MadeCache { kind: MadeKind::Lru(Pools { high, low }), .. }) = request.cache else {
+/// Checks the pools of an LRU created as an object against the LOG.
+fn check_pools(config: &Config, head: &LogHead) -> Result<(), EngineError> {
+    let Some(ObjectCache { kind: ObjectKind::Lru(Pools { high, low }), .. }) = config.cache else {
         return Ok(());
     };
-    for (name, asked) in [("high_pri_pool_ratio", high), ("low_pri_pool_ratio", low)] {
-        let told = head.cache.get(name).and_then(|text| text.parse::<f64>().ok());
+    for (name, requested) in [("high_pri_pool_ratio", high), ("low_pri_pool_ratio", low)] {
+        let reported = head.cache.get(name).and_then(|text| text.parse::<f64>().ok());
         // The LOG prints three digits.
-        if let Some(told) = told.filter(|told| (told - asked).abs() > 0.0006) {
-            let text = format!("the block cache has {name} {told}, not {asked} as asked for");
+        if let Some(reported) = reported.filter(|it| (it - requested).abs() > 0.0006) {
+            let text =
+                format!("the block cache has {name} {reported}, not {requested} as requested");
             return Err(EngineError::Unsupported(text));
         }
     }
     Ok(())
 }
 
-/// Follows the LOG, unless an option keeps events out of it or puts it elsewhere.
+/// Opens the LOG, unless an option removes events from it or moves it.
 fn events_of(options: &Options, spec: &OpenSpec) -> Result<Option<Events>, EngineError> {
     let is_here = options.get("db_log_dir").is_none_or(str::is_empty);
     let has_events = matches!(options.get("info_log_level"), Some("INFO_LEVEL" | "DEBUG_LEVEL"));

@@ -1,4 +1,4 @@
-//! From settings and options to WiredTiger's own options.
+//! Translates settings and options into WiredTiger options.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use model::{Durability, Identity, Options, Settings};
 
 use crate::extension::extension;
 
-/// Our own option: kind of the table, `btree` (unless asked otherwise) or `lsm`.
+/// The driver's option: kind of the table, `btree` (default) or `lsm`.
 const TABLE: &str = "assay.table";
-/// Ability of a build, and its name in [`TABLE`].
+/// Capability of a build, and its value of [`TABLE`].
 pub(crate) const LSM: &str = "lsm";
-/// Libraries that bring compressors which are not built in.
+/// Libraries of compressors that are not built in.
 const EXTENSIONS: &str = "extensions";
-/// How the log reaches the device; the class bounds it.
+/// Sync method of the log; the durability class bounds it.
 const SYNC_METHOD: &str = "transaction_sync.method";
 
-/// Options that the driver or the durability class decides, or that would break its promise.
-const DECIDED: &[(&str, &str)] = &[
+/// Options that the driver or the durability class fixes.
+const FIXED: &[(&str, &str)] = &[
     ("type", "write assay.table = btree or lsm"),
     ("key_format", KEYS),
     ("value_format", KEYS),
@@ -29,10 +29,10 @@ const DECIDED: &[(&str, &str)] = &[
     ("create", DIR),
     ("exclusive", DIR),
     ("readonly", DIR),
-    ("in_memory", "a clean close would keep nothing, which every durability class promises"),
-    ("config_base", "each open says all it asks for"),
-    ("use_environment", "each open says all it asks for"),
-    ("use_environment_priv", "each open says all it asks for"),
+    ("in_memory", "a clean close would lose the data, which every durability class guarantees"),
+    ("config_base", "each open passes its whole configuration"),
+    ("use_environment", "each open passes its whole configuration"),
+    ("use_environment_priv", "each open passes its whole configuration"),
     ("log", CLASS),
     ("log.enabled", CLASS),
     ("table.log", CLASS),
@@ -41,21 +41,21 @@ const DECIDED: &[(&str, &str)] = &[
     ("transaction_sync.enabled", CLASS),
 ];
 const KEYS: &str = "the table holds raw keys and values";
-const DIR: &str = "the data directory is the run's";
-const CLASS: &str = "the durability class decides it: ask for another class";
+const DIR: &str = "the run decides the data directory";
+const CLASS: &str = "the durability class decides it: use another class";
 
-/// Eviction threads and LSM workers that WiredTiger takes.
+/// Bounds of eviction threads.
 ///
-/// Source: WiredTiger `config_def.c`, `eviction` and `lsm_manager`.
+/// Source: [WiredTiger source] `src/config/config_def.c`, `eviction` and `lsm_manager`.
 const EVICTION_THREADS: (u32, u32) = (1, 20);
-/// See [`EVICTION_THREADS`].
+/// Bounds of LSM workers; see [`EVICTION_THREADS`].
 const LSM_WORKERS: (u32, u32) = (3, 20);
 
-/// Returns the options that `spec` asks for; the user's win where they are not decided.
+/// Returns the engine's options for `spec`; the user's options override settings.
 ///
 /// # Errors
-/// [`EngineError::Option`] for one that is decided, is no name, or whose value is no single one;
-/// whether the engine knows it, the engine says itself.
+/// [`EngineError::Option`] for one that is fixed, has a malformed name, or not a single value. The
+/// engine itself refuses unknown ones.
 pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options, EngineError> {
     let kind = spec.options.get(TABLE).unwrap_or("btree");
     let kind = match kind {
@@ -82,9 +82,9 @@ pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options,
     Ok(options)
 }
 
-/// Returns what is asked for without a word of the user.
+/// Returns the default options of a durability class.
 ///
-/// Source of the checkpoints: MongoDB manual, `storage.syncPeriodSecs` (60 s) and "WiredTiger
+/// Source of the checkpoints: [MongoDB manual], `storage.syncPeriodSecs` (60 s) and "WiredTiger
 /// Storage Engine", "Snapshots and Checkpoints" (2 GB of journal).
 fn defaults(durability: Durability) -> Options {
     let mut options: Options =
@@ -138,7 +138,7 @@ fn check(name: &str, value: &str, durability: Durability) -> Result<(), EngineEr
         return Err(refused(name, "a name is letters, digits and `_`, with dots where it nests"));
     }
     let bare = name.strip_prefix("table.").unwrap_or(name);
-    if let Some((_, reason)) = DECIDED.iter().find(|(known, _)| *known == name || *known == bare) {
+    if let Some((_, reason)) = FIXED.iter().find(|(known, _)| *known == name || *known == bare) {
         return Err(refused(name, *reason));
     }
     if name == SYNC_METHOD
@@ -148,7 +148,7 @@ fn check(name: &str, value: &str, durability: Durability) -> Result<(), EngineEr
         return Err(refused(name, reason));
     }
     if !is_single(value) {
-        return Err(refused(name, format!("write each part by itself: {name}.PART = VALUE")));
+        return Err(refused(name, format!("write each part separately: {name}.PART = VALUE")));
     }
     Ok(())
 }
@@ -171,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(settings: Settings, options: &[(&str, &str)]) -> Result<Options, EngineError> {
+    fn resolve(settings: Settings, options: &[(&str, &str)]) -> Result<Options, EngineError> {
         let spec = OpenSpec {
             endpoint: None,
             application: None,
@@ -197,9 +197,9 @@ mod tests {
             direct_io: true,
             ..class(Durability::Os)
         };
-        let words =
+        let requested =
             [("assay.table", "lsm"), ("checkpoint.wait", "5"), ("eviction.threads_max", "4")];
-        let options = asked(settings, &words).unwrap();
+        let options = resolve(settings, &requested).unwrap();
         for (name, value) in [
             ("type", "lsm"),
             ("cache_size", "1073741824"),
@@ -213,7 +213,7 @@ mod tests {
         ] {
             assert_eq!(options.get(name), Some(value), "{name}");
         }
-        let options = asked(class(Durability::None), &[]).unwrap();
+        let options = resolve(class(Durability::None), &[]).unwrap();
         assert_eq!(
             (options.get("log.enabled"), options.get("type")),
             (Some("false"), Some("file"))
@@ -222,12 +222,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_class_decides_is_refused() {
-        for (name, value, words) in [
+    fn option_fixed_by_the_class_is_refused() {
+        for (name, value, expected) in [
             ("log.enabled", "false", "durability class"),
             ("table.log.enabled", "false", "durability class"),
             ("transaction_sync.method", "dsync", "class `sync` takes fsync or dsync"),
-            ("in_memory", "true", "keep nothing"),
+            ("in_memory", "true", "lose the data"),
             ("type", "lsm", "assay.table"),
             ("table.type", "lsm", "assay.table"),
             ("assay.table", "hash", "btree or lsm"),
@@ -236,13 +236,14 @@ mod tests {
             ("cache_size", "1GB,log=false", "cache_size.PART"),
             ("cache_size=1,log", "1GB", "a name is"),
         ] {
-            let error = asked(class(Durability::Os), &[(name, value)]).unwrap_err();
+            let error = resolve(class(Durability::Os), &[(name, value)]).unwrap_err();
             let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
             assert_eq!(option, name);
-            assert!(reason.contains(words), "{name}: {reason}");
+            assert!(reason.contains(expected), "{name}: {reason}");
         }
-        let sync = asked(class(Durability::Sync), &[("transaction_sync.method", "dsync")]).unwrap();
+        let sync =
+            resolve(class(Durability::Sync), &[("transaction_sync.method", "dsync")]).unwrap();
         assert_eq!(sync.get("transaction_sync.method"), Some("dsync"));
-        assert!(asked(class(Durability::Os), &[("statistics", "[all,clear]")]).is_ok());
+        assert!(resolve(class(Durability::Os), &[("statistics", "[all,clear]")]).is_ok());
     }
 }

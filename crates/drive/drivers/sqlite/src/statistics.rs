@@ -1,4 +1,4 @@
-//! Cache counters of all connections, which SQLite keeps per connection.
+//! Cache counters, summed over all connections.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use libsqlite3_sys::{
 
 use crate::ffi_connection::Connection;
 
-/// Counters of one connection since it was asked before, or of all since they were opened.
+/// Counters of one connection since the last call, or of all since open.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counters {
     /// Page requests answered by the cache.
@@ -24,14 +24,14 @@ pub(crate) struct Counters {
 
 /// The sum over all connections, as far as they have published.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct Statistics {
     hits: AtomicU64,
     misses: AtomicU64,
     pages_written: AtomicU64,
     cache_bytes: AtomicU64,
 }
 
-impl Tally {
+impl Statistics {
     /// Returns the sum.
     pub(crate) fn sum(&self) -> Counters {
         Counters {
@@ -42,8 +42,7 @@ impl Tally {
         }
     }
 
-    /// Adds what one connection has counted; its cache held `cache_bytes_before` when it was asked
-    /// before.
+    /// Adds one connection's counters; its cache held `cache_bytes_before` at the last call.
     pub(crate) fn add(&self, counted: Counters, cache_bytes_before: u64) {
         self.hits.fetch_add(counted.hits, Ordering::Relaxed);
         self.misses.fetch_add(counted.misses, Ordering::Relaxed);
@@ -53,9 +52,9 @@ impl Tally {
     }
 }
 
-/// Returns what `connection` has counted since this was asked before.
+/// Returns and resets the counters of `connection`.
 ///
-/// The counters are taken and not only read: older releases tell 31 bits of them.
+/// They are reset because older releases have counters of 31 bits.
 pub(crate) fn take_counters(connection: &Connection) -> Counters {
     let take = |counter| connection.take_counter(counter).unwrap_or_default();
     Counters {
@@ -71,15 +70,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_add_up_and_a_cache_is_counted_as_it_is_now() {
-        let tally = Tally::default();
+    fn counters_add_up_and_cache_bytes_are_current() {
+        let statistics = Statistics::default();
         let first = Counters { hits: 10, misses: 2, pages_written: 1, cache_bytes: 8192 };
         let second = Counters { hits: 5, misses: 0, pages_written: 3, cache_bytes: 4096 };
-        tally.add(first, 0);
-        tally.add(second, first.cache_bytes);
+        statistics.add(first, 0);
+        statistics.add(second, first.cache_bytes);
         let sum = Counters { hits: 15, misses: 2, pages_written: 4, cache_bytes: 4096 };
-        assert_eq!(tally.sum(), sum);
-        tally.add(Counters::default(), second.cache_bytes);
-        assert_eq!(tally.sum(), Counters { cache_bytes: 0, ..sum });
+        assert_eq!(statistics.sum(), sum);
+        statistics.add(Counters::default(), second.cache_bytes);
+        assert_eq!(statistics.sum(), Counters { cache_bytes: 0, ..sum });
     }
 }

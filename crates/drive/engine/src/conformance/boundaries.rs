@@ -1,4 +1,4 @@
-//! Boundaries: the smallest and largest keys and values, and what lies beside the keys.
+//! Checks of boundary keys, boundary values and start keys.
 
 use model::{Direction, Op, OpKind};
 
@@ -7,7 +7,7 @@ use super::stream::SplitMix;
 use super::subject::{Subject, close, fresh_dir};
 use crate::traits::Engine;
 
-/// Longest value tried whatever the engine allows: a limit beyond it is never met in a benchmark.
+/// Longest value tried; no benchmark reaches a limit beyond it.
 const VALUE_BYTES_CAP: usize = 1 << 20;
 
 /// Keys and values at their limits are stored whole, and come back in byte order.
@@ -49,20 +49,23 @@ pub(super) fn boundary_keys_and_values(subject: &Subject<'_>) -> Result<(), Stri
     for (key, value) in &rows {
         client.expect(&Op::Get { key }, &[(key, value)])?;
     }
-    for &direction in subject.ways() {
+    for &direction in subject.directions() {
         let start = if direction == Direction::Forward { vec![0] } else { vec![0xff; most] };
         let found = client.all(&start, direction)?;
         compare(&Op::Scan { start: &start, limit: u32::MAX, direction }, &rows, &found)?;
         rows.reverse();
     }
-    too_long_a_key_is_not_cut(subject, &mut client)?;
-    too_long_a_value_is_not_cut(subject, &mut client)?;
+    too_long_key_is_not_truncated(subject, &mut client)?;
+    too_long_value_is_not_truncated(subject, &mut client)?;
     drop(client);
     close(engine)
 }
 
-/// A key beyond the stated limit is refused or stored whole, never cut, and does no harm.
-fn too_long_a_key_is_not_cut(subject: &Subject<'_>, client: &mut Client<'_>) -> Result<(), String> {
+/// A key beyond the stated limit is refused or stored whole, never truncated.
+fn too_long_key_is_not_truncated(
+    subject: &Subject<'_>,
+    client: &mut Client<'_>,
+) -> Result<(), String> {
     let most = subject.key_bytes_max();
     if subject.capabilities.key_bytes_max.and_then(|most| usize::try_from(most).ok()) != Some(most)
     {
@@ -73,8 +76,8 @@ fn too_long_a_key_is_not_cut(subject: &Subject<'_>, client: &mut Client<'_>) -> 
     if client.attempt(&op).is_ok() {
         client.expect(&Op::Get { key: &key }, &[(&key, b"too long")])?;
     }
-    let cut = &key[..most];
-    match client.get(cut)? {
+    let prefix = &key[..most];
+    match client.get(prefix)? {
         Some(value) if value != b"too long" => Ok(()),
         found => Err(format!(
             "{} changed the value of its prefix: {}",
@@ -85,7 +88,7 @@ fn too_long_a_key_is_not_cut(subject: &Subject<'_>, client: &mut Client<'_>) -> 
 }
 
 /// A value of the stated limit is stored whole; one beyond it too, or it is refused.
-fn too_long_a_value_is_not_cut(
+fn too_long_value_is_not_truncated(
     subject: &Subject<'_>,
     client: &mut Client<'_>,
 ) -> Result<(), String> {
@@ -96,8 +99,8 @@ fn too_long_a_value_is_not_cut(
     client.expect(&Op::Get { key: b"value" }, &[(b"value", &longest)])?;
     let longer = vec![b'w'; most + 1];
     let is_taken = client.attempt(&Op::Put { key: b"value", value: &longer }).is_ok();
-    let kept = if is_taken { &longer } else { &longest };
-    client.expect(&Op::Get { key: b"value" }, &[(b"value", kept)])
+    let stored = if is_taken { &longer } else { &longest };
+    client.expect(&Op::Get { key: b"value" }, &[(b"value", stored)])
 }
 
 /// A key and its value.
@@ -109,18 +112,18 @@ pub(super) fn missing_keys(subject: &Subject<'_>) -> Result<(), String> {
     let engine = subject.open(dir.path())?;
     let mut client = Client::new(&*engine)?;
     client.expect(&Op::Get { key: b"absent" }, &[])?;
-    for &direction in subject.ways() {
+    for &direction in subject.directions() {
         client.expect(&Op::Scan { start: b"absent", limit: 10, direction }, &[])?;
     }
     if subject.can(OpKind::MultiGet) {
         client.expect(&Op::MultiGet { keys: &[b"absent", b"gone"] }, &[])?;
     }
-    client.put(b"kept", b"1")?;
+    client.put(b"first", b"1")?;
     client.put(b"other", b"2")?;
     if subject.can(OpKind::MultiGet) {
-        let keys: &[&[u8]] = &[b"other", b"absent", b"kept", b"other", b"z", b"other"];
-        let (other, kept): (Pair<'_>, Pair<'_>) = ((b"other", b"2"), (b"kept", b"1"));
-        client.expect(&Op::MultiGet { keys }, &[other, kept, other, other])?;
+        let keys: &[&[u8]] = &[b"other", b"absent", b"first", b"other", b"z", b"other"];
+        let (other, first): (Pair<'_>, Pair<'_>) = ((b"other", b"2"), (b"first", b"1"));
+        client.expect(&Op::MultiGet { keys }, &[other, first, other, other])?;
     }
     if subject.can(OpKind::Delete) {
         client.expect(&Op::Delete { key: b"absent" }, &[])?;
@@ -128,15 +131,15 @@ pub(super) fn missing_keys(subject: &Subject<'_>) -> Result<(), String> {
         client.expect(&Op::Delete { key: b"other" }, &[])?;
         client.expect(&Op::Get { key: b"other" }, &[])?;
     }
-    client.expect(&Op::Get { key: b"kept" }, &[(b"kept", b"1")])?;
+    client.expect(&Op::Get { key: b"first" }, &[(b"first", b"1")])?;
     drop(client);
     close(engine)
 }
 
-/// A start key, a limit, a direction and the keys that are due.
+/// A start key, a limit, a direction and the expected keys.
 type ScanCase<'a> = (&'a [u8], u32, Direction, &'a [&'a [u8]]);
 
-/// Scans start at the right row whether their start key is there, between, before or after.
+/// Scans start at the right row for present and absent start keys.
 pub(super) fn start_keys(subject: &Subject<'_>) -> Result<(), String> {
     use Direction::{Forward, Reverse};
     let dir = fresh_dir()?;
@@ -164,7 +167,7 @@ pub(super) fn start_keys(subject: &Subject<'_>) -> Result<(), String> {
         (b"\xff\xff\xff", 9, Reverse, &[b"ff", b"dd", b"bb"]),
         (b"\xff\xff\xff", u32::MAX, Reverse, &[b"ff", b"dd", b"bb"]),
     ];
-    let offered = |case: &&ScanCase<'_>| subject.ways().contains(&case.2);
+    let offered = |case: &&ScanCase<'_>| subject.directions().contains(&case.2);
     for &(start, limit, direction, keys) in cases.iter().filter(offered) {
         let rows: Vec<_> = keys.iter().map(|&key| (key, key)).collect();
         client.expect(&Op::Scan { start, limit, direction }, &rows)?;
@@ -173,8 +176,8 @@ pub(super) fn start_keys(subject: &Subject<'_>) -> Result<(), String> {
     close(engine)
 }
 
-/// A new value, shorter or longer, is what every client reads from then on.
-pub(super) fn overwrites_are_seen_at_once(subject: &Subject<'_>) -> Result<(), String> {
+/// Every client reads a new value as soon as it is written.
+pub(super) fn overwrites_are_visible_at_once(subject: &Subject<'_>) -> Result<(), String> {
     let dir = fresh_dir()?;
     let engine = subject.open(dir.path())?;
     let mut client = Client::new(&*engine)?;

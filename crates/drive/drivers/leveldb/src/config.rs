@@ -1,4 +1,4 @@
-//! From settings and options to what LevelDB is opened with.
+//! Translates settings and options into LevelDB options.
 
 use std::ops::RangeInclusive;
 
@@ -8,14 +8,17 @@ use model::{Options, Settings};
 
 /// The engine's name for the kind of compression.
 const COMPRESSION: &str = "compression";
-/// What the C API makes of `filter_policy`: bits of a Bloom filter per key; 0 is no filter.
+/// Bits per key of the Bloom filter; 0 is none.
+///
+/// The C API's form of `filter_policy`.
 pub(crate) const BLOOM_BITS: &str = "assay.bloom_bits";
 
 /// Everything LevelDB is opened with; the defaults are the engine's.
 ///
-/// Source: LevelDB 1.23 `options.h`, and `db_impl.cc`, `SanitizeOptions`, for the cache.
+/// Source: [LevelDB source] 1.23, `include/leveldb/options.h`; for the cache `db/db_impl.cc`,
+/// `SanitizeOptions`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct Config {
     pub(crate) block_cache: u64,
     pub(crate) write_buffer_size: u64,
     pub(crate) max_file_size: u64,
@@ -28,14 +31,14 @@ pub(crate) struct Request {
     pub(crate) compression: Compression,
 }
 
-/// What is done to blocks before they are written.
+/// Compression of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
     None,
     Snappy,
 }
 
-impl Default for Request {
+impl Default for Config {
     fn default() -> Self {
         Self {
             block_cache: 8 << 20,
@@ -52,21 +55,23 @@ impl Default for Request {
     }
 }
 
-/// A number that can be set, and between what bounds LevelDB takes it as it is.
+/// A numeric option with the bounds in which LevelDB accepts it unchanged.
 struct Number {
     name: &'static str,
     range: RangeInclusive<u64>,
-    field: fn(&mut Request) -> &mut u64,
+    field: fn(&mut Config) -> &mut u64,
 }
 
-/// A switch that can be set.
+/// A boolean option.
 struct Switch {
     name: &'static str,
-    field: fn(&mut Request) -> &mut bool,
+    field: fn(&mut Config) -> &mut bool,
 }
 
-/// Source: LevelDB 1.23 `db_impl.cc`, `SanitizeOptions`, for the bounds that it has; files are at
-/// least 64 beside the 10 that are set aside.
+/// Numeric options.
+///
+/// Source of the bounds: [LevelDB source] 1.23, `db/db_impl.cc`, `SanitizeOptions`; at least 64
+/// open files plus the 10 reserved ones.
 const NUMBERS: &[Number] = &[
     Number { name: "block_cache", range: 0..=1 << 50, field: |of| &mut of.block_cache },
     Number {
@@ -85,18 +90,18 @@ const NUMBERS: &[Number] = &[
     Number { name: BLOOM_BITS, range: 0..=100, field: |of| &mut of.bloom_bits },
 ];
 
+/// Boolean options.
 const SWITCHES: &[Switch] = &[
     Switch { name: "paranoid_checks", field: |of| &mut of.paranoid_checks },
     Switch { name: "verify_checksums", field: |of| &mut of.verify_checksums },
 ];
 
-impl Request {
-    /// Returns what `settings` and `options` ask for; options win. `has_snappy` says what the
-    /// library can do, which the settings were checked against.
+impl Config {
+    /// Returns the configuration of `settings` and `options`; options win.
     ///
     /// # Errors
     /// [`EngineError::Unsupported`] for a compression that LevelDB lacks, [`EngineError::Option`]
-    /// for an option that is unknown or has a value that LevelDB would not take.
+    /// for an unknown option or a value out of LevelDB's bounds.
     pub(crate) fn new(
         settings: &Settings,
         options: &Options,
@@ -106,33 +111,33 @@ impl Request {
         known.extend(SWITCHES.iter().map(|known| known.name));
         known.push(COMPRESSION);
         check_names("leveldb", &known, options)?;
-        let mut request = Self::default();
+        let mut config = Self::default();
         if !has_snappy {
-            request.compression = Compression::None;
+            config.compression = Compression::None;
         }
         if let Some(bytes) = settings.cache_bytes {
-            request.block_cache = bytes.0;
+            config.block_cache = bytes.0;
         }
         if let Some(name) = settings.compression.as_deref() {
-            request.compression = compression(name, has_snappy).map_err(|reason| {
+            config.compression = compression(name, has_snappy).map_err(|reason| {
                 EngineError::Unsupported(format!("compression `{name}`: {reason}"))
             })?;
         }
         for (name, value) in options.iter() {
-            request.take(name, value, has_snappy)?;
+            config.set(name, value, has_snappy)?;
         }
-        Ok(request)
+        Ok(config)
     }
 
-    fn take(&mut self, name: &str, value: &str, has_snappy: bool) -> Result<(), EngineError> {
+    fn set(&mut self, name: &str, value: &str, has_snappy: bool) -> Result<(), EngineError> {
         if let Some(number) = NUMBERS.iter().find(|known| known.name == name) {
-            let asked = size(name, value)?;
-            if !number.range.contains(&asked) {
+            let requested = size(name, value)?;
+            if !number.range.contains(&requested) {
                 let (least, most) = (number.range.start(), number.range.end());
-                let reason = format!("{asked} is out of LevelDB's bounds, {least} to {most}");
+                let reason = format!("{requested} is out of LevelDB's bounds, {least} to {most}");
                 return Err(refused(name, reason));
             }
-            *(number.field)(self) = asked;
+            *(number.field)(self) = requested;
         } else if let Some(switch) = SWITCHES.iter().find(|known| known.name == name) {
             *(switch.field)(self) = flag(name, value)?;
         } else {
@@ -142,7 +147,7 @@ impl Request {
         Ok(())
     }
 
-    /// Returns every option with its value; LevelDB keeps none that could be read back.
+    /// Returns every option with its value; LevelDB itself returns none.
     pub(crate) fn effective(&self) -> Options {
         let (mut copy, mut options) = (self.clone(), Options::new());
         for number in NUMBERS {
@@ -160,13 +165,13 @@ impl Request {
     }
 }
 
-/// Returns the compression of that name; the error says why it cannot be had.
+/// Parses a compression; the error is the reason of a refusal.
 fn compression(name: &str, has_snappy: bool) -> Result<Compression, String> {
     match name {
         "none" => Ok(Compression::None),
         "snappy" if has_snappy => Ok(Compression::Snappy),
         "snappy" => Err("this library was built without snappy".to_owned()),
-        _ => Err("LevelDB knows snappy and none".to_owned()),
+        _ => Err("LevelDB supports snappy and none".to_owned()),
     }
 }
 
@@ -176,8 +181,8 @@ mod tests {
 
     use super::*;
 
-    fn request(settings: &Settings, options: &[(&str, &str)]) -> Result<Request, EngineError> {
-        Request::new(settings, &options.iter().copied().collect(), true)
+    fn config(settings: &Settings, options: &[(&str, &str)]) -> Result<Config, EngineError> {
+        Config::new(settings, &options.iter().copied().collect(), true)
     }
 
     #[test]
@@ -187,45 +192,45 @@ mod tests {
             compression: Some("none".to_owned()),
             ..Settings::default()
         };
-        let asked = request(&settings, &[]).unwrap();
-        assert_eq!((asked.block_cache, asked.compression), (1 << 30, Compression::None));
+        let resolved = config(&settings, &[]).unwrap();
+        assert_eq!((resolved.block_cache, resolved.compression), (1 << 30, Compression::None));
         let options = [
             ("block_cache", "16MiB"),
             ("compression", "snappy"),
             ("assay.bloom_bits", "10"),
             ("verify_checksums", "true"),
         ];
-        let asked = request(&settings, &options).unwrap();
-        assert_eq!((asked.block_cache, asked.compression), (16 << 20, Compression::Snappy));
-        assert_eq!((asked.bloom_bits, asked.verify_checksums), (10, true));
+        let resolved = config(&settings, &options).unwrap();
+        assert_eq!((resolved.block_cache, resolved.compression), (16 << 20, Compression::Snappy));
+        assert_eq!((resolved.bloom_bits, resolved.verify_checksums), (10, true));
         for (name, value) in [("block_cache", "16777216"), ("compression", "snappy")] {
-            assert_eq!(asked.effective().get(name), Some(value));
+            assert_eq!(resolved.effective().get(name), Some(value));
         }
     }
 
     #[test]
-    fn what_leveldb_would_change_in_silence_is_refused() {
-        for (name, value, words) in [
+    fn value_that_leveldb_would_change_is_refused() {
+        for (name, value, expected) in [
             ("write_buffer_size", "1KiB", "out of LevelDB's bounds, 65536 to 1073741824"),
             ("max_open_files", "50", "74 to 50000"),
             ("block_sise", "4096", "known: block_cache, write_buffer_size"),
             ("compression", "zstd", "snappy and none"),
             ("paranoid_checks", "maybe", "neither true nor false"),
         ] {
-            let error = request(&Settings::default(), &[(name, value)]).unwrap_err();
+            let error = config(&Settings::default(), &[(name, value)]).unwrap_err();
             let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
             assert_eq!(option, name);
-            assert!(reason.contains(words), "{reason}");
+            assert!(reason.contains(expected), "{reason}");
         }
     }
 
     #[test]
-    fn a_library_without_snappy_says_so() {
+    fn library_without_snappy_refuses_it() {
         let compressed = Settings { compression: Some("snappy".to_owned()), ..Settings::default() };
-        assert!(request(&compressed, &[]).is_ok());
-        let error = Request::new(&compressed, &Options::new(), false).unwrap_err();
+        assert!(config(&compressed, &[]).is_ok());
+        let error = Config::new(&compressed, &Options::new(), false).unwrap_err();
         assert!(error.to_string().contains("without snappy"), "{error}");
-        let plain = Request::new(&Settings::default(), &Options::new(), false).unwrap();
+        let plain = Config::new(&Settings::default(), &Options::new(), false).unwrap();
         assert_eq!(plain.effective().get(COMPRESSION), Some("none"));
     }
 }

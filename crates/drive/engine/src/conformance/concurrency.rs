@@ -1,4 +1,4 @@
-//! Several clients at once: every value read is one that was written, whole and not stale.
+//! Checks of concurrent clients: no torn, stale or lost value.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,16 +16,16 @@ use crate::traits::Engine;
 const KEYS: usize = 32;
 /// Threads that read.
 const READERS: usize = 4;
-/// Most operations of one reader: a writer that hangs must not keep the readers for ever.
+/// Maximum operations of one reader, against a writer that hangs.
 const READS_MAX: u64 = 1_000_000;
-/// Reads that all readers together do beside the writer, unless that takes it too long.
+/// Reads of all readers together during the writes, unless that takes too long.
 const READS_WANTED: u64 = 400;
-/// Times its own share of writes that the writer writes at most, to wait for those reads.
-const PATIENCE: u64 = 10;
+/// Maximum factor on the writer's writes, to wait for those reads.
+const EXTRA_WRITES: u64 = 10;
 
-/// What has been written so far, one entry per key; versions only grow.
-struct Board {
-    ways: &'static [Direction],
+/// Versions written so far, per key; they only grow.
+struct Versions {
+    directions: &'static [Direction],
     value_bytes_max: usize,
     started: [AtomicU64; KEYS],
     done: [AtomicU64; KEYS],
@@ -33,10 +33,10 @@ struct Board {
     is_over: AtomicBool,
 }
 
-impl Board {
+impl Versions {
     fn new(subject: &Subject<'_>) -> Self {
         Self {
-            ways: subject.ways(),
+            directions: subject.directions(),
             value_bytes_max: subject.value_bytes_max(),
             started: [const { AtomicU64::new(0) }; KEYS],
             done: [const { AtomicU64::new(0) }; KEYS],
@@ -52,12 +52,12 @@ impl Board {
     /// Returns whether a writer that wrote `done` of `wanted` times may stop.
     fn is_enough(&self, done: u64, wanted: u64) -> bool {
         let has_been_read = self.reads.load(Ordering::Relaxed) >= READS_WANTED;
-        done >= wanted.saturating_mul(if has_been_read { 1 } else { PATIENCE })
+        done >= wanted.saturating_mul(if has_been_read { 1 } else { EXTRA_WRITES })
     }
 }
 
-/// Ends the readers when the writer ends, however it ends.
-struct OverOnDrop<'b>(&'b Board);
+/// Stops the readers when the writer ends or panics.
+struct OverOnDrop<'b>(&'b Versions);
 
 impl Drop for OverOnDrop<'_> {
     fn drop(&mut self) {
@@ -65,35 +65,35 @@ impl Drop for OverOnDrop<'_> {
     }
 }
 
-/// Four readers beside one writer: no torn value, none from the future, none that was replaced.
-pub(super) fn readers_beside_a_writer(subject: &Subject<'_>) -> Result<(), String> {
+/// Checks four readers with one writer: no torn, future or stale value.
+pub(super) fn readers_with_a_writer(subject: &Subject<'_>) -> Result<(), String> {
     let dir = fresh_dir()?;
     let engine = subject.open(dir.path())?;
-    let board = Board::new(subject);
+    let versions = Versions::new(subject);
     let writes = subject.scaled(2_000) as u64;
-    overwrite(&*engine, &board, |done| done >= KEYS as u64)?;
+    overwrite(&*engine, &versions, |done| done >= KEYS as u64)?;
     let start = Barrier::new(READERS + 1);
     thread::scope(|scope| {
-        let (engine, board, start) = (&*engine, &board, &start);
+        let (engine, versions, start) = (&*engine, &versions, &start);
         let read = |reader| {
             scope.spawn(move || {
                 start.wait();
-                read_until_over(engine, board, reader)
+                read_until_over(engine, versions, reader)
             })
         };
         let readers: Vec<_> = (0..READERS).map(read).collect();
         let writer = scope.spawn(move || {
-            let _over = OverOnDrop(board);
+            let _over = OverOnDrop(versions);
             start.wait();
-            overwrite(engine, board, |done| board.is_enough(done, writes))
+            overwrite(engine, versions, |done| versions.is_enough(done, writes))
         });
-        let states = ask_state_until_over(engine, board);
+        let states = read_state_until_over(engine, versions);
         readers.into_iter().chain([writer]).try_for_each(join)?;
         states
     })?;
     let mut client = Client::new(&*engine)?;
     for index in 0..KEYS {
-        let last = board.value(index, board.done[index].load(Ordering::Acquire));
+        let last = versions.value(index, versions.done[index].load(Ordering::Acquire));
         client.expect(&Op::Get { key: &key(index) }, &[(&key(index), &last)])?;
     }
     drop(client);
@@ -104,11 +104,11 @@ fn join(handle: ScopedJoinHandle<'_, Result<(), String>>) -> Result<(), String> 
     handle.join().unwrap_or_else(|_panic| Err("a client panicked".to_owned()))
 }
 
-/// Asks for the state while the clients are at work.
-fn ask_state_until_over(engine: &dyn Engine, board: &Board) -> Result<(), String> {
+/// Reads the engine's state while the clients work.
+fn read_state_until_over(engine: &dyn Engine, versions: &Versions) -> Result<(), String> {
     for _ in 0..20 {
-        engine.state().map_err(|error| format!("state failed beside a writer: {error}"))?;
-        if board.is_over.load(Ordering::Acquire) {
+        engine.state().map_err(|error| format!("state failed during writes: {error}"))?;
+        if versions.is_over.load(Ordering::Acquire) {
             break;
         }
         thread::yield_now();
@@ -116,10 +116,10 @@ fn ask_state_until_over(engine: &dyn Engine, board: &Board) -> Result<(), String
     Ok(())
 }
 
-/// Gives the keys in turn their next version, until enough is done.
+/// Writes the next version of each key in turn, until enough is written.
 fn overwrite(
     engine: &dyn Engine,
-    board: &Board,
+    versions: &Versions,
     is_enough: impl Fn(u64) -> bool,
 ) -> Result<(), String> {
     let mut client = Client::new(engine)?;
@@ -127,33 +127,33 @@ fn overwrite(
         if is_enough(write as u64) {
             break;
         }
-        let version = 1 + board.done[index].load(Ordering::Acquire);
-        board.started[index].store(version, Ordering::Release);
-        client.put(&key(index), &board.value(index, version))?;
-        board.done[index].store(version, Ordering::Release);
+        let version = 1 + versions.done[index].load(Ordering::Acquire);
+        versions.started[index].store(version, Ordering::Release);
+        client.put(&key(index), &versions.value(index, version))?;
+        versions.done[index].store(version, Ordering::Release);
     }
     Ok(())
 }
 
-fn read_until_over(engine: &dyn Engine, board: &Board, reader: usize) -> Result<(), String> {
+fn read_until_over(engine: &dyn Engine, versions: &Versions, reader: usize) -> Result<(), String> {
     let mut client = Client::new(engine)?;
     let mut random = SplitMix::new(reader as u64);
     for _ in 0..READS_MAX {
-        // Taken before the read: what it sees may not be older.
-        let is_over = board.is_over.load(Ordering::Acquire);
+        // Loaded before the read: the read may not return anything older.
+        let is_over = versions.is_over.load(Ordering::Acquire);
         let oldest: Vec<u64> =
-            board.done.iter().map(|version| version.load(Ordering::Acquire)).collect();
-        let rows = if !board.ways.is_empty() && random.below(4) == 0 {
-            scan_all(&mut client, board.ways[random.below(2) % board.ways.len()])?
+            versions.done.iter().map(|version| version.load(Ordering::Acquire)).collect();
+        let rows = if !versions.directions.is_empty() && random.below(4) == 0 {
+            scan_all(&mut client, versions.directions[random.below(2) % versions.directions.len()])?
         } else {
             let key = key(random.below(KEYS));
-            let value = client.get(&key)?.ok_or("a get beside a writer found nothing")?;
+            let value = client.get(&key)?.ok_or("a get during writes found nothing")?;
             vec![(key, value)]
         };
         for (key, found) in &rows {
-            check(board, &oldest, key, found)?;
+            check(versions, &oldest, key, found)?;
         }
-        board.reads.fetch_add(1, Ordering::Relaxed);
+        versions.reads.fetch_add(1, Ordering::Relaxed);
         if is_over {
             return Ok(());
         }
@@ -172,23 +172,23 @@ fn scan_all(client: &mut Client<'_>, direction: Direction) -> Result<Vec<Row>, S
     if is_whole {
         Ok(rows)
     } else {
-        Err(format!("a scan beside a writer saw {} rows, not each of {KEYS} keys", rows.len()))
+        Err(format!("a scan during writes returned {} rows, not each of {KEYS} keys", rows.len()))
     }
 }
 
-/// Checks that `found` is a version of `key` that may be there now.
-fn check(board: &Board, oldest: &[u64], key: &[u8], found: &[u8]) -> Result<(), String> {
+/// Checks that `found` is a current version of `key`.
+fn check(versions: &Versions, oldest: &[u64], key: &[u8], found: &[u8]) -> Result<(), String> {
     let index = usize::from(key[key.len() - 1]);
     let version = version_of(found)
         .ok_or_else(|| format!("the value of key {index} is no version: {}", text(found)))?;
-    let newest = board.started[index].load(Ordering::Acquire);
+    let newest = versions.started[index].load(Ordering::Acquire);
     if version < oldest[index] || version > newest {
         return Err(format!(
             "key {index} read as version {version}, between {} and {newest} was due",
             oldest[index]
         ));
     }
-    if found == board.value(index, version) {
+    if found == versions.value(index, version) {
         Ok(())
     } else {
         Err(format!("the value of key {index} version {version} is torn: {}", text(found)))
@@ -201,8 +201,7 @@ fn key(index: usize) -> Vec<u8> {
     key
 }
 
-/// Returns a value that tells its key and version in every part, of a length of its own, at most
-/// `most`.
+/// Returns a value of at most `most` bytes that depends on key and version throughout.
 fn value(index: usize, version: u64, most: usize) -> Vec<u8> {
     let mut random = SplitMix::new(version << 8 | index as u64);
     let mut value = version.to_be_bytes().to_vec();
@@ -216,7 +215,7 @@ fn version_of(value: &[u8]) -> Option<u64> {
     value.first_chunk().map(|version| u64::from_be_bytes(*version))
 }
 
-/// Writers on several threads: nobody's last write to a key of its own is lost.
+/// Checks several writers: no writer's last write to its own key is lost.
 pub(super) fn several_writers(subject: &Subject<'_>) -> Result<(), String> {
     let writers = if subject.capabilities.has(CONCURRENT_WRITERS) { 4 } else { 2 };
     let (rounds, most) = (subject.scaled(400) as u64, subject.value_bytes_max());

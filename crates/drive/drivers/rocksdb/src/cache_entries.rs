@@ -1,11 +1,11 @@
-//! What the block cache is made of, by kind of entry.
+//! Bytes in the block cache by kind of entry.
 //!
-//! The engine tells it from a scan of the whole cache, which holds each shard's lock for a part of
-//! it at a time; it scans at most every ten seconds, however often it is asked (`fast-` in the
-//! property's name, from 7.8, makes that three minutes: too old for short steps). Here it is asked
-//! at most that often too, and so that scans take a thousandth of one CPU at most.
+//! The engine scans the whole cache for it, under each shard's lock in turn, at most every ten
+//! seconds (every three minutes with `fast-` in the property's name, from 7.8: too old for short
+//! steps). The driver reads the property no more often, and so that scans take at most a thousandth
+//! of one CPU.
 //!
-//! Source: RocksDB `include/rocksdb/db.h`, `Properties::kBlockCacheEntryStats`;
+//! Source: [RocksDB source] `include/rocksdb/db.h`, `Properties::kBlockCacheEntryStats`;
 //! `db/internal_stats.cc`, `CollectCacheEntryStats`.
 
 use model::metric::Readings;
@@ -15,14 +15,14 @@ use crate::statistics::human_bytes;
 /// The property; absent in 5.18, there in 6.29.
 pub(crate) const PROPERTY: &str = "rocksdb.block-cache-entry-stats";
 
-/// Looks, one a second, from one scan to the next: as often as the engine scans.
-const LOOKS_MIN: u32 = 10;
-/// Looks to wait for each second a scan takes.
-const LOOKS_PER_SCAN_SECOND: f64 = 1000.0;
+/// Samples, one a second, between two scans: the engine's own interval.
+const SAMPLES_MIN: u32 = 10;
+/// Samples between two scans, per second a scan takes.
+const SAMPLES_PER_SCAN_SECOND: f64 = 1000.0;
 
-/// The metrics, and the kinds of entries that count as each; every other kind is the last.
+/// Metrics with their kinds of entries; other kinds count as [`OTHER`].
 ///
-/// Source: RocksDB `include/rocksdb/cache.h`, `CacheEntryRole`.
+/// Source: [RocksDB source] `include/rocksdb/cache.h`, `CacheEntryRole`.
 const KINDS: [(&str, &[&str]); 4] = [
     ("engine_cache_data_bytes", &["DataBlock"]),
     ("engine_cache_index_bytes", &["IndexBlock"]),
@@ -31,25 +31,25 @@ const KINDS: [(&str, &[&str]); 4] = [
 ];
 const OTHER: &str = "engine_cache_other_bytes";
 
-/// The last answer, and when to ask again.
+/// The last reading, and when to read again.
 #[derive(Debug, Default)]
-pub(crate) struct Makeup {
+pub(crate) struct CacheEntries {
     readings: Readings,
-    looks_left: u32,
+    samples_left: u32,
 }
 
-impl Makeup {
-    /// Returns the make-up, asking `property` for it when it is time.
-    pub(crate) fn look(&mut self, property: impl FnOnce() -> Option<String>) -> &Readings {
-        match self.looks_left.checked_sub(1) {
-            Some(left) => self.looks_left = left,
+impl CacheEntries {
+    /// Returns the bytes by kind, from `property` when a new reading is due.
+    pub(crate) fn sample(&mut self, property: impl FnOnce() -> Option<String>) -> &Readings {
+        match self.samples_left.checked_sub(1) {
+            Some(left) => self.samples_left = left,
             None => {
                 let text = property().unwrap_or_default();
                 if is_of_opening(&text) {
                     return &self.readings;
                 }
                 self.readings = parse(&text).unwrap_or_default();
-                self.looks_left = looks_between(scan_s(&text).unwrap_or(0.0)) - 1;
+                self.samples_left = samples_between(scan_s(&text).unwrap_or(0.0)) - 1;
             }
         }
         &self.readings
@@ -58,11 +58,11 @@ impl Makeup {
 
 #[expect(clippy::cast_possible_truncation, reason = "a cast of a float saturates")]
 #[expect(clippy::cast_sign_loss, reason = "a scan's time is not negative")]
-fn looks_between(scan_s: f64) -> u32 {
-    ((scan_s * LOOKS_PER_SCAN_SECOND) as u32).max(LOOKS_MIN)
+fn samples_between(scan_s: f64) -> u32 {
+    ((scan_s * SAMPLES_PER_SCAN_SECOND) as u32).max(SAMPLES_MIN)
 }
 
-/// Returns whether the last scan is the one at opening, of an empty cache: it tells nothing of now.
+/// Returns whether the last scan is the one at open, of an empty cache.
 fn is_of_opening(text: &str) -> bool {
     text.contains(" collections: 1 ")
 }
@@ -72,9 +72,9 @@ fn scan_s(text: &str) -> Option<f64> {
     text.split_once(" last_secs: ")?.1.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the bytes of each kind out of the property's text; `None` when it tells none.
+/// Parses the bytes of each kind; `None` when the text has none.
 ///
-/// Sizes are as exact as they are printed, three digits or more.
+/// Sizes are printed with three digits or more.
 fn parse(text: &str) -> Option<Readings> {
     const LIST: &str = "Block cache entry stats(count,size,portion): ";
     let list = text.lines().find_map(|line| line.strip_prefix(LIST))?;
@@ -101,7 +101,7 @@ mod tests {
     const NEW: &str = include_str!("../tests/data/cache-entries-11.8.1.txt");
 
     #[test]
-    fn entries_are_summed_by_kind_in_the_words_of_old_and_new_releases() {
+    fn entries_are_summed_by_kind_in_old_and_new_formats() {
         let old = parse(OLD).unwrap();
         assert_eq!(old.len(), 5);
         assert_eq!(old["engine_cache_data_bytes"], 953_436.0);
@@ -113,22 +113,22 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_is_asked_for_seldom_and_more_seldom_the_longer_it_takes() {
-        let mut makeup = Makeup::default();
-        let mut asked = 0;
-        for _look in 0..40 {
-            makeup.look(|| {
-                asked += 1;
+    fn long_scans_are_requested_less_often() {
+        let mut entries = CacheEntries::default();
+        let mut scans = 0;
+        for _sample in 0..40 {
+            entries.sample(|| {
+                scans += 1;
                 Some(NEW.to_owned())
             });
         }
-        assert_eq!(asked, 3, "every 17th, since a scan takes 17 ms");
-        assert_eq!([0.0, 0.03, 2.0].map(looks_between), [10, 30, 2000]);
+        assert_eq!(scans, 3, "every 17th, since a scan takes 17 ms");
+        assert_eq!([0.0, 0.03, 2.0].map(samples_between), [10, 30, 2000]);
         assert!(scan_s(NEW).is_some_and(|seconds| seconds < 1.0));
         let opening = NEW.replace("collections: 2", "collections: 1");
-        let mut early = Makeup::default();
-        assert!(early.look(|| Some(opening)).is_empty());
-        assert_eq!(early.look(|| Some(NEW.to_owned())).len(), 5, "asked again at once");
-        assert!(makeup.look(|| None).contains_key(OTHER), "the last answer is repeated");
+        let mut early = CacheEntries::default();
+        assert!(early.sample(|| Some(opening)).is_empty());
+        assert_eq!(early.sample(|| Some(NEW.to_owned())).len(), 5, "read again at once");
+        assert!(entries.sample(|| None).contains_key(OTHER), "the last reading is repeated");
     }
 }

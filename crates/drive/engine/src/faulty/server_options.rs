@@ -1,11 +1,11 @@
-//! The options that make a server of the engine.
+//! Options of the simulated server.
 
 use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Nanos, Options};
 
 use crate::error::EngineError;
 
-/// How the names of these options begin.
+/// Prefix of these options.
 const PREFIX: &str = "server.";
 
 /// Every option, for the text of a refusal.
@@ -17,37 +17,37 @@ const FORMS: &str = "`server.work = \"SPAN\"`, and with it `server.parallel = N`
 /// Most operations that may be served at the same time: more than any test has clients.
 const PARALLEL_MAX: u64 = 1024;
 
-/// What a server can do, and what it owes.
+/// Capacity and debt of the simulated server.
 ///
 /// Its burst capacity is `parallel / work`; what it can sustain is the lesser of that and
 /// `pays_per_s / debt_per_op`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rules {
-    /// Time that each operation takes of one server, alone.
+pub(super) struct ServerOptions {
+    /// Service time of one operation on an idle server.
     pub(super) work: Nanos,
-    /// Servers that take from the one queue.
+    /// Servers on the one queue.
     pub(super) parallel: usize,
-    /// Background work that each operation leaves behind.
+    /// Background work that each operation adds.
     pub(super) debt_per_op: Bytes,
     /// Debt when the engine is opened.
     pub(super) initial_debt: Bytes,
-    /// Debt that is worked off per second, whatever else goes on.
+    /// Debt worked off per second, at any load.
     pub(super) pays_per_s: Bytes,
-    /// What happens when too much is owed, if anything.
+    /// Slowdown above a limit of debt, if any.
     pub(super) throttle: Option<Throttle>,
 }
 
-/// What happens when too much is owed.
+/// Slowdown above a limit of debt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Throttle {
     /// Debt above which operations are slowed down.
     pub(super) above: Bytes,
-    /// How many times as long an operation takes then, at least 1.
+    /// Factor on the service time above the limit, at least 1.
     pub(super) slowdown: u64,
 }
 
-/// Splits `options` into the server's rules, if they ask for one, and the others.
-pub(super) fn read(options: &Options) -> Result<(Option<Rules>, Options), EngineError> {
+/// Splits `options` into those of the server, if any, and the others.
+pub(super) fn read(options: &Options) -> Result<(Option<ServerOptions>, Options), EngineError> {
     let (mut own, mut others) = (Options::new(), Options::new());
     for (name, value) in options.iter() {
         let options = if name.starts_with(PREFIX) { &mut own } else { &mut others };
@@ -57,15 +57,15 @@ pub(super) fn read(options: &Options) -> Result<(Option<Rules>, Options), Engine
         return Ok((None, others));
     }
     let refused = |(option, reason): Refusal| EngineError::Option { option, reason };
-    Ok((Some(rules(&own).map_err(refused)?), others))
+    Ok((Some(server(&own).map_err(refused)?), others))
 }
 
-/// An option's name and why it is refused.
+/// An option's name and the reason of its refusal.
 type Refusal = (String, String);
 
-fn rules(own: &Options) -> Result<Rules, Refusal> {
+fn server(own: &Options) -> Result<ServerOptions, Refusal> {
     let (mut work, mut above, mut slowdown) = (None, None, None);
-    let mut rules = Rules {
+    let mut server = ServerOptions {
         work: Nanos(0),
         parallel: 1,
         debt_per_op: Bytes(0),
@@ -77,24 +77,24 @@ fn rules(own: &Options) -> Result<Rules, Refusal> {
         let refused = |reason: String| (name.to_owned(), format!("`{value}`: {reason}"));
         match name.strip_prefix(PREFIX).unwrap_or_default() {
             "work" => work = Some(parse_work(value).map_err(refused)?),
-            "parallel" => rules.parallel = parse_parallel(value).map_err(refused)?,
-            "debt_per_op" => rules.debt_per_op = parse_size(value).map_err(refused)?,
-            "initial_debt" => rules.initial_debt = parse_size(value).map_err(refused)?,
-            "pays" => rules.pays_per_s = parse_rate(value).map_err(refused)?,
+            "parallel" => server.parallel = parse_parallel(value).map_err(refused)?,
+            "debt_per_op" => server.debt_per_op = parse_size(value).map_err(refused)?,
+            "initial_debt" => server.initial_debt = parse_size(value).map_err(refused)?,
+            "pays" => server.pays_per_s = parse_rate(value).map_err(refused)?,
             "debt_limit" => above = Some(parse_size(value).map_err(refused)?),
             "slowdown" => slowdown = Some(parse_slowdown(value).map_err(refused)?),
             _ => return Err(refused(format!("no option of the server: write {FORMS}"))),
         }
     }
     let lacks = |option: &str, reason: String| (format!("{PREFIX}{option}"), reason);
-    rules.work = work.ok_or_else(|| lacks("work", format!("is missing: write {FORMS}")))?;
-    rules.throttle = match (above, slowdown) {
+    server.work = work.ok_or_else(|| lacks("work", format!("is missing: write {FORMS}")))?;
+    server.throttle = match (above, slowdown) {
         (Some(above), Some(slowdown)) => Some(Throttle { above, slowdown }),
         (None, None) => None,
         (Some(_), None) => return Err(lacks("slowdown", format!("is missing: write {FORMS}"))),
         (None, Some(_)) => return Err(lacks("debt_limit", format!("is missing: write {FORMS}"))),
     };
-    Ok(rules)
+    Ok(server)
 }
 
 fn parse_work(text: &str) -> Result<Nanos, String> {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_option_is_understood_and_the_others_pass() {
+    fn every_server_option_is_parsed_and_others_pass() {
         let options: Options = [
             ("server.work", "1ms"),
             ("cache", "1"),
@@ -143,8 +143,8 @@ mod tests {
         ]
         .into_iter()
         .collect();
-        let (rules, others) = read(&options).unwrap();
-        let expected = Rules {
+        let (server, others) = read(&options).unwrap();
+        let expected = ServerOptions {
             work: Nanos::from_millis(1),
             parallel: 2,
             debt_per_op: Bytes::MIB,
@@ -152,13 +152,13 @@ mod tests {
             pays_per_s: Bytes(500 << 20),
             throttle: Some(Throttle { above: Bytes::GIB, slowdown: 4 }),
         };
-        assert_eq!(rules, Some(expected));
+        assert_eq!(server, Some(expected));
         assert_eq!(others, [("cache", "1"), ("servers", "2")].into_iter().collect());
         assert_eq!(read(&others).unwrap(), (None, others));
     }
 
     #[test]
-    fn what_makes_no_server_is_refused_with_the_remedy() {
+    fn incomplete_server_is_refused_with_the_remedy() {
         let work = ("server.work", "1ms");
         let cases: [(&[(&str, &str)], &str); 10] = [
             (&[("server.parallel", "2")], "`server.work` refused: is missing: write `server.work"),

@@ -1,4 +1,4 @@
-//! What is not reading or writing: identity, refusals, maintenance and state.
+//! Checks of identity, refusals, maintenance and state.
 
 use model::capability::{COMPRESSION, DIRECT_IO};
 use model::{Capabilities, Direction, Durability, Op, OpKind};
@@ -14,13 +14,13 @@ use crate::traits::{Maintenance, OpenSpec};
 /// An option that no engine has.
 const OPTION: &str = "assay_no_such_option";
 
-/// The engine names itself and its version, and reads its configuration back.
-pub(super) fn identity_is_told(subject: &Subject<'_>) -> Result<(), String> {
+/// The engine reports name, version and configuration.
+pub(super) fn identity_is_reported(subject: &Subject<'_>) -> Result<(), String> {
     let dir = fresh_dir()?;
     let engine = subject.open(dir.path())?;
     let (before, after) = (subject.driver.identity(), engine.identity());
     if after.engine.is_empty() || after.version.is_empty() {
-        return Err(format!("the open engine does not tell name and version: {after:?}"));
+        return Err(format!("the open engine does not report name and version: {after:?}"));
     }
     if before.engine != after.engine {
         return Err(format!("named `{}` before and `{}` after", before.engine, after.engine));
@@ -36,7 +36,7 @@ pub(super) fn identity_is_told(subject: &Subject<'_>) -> Result<(), String> {
     close(engine)
 }
 
-/// What the driver says it lacks, and what nobody has, is an error and not a silent default.
+/// Unsupported settings and unknown options are errors, never silent defaults.
 pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), String> {
     let dir = fresh_dir()?;
     let open = |spec: &OpenSpec| match subject.driver.open(spec) {
@@ -47,7 +47,7 @@ pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), St
     open(&spec)?.ok_or("opened a directory that does not exist")?;
     spec = subject.spec(dir.path());
     for (what, spec) in lacking(&subject.capabilities, &spec) {
-        open(&spec)?.ok_or(format!("opened with {what}, which the driver says it lacks"))?;
+        open(&spec)?.ok_or(format!("opened with {what}, which the driver does not offer"))?;
     }
     spec.options.set(OPTION, "1");
     match open(&spec)? {
@@ -58,7 +58,7 @@ pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), St
     operations_not_offered_are_refused(subject)
 }
 
-/// Returns `good` with each setting that the driver says it lacks, and its name.
+/// Returns `good` with each unsupported setting, and that setting's name.
 fn lacking(capabilities: &Capabilities, good: &OpenSpec) -> Vec<(String, OpenSpec)> {
     let mut wrong = Vec::new();
     for class in Durability::ALL {
@@ -88,8 +88,8 @@ fn operations_not_offered_are_refused(subject: &Subject<'_>) -> Result<(), Strin
     let scan = |direction| Op::Scan { start: b"k", limit: 1, direction };
     let ops = [
         (Op::Delete { key: b"k" }, subject.can(OpKind::Delete)),
-        (scan(Direction::Forward), subject.ways().contains(&Direction::Forward)),
-        (scan(Direction::Reverse), subject.ways().contains(&Direction::Reverse)),
+        (scan(Direction::Forward), subject.directions().contains(&Direction::Forward)),
+        (scan(Direction::Reverse), subject.directions().contains(&Direction::Reverse)),
         (Op::MultiGet { keys: &[b"k"] }, subject.can(OpKind::MultiGet)),
     ];
     for (op, _) in ops.iter().filter(|(_, is_offered)| !is_offered) {
@@ -102,8 +102,8 @@ fn operations_not_offered_are_refused(subject: &Subject<'_>) -> Result<(), Strin
     close(engine)
 }
 
-/// Flush and both compactions return and leave every row in its place.
-pub(super) fn maintenance_keeps_everything(subject: &Subject<'_>) -> Result<(), String> {
+/// Flush and both compactions preserve every row.
+pub(super) fn maintenance_preserves_rows(subject: &Subject<'_>) -> Result<(), String> {
     let (dir, oracle_dir) = (fresh_dir()?, fresh_dir()?);
     let engine = subject.open(dir.path())?;
     let oracle_engine = open_oracle(oracle_dir.path())?;
