@@ -1,7 +1,7 @@
 //! Search for the best number of clients of a closed loop.
 //!
-//! Not here: debt. A closed loop takes all that the engine gives, and sustains nothing; every level
-//! begins drained, so that none pays for the one before it.
+//! Debt is not tested: a closed loop runs at capacity and has no rate to sustain; every level
+//! starts settled, so that none inherits the debt of the one before it.
 
 use model::units::per_second;
 use model::validity::{Outcome, Purpose, SearchRecord, SearchResult};
