@@ -10,7 +10,7 @@ pub const BUCKETS: usize = 10;
 
 /// Inclusive upper bounds of all buckets but the last, which has none.
 ///
-/// Source: [Callaghan 2022-11-29], response-time histograms.
+/// Source: [Callaghan mytools], response-time histograms of the insert benchmark.
 pub const BUCKET_BOUNDS: [Nanos; BUCKETS - 1] = [
     Nanos(256_000),
     Nanos(1_000_000),

@@ -69,8 +69,8 @@ struct Level {
 
 /// Least gain on the best level that counts as growth, as a share.
 ///
-/// Also the loss from the best that is accepted for fewer clients. Our choice: a client more is not
-/// worth less.
+/// Also the loss from the best that is accepted for fewer clients. Our choice: smaller gains do not
+/// justify more clients.
 const RELEVANT_GAIN: f64 = 0.05;
 /// Levels in a row with less gain that end the search.
 const FLAT_LEVELS: u32 = 2;
