@@ -71,8 +71,8 @@ impl OpUnit {
     /// constant. A fixed number of rows is done as a whole, so single intervals of such a step
     /// carry no information.
     ///
-    /// Source: [Callaghan mytools], insert benchmark summaries: `op` is the query in query steps and the insert in load
-    /// steps, and deletes are not added.
+    /// Source: [Callaghan mytools], insert benchmark summaries: `op` is the query in query steps and
+    /// the insert in load steps, and deletes are not added.
     #[must_use]
     pub fn done(&self, of: &OpSummaries) -> u64 {
         let rows = |is_wanted: fn(OpKind) -> bool| -> u64 {

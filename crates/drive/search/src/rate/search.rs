@@ -17,13 +17,13 @@ use crate::window::Window;
 ///
 /// 1. Capacity: the closed loop's throughput, which may be a burst, gives the starting point.
 /// 2. Bracket: from a quarter of it up by half each time, or down when that fails. After the first
-///   rate that fails, the last that passed is rechecked: when it fails now, the state is
-///   path-dependent (hysteresis), and from then on every probe starts settled.
+///    rate that fails, the last that passed is rechecked: when it fails now, the state is
+///    path-dependent (hysteresis), and from then on every probe starts settled.
 /// 3. Bisect: the bracket is halved on the logarithm to the requested precision.
 /// 4. Just above: a rate just above must fail; when it passes, noise has put the bracket too low.
 /// 5. Confirm: ten times as long. It is the last probe, unless it fails: then a lower rate is
-///   tried, each step twice as far. Undecided rates above it get their own confirmations, until the
-///   open gap is no wider than the first step.
+///    tried, each step twice as far. Undecided rates above it get their own confirmations, until
+///    the open gap is no wider than the first step.
 ///
 /// An undecided probe is repeated four times as long; one that began with inherited debt, after a
 /// settle; an invalid one, up to twice.

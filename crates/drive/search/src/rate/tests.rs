@@ -234,14 +234,17 @@ proptest! {
     /// Goal: any engine and runner lead to an end with a consistent record.
     #[test]
     fn any_observations_lead_to_an_end(
-        answers in prop::collection::vec(prop_oneof![plain_observation(), any_observation()], MAX_PROBES),
+        observations in prop::collection::vec(
+            prop_oneof![plain_observation(), any_observation()],
+            MAX_PROBES,
+        ),
     ) {
         let mut search = RateSearch::new(spec());
         let mut count = 0;
         while let Next::Probe(probe) = search.next() {
             prop_assert_eq!(probe.number as usize, count);
             prop_assert!(rate(&probe) <= 0.8e6 && probe.measure <= Nanos::from_secs(600));
-            search.observe(&answers[count]);
+            search.observe(&observations[count]);
             count += 1;
         }
         let record = search.record();
