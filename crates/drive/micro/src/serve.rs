@@ -1,4 +1,4 @@
-//! The child's side: one question a line, one answer a line.
+//! The child process: one JSON request and one response per line.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::Set;
 use crate::time::ns_per_block;
 
-/// What is asked.
+/// A request of the parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
     /// Which kernels there are.
@@ -26,7 +26,7 @@ pub enum Question {
     },
 }
 
-/// What is answered.
+/// The response to one request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// What serves each kernel, or why nothing does.
@@ -35,10 +35,10 @@ pub enum Answer {
     Time(f64),
 }
 
-/// Answers questions until there are no more.
+/// Serves requests until the input ends.
 ///
 /// # Errors
-/// When a question cannot be read or an answer not written.
+/// When a request cannot be read or a response not written.
 pub fn serve(
     mut set: Set,
     input: impl BufRead,
@@ -64,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kernel_is_timed_and_told() {
-        let ask =
+    fn every_kernel_is_timed_and_reported() {
+        let time =
             |kernel| Question::Time { kernel, block_bytes: 1024, span: Nanos::from_millis(1) };
         let mut questions = vec![Question::Serves];
-        questions.extend(Kernel::ALL.map(ask));
+        questions.extend(Kernel::ALL.map(time));
         let lines: Vec<String> =
             questions.iter().map(|one| serde_json::to_string(one).unwrap()).collect();
         let mut output = Vec::new();

@@ -1,4 +1,4 @@
-//! Numbers as written: digits, names of parameters, and sums of them.
+//! Evaluates numeric expressions over parameters.
 
 use std::ops::Range;
 
@@ -10,37 +10,37 @@ use crate::named::Named;
 use crate::nearest::nearest;
 use crate::spec::Text;
 
-/// The name of the rows that the experiment loads.
+/// Name of the number of loaded rows.
 const LOADED: &str = "loaded";
-/// Longest sum: a limit of sense, which also bounds the depth of parentheses.
+/// Longest expression: a sanity limit that also bounds the nesting depth.
 const LENGTH_MAX: usize = 200;
 
 /// Parameters that an experiment sets: names and values as written.
-pub(crate) type Set = Vec<(Spanned<String>, Spanned<Text>)>;
+pub(crate) type Assignments = Vec<(Spanned<String>, Spanned<Text>)>;
 
-/// What a name is worth.
+/// A parameter and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
     pub(crate) value: i64,
 }
 
-/// What names are worth in one experiment.
+/// Values of the names in one experiment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Worth {
+pub(crate) struct Variables {
     /// Rows that the experiment loads.
     pub(crate) loaded: u64,
     /// The parameters, in the file's order.
     pub(crate) parameters: Vec<Parameter>,
 }
 
-impl Worth {
-    /// Gives the parameters of a file the values that the experiment sets, or their defaults.
+impl Variables {
+    /// Assigns the experiment's values, or defaults, to the parameters.
     ///
-    /// `set` are the experiment's own words, in the experiment's file.
+    /// `set` are the experiment's assignments, in its own file.
     pub(crate) fn of(
         written: (&Source, &Named<Text>),
-        set: (&Source, &Set),
+        set: (&Source, &Assignments),
         loaded: u64,
     ) -> Result<Self, PlanError> {
         let ((file, known), (experiment, set)) = (written, set);
@@ -59,7 +59,7 @@ impl Worth {
                 });
             }
         }
-        let mut worth = Self { loaded, parameters: Vec::new() };
+        let mut variables = Self { loaded, parameters: Vec::new() };
         for (name, default) in &known.0 {
             if !is_name(name.get_ref()) || [LOADED, "table", "rows"].contains(&&**name.get_ref()) {
                 return Err(PlanError::new(format!(
@@ -73,18 +73,18 @@ impl Worth {
             let (source, text) = own.map_or((file, default), |(_, text)| (experiment, text));
             let value = value_of(&text.get_ref().0, loaded)
                 .map_err(|why| PlanError::new(why).at(source, text.span(), "here"))?;
-            worth.parameters.push(Parameter { name: name.get_ref().clone(), value });
+            variables.parameters.push(Parameter { name: name.get_ref().clone(), value });
         }
-        Ok(worth)
+        Ok(variables)
     }
 
-    /// Returns what a sum is worth.
-    pub(crate) fn amount(&self, text: &str) -> Result<i64, String> {
+    /// Evaluates an expression.
+    pub(crate) fn evaluate(&self, text: &str) -> Result<i64, String> {
         let text = text.trim();
         if text.len() > LENGTH_MAX {
-            return Err(format!("a sum of {} letters is too long", text.len()));
+            return Err(format!("an expression of {} characters is too long", text.len()));
         }
-        let mut sum = Sum { worth: self, text, at: 0 };
+        let mut sum = Parser { variables: self, text, at: 0 };
         let value = sum.sum()?;
         if sum.rest().is_empty() {
             return i64::try_from(value).map_err(|_beyond| format!("`{text}` is too large"));
@@ -92,7 +92,7 @@ impl Worth {
         Err(format!("`{}` is not understood in `{text}`", sum.rest()))
     }
 
-    /// Returns what a sum is worth that may not be below `least`, pointing errors at its place.
+    /// Evaluates an expression that must be at least `least`.
     pub(crate) fn at_least(
         &self,
         source: &Source,
@@ -101,7 +101,7 @@ impl Worth {
         what: &str,
     ) -> Result<u64, PlanError> {
         let refuse = |why: String| PlanError::new(why).at(source, place.clone(), "here");
-        let value = self.amount(text).map_err(refuse)?;
+        let value = self.evaluate(text).map_err(refuse)?;
         if value < least {
             let is = if text.trim() == value.to_string() {
                 String::new()
@@ -113,8 +113,8 @@ impl Worth {
         Ok(u64::try_from(value).unwrap_or(0))
     }
 
-    /// Returns what a name is worth.
-    fn named(&self, name: &str) -> Result<i128, String> {
+    /// Returns the value of a name.
+    fn value_of_name(&self, name: &str) -> Result<i128, String> {
         if name == LOADED {
             return Ok(i128::from(self.loaded));
         }
@@ -130,7 +130,7 @@ impl Worth {
     }
 }
 
-/// Returns what a parameter is set to: a count (`5M`), or a share of the rows loaded (`80%`).
+/// Parses a parameter: a count (`5M`), or a share of the loaded rows (`80%`).
 fn value_of(text: &str, loaded: u64) -> Result<i64, String> {
     if text.trim().ends_with('%') {
         return i64::try_from(share_of(loaded, parse_share(text)?))
@@ -141,7 +141,7 @@ fn value_of(text: &str, loaded: u64) -> Result<i64, String> {
         return Ok(value);
     }
     let value = parse_count(text)
-        .map_err(|_why| format!("`{text}` is no value: write a count (5M) or a share (80%)"))?;
+        .map_err(|_why| format!("`{text}` is not a value: write a count (5M) or a share (80%)"))?;
     i64::try_from(value).map_err(|_beyond| format!("`{text}` is too large"))
 }
 
@@ -153,25 +153,25 @@ pub(super) fn share_of(count: u64, share: f64) -> u64 {
     (count as f64 * share).round() as u64
 }
 
-/// Returns whether a text can name a value, a parameter or a procedure.
+/// Returns whether a text is a valid identifier.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// A sum being read, from left to right.
-struct Sum<'a> {
-    worth: &'a Worth,
+/// A recursive-descent parser of an expression.
+struct Parser<'a> {
+    variables: &'a Variables,
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Sum<'a> {
+impl<'a> Parser<'a> {
     fn rest(&self) -> &'a str {
         self.text[self.at..].trim_start()
     }
 
-    /// Steps over one of two signs, if it is next.
+    /// Consumes one of two signs, if it is next.
     fn sign(&mut self, signs: [char; 2]) -> Option<char> {
         let rest = self.rest();
         let sign = rest.chars().next().filter(|next| signs.contains(next))?;
@@ -203,7 +203,7 @@ impl<'a> Sum<'a> {
         Ok(value)
     }
 
-    /// Reads a number, a name, or a sum in parentheses.
+    /// Parses a number, a name, or an expression in parentheses.
     fn atom(&mut self) -> Result<i128, String> {
         if self.sign(['-', '-']).is_some() {
             return self.atom().map(|value| -value);
@@ -225,7 +225,7 @@ impl<'a> Sum<'a> {
         if word.is_empty() {
             return Err(format!("`{}` lacks a number or a name", self.text));
         }
-        self.worth.named(word)
+        self.variables.value_of_name(word)
     }
 
     fn beyond(&self) -> String {
@@ -237,24 +237,24 @@ impl<'a> Sum<'a> {
 mod tests {
     use super::*;
 
-    fn worth() -> Worth {
+    fn variables() -> Variables {
         let parameter = |name: &str, value| Parameter { name: name.to_owned(), value };
-        Worth { loaded: 1000, parameters: vec![parameter("tables", 8), parameter("zero", 0)] }
+        Variables { loaded: 1000, parameters: vec![parameter("tables", 8), parameter("zero", 0)] }
     }
 
     #[test]
-    fn sums_are_worth_what_arithmetic_says() {
-        let worth = |text| worth().amount(text);
-        assert_eq!(worth("7"), Ok(7));
-        assert_eq!(worth(" loaded / tables + 1 "), Ok(126));
-        assert_eq!(worth("1 + 2 * 3 - 4"), Ok(3));
-        assert_eq!(worth("(1 + 2) * -3"), Ok(-9));
-        assert_eq!(worth("2k"), Ok(2000));
+    fn expressions_follow_arithmetic() {
+        let variables = |text| variables().evaluate(text);
+        assert_eq!(variables("7"), Ok(7));
+        assert_eq!(variables(" loaded / tables + 1 "), Ok(126));
+        assert_eq!(variables("1 + 2 * 3 - 4"), Ok(3));
+        assert_eq!(variables("(1 + 2) * -3"), Ok(-9));
+        assert_eq!(variables("2k"), Ok(2000));
     }
 
     #[test]
-    fn what_is_wrong_with_a_sum_is_said() {
-        let refused = |text| worth().amount(text).unwrap_err();
+    fn an_invalid_expression_is_reported() {
+        let refused = |text| variables().evaluate(text).unwrap_err();
         assert_eq!(refused("table"), "no parameter is named `table`: did you mean `tables`?");
         assert_eq!(
             refused("speed"),
@@ -277,6 +277,6 @@ mod tests {
         assert_eq!(value_of("5M", 1000), Ok(5_000_000));
         assert_eq!(value_of("-3", 1000), Ok(-3));
         let refused = value_of("many", 1000).unwrap_err();
-        assert_eq!(refused, "`many` is no value: write a count (5M) or a share (80%)");
+        assert_eq!(refused, "`many` is not a value: write a count (5M) or a share (80%)");
     }
 }

@@ -1,4 +1,4 @@
-//! The one engine library of a process.
+//! Loads the one engine library of a process.
 #![expect(unsafe_code, reason = "a library's initialisers run when it is loaded")]
 
 use std::error::Error;
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::image::check_image;
 
-/// A library that this process holds until it ends.
+/// A library loaded until the process ends.
 #[derive(Debug)]
 pub struct Loaded {
     /// The loader's handle.
@@ -24,24 +24,24 @@ pub struct Loaded {
     pub sha256: String,
 }
 
-/// The library this process holds, once it holds one.
+/// The loaded library, once there is one.
 ///
 /// Two RocksDB libraries in one process bind each other's C++ symbols in spite of `RTLD_LOCAL` and
-/// abort, so the first library stays and keeps every other out. It is never unloaded: its threads
-/// and thread-locals outlive any database.
-static HELD: Mutex<Option<&'static Loaded>> = Mutex::new(None);
+/// abort, so a second library is rejected. The first is never unloaded: its threads and
+/// thread-locals outlive any database.
+static LOADED: Mutex<Option<&'static Loaded>> = Mutex::new(None);
 
-/// Loads the library at `path`, or returns it when this process already holds it.
+/// Loads the library at `path`, or returns it when already loaded.
 ///
 /// # Errors
-/// When the file is no whole shared library for this machine, the loader refuses it, or the process
-/// holds another library.
+/// When the file is not a complete shared library for this machine, the loader rejects it, or
+/// another library is loaded.
 pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
     let unreadable =
         |error: std::io::Error| EngineError::Fatal(format!("`{}`: {error}", path.display()));
     let path = path.canonicalize().map_err(unreadable)?;
-    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(first) = *held {
+    let mut slot = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(first) = *slot {
         if first.path == path {
             return Ok(first);
         }
@@ -53,7 +53,7 @@ pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
         )));
     }
     let loaded: &'static Loaded = Box::leak(Box::new(load(path)?));
-    *held = Some(loaded);
+    *slot = Some(loaded);
     Ok(loaded)
 }
 
@@ -65,19 +65,19 @@ fn load(path: PathBuf) -> Result<Loaded, EngineError> {
             .map_err(|reason| EngineError::Unsupported(format!("`{}` {reason}", path.display())))?;
     }
     // SAFETY: the library's initialisers are those of an engine and its run-time libraries, made to
-    // run when a program starts; no other engine's library is in the process (`HELD`).
+    // run when a program starts; no other engine's library is in the process (`LOADED`).
     let opened = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
     let library = opened.map_err(|error| {
-        // The loader's own words, which name what is missing, are the source.
-        let words = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        EngineError::Fatal(format!("the loader refuses `{}`: {words}", path.display()))
+        // The source is the loader's message, which names what is missing.
+        let message = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        EngineError::Fatal(format!("the loader rejects `{}`: {message}", path.display()))
     })?;
     let sha256 = Sha256::digest(&image).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Loaded { library, path, sha256 })
 }
 
 impl Loaded {
-    /// Returns whether the library, or one that it brought along, has a symbol of that name.
+    /// Returns whether the library or one of its dependencies exports `symbol`.
     #[must_use]
     pub fn has(&self, symbol: &str) -> bool {
         // SAFETY: the address is compared with nothing and never called.
@@ -85,14 +85,14 @@ impl Loaded {
         found.is_ok()
     }
 
-    /// Returns the refusal of this library, which lacks the function `symbol`.
+    /// Returns the error for a library that lacks the function `symbol`.
     ///
-    /// Without `sign`, which every build of `engine` has, it is another library altogether; else
-    /// its release is older than `oldest`.
+    /// Without `marker`, which every build of `engine` exports, it is another library altogether;
+    /// else its release is older than `oldest`.
     #[must_use]
-    pub fn lacks(&self, symbol: &str, sign: &str, engine: &str, oldest: &str) -> EngineError {
+    pub fn lacks(&self, symbol: &str, marker: &str, engine: &str, oldest: &str) -> EngineError {
         let path = self.path.display();
-        EngineError::Unsupported(if symbol == sign {
+        EngineError::Unsupported(if symbol == marker {
             format!("`{path}` is not {engine}: it lacks `{symbol}`")
         } else {
             format!(
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_library_is_told_in_words() {
+    fn a_file_that_is_not_a_library_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("script.so");
         fs::write(&path, "#!/bin/sh\n").unwrap();

@@ -1,44 +1,44 @@
-//! The gaps of an SQL text: values `:name` and names `{name}`, outside of quotes and comments.
+//! Tokenizes SQL: values `:name` and names `{name}`, outside of quotes and comments.
 
-use super::amount::is_name;
+use super::expression::is_name;
 
 /// A piece of SQL as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Gap<'a> {
-    /// Words.
+pub(super) enum Token<'a> {
+    /// SQL text.
     Text(&'a str),
     /// `:name`: a value is drawn for it.
     Value(&'a str),
-    /// `{...}`: a name or a sum that is put in its place.
+    /// `{...}`: a name or an expression to substitute.
     Brace(&'a str),
 }
 
-/// What is wrong with a text, and the words at fault.
+/// An error in an SQL text, and the text at fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct TokenError {
     pub(super) why: String,
-    /// The words at fault, as they stand in the text.
-    pub(super) words: String,
+    /// The part of the text at fault.
+    pub(super) text: String,
 }
 
-impl Wrong {
-    pub(super) fn new(words: &str, why: impl Into<String>) -> Self {
-        Self { why: why.into(), words: words.to_owned() }
+impl TokenError {
+    pub(super) fn new(text: &str, why: impl Into<String>) -> Self {
+        Self { why: why.into(), text: text.to_owned() }
     }
 }
 
-/// Returns the pieces of one SQL statement; a semicolon at its end is left out.
+/// Returns the tokens of one SQL statement, without a final semicolon.
 ///
 /// # Errors
-/// When a quote, a comment or a brace is not closed, a placeholder is written as servers write
-/// them, or a second statement follows.
-pub(super) fn gaps(sql: &str) -> Result<Vec<Gap<'_>>, Wrong> {
+/// When a quote, a comment or a brace is not closed, a server's placeholder is used, or a second
+/// statement follows.
+pub(super) fn tokenize(sql: &str) -> Result<Vec<Token<'_>>, TokenError> {
     let sql = sql.trim();
     let sql = sql.strip_suffix(';').unwrap_or(sql).trim_end();
     if sql.is_empty() {
-        return Err(Wrong::new("", "the statement is empty"));
+        return Err(TokenError::new("", "the statement is empty"));
     }
-    let mut gaps = Vec::new();
+    let mut tokenize = Vec::new();
     let (mut begin, mut at) = (0, 0);
     while at < sql.len() {
         let rest = &sql[at..];
@@ -46,24 +46,24 @@ pub(super) fn gaps(sql: &str) -> Result<Vec<Gap<'_>>, Wrong> {
             at += length;
             continue;
         }
-        let (gap, length) = gap(rest)?;
-        if let Some(gap) = gap {
+        let (token, length) = token(rest)?;
+        if let Some(token) = token {
             if begin < at {
-                gaps.push(Gap::Text(&sql[begin..at]));
+                tokenize.push(Token::Text(&sql[begin..at]));
             }
-            gaps.push(gap);
+            tokenize.push(token);
             begin = at + length;
         }
         at += length;
     }
     if begin < sql.len() {
-        gaps.push(Gap::Text(&sql[begin..]));
+        tokenize.push(Token::Text(&sql[begin..]));
     }
-    Ok(gaps)
+    Ok(tokenize)
 }
 
-/// Returns the gap that a text begins with, if it does, and the bytes to step over.
-fn gap(rest: &str) -> Result<(Option<Gap<'_>>, usize), Wrong> {
+/// Returns the token at the start of a text, if any, and the bytes to skip.
+fn token(rest: &str) -> Result<(Option<Token<'_>>, usize), TokenError> {
     let mut letters = rest.chars();
     let (first, second) = (letters.next().unwrap_or(' '), letters.next());
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
@@ -73,23 +73,23 @@ fn gap(rest: &str) -> Result<(Option<Gap<'_>>, usize), Wrong> {
         (':', Some(':' | '=')) => Ok((None, 2)),
         (':', Some(next)) if next.is_ascii_alphabetic() || next == '_' => {
             let length = 1 + word(&rest[1..]);
-            Ok((Some(Gap::Value(&rest[1..length])), length))
+            Ok((Some(Token::Value(&rest[1..length])), length))
         }
         ('{', _) => match rest.find('}') {
-            Some(end) => Ok((Some(Gap::Brace(rest[1..end].trim())), end + 1)),
-            None => Err(Wrong::new("{", "a brace is not closed")),
+            Some(end) => Ok((Some(Token::Brace(rest[1..end].trim())), end + 1)),
+            None => Err(TokenError::new("{", "a brace is not closed")),
         },
-        ('}', _) => Err(Wrong::new("}", "a brace is closed that was not opened")),
+        ('}', _) => Err(TokenError::new("}", "a brace is closed that was not opened")),
         ('$', Some(digit)) if digit.is_ascii_digit() => {
             let length = 1 + word(&rest[1..]);
             Err(placeholder(&rest[..length]))
         }
         ('?', _) if !matches!(second, Some('|' | '&')) => Err(placeholder("?")),
-        (';', _) => Err(Wrong::new(
+        (';', _) => Err(TokenError::new(
             ";",
             "one text is one statement: write several as a list, [\"...\", \"...\"]",
         )),
-        // A word is stepped over as a whole, so that its digits are no placeholder.
+        // A word is skipped as a whole, so that its digits are no placeholder.
         (letter, _) if fits(letter) => {
             let end = rest.find(|letter| !fits(letter) && letter != '$');
             Ok((None, end.unwrap_or(rest.len())))
@@ -98,12 +98,19 @@ fn gap(rest: &str) -> Result<(Option<Gap<'_>>, usize), Wrong> {
     }
 }
 
-fn placeholder(words: &str) -> Wrong {
-    Wrong::new(words, format!("`{words}` is a server's placeholder: write a value, such as :name"))
+fn placeholder(text: &str) -> TokenError {
+    TokenError::new(
+        text,
+        format!(
+            "`{text}` is a server's placeholder: write a value, such as \
+    :name"
+        ),
+    )
 }
 
-/// Returns a text in which white space outside of quotes is one blank, and comments to the end of
-/// a line are left out: what a file is laid out with is no work for a server.
+/// Collapses white space outside of quotes and removes line comments.
+///
+/// The file's formatting must not cost the server parsing time.
 pub(super) fn collapsed(text: &str) -> String {
     let mut collapsed = String::new();
     let mut rest = text;
@@ -124,14 +131,14 @@ pub(super) fn collapsed(text: &str) -> String {
 }
 
 /// Returns the length of the quoted text or comment that a text begins with.
-fn quoted(rest: &str) -> Result<Option<usize>, Wrong> {
+fn quoted(rest: &str) -> Result<Option<usize>, TokenError> {
     const CLOSED: [(&str, &str); 6] =
         [("'", "'"), ("\"", "\""), ("`", "`"), ("/*", "*/"), ("--", "\n"), ("$$", "$$")];
     if let Some((open, close)) = CLOSED.into_iter().find(|(open, _)| rest.starts_with(open)) {
         return match rest[open.len()..].find(close) {
             Some(length) => Ok(Some(open.len() + length + close.len())),
             None if open == "--" => Ok(Some(rest.len())),
-            None => Err(Wrong::new(open, format!("what {open} opens is not closed"))),
+            None => Err(TokenError::new(open, format!("what {open} opens is not closed"))),
         };
     }
     // $tag$ ... $tag$ of Postgres.
@@ -140,7 +147,7 @@ fn quoted(rest: &str) -> Result<Option<usize>, Wrong> {
     let (open, behind) = rest.split_at(tag.len() + 2);
     match behind.find(open) {
         Some(length) => Ok(Some(open.len() + length + open.len())),
-        None => Err(Wrong::new(open, format!("what {open} opens is not closed"))),
+        None => Err(TokenError::new(open, format!("what {open} opens is not closed"))),
     }
 }
 
@@ -148,31 +155,35 @@ fn quoted(rest: &str) -> Result<Option<usize>, Wrong> {
 mod tests {
     use super::*;
 
-    fn said(sql: &str) -> String {
-        let piece = |gap: &Gap<'_>| match gap {
-            Gap::Text(text) => (*text).to_owned(),
-            Gap::Value(name) => format!("<{name}>"),
-            Gap::Brace(name) => format!("<<{name}>>"),
+    fn formatted(sql: &str) -> String {
+        let piece = |token: &Token<'_>| match token {
+            Token::Text(text) => (*text).to_owned(),
+            Token::Value(name) => format!("<{name}>"),
+            Token::Brace(name) => format!("<<{name}>>"),
         };
-        gaps(sql).expect("right SQL").iter().map(piece).collect()
+        tokenize(sql).expect("right SQL").iter().map(piece).collect()
     }
 
     fn refused(sql: &str) -> String {
-        gaps(sql).unwrap_err().why
+        tokenize(sql).unwrap_err().why
     }
 
     #[test]
-    fn values_and_names_are_gaps() {
+    fn values_and_names_are_tokens() {
         assert_eq!(
-            said("SELECT c FROM {table} WHERE id=:id;"),
+            formatted("SELECT c FROM {table} WHERE id=:id;"),
             "SELECT c FROM <<table>> WHERE id=<id>"
         );
-        assert_eq!(said("x BETWEEN :a AND :a+{range - 1}"), "x BETWEEN <a> AND <a>+<<range - 1>>");
-        assert_eq!(said("(:a,:b_2)"), "(<a>,<b_2>)");
+        assert_eq!(
+            formatted("x BETWEEN :a AND :a+{range - 1}"),
+            "x BETWEEN <a> AND <a>+<<range - \
+        1>>"
+        );
+        assert_eq!(formatted("(:a,:b_2)"), "(<a>,<b_2>)");
     }
 
     #[test]
-    fn quotes_comments_casts_and_slices_are_left_alone() {
+    fn quotes_comments_casts_and_slices_are_plain_text() {
         for sql in [
             "SELECT ':a {b} ;' || \":c\" || `:d`",
             "SELECT 'it''s :a', \"?\"",
@@ -183,20 +194,20 @@ mod tests {
             "SELECT 1 -- :a ; {b",
             "SELECT a$1 FROM t1",
         ] {
-            assert_eq!(said(sql), sql);
+            assert_eq!(formatted(sql), sql);
         }
-        assert_eq!(said("SELECT 1 -- :a\n, :b"), "SELECT 1 -- :a\n, <b>");
-        assert_eq!(said("SELECT :a::int"), "SELECT <a>::int");
+        assert_eq!(formatted("SELECT 1 -- :a\n, :b"), "SELECT 1 -- :a\n, <b>");
+        assert_eq!(formatted("SELECT :a::int"), "SELECT <a>::int");
     }
 
     #[test]
-    fn layout_is_left_out_and_quoted_text_is_not() {
+    fn white_space_is_collapsed_outside_quotes() {
         let text = "\n  SELECT  '  a\n b' -- why\n\t, /*+ hint  */ b ";
         assert_eq!(collapsed(text), " SELECT '  a\n b' , /*+ hint  */ b ");
     }
 
     #[test]
-    fn what_is_not_closed_or_not_ours_is_refused() {
+    fn unclosed_text_and_server_placeholders_are_rejected() {
         assert_eq!(refused(" ; "), "the statement is empty");
         assert_eq!(refused("SELECT 'a"), "what ' opens is not closed");
         assert_eq!(refused("SELECT {table"), "a brace is not closed");
