@@ -1,4 +1,4 @@
-//! What the crew promises of an open loop, with real threads: every arrival is accounted for.
+//! Open-loop tests with real threads: every arrival is accounted for.
 
 use std::panic::resume_unwind;
 
@@ -12,8 +12,8 @@ use crate::testing::{Plain, Scripted, constant, group, step};
 use crate::traits::Clock;
 
 #[test]
-fn a_stop_is_heeded_by_clients_that_wait_and_their_arrivals_are_accounted_for() {
-    // Goal: whoever waits for an arrival hears a halt, and what it had taken is not forgotten.
+fn a_stop_ends_waits_for_arrivals_and_the_arrivals_are_counted() {
+    // Goal: a halt ends a client's wait for an arrival, and the arrival it had taken is counted.
     // Method: arrivals 20 s apart; the first is served at once, then the stop is set.
     for pacing in [Pacing::Spin, Pacing::Hybrid] {
         let engine = Scripted::new(|_, _: &Op<'_>| DONE);
@@ -61,7 +61,7 @@ fn an_operation_that_panicked_is_an_arrival_not_served() {
 }
 
 #[test]
-fn a_group_ends_after_as_many_arrivals_as_asked_for_whoever_served_them() {
+fn a_group_ends_after_the_requested_number_of_arrivals() {
     // One client is slow, and does fewer than its half.
     let clock = SteadyClock::kernel();
     let engine = Scripted::new(|number, _: &Op<'_>| {

@@ -1,27 +1,27 @@
-//! Puts the clients' parts together into intervals, and the intervals into the step's totals.
+//! Merges the clients' parts into intervals, and intervals into the step's totals.
 
 use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
 use model::{Nanos, Readings};
 
-use super::evidence::Cut;
+use super::accounts::IntervalUsage;
 use super::step::Interval;
 use crate::handoff::Delivery;
 use crate::tally::{ClientTally, GroupTally, absorb, absorb_lags, empty_histogram, merge, reset};
 use crate::timeline::Timeline;
 use crate::usage;
 
-/// Closed intervals that are held for a client that has not delivered, stuck in one operation.
+/// Closed intervals that wait for a client that is stuck in one operation.
 ///
 /// A limit on memory. What a client did before an operation of more than this many intervals is
 /// counted in a later interval than it was done in; it is never lost.
 const HELD_MAX: usize = 4;
 
-/// Intervals in the making. Knows no thread and no clock: it is told everything.
+/// Intervals being merged; without threads or a clock of its own.
 pub(super) struct Collector {
     timeline: Timeline,
-    /// Position of the first writer among the crew.
+    /// Position of the first writer in the client pool.
     measured_clients: usize,
     /// By client: the first interval of which more may come.
     next: Vec<u64>,
@@ -99,18 +99,17 @@ impl Collector {
         self.next[client] = u64::MAX;
     }
 
-    /// Closes interval `index`, of which `cut` is known beside its operations.
-    pub(super) fn close(&mut self, index: u64, cut: &Cut) {
+    /// Closes interval `index` with its usage and arrivals.
+    pub(super) fn close(&mut self, index: u64, usage: &IntervalUsage) {
         let held = self.held(index);
         held.is_closed = true;
-        cut.add_to(&mut held.interval);
+        usage.add_to(&mut held.interval);
     }
 
-    /// Ends the measured span: no interval begins any more, and the last one is cut to length.
+    /// Ends the measured span: no interval begins any more, and the last one gets its length.
     ///
-    /// Intervals that were begun later hold nothing of the measured clients; what they hold of
-    /// the writers goes to the last one.
-    pub(super) fn finish(&mut self, end: Nanos, cut: &Cut) {
+    /// Later intervals hold nothing of the measured clients; their writers' part goes to the last one.
+    pub(super) fn finish(&mut self, end: Nanos, usage: &IntervalUsage) {
         let last = self.timeline.index_at(end, 0).max(self.first);
         self.last = Some(last);
         self.held(last);
@@ -122,7 +121,7 @@ impl Collector {
             add_lags(&mut interval.start_lag, &later.interval.start_lag);
             usage::merge(&mut interval.readings, &later.interval.readings);
         }
-        self.close(last, cut);
+        self.close(last, usage);
         let start = self.timeline.start_of(last);
         self.held(last).interval.length = end.since(start);
         for held in &mut self.held {
@@ -130,11 +129,10 @@ impl Collector {
         }
     }
 
-    /// Emits what is complete, oldest first: each interval of which nothing more can come, and
-    /// those that may be held no longer.
+    /// Emits complete intervals, oldest first, and those beyond the limit of held ones.
     pub(super) fn emit(&mut self, emit: &mut dyn FnMut(&Interval)) {
         while self.held.front().is_some_and(|held| held.is_closed) {
-            // The last one is where whatever comes late belongs: it waits until all have ended.
+            // Late parts belong to the last one: it waits until all clients have ended.
             let is_last = self.last == Some(self.first);
             let wanted = if is_last { u64::MAX } else { self.first + 1 };
             let is_complete = self.next.iter().all(|next| *next >= wanted);
@@ -234,15 +232,15 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_waits_for_everybody_and_then_comes_once() {
+    fn an_interval_waits_for_all_clients_and_is_emitted_once() {
         let mut collector = collector();
         for client in 0..=CLIENTS {
             assert!(emitted(&mut collector).is_empty());
             collector.deliver(part(client, 0, 1, 5));
         }
-        // Everybody is through, but its end has not been seen yet.
+        // All clients have delivered, but the interval is still open.
         assert!(emitted(&mut collector).is_empty());
-        collector.close(0, &Cut::default());
+        collector.close(0, &IntervalUsage::default());
         let all = emitted(&mut collector);
         assert_eq!((done(&all[0].clients), done(&all[0].writers)), (10, 5));
         assert!(all[0].is_warmup && emitted(&mut collector).is_empty());
@@ -258,7 +256,7 @@ mod tests {
             if index < WARMUP {
                 collector.deliver(part(1, index, index + 1, 1));
             }
-            collector.close(index, &Cut::default());
+            collector.close(index, &IntervalUsage::default());
             emitted(&mut collector);
         }
         let held = u64::try_from(HELD_MAX).unwrap();
@@ -274,11 +272,11 @@ mod tests {
     fn a_late_part_of_the_warmup_is_never_measured() {
         let mut collector = collector();
         for index in 0..10 {
-            collector.close(index, &Cut::default());
+            collector.close(index, &IntervalUsage::default());
         }
         emitted(&mut collector);
         collector.deliver(part(0, 1, 10, 1_000));
-        collector.finish(Nanos::from_millis(10_500), &Cut::default());
+        collector.finish(Nanos::from_millis(10_500), &IntervalUsage::default());
         for client in 0..=CLIENTS {
             collector.deliver(part(client, 10, u64::MAX, 1));
         }
@@ -288,7 +286,7 @@ mod tests {
         assert_eq!((done(&totals.clients), done(&totals.writers)), (2, 1));
     }
 
-    /// Emits, and keeps of each interval what the property below needs.
+    /// Emits, and collects start, length and counts of each interval.
     fn emit_to(all: &mut Vec<(Nanos, Nanos, u64, u64)>, collector: &mut Collector) {
         collector.emit(&mut |interval| {
             let (clients, writers) = (done(&interval.clients), done(&interval.writers));
@@ -303,24 +301,24 @@ mod tests {
             moves in prop::collection::vec((0usize..5, 1u64..4, 0u64..4), 0..60),
         ) {
             // Goal: each part lands in exactly one emitted interval.
-            // Method: clients cut and the coordinator closes and emits in any order; clients may
-            // lag or jump; at last everybody delivers a rest.
+            // Method: clients deliver and the coordinator closes and emits in any order; clients may
+            // lag or skip; at last all deliver a rest.
             let mut collector = collector();
             for index in 0..WARMUP {
-                collector.close(index, &Cut::default());
+                collector.close(index, &IntervalUsage::default());
             }
             let (mut at, mut open) = ([WARMUP; CLIENTS + 1], WARMUP);
             let (mut clients, mut writers, mut all) = (0, 0, Vec::new());
             let mut count = |client, operations| {
                 if client < CLIENTS { clients += operations } else { writers += operations }
             };
-            for (who, ahead, operations) in moves {
+            for (who, intervals, operations) in moves {
                 if who <= CLIENTS {
-                    collector.deliver(part(who, at[who], at[who] + ahead, operations));
-                    at[who] += ahead;
+                    collector.deliver(part(who, at[who], at[who] + intervals, operations));
+                    at[who] += intervals;
                     count(who, operations);
                 } else {
-                    collector.close(open, &Cut::default());
+                    collector.close(open, &IntervalUsage::default());
                     open += 1;
                     emit_to(&mut all, &mut collector);
                 }
@@ -329,7 +327,7 @@ mod tests {
             collector.deliver(part(0, at[0], u64::MAX, 1));
             collector.deliver(part(1, at[1], u64::MAX, 1));
             let end = Nanos::from_millis(end * 1000 + 300);
-            collector.finish(end, &Cut::default());
+            collector.finish(end, &IntervalUsage::default());
             emit_to(&mut all, &mut collector);
             collector.deliver(part(CLIENTS, at[CLIENTS], u64::MAX, 1));
             emit_to(&mut all, &mut collector);

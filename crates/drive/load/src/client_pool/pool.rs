@@ -1,34 +1,34 @@
-//! Runs a step: seats everybody, and lets the coordinator conduct.
+//! Runs a step: starts the client threads and the coordinator.
 
 use engine::Engine;
 use model::{Load, Nanos, Pace, Pacing, StopRule};
 use workload::random::Stream;
 
-use super::conduct::{Conductor, Span};
-use super::gate::Gate;
-use super::pace::Room;
-use super::seat::Seat;
+use super::barrier::StartBarrier;
+use super::client_slot::ClientSlot;
+use super::coordinator::{Coordinator, Span};
+use super::pacing::PacingInputs;
 use super::step::{Event, GroupRun, StepEnd, StepRun, StepTotals};
 use crate::client::{Drive, Role, Waiting};
 use crate::error::LoadError;
-use crate::handoff::{Outlet, connect};
+use crate::handoff::{ClientSender, connect};
 use crate::schedule::SharedArrivals;
-use crate::stop::{Halt, Pulse};
+use crate::stop::{Halt, Heartbeat};
 use crate::sync::{JoinHandle, spawn_scoped, thread};
 use crate::tally::ClientTally;
 use crate::timeline::Timeline;
 use crate::traits::Clock;
 
-/// Purpose of the random words that decide the writers' arrivals.
+/// Branch of the random stream that decides the writers' arrivals.
 const WRITERS: u64 = 1;
 
-/// What coordinator and clients share: each part is written by one side only.
-pub(super) struct Team {
+/// State shared by coordinator and clients; each part has one writer.
+pub(super) struct ClientPool {
     pub(super) clients: usize,
     pub(super) writers: usize,
-    pub(super) gate: Gate,
-    /// By position among the crew, clients before writers.
-    pub(super) pulses: Vec<Pulse>,
+    pub(super) barrier: StartBarrier,
+    /// By position in the client pool, clients before writers.
+    pub(super) heartbeats: Vec<Heartbeat>,
     /// The measured clients' arrivals; `None` in a closed loop.
     pub(super) client_arrivals: Option<SharedArrivals>,
     writer_arrivals: Option<SharedArrivals>,
@@ -38,12 +38,12 @@ pub(super) struct Team {
     writer_halt: Halt,
 }
 
-impl Team {
+impl ClientPool {
     fn new(step: &StepRun<'_>, margin: Nanos) -> Self {
         let (clients, writers) = (step.clients.generators.len(), step.writers.generators.len());
         let pace = match &step.clients.load {
             Load::Open(open) => {
-                let pacing = Room::here(clients, margin).pacing(open);
+                let pacing = PacingInputs::here(clients, margin).pacing(open);
                 Some(Pace { pacing, ..open.pace })
             }
             Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients => None,
@@ -51,8 +51,8 @@ impl Team {
         Self {
             clients,
             writers,
-            gate: Gate::default(),
-            pulses: (0..clients + writers).map(|_| Pulse::default()).collect(),
+            barrier: StartBarrier::default(),
+            heartbeats: (0..clients + writers).map(|_| Heartbeat::default()).collect(),
             client_arrivals: client_arrivals(step),
             writer_arrivals: writer_arrivals(step),
             pace,
@@ -61,7 +61,7 @@ impl Team {
         }
     }
 
-    /// Returns what a crew member is called in messages, from its position among the crew.
+    /// Returns a client's name in messages, from its position in the pool.
     pub(super) fn name(&self, index: usize) -> String {
         match index.checked_sub(self.clients) {
             None => format!("client {index}"),
@@ -84,19 +84,19 @@ impl Team {
         }
     }
 
-    /// Tells the measured clients to end; the writers follow when they have.
+    /// Halts the measured clients; the writers follow when they have ended.
     pub(super) fn halt_clients(&self) {
         self.client_halt.halt();
     }
 
-    /// Tells everybody to end.
+    /// Halts all clients and writers.
     pub(super) fn halt_all(&self) {
         self.client_halt.halt();
         self.writer_halt.halt();
     }
 }
 
-/// Returns what the measured clients share in an open loop.
+/// Returns the arrivals that the measured clients share in an open loop.
 fn client_arrivals(step: &StepRun<'_>) -> Option<SharedArrivals> {
     let Load::Open(open) = &step.clients.load else { return None };
     let (limit, deadline) = match step.stop {
@@ -107,7 +107,7 @@ fn client_arrivals(step: &StepRun<'_>) -> Option<SharedArrivals> {
     Some(SharedArrivals::counted(open, step.arrival_seed, timeline, limit))
 }
 
-/// Returns what the background writers share in an open loop: they have no end of their own.
+/// Returns the writers' shared arrivals in an open loop: they have no end of their own.
 fn writer_arrivals(step: &StepRun<'_>) -> Option<SharedArrivals> {
     let Load::Open(open) = &step.writers.load else { return None };
     let seed = Stream::fixed(step.arrival_seed).branch(WRITERS).word(0);
@@ -120,23 +120,23 @@ const fn timeline(step: &StepRun<'_>) -> Timeline {
     Timeline { start, measured_from, interval, deadline: None }
 }
 
-/// Sends everybody home when the coordinator leaves, even by a panic.
-struct Leash<'r>(&'r Team);
+/// Stops all clients when the coordinator exits or panics.
+struct StopOnDrop<'r>(&'r ClientPool);
 
-impl Drop for Leash<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.gate.cancel();
+        self.0.barrier.cancel();
         self.0.halt_all();
     }
 }
 
-/// Runs one step; `on_event` is called on this thread, while the clients run on theirs.
+/// Runs one step; `on_event` is called on the caller's thread.
 ///
 /// A callback that takes longer than two intervals makes intervals coarser, and loses nothing.
 ///
 /// # Errors
-/// When the step cannot be begun. What goes wrong after the start is in [`StepTotals::end`], with
-/// what was measured until then.
+/// When the step cannot begin. Failures after the start are in [`StepTotals::end`], with the
+/// measurements until then.
 ///
 /// # Panics
 /// When `on_event` does; the clients are stopped first.
@@ -146,11 +146,11 @@ pub fn run_step<C: Clock>(
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<StepTotals, LoadError> {
     step.validate()?;
-    let team = &Team::new(step, clock.margin());
-    let (inlet, kits) = connect(team.clients + team.writers, |index| {
-        let group = if index < team.clients { &step.clients } else { &step.writers };
+    let pool = &ClientPool::new(step, clock.margin());
+    let (inbox, buffers) = connect(pool.clients + pool.writers, |index| {
+        let group = if index < pool.clients { &step.clients } else { &step.writers };
         let tally = ClientTally::new(group.kinds.iter().copied());
-        if index < team.clients && team.pace.is_some() { tally.with_lags() } else { tally }
+        if index < pool.clients && pool.pace.is_some() { tally.with_lags() } else { tally }
     });
     let span = Span {
         stop: step.stop,
@@ -160,20 +160,20 @@ pub fn run_step<C: Clock>(
         stop_flag: step.stop_flag.clone(),
     };
     let (engine, stop, is_checking) = (step.engine, step.stop, step.is_checking);
-    let call = Call { clock, team, engine, stop, is_checking };
+    let call = Call { clock, pool, engine, stop, is_checking };
     let groups = [(&mut step.clients, Role::Measured), (&mut step.writers, Role::Background)];
     thread::scope(|scope| {
-        let leash = Leash(team);
-        let mut seated = Seated { kits: kits.into_iter(), handles: Vec::new() };
+        let stop_on_drop = StopOnDrop(pool);
+        let mut started = StartedClients { buffers: buffers.into_iter(), handles: Vec::new() };
         for (group, role) in groups {
-            seated.seat_group(scope, &call, group, role)?;
+            started.start_group(scope, &call, group, role)?;
         }
-        let mut totals = Conductor::begin(clock, team, inlet, span, on_event)?.conduct();
-        drop(leash);
-        for (index, handle) in seated.handles.into_iter().enumerate() {
-            let words = handle.join().unwrap_or_else(|_| Some("panicked".to_owned()));
-            if let (Some(words), StepEnd::Finished | StepEnd::Stopped) = (words, &totals.end) {
-                let reason = format!("{}: {words}, after its last operation", team.name(index));
+        let mut totals = Coordinator::begin(clock, pool, inbox, span, on_event)?.run();
+        drop(stop_on_drop);
+        for (index, handle) in started.handles.into_iter().enumerate() {
+            let failure = handle.join().unwrap_or_else(|_| Some("panicked".to_owned()));
+            if let (Some(failure), StepEnd::Finished | StepEnd::Stopped) = (failure, &totals.end) {
+                let reason = format!("{}: {failure}, after its last operation", pool.name(index));
                 totals.end = StepEnd::Failed { reason };
             }
         }
@@ -181,24 +181,24 @@ pub fn run_step<C: Clock>(
     })
 }
 
-/// What is the same for everybody.
+/// Parameters that all clients share.
 struct Call<'env, C> {
     clock: &'env C,
-    team: &'env Team,
+    pool: &'env ClientPool,
     engine: &'env dyn Engine,
     stop: StopRule,
     is_checking: bool,
 }
 
-/// The threads started so far, and the kits of those that are not.
-struct Seated<'scope> {
-    kits: std::vec::IntoIter<(Outlet, Box<ClientTally>)>,
+/// The threads started so far, and the buffers of the others.
+struct StartedClients<'scope> {
+    buffers: std::vec::IntoIter<(ClientSender, Box<ClientTally>)>,
     handles: Vec<JoinHandle<'scope, Option<String>>>,
 }
 
-impl<'scope> Seated<'scope> {
+impl<'scope> StartedClients<'scope> {
     /// Starts one thread per generator of the group.
-    fn seat_group<'env: 'scope, C: Clock>(
+    fn start_group<'env: 'scope, C: Clock>(
         &mut self,
         scope: &'scope thread::Scope<'scope, 'env>,
         call: &Call<'env, C>,
@@ -206,7 +206,7 @@ impl<'scope> Seated<'scope> {
         role: Role,
     ) -> Result<(), LoadError> {
         let size = group.generators.len() as u64;
-        let (halt, arrivals, waiting) = call.team.of(role);
+        let (halt, arrivals, waiting) = call.pool.of(role);
         let depth = if let Load::Pipelined(depth) = group.load { depth } else { 1 };
         for (position, generator) in (0..).zip(&mut group.generators) {
             let index = self.handles.len();
@@ -215,7 +215,7 @@ impl<'scope> Seated<'scope> {
                 Some(_) => u64::MAX,
                 None => limit(call.stop, role, position, size),
             };
-            let seat = Seat {
+            let client_slot = ClientSlot {
                 index,
                 arrivals,
                 drive: Drive {
@@ -229,12 +229,12 @@ impl<'scope> Seated<'scope> {
                 },
                 engine: call.engine,
                 generator: &mut **generator,
-                gate: &call.team.gate,
-                pulse: &call.team.pulses[index],
-                kit: self.kits.next().expect("a kit was made for each generator"),
+                barrier: &call.pool.barrier,
+                heartbeat: &call.pool.heartbeats[index],
+                buffers: self.buffers.next().expect("each generator has its buffers"),
             };
-            let who = call.team.name(index);
-            match spawn_scoped(scope, &who, move || seat.occupy()) {
+            let who = call.pool.name(index);
+            match spawn_scoped(scope, &who, move || client_slot.run()) {
                 Ok(handle) => self.handles.push(handle),
                 Err(source) => return Err(LoadError::Thread { who, source }),
             }
@@ -247,7 +247,7 @@ impl<'scope> Seated<'scope> {
 const fn limit(stop: StopRule, role: Role, position: u64, size: u64) -> u64 {
     match (stop, role) {
         (StopRule::Operations(total), Role::Measured) => {
-            cut(total, position + 1, size) - cut(total, position, size)
+            first_share(total, position + 1, size) - first_share(total, position, size)
         }
         (StopRule::Duration(_), Role::Measured) | (_, Role::Background) => u64::MAX,
     }
@@ -255,7 +255,7 @@ const fn limit(stop: StopRule, role: Role, position: u64, size: u64) -> u64 {
 
 /// Returns how many of `total` fall to the first `clients` of `size`, as workloads divide them.
 #[expect(clippy::cast_possible_truncation, reason = "a part of a u64 fits a u64")]
-const fn cut(total: u64, clients: u64, size: u64) -> u64 {
+const fn first_share(total: u64, clients: u64, size: u64) -> u64 {
     (total as u128 * clients as u128 / size as u128) as u64
 }
 

@@ -1,7 +1,8 @@
-//! The crew's threads in many orders, by shuttle: `cargo test -p load --features model-check`.
+//! Model checks of the client pool: many thread orders, by shuttle.
 //!
-//! Time is a clock that ticks whenever anybody reads it, so intervals, stops and ends fall at
-//! other places in every order tried. A failure prints the order as a seed to replay.
+//! Run by `cargo test -p load --features model-check`. The clock ticks with every reading, so
+//! intervals, stops and ends fall at other places in every order tried. A failure prints the order
+//! as a seed to replay.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -17,7 +18,7 @@ use crate::testing::{Plain, Scripted, constant, group, step};
 /// Orders tried per test: a second or two each in a debug build.
 const ORDERS: usize = 100;
 
-/// A quarter of the shortest interval: a client cuts every other operation.
+/// A quarter of the shortest interval: a client delivers every other operation.
 fn clock() -> ManualClock {
     ManualClock::ticking(Nanos(1), Nanos(250_000))
 }
@@ -26,7 +27,7 @@ fn done(group: &GroupTally) -> u64 {
     group.values().map(|tally| tally.counts.done).sum()
 }
 
-/// What the engine executed, and what the crew says of it.
+/// Operations the engine executed, and those the client pool reports.
 struct Account {
     executed: u64,
     in_intervals: u64,
@@ -62,7 +63,7 @@ fn account_of(
     let clock = clock();
     let totals = thread::scope(|scope| {
         scope.spawn(|| {
-            // Somebody else's thread: the one that hears the parent process.
+            // Stands for the thread that reads the parent process's messages.
             for _ in 0..stop_at {
                 thread::yield_now();
             }
@@ -111,7 +112,7 @@ fn the_hand_off_loses_nothing_in_any_order() {
 }
 
 #[test]
-fn a_deadline_ends_everybody_in_any_order() {
+fn a_deadline_ends_all_clients_in_any_order() {
     shuttle::check_random(
         || {
             let account = account(StopRule::Duration(Nanos::from_millis(8)), |_| {}, 0);
@@ -124,7 +125,7 @@ fn a_deadline_ends_everybody_in_any_order() {
 }
 
 #[test]
-fn a_stop_is_heeded_in_any_order() {
+fn a_stop_ends_the_step_in_any_order() {
     shuttle::check_random(
         || {
             let account = account(StopRule::Duration(Nanos::from_secs(1)), |_| {}, 20);
@@ -140,7 +141,7 @@ fn a_stop_is_heeded_in_any_order() {
 }
 
 #[test]
-fn a_panic_ends_everybody_and_keeps_the_counts_in_any_order() {
+fn a_panic_ends_all_clients_and_preserves_the_counts_in_any_order() {
     shuttle::check_random(
         || {
             let boom = |number| {
@@ -170,7 +171,7 @@ fn assert_all_accounted_for(account: &Account) {
 
 #[test]
 fn no_arrival_is_lost_or_served_twice_in_any_order() {
-    // Goal: sharing arrivals keeps the account right whoever is stopped where.
+    // Goal: counts of shared arrivals are exact wherever clients are stopped.
     // Method: two clients share a rate above and one below what they can serve on a clock that
     // ticks with every reading; they end at a deadline.
     shuttle::check_random(
@@ -187,7 +188,7 @@ fn no_arrival_is_lost_or_served_twice_in_any_order() {
 }
 
 #[test]
-fn a_group_serves_as_many_arrivals_as_asked_for_in_any_order() {
+fn a_group_serves_the_requested_number_of_arrivals_in_any_order() {
     shuttle::check_random(
         || {
             let account = account_of(constant(3000.0), StopRule::Operations(9), |_| {}, 0);

@@ -1,4 +1,4 @@
-//! How the measured clients wait: as asked for, or chosen from the gap and the free CPUs.
+//! Choice of pacing: spin or sleep, from arrival gaps and free CPUs.
 
 use std::thread::available_parallelism;
 
@@ -7,9 +7,9 @@ use model::{Nanos, OpenLoad, Pacing};
 /// CPUs that spinning clients leave alone: one for the engine's own threads and the harness.
 const SPARE_CPUS: usize = 1;
 
-/// What the choice depends on.
+/// Inputs of the choice.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct PacingInputs {
     /// Clients of the group.
     pub(super) clients: usize,
     /// CPUs this process may use, a control group's cap included.
@@ -18,10 +18,10 @@ pub(super) struct Room {
     pub(super) margin: Nanos,
 }
 
-impl Room {
-    /// Returns the room on this host for `clients` clients.
+impl PacingInputs {
+    /// Returns the inputs on this host for `clients` clients.
     pub(super) fn here(clients: usize, margin: Nanos) -> Self {
-        // Where the system does not tell there is no room to spin.
+        // Where the system does not report the CPUs, no client spins.
         Self { clients, cpus: available_parallelism().map_or(1, usize::from), margin }
     }
 
@@ -47,22 +47,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_spin_where_nobody_else_needs_the_cpu() {
+    fn clients_spin_where_a_cpu_is_free() {
         let load = |ops_per_s, pacing| OpenLoad {
             rate: Rate::constant(ops_per_s),
             pace: Pace { arrivals: Arrivals::Poisson, pacing },
         };
         let chosen = |clients, cpus, ops_per_s| {
-            let room = Room { clients, cpus, margin: Nanos(50_000) };
+            let room = PacingInputs { clients, cpus, margin: Nanos(50_000) };
             room.pacing(&load(ops_per_s, Pacing::Auto))
         };
         assert_eq!(chosen(1, 2, 1000.0), Pacing::Spin);
         assert_eq!(chosen(2, 2, 1000.0), Pacing::Hybrid);
         // A gap of 20 us per client: no sleep is that short.
         assert_eq!(chosen(2, 2, 100_000.0), Pacing::Spin);
-        let room = Room { clients: 4, cpus: 1, margin: Nanos(50_000) };
+        let room = PacingInputs { clients: 4, cpus: 1, margin: Nanos(50_000) };
         assert_eq!(room.pacing(&load(1000.0, Pacing::Spin)), Pacing::Spin);
         assert_eq!(room.pacing(&load(1e6, Pacing::Hybrid)), Pacing::Hybrid);
-        assert!(Room::here(1, Nanos(0)).cpus >= 1);
+        assert!(PacingInputs::here(1, Nanos(0)).cpus >= 1);
     }
 }

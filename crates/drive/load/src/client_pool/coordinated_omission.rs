@@ -1,4 +1,4 @@
-//! Methodology as code: what closed and open loop see of a stall, and that a rate is met.
+//! Tests of coordinated omission: stalls and overload in closed and open loops.
 
 use std::sync::{Condvar, Mutex};
 
@@ -38,9 +38,9 @@ fn is(found_ns: u64, scripted_ns: u64) -> bool {
 }
 
 #[test]
-fn open_loop_sees_a_stall() {
-    // Goal: a stall of 1 s at 10 k/s is in the response times of all who were due meanwhile.
-    // Method: the 10,000 late operations, and those due while the backlog of them is worked off
+fn stall_is_charged_to_every_late_arrival_of_an_open_loop() {
+    // Goal: a stall of 1 s at 10 k/s is in the response times of all arrivals due meanwhile.
+    // Method: the 10,000 late operations, and those due while their backlog is worked off
     // (half as fast again as they come), are a fifth of all 100,000.
     for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
         let totals = simulate(open(10_000.0, arrivals), Nanos::SECOND);
@@ -63,7 +63,7 @@ fn open_loop_sees_a_stall() {
 }
 
 #[test]
-fn closed_loop_misses_all_but_one_operation_of_a_stall() {
+fn stall_is_one_slow_operation_of_a_closed_loop() {
     let closed = summary(&simulate(Load::Closed, Nanos::SECOND));
     assert_eq!(closed.counts.done, 180_001);
     assert_eq!(closed.response, closed.service);
@@ -72,7 +72,7 @@ fn closed_loop_misses_all_but_one_operation_of_a_stall() {
 }
 
 #[test]
-fn an_offered_rate_is_met_or_the_response_time_says_so() {
+fn an_offered_rate_below_the_capacity_is_met() {
     for ops_per_s in [1.0, 333.3, 12_345.6] {
         let met = summary(&simulate(constant(ops_per_s), Nanos(50_000)));
         #[expect(clippy::cast_precision_loss, reason = "a small count")]
@@ -83,8 +83,8 @@ fn an_offered_rate_is_met_or_the_response_time_says_so() {
 }
 
 #[test]
-fn an_overload_shows_with_every_arrival_that_nobody_served() {
-    // 30 k/s are asked of an engine that can do 20 k/s: it does what it can, ever later.
+fn an_overload_counts_every_unserved_arrival_as_censored() {
+    // 30 k/s are offered to an engine that can do 20 k/s: each operation starts later.
     let totals = simulate(constant(30_000.0), Nanos(50_000));
     let (tally, arrivals) = (&totals.clients[&OpKind::Get], totals.arrivals.as_ref().unwrap());
     assert_eq!((tally.counts.done, arrivals.offered), (200_000, 300_000));
@@ -115,7 +115,7 @@ fn an_engine_that_answers_nothing_leaves_all_arrivals_censored() {
 }
 
 #[test]
-fn one_slow_operation_holds_back_nobody_else_s() {
+fn one_slow_operation_delays_no_other_client() {
     // Goal: each arrival is served by the first client that is free.
     // Method: two clients on a simulated clock; the first operation does not end before all
     // others have, a second of arrivals later.
@@ -140,7 +140,7 @@ fn one_slow_operation_holds_back_nobody_else_s() {
     let (found, arrivals) = (summary(&totals), totals.arrivals.unwrap());
     assert_eq!((found.counts.done, arrivals.offered, arrivals.censored.len()), (ALL, ALL, 0));
     assert!(found.response.max_ns > 990_000_000, "{found:?}");
-    // A gap is 200 us, and a waiting client moves the clock by as much: nobody else was late.
+    // A gap is 200 us, and a waiting client moves the clock by as much: no other arrival was late.
     assert!(found.response.p999_ns <= 251_000, "{found:?}");
     assert!(arrivals.start_lag.max() <= 201_000, "{:?}", arrivals.start_lag.max());
 }
@@ -148,13 +148,13 @@ fn one_slow_operation_holds_back_nobody_else_s() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
-    fn one_client_is_the_queue_it_should_be(
+    fn one_client_is_a_single_server_queue(
         ops_per_s in 200f64..60_000.0,
         is_constant in any::<bool>(),
         seed in any::<u64>(),
         longest_ns in 1u64..2_000_000,
     ) {
-        // Goal: intended times do not depend on the engine, and every time kept is the right one.
+        // Goal: intended times do not depend on the engine, and every recorded time is right.
         // Method: Lindley's recursion, start = max(due, end of the last), over the arrivals taken
         // from the process by itself and service times that vary, gives the same histograms.
         let span = Nanos::from_millis(300);
@@ -209,7 +209,7 @@ proptest! {
 }
 
 #[test]
-fn on_the_real_clock_open_loop_sees_a_stall_and_closed_loop_does_not() {
+fn on_the_real_clock_a_stall_is_charged_to_late_arrivals() {
     // Goal: as above, with real threads and waits.
     // Method: one operation sleeps for 400 ms of 800; half of what is due is late by up to that,
     // however busy the host is. In the closed loop it is one operation of all.
@@ -238,7 +238,7 @@ fn on_the_real_clock_open_loop_sees_a_stall_and_closed_loop_does_not() {
 
 #[test]
 fn on_the_real_clock_every_arrival_is_served_or_censored() {
-    // Goal: no operation due is forgotten, however busy the host is.
+    // Goal: no arrival is lost, however busy the host is.
     // Method: two clients share 20 k/s for half a second, with and without a warm-up.
     let clock = SteadyClock::calibrate();
     for (warmup, pacing) in [(0, Pacing::Spin), (100, Pacing::Hybrid)] {

@@ -1,4 +1,4 @@
-//! What the crew promises, with real threads.
+//! Tests of the client pool with real threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -49,7 +49,7 @@ fn done_in(interval: &Interval, kind: OpKind) -> u64 {
 fn every_operation_is_in_exactly_one_interval() {
     // Goal: nothing is lost or counted twice between clients, intervals and totals.
     // Method: the engine counts what it executed; two clients, a writer, and intervals so short
-    // that hand-offs come thick and fast, and late on a busy host.
+    // that hand-offs are frequent, and late on a busy host.
     let (reads, writes) = (AtomicU64::new(0), AtomicU64::new(0));
     let engine = Scripted::new(|_, op: &Op<'_>| {
         let count = if matches!(op, Op::Get { .. }) { &reads } else { &writes };
@@ -73,7 +73,7 @@ fn every_operation_is_in_exactly_one_interval() {
 }
 
 #[test]
-fn the_warmup_is_told_and_not_measured() {
+fn the_warmup_is_reported_and_not_measured() {
     let engine = Scripted::new(|_, _: &Op<'_>| DONE);
     let mut step = step(&engine, 1, millis(30));
     step.warmup = Nanos::from_millis(12);
@@ -97,7 +97,7 @@ fn nothing_starts_before_the_callback_for_it_returns() {
         DONE
     });
     let clock = SteadyClock::kernel();
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     let totals =
         run_step(
             &clock,
@@ -106,16 +106,16 @@ fn nothing_starts_before_the_callback_for_it_returns() {
                 Event::MeasuringBegins => {
                     clock.rest_until(clock.now().after(Nanos::from_millis(5)));
                     is_allowed.store(true, SeqCst);
-                    told.push("begins");
+                    events.push("begins");
                 }
-                Event::MeasuringEnds => told.push("ends"),
-                Event::Interval(_) => told.push("interval"),
+                Event::MeasuringEnds => events.push("ends"),
+                Event::Interval(_) => events.push("interval"),
                 Event::Heartbeat { .. } => {}
             },
         );
     let totals = totals.unwrap();
     assert_eq!((totals.end.clone(), gets(&totals).done), (StepEnd::Finished, 100));
-    assert_eq!(told, ["begins", "ends", "interval"]);
+    assert_eq!(events, ["begins", "ends", "interval"]);
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn a_stall_is_a_gap_in_the_intervals_and_the_longest_service_time() {
 
 #[test]
 fn a_stuck_client_shows_in_the_heartbeat() {
-    // Goal: the parent's watchdog can tell a stall from progress.
-    // Method: one client is stuck for 1.2 s after 10 operations; the counts told stand still.
+    // Goal: the parent's watchdog can distinguish a stall from progress.
+    // Method: one client is stuck for 1.3 s after 10 operations; the reported counts stand still.
     let clock = SteadyClock::kernel();
     let engine = Scripted::new(|number, _: &Op<'_>| {
         let span = if number == 10 { 1_300 } else { 20 };
@@ -176,7 +176,7 @@ fn a_writer_outlasts_the_clients_and_then_ends() {
 }
 
 #[test]
-fn a_fatal_error_ends_the_step_and_keeps_what_was_measured() {
+fn a_fatal_error_ends_the_step_and_preserves_the_measurements() {
     let engine = Scripted::new(|number, _: &Op<'_>| match number {
         5 => Err(EngineError::Fatal("disk full".to_owned())),
         3 => Err(EngineError::Conflict("busy".to_owned())),
@@ -217,7 +217,7 @@ fn a_wrong_answer_is_never_a_fast_operation() {
 }
 
 #[test]
-fn a_thousand_failures_in_a_row_are_borne_and_one_more_is_not() {
+fn a_client_gives_up_after_more_than_a_thousand_failures_in_a_row() {
     let failing = |from: u64, to: u64| {
         let engine = Scripted::new(move |number, _: &Op<'_>| match number {
             n if (from..to).contains(&n) => Err(EngineError::Timeout("locked".to_owned())),
@@ -225,15 +225,15 @@ fn a_thousand_failures_in_a_row_are_borne_and_one_more_is_not() {
         });
         run(&mut step(&engine, 1, StopRule::Operations(3_000))).0
     };
-    let borne = failing(10, 1_010);
-    assert_eq!((borne.end.clone(), gets(&borne).failed), (StepEnd::Finished, 1_000));
+    let tolerated = failing(10, 1_010);
+    assert_eq!((tolerated.end.clone(), gets(&tolerated).failed), (StepEnd::Finished, 1_000));
     let given_up = failing(10, 1_011);
     assert!(reason(&given_up).contains("1001 operations in a row failed, at last: timed out"));
     assert_eq!((gets(&given_up).done, gets(&given_up).failed), (10, 1_001));
 }
 
 #[test]
-fn a_panic_in_a_client_ends_the_step_with_its_words() {
+fn a_panic_in_a_client_ends_the_step_with_its_message() {
     let engine = Scripted::new(|number, _: &Op<'_>| {
         if number == 40 {
             resume_unwind(Box::new("boom"));
@@ -266,7 +266,7 @@ fn a_panic_in_the_callback_leaves_no_client_behind() {
 }
 
 #[test]
-fn a_stop_keeps_what_was_measured() {
+fn a_stop_preserves_the_measurements() {
     let engine = Scripted::new(|_, _: &Op<'_>| DONE);
     let mut step = step(&engine, 2, millis(60_000));
     step.interval = Nanos::from_millis(5);
@@ -281,13 +281,13 @@ fn a_stop_keeps_what_was_measured() {
     assert!(gets(&totals).done > 0 && totals.duration < Nanos::from_secs(5));
     // Set beforehand, nothing begins.
     assert!(matches!(
-        run_step(&clock, &mut step, &mut |_| panic!("nothing is to be told")),
+        run_step(&clock, &mut step, &mut |_| panic!("no event is expected")),
         Err(LoadError::Stopped)
     ));
 }
 
 #[test]
-fn a_refused_session_is_named_and_nobody_waits_for_ever() {
+fn a_refused_session_is_named_and_ends_the_step() {
     let mut engine = Scripted::new(|_, _: &Op<'_>| DONE);
     engine.is_refusing = true;
     let mut step = step(&engine, 3, millis(1_000));
@@ -308,7 +308,7 @@ fn clients_that_end_within_the_warmup_measured_nothing() {
 }
 
 #[test]
-fn a_step_that_makes_no_sense_is_refused() {
+fn an_invalid_step_is_rejected() {
     let engine = Scripted::new(|_, _: &Op<'_>| DONE);
     let refused = |change: &dyn Fn(&mut StepRun<'_>)| {
         let mut step = step(&engine, 1, StopRule::Operations(5));

@@ -1,4 +1,4 @@
-//! The coordinator's account of a group's arrivals: how many came due, and who still waits.
+//! Counts a group's arrivals: due, and not yet taken.
 
 use hdrhistogram::Histogram;
 use model::Nanos;
@@ -9,13 +9,13 @@ use crate::timeline::Timeline;
 
 /// Counts the arrivals of each interval, whether they were taken or not.
 ///
-/// Where clients keep up it costs nothing per arrival. Where they do not, it looks at each
-/// arrival that was due and not taken, once.
-pub(crate) struct Census<'r> {
+/// Where clients keep up it costs nothing per arrival. Where they do not, it visits each arrival
+/// that was due and not taken, once.
+pub(crate) struct ArrivalCounter<'r> {
     arrivals: &'r SharedArrivals,
-    /// As the arrivals have it: it begins at 0.
+    /// The timeline of the arrivals: it begins at 0.
     timeline: Timeline,
-    /// How far the arrivals not taken have been counted.
+    /// Position up to which the arrivals not taken have been counted.
     walked: Option<Box<Cursor>>,
     /// Arrivals due before the end of the interval closed last.
     counted: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Due {
     /// Arrivals due in it, relative to what was counted before: below 0 only where the last
     /// interval of a step turns out to be shorter than the grid.
     pub(crate) offered: i64,
-    /// Age of the oldest arrival that nobody had taken at its end.
+    /// Age of the oldest arrival that no client had taken at its end.
     pub(crate) backlog: Nanos,
 }
 
@@ -42,8 +42,8 @@ pub(crate) struct Unserved {
     pub(crate) ages: Histogram<u64>,
 }
 
-impl<'r> Census<'r> {
-    /// Returns a census of `arrivals`, which have the same timeline.
+impl<'r> ArrivalCounter<'r> {
+    /// Returns a counter of `arrivals`, which have the same timeline.
     pub(crate) const fn new(arrivals: &'r SharedArrivals, timeline: Timeline) -> Self {
         Self { arrivals, timeline, walked: None, counted: 0, before_measured: 0 }
     }
@@ -64,10 +64,10 @@ impl<'r> Census<'r> {
         Due { offered: self.count_to(counted), backlog: age(oldest, end) }
     }
 
-    /// Counts what is left when no client runs any more, at `end`.
+    /// Counts the rest when no client runs any more, at `end`.
     ///
-    /// `kept` are the arrivals that clients had taken and not served.
-    pub(crate) fn finish(&mut self, end: Nanos, kept: &[Nanos]) -> (Due, Unserved) {
+    /// `unserved_taken` are the arrivals that clients had taken and not served.
+    pub(crate) fn finish(&mut self, end: Nanos, unserved_taken: &[Nanos]) -> (Due, Unserved) {
         let measured_from = self.timeline.measured_from;
         let end = self.timeline.deadline.map_or(end, |deadline| deadline.min(end));
         let mut ages = empty_histogram();
@@ -81,7 +81,7 @@ impl<'r> Census<'r> {
         let mut oldest = cursor.due();
         // Those taken and not served may be due after the end; all others taken are not.
         let mut counted = cursor.number();
-        for due in kept {
+        for due in unserved_taken {
             counted -= u64::from(!is_behind(*due));
             oldest = Some(oldest.map_or(*due, |oldest| oldest.min(*due)));
         }
@@ -139,22 +139,22 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_nobody_takes_are_counted_with_their_ages() {
+    fn untaken_arrivals_are_counted_with_their_ages() {
         let load = load(1000.0, Arrivals::Constant);
         let arrivals = SharedArrivals::counted(&load, 1, timeline(), u64::MAX);
-        let mut census = Census::new(&arrivals, timeline());
+        let mut counter = ArrivalCounter::new(&arrivals, timeline());
         for taken in 0..1500 {
             assert_eq!(arrivals.take(), Some(Nanos::from_millis(taken)));
         }
-        assert_eq!(census.close(0), Due { offered: 1000, backlog: Nanos(0) });
-        assert_eq!(census.close(1), Due { offered: 500, backlog: Nanos(0) });
+        assert_eq!(counter.close(0), Due { offered: 1000, backlog: Nanos(0) });
+        assert_eq!(counter.close(1), Due { offered: 500, backlog: Nanos(0) });
         for second in 1..=3 {
             let backlog = Nanos::from_secs(second);
-            assert_eq!(census.close(1 + second), Due { offered: 1000, backlog });
+            assert_eq!(counter.close(1 + second), Due { offered: 1000, backlog });
         }
         // One client had taken the first of them, and it ends half a second later.
-        let kept = [arrivals.take().unwrap()];
-        let (due, unserved) = census.finish(Nanos::from_secs(5), &kept);
+        let unserved_taken = [arrivals.take().unwrap()];
+        let (due, unserved) = counter.finish(Nanos::from_secs(5), &unserved_taken);
         assert_eq!(due, Due { offered: 500, backlog: Nanos::from_millis(3500) });
         assert_eq!((unserved.offered, unserved.ages.len()), (3500, 3500));
         let crate_percentiles = crate::percentiles(&unserved.ages);
@@ -166,17 +166,17 @@ mod tests {
     fn a_span_that_ends_by_count_offers_no_more() {
         let timeline = Timeline { deadline: None, measured_from: Nanos(0), ..timeline() };
         let arrivals = SharedArrivals::counted(&load(10.0, Arrivals::Constant), 1, timeline, 25);
-        let mut census = Census::new(&arrivals, timeline);
-        assert_eq!(census.close(0).offered, 10);
+        let mut counter = ArrivalCounter::new(&arrivals, timeline);
+        assert_eq!(counter.close(0).offered, 10);
         assert_eq!((0..40).filter_map(|_| arrivals.take()).count(), 25);
-        assert_eq!((census.close(1).offered, census.close(2).offered), (10, 5));
-        let (due, unserved) = census.finish(Nanos::from_millis(3500), &[]);
+        assert_eq!((counter.close(1).offered, counter.close(2).offered), (10, 5));
+        let (due, unserved) = counter.finish(Nanos::from_millis(3500), &[]);
         assert_eq!((due.offered, unserved.offered, unserved.ages.len()), (0, 25, 0));
     }
 
     proptest! {
         #[test]
-        fn every_arrival_is_counted_once_whoever_takes_it_and_when(
+        fn every_arrival_is_counted_once_whenever_it_is_taken(
             ops_per_s in 0.3f64..400.0,
             is_constant in any::<bool>(),
             taken in prop::collection::vec(0usize..600, 7),
@@ -191,7 +191,7 @@ mod tests {
             let due_before =
                 |at: Nanos| alone().take_while(|due| *due < at).count().cast_signed() as i64;
             let shared = SharedArrivals::counted(&load, 5, timeline(), u64::MAX);
-            let mut census = Census::new(&shared, timeline());
+            let mut counter = ArrivalCounter::new(&shared, timeline());
             let (mut counted, mut last) = (0, None);
             let mut take = |count: usize, until: Nanos| for _ in 0..count {
                 if last.is_none_or(|due| due < until) {
@@ -202,21 +202,21 @@ mod tests {
             while timeline().end_of(index) <= Nanos(end) {
                 let until = timeline().end_of(index);
                 take(taken[usize::try_from(index).unwrap()], until);
-                counted += census.close(index).offered;
+                counted += counter.close(index).offered;
                 prop_assert_eq!(counted, due_before(until));
                 index += 1;
             }
             take(taken[6], Nanos(end));
-            let kept = last.into_iter().collect::<Vec<_>>();
+            let unserved_taken = last.into_iter().collect::<Vec<_>>();
             let number = shared.place().number();
-            let (due, unserved) = census.finish(Nanos(end), &kept);
+            let (due, unserved) = counter.finish(Nanos(end), &unserved_taken);
             prop_assert_eq!(counted + due.offered, due_before(Nanos(end)));
             let measured = due_before(Nanos(end)) - due_before(timeline().measured_from);
             prop_assert_eq!(unserved.offered.cast_signed(), measured.max(0));
-            // What was served is what was taken, but for the one that was kept.
+            // All arrivals taken were served, but for the last one.
             let first = timeline().measured_from;
             let served = alone().take(usize::try_from(number).unwrap()).filter(|due| *due >= first);
-            let served = served.count() - kept.iter().filter(|due| **due >= first).count();
+            let served = served.count() - unserved_taken.iter().filter(|due| **due >= first).count();
             if Nanos(end) > first {
                 prop_assert_eq!(unserved.offered, served as u64 + unserved.ages.len());
             }

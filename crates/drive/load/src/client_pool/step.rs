@@ -1,4 +1,4 @@
-//! What the crew is asked to do, and what it tells.
+//! A step to run, its events and its totals.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use crate::tally::{GroupTally, empty_histogram};
 /// Longest interval: counters of 32 bits must hold what the fastest loop does in one, twice.
 const INTERVAL_MAX: Nanos = Nanos::from_secs(60);
 
-/// Shortest interval: below it the cuts would show in what is measured.
+/// Shortest interval: below it the hand-overs would disturb the measurement.
 const INTERVAL_MIN: Nanos = Nanos::from_millis(1);
 
 /// Highest rate offered: twice what a loop over nothing can do on any machine known.
 ///
-/// A limit on the work of counting arrivals that nobody takes.
+/// A limit on the work of counting arrivals that no client takes.
 const RATE_MAX_OPS_PER_S: f64 = 1e8;
 
 /// One group of clients: the measured ones, or the background writers.
@@ -28,12 +28,12 @@ pub struct GroupRun<'a> {
     pub generators: Vec<Box<dyn Generator + 'a>>,
     /// How the group's operations arrive.
     pub load: Load,
-    /// Kinds of operation to make room for before the start; others cost an allocation once.
+    /// Kinds of operation to allocate before the start; others allocate once.
     pub kinds: BTreeSet<OpKind>,
 }
 
 impl GroupRun<'_> {
-    /// Returns a group of nobody.
+    /// Returns a group without clients.
     #[must_use]
     pub const fn empty() -> Self {
         Self { generators: Vec::new(), load: Load::Closed, kinds: BTreeSet::new() }
@@ -50,7 +50,7 @@ pub struct StepRun<'a> {
     pub writers: GroupRun<'a>,
     /// When the measured clients stop; a generator's end stops its client too.
     pub stop: StopRule,
-    /// Unmeasured time before the measured span; 0 for steps that end by count.
+    /// Time before the measured span; 0 for steps that end by count.
     pub warmup: Nanos,
     /// Length of an interval: a second, but in tests.
     pub interval: Nanos,
@@ -93,7 +93,7 @@ impl StepRun<'_> {
     }
 }
 
-/// What happens during a step, in order; told on the thread that called [`crate::run_step`].
+/// An event of a running step, delivered on the caller's thread.
 ///
 /// An interval comes some time after its end: as soon as every client has handed in its part, or
 /// four intervals later at the latest. `MeasuringBegins` and `MeasuringEnds` come at once, to let
@@ -105,9 +105,9 @@ pub enum Event<'a> {
     MeasuringBegins,
     /// An interval is complete: borrowed, because its memory is used again.
     Interval(&'a Interval),
-    /// All measured clients have ended; the writers are told to, and may still be stuck.
+    /// All measured clients have ended; the writers are halted, and may still be stuck.
     MeasuringEnds,
-    /// Sign of life, twice a second: the same counts again mean that no operation ended.
+    /// Twice a second: the same counts again mean that no operation ended.
     Heartbeat {
         /// Operations the measured clients have ended so far, failures and warm-up included.
         client_operations: u64,
@@ -116,31 +116,33 @@ pub enum Event<'a> {
     },
 }
 
-/// What happened in one interval.
+/// Counts, times and usage of one interval.
 #[derive(Debug, Clone)]
 pub struct Interval {
     /// Whether it belongs to the warm-up.
     pub is_warmup: bool,
     /// Start, since the step's start.
     pub start: Nanos,
-    /// Length; the last interval of a step may be shorter or longer than the others.
+    /// Length; that of a step's last interval differs.
     pub length: Nanos,
     /// The measured clients; kinds that did nothing may be there, all zero.
     pub clients: GroupTally,
     /// The background writers; kinds that did nothing may be there, all zero.
     pub writers: GroupTally,
-    /// Started - intended, ns, of the measured clients' operations that a free client waited for,
-    /// as in [`ArrivalTotals::start_lag`]; empty in a closed loop.
+    /// Start lag, ns, of the measured clients; empty in a closed loop.
+    ///
+    /// Of operations that a free client waited for, as in [`ArrivalTotals::start_lag`].
     pub start_lag: Histogram<u64>,
-    /// Age, at the end of the interval, of the oldest arrival that no measured client had begun;
-    /// 0 in a closed loop, and where clients had taken it when the coordinator looked.
+    /// Age, at the interval's end, of the oldest arrival not begun.
+    ///
+    /// 0 in a closed loop, and where clients had taken it when the coordinator counted.
     pub backlog: Nanos,
     /// Growth of the worker's own accounts (the first block of [`model::metric::METRICS`]).
     ///
     /// `client_*` counts all our threads that execute operations, writers included, so that
     /// what is left of the process is the engine's own threads and the harness.
     /// `client_run_queue_us`, `client_idle_us` and `offered_ops` are of the measured clients; the
-    /// last two are absent in a closed loop, the first where the kernel does not tell.
+    /// last two are absent in a closed loop, the first where the kernel does not report it.
     /// `pause_us` may lack the 25 ms in which the process was to wake up next.
     pub readings: Readings,
 }
@@ -163,27 +165,29 @@ impl Default for Interval {
 /// How a step ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepEnd {
-    /// The clients did what they were asked to.
+    /// The clients reached their limit or deadline.
     Finished,
     /// The stop flag was set.
     Stopped,
-    /// The engine failed, an answer was wrong, or a client panicked; the totals are what was done
-    /// until then.
+    /// The engine failed, an answer was wrong, or a client panicked.
+    ///
+    /// The totals cover the time until then.
     Failed {
-        /// Which client, and what it saw.
+        /// The client and its error.
         reason: String,
     },
 }
 
-/// What happened in the whole measured span.
+/// Counts, times and usage of the whole measured span.
 #[derive(Debug, Clone)]
 pub struct StepTotals {
     /// Start of the measured span, since the step's start: the warm-up.
     pub started_after: Nanos,
     /// Length of the measured span, until the last measured client ended.
     pub duration: Nanos,
-    /// The measured clients; response times hold the censored arrivals, too, which no interval
-    /// does.
+    /// The measured clients.
+    ///
+    /// Response times include the censored arrivals, unlike an interval's.
     pub clients: GroupTally,
     /// The background writers.
     pub writers: GroupTally,
@@ -195,26 +199,27 @@ pub struct StepTotals {
     pub end: StepEnd,
 }
 
-/// How the arrivals of the measured clients were served, over the measured span.
+/// How the measured clients served their arrivals.
 #[derive(Debug, Clone)]
 pub struct ArrivalTotals {
     /// How arrivals were spread and waited for; never [`model::Pacing::Auto`].
     pub pace: Pace,
     /// Arrivals due in the measured span.
     pub offered: u64,
-    /// Age, at the end of the span, of each arrival due in it and not served: at least its
-    /// response time. They are counted in `clients`' response histograms too (of the kind of
-    /// operation with the most operations), and nowhere else.
+    /// Ages, at the span's end, of the arrivals not served.
     ///
-    /// The span ends at the deadline for this: what was begun then completes and counts. Offered
+    /// An age is at least the arrival's response time. They are counted in `clients`' response
+    /// histograms too (of the kind of operation with the most operations), and nowhere else.
+    ///
+    /// The span ends at the deadline for this: operations begun by then complete and count. Offered
     /// = done + failed + censored, where nothing of a warm-up was still waiting.
     pub censored: Histogram<u64>,
-    /// Started - intended, ns, of the operations that a free client waited for.
+    /// Start lag (started - intended), ns, of operations a free client awaited.
     ///
-    /// A client is free when an operation has ended; what comes due within the microsecond that
-    /// it may take to count that one and to make the next is not counted here, unless it took
+    /// A client is free when an operation has ended; arrivals due within the microsecond that it
+    /// may take to count that one and to make the next are not counted here, unless it took
     /// longer.
     pub start_lag: Histogram<u64>,
-    /// Age of the oldest of the arrivals that nobody had begun at the end of the span.
+    /// Age, at the span's end, of the oldest arrival not begun.
     pub backlog: Nanos,
 }

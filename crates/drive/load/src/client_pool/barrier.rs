@@ -1,11 +1,11 @@
-//! The gate at which all clients wait until the step begins.
+//! The barrier at which all clients wait until the step begins.
 
 use crate::sync::{Condvar, Mutex};
 use crate::timeline::Timeline;
 
-/// Opens once, for everybody, or never.
+/// A barrier that opens once, for all clients, or is cancelled.
 #[derive(Default)]
-pub(super) struct Gate {
+pub(super) struct StartBarrier {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -19,22 +19,22 @@ enum State {
 }
 
 /// Nothing that can panic happens under the lock.
-const UNPOISONED: &str = "nobody panics while holding the gate";
+const UNPOISONED: &str = "no panic while holding the lock";
 
-impl Gate {
-    /// Lets everybody through.
+impl StartBarrier {
+    /// Releases all clients.
     pub(super) fn open(&self, timeline: Timeline) {
         self.set(State::Open(timeline));
     }
 
-    /// Sends everybody home who is not through yet.
+    /// Cancels the start for clients that still wait.
     pub(super) fn cancel(&self) {
         if matches!(*self.state.lock().expect(UNPOISONED), State::Closed) {
             self.set(State::Cancelled);
         }
     }
 
-    /// Waits for the gate; `None` when it was cancelled.
+    /// Waits until it opens; `None` when it was cancelled.
     pub(super) fn wait(&self) -> Option<Timeline> {
         let mut state = self.state.lock().expect(UNPOISONED);
         loop {

@@ -1,35 +1,34 @@
-//! The coordinator: opens the gate, collects what the clients hand over, and tells.
+//! The coordinator: opens the barrier, collects the clients' deliveries, emits events.
 
 use engine::EngineError;
 use hdrhistogram::Histogram;
 use model::{Nanos, OpKind, Pace, StopRule};
 use nix::unistd::Pid;
 
+use super::accounts::Accounts;
 use super::collector::Collector;
-use super::evidence::Evidence;
+use super::pool::ClientPool;
 use super::step::{ArrivalTotals, Event, StepEnd, StepTotals};
-use super::team::Team;
 use crate::client::ClientEnd;
 use crate::error::LoadError;
-use crate::handoff::{Farewell, Inlet, Message};
-use crate::schedule::{Census, Due, Unserved};
+use crate::handoff::{ClientExit, CoordinatorInbox, Message};
+use crate::schedule::{ArrivalCounter, Due, Unserved};
 use crate::stop::StopFlag;
 use crate::sync::receive_within;
 use crate::tally::censor;
 use crate::timeline::Timeline;
 use crate::traits::Clock;
 
-/// Longest the coordinator sleeps: how late a stop is heeded, and what may be missing of the time
-/// for which the process stood still.
+/// Longest sleep of the coordinator: the delay of a stop, and the error of a measured pause.
 const POLL: Nanos = Nanos::from_millis(25);
 
-/// Distance of two signs of life: twice as often as a watchdog looks.
+/// Time between two heartbeats: half the period of a watchdog.
 const HEARTBEAT: Nanos = Nanos::from_millis(500);
 
-/// From the opening of the gate to the step's start: every client is awake by then.
+/// From the opening of the barrier to the step's start: every client is awake by then.
 const LEAD: Nanos = Nanos::from_millis(1);
 
-/// When the step's parts begin and end, as asked for.
+/// Requested warm-up, intervals and end of the step.
 pub(super) struct Span {
     pub(super) stop: StopRule,
     pub(super) warmup: Nanos,
@@ -40,17 +39,17 @@ pub(super) struct Span {
 }
 
 /// The state of a running step.
-pub(super) struct Conductor<'r, C> {
+pub(super) struct Coordinator<'r, C> {
     clock: &'r C,
-    team: &'r Team,
-    inlet: Inlet,
+    pool: &'r ClientPool,
+    inbox: CoordinatorInbox,
     stop_flag: StopFlag,
     on_event: &'r mut dyn FnMut(Event<'_>),
     timeline: Timeline,
     collector: Collector,
     /// The interval that is not closed yet.
     open: u64,
-    evidence: Evidence,
+    accounts: Accounts,
     arrivals: Option<Arrivals<'r>>,
     kind: Option<OpKind>,
     next_heartbeat: Nanos,
@@ -66,32 +65,32 @@ pub(super) struct Conductor<'r, C> {
 /// The measured clients' arrivals in an open loop.
 struct Arrivals<'r> {
     pace: Pace,
-    census: Census<'r>,
+    counter: ArrivalCounter<'r>,
     /// Those that clients had taken and not served when they ended.
-    kept: Vec<Nanos>,
-    /// How it ended, when it has.
+    unserved_taken: Vec<Nanos>,
+    /// The final counts, once it has ended.
     last: Option<(Due, Unserved)>,
 }
 
-impl<'r, C: Clock> Conductor<'r, C> {
-    /// Waits until every client has its session, and opens the gate.
+impl<'r, C: Clock> Coordinator<'r, C> {
+    /// Waits until every client has its session, and opens the barrier.
     pub(super) fn begin(
         clock: &'r C,
-        team: &'r Team,
-        inlet: Inlet,
+        pool: &'r ClientPool,
+        inbox: CoordinatorInbox,
         span: Span,
         on_event: &'r mut dyn FnMut(Event<'_>),
     ) -> Result<Self, LoadError> {
-        let threads = wait_for_all(team, &inlet, &span.stop_flag)?;
+        let threads = wait_for_all(pool, &inbox, &span.stop_flag)?;
         let has_begun = span.warmup == Nanos(0);
         if has_begun {
             on_event(Event::MeasuringBegins);
         }
-        let mut evidence = Evidence::begin(&threads[..team.clients]);
+        let mut accounts = Accounts::begin(&threads[..pool.clients]);
         let start = clock.now().after(LEAD);
-        // Who waits for an arrival waits for nothing of the engine's.
-        if team.client_arrivals.is_none() {
-            evidence.look_from(start, &threads[..team.clients]);
+        // A client that waits for an arrival does not wait for the engine.
+        if pool.client_arrivals.is_none() {
+            accounts.sample_from(start, &threads[..pool.clients]);
         }
         let measured_from = start.after(span.warmup);
         let deadline = match span.stop {
@@ -99,23 +98,23 @@ impl<'r, C: Clock> Conductor<'r, C> {
             StopRule::Duration(duration) => Some(measured_from.after(duration)),
         };
         let timeline = Timeline { start, measured_from, interval: span.interval, deadline };
-        team.gate.open(timeline);
+        pool.barrier.open(timeline);
         Ok(Self {
             clock,
-            team,
-            inlet,
+            pool,
+            inbox,
             stop_flag: span.stop_flag,
             on_event,
             timeline,
-            collector: Collector::new(timeline, team.clients, team.writers),
+            collector: Collector::new(timeline, pool.clients, pool.writers),
             open: 0,
-            evidence,
-            arrivals: Arrivals::begin(team, &timeline),
+            accounts,
+            arrivals: Arrivals::begin(pool, &timeline),
             kind: span.kind,
             next_heartbeat: start.after(HEARTBEAT),
             has_begun,
-            clients_running: team.clients,
-            writers_running: team.writers,
+            clients_running: pool.clients,
+            writers_running: pool.writers,
             ended_at: start,
             was_stopped: false,
             failure: None,
@@ -123,22 +122,22 @@ impl<'r, C: Clock> Conductor<'r, C> {
     }
 
     /// Runs the step to its end.
-    pub(super) fn conduct(mut self) -> StepTotals {
+    pub(super) fn run(mut self) -> StepTotals {
         while self.clients_running + self.writers_running > 0 {
             let now = self.clock.now();
             if self.stop_flag.is_set() {
-                self.team.halt_clients();
+                self.pool.halt_clients();
             }
             if self.clients_running > 0 {
                 self.close_until(now);
             }
             self.emit();
-            self.tell_alive(now);
-            let cut = self.timeline.cut_of(self.open);
-            let wake = if self.clients_running > 0 { cut } else { now.after(POLL) };
+            self.send_heartbeat(now);
+            let closes_at = self.timeline.closes_at(self.open);
+            let wake = if self.clients_running > 0 { closes_at } else { now.after(POLL) };
             let wake = wake.min(self.next_heartbeat).min(now.after(POLL));
-            if let Some(message) = self.listen(now, wake) {
-                self.hear(message);
+            if let Some(message) = self.receive(now, wake) {
+                self.handle(message);
             }
         }
         self.emit();
@@ -159,45 +158,45 @@ impl<'r, C: Clock> Conductor<'r, C> {
         }
     }
 
-    /// Waits for a message until `wake`, and looks at the clients meanwhile.
+    /// Waits for a message until `wake`, and samples the clients' states meanwhile.
     ///
-    /// The looks are no waits of their own: how late they are says nothing of the process.
-    fn listen(&mut self, mut now: Nanos, wake: Nanos) -> Option<Message> {
+    /// Waits for a sample are not timed: their lateness is no pause of the process.
+    fn receive(&mut self, mut now: Nanos, wake: Nanos) -> Option<Message> {
         loop {
-            let until = wake.min(self.evidence.next_look());
-            let message = receive_within(&self.inlet.messages, until.since(now));
+            let until = wake.min(self.accounts.next_sample());
+            let message = receive_within(&self.inbox.messages, until.since(now));
             now = self.clock.now();
             if message.is_none() {
-                self.evidence.look(now);
+                self.accounts.sample(now);
             }
             if message.is_some() || until == wake {
-                self.evidence.note_wait(wake, now);
+                self.accounts.note_wait(wake, now);
                 return message;
             }
         }
     }
 
-    fn hear(&mut self, message: Message) {
+    fn handle(&mut self, message: Message) {
         match message {
             Message::Ready(..) => {}
-            Message::Cut(delivery) => {
+            Message::Interval(delivery) => {
                 let (client, tally) = self.collector.deliver(delivery);
-                self.inlet.give_back(client, tally);
+                self.inbox.give_back(client, tally);
             }
-            Message::Ended(farewell) => {
-                let Farewell { rest, at, end, kept, queued } = *farewell;
+            Message::Ended(exit) => {
+                let ClientExit { rest, at, end, unserved_taken, queued } = *exit;
                 let client = rest.client;
                 self.collector.deliver(rest);
-                self.evidence.note_end(client, queued);
+                self.accounts.note_end(client, queued);
                 if let Some(arrivals) = &mut self.arrivals
-                    && client < self.team.clients
+                    && client < self.pool.clients
                 {
-                    arrivals.kept.extend(kept);
+                    arrivals.unserved_taken.extend(unserved_taken);
                 }
                 self.note_end(client, at, end);
             }
-            // Only a panic between the gate and the first operation leads here.
-            Message::Absent(client, end) => {
+            // Reached only by a panic between the barrier and the first operation.
+            Message::NotStarted(client, end) => {
                 self.collector.give_up(client);
                 self.note_end(client, self.clock.now(), end);
             }
@@ -206,7 +205,7 @@ impl<'r, C: Clock> Conductor<'r, C> {
 
     /// Takes note that a client has ended; the last measured one ends the measured span.
     fn note_end(&mut self, client: usize, at: Nanos, end: ClientEnd) {
-        let is_measured = client < self.team.clients;
+        let is_measured = client < self.pool.clients;
         let reason = match end {
             ClientEnd::Finished => None,
             ClientEnd::Stopped => {
@@ -217,8 +216,8 @@ impl<'r, C: Clock> Conductor<'r, C> {
             ClientEnd::Failed(reason) => Some(reason),
         };
         if let Some(reason) = reason {
-            self.failure.get_or_insert_with(|| format!("{}: {reason}", self.team.name(client)));
-            self.team.halt_all();
+            self.failure.get_or_insert_with(|| format!("{}: {reason}", self.pool.name(client)));
+            self.pool.halt_all();
         }
         if is_measured {
             self.clients_running -= 1;
@@ -236,20 +235,20 @@ impl<'r, C: Clock> Conductor<'r, C> {
         self.close_until(self.ended_at);
         let end = self.ended_at.since(self.timeline.start);
         let due = self.arrivals.as_mut().map(|arrivals| arrivals.finish(end));
-        let cut = self.evidence.cut(due);
-        self.collector.finish(self.ended_at, &cut);
+        let usage = self.accounts.since_last(due);
+        self.collector.finish(self.ended_at, &usage);
         if self.has_begun {
             (self.on_event)(Event::MeasuringEnds);
         }
-        self.team.halt_all();
+        self.pool.halt_all();
     }
 
-    /// Closes every interval that has been cut off by `at`.
+    /// Closes every interval that ends by `at`.
     fn close_until(&mut self, at: Nanos) {
-        while at >= self.timeline.cut_of(self.open) {
-            let due = self.arrivals.as_mut().map(|arrivals| arrivals.census.close(self.open));
-            let cut = self.evidence.cut(due);
-            self.collector.close(self.open, &cut);
+        while at >= self.timeline.closes_at(self.open) {
+            let due = self.arrivals.as_mut().map(|arrivals| arrivals.counter.close(self.open));
+            let usage = self.accounts.since_last(due);
+            self.collector.close(self.open, &usage);
             self.open += 1;
             if !self.has_begun && !self.timeline.is_warmup(self.open) {
                 self.has_begun = true;
@@ -263,15 +262,15 @@ impl<'r, C: Clock> Conductor<'r, C> {
         self.collector.emit(&mut |interval| on_event(Event::Interval(interval)));
     }
 
-    fn tell_alive(&mut self, now: Nanos) {
+    fn send_heartbeat(&mut self, now: Nanos) {
         if now < self.next_heartbeat {
             return;
         }
         self.next_heartbeat = now.after(HEARTBEAT);
-        let (clients, writers) = self.team.pulses.split_at(self.team.clients);
+        let (clients, writers) = self.pool.heartbeats.split_at(self.pool.clients);
         (self.on_event)(Event::Heartbeat {
-            client_operations: clients.iter().map(|pulse| pulse.read()).sum(),
-            writer_operations: writers.iter().map(|pulse| pulse.read()).sum(),
+            client_operations: clients.iter().map(|heartbeat| heartbeat.read()).sum(),
+            writer_operations: writers.iter().map(|heartbeat| heartbeat.read()).sum(),
         });
     }
 
@@ -292,15 +291,15 @@ impl<'r, C: Clock> Conductor<'r, C> {
 
 impl<'r> Arrivals<'r> {
     /// Returns the arrivals of the measured clients; `None` in a closed loop.
-    fn begin(team: &'r Team, timeline: &Timeline) -> Option<Self> {
-        let (arrivals, pace) = (team.client_arrivals.as_ref()?, team.pace?);
-        let census = Census::new(arrivals, timeline.since_start());
-        Some(Self { pace, census, kept: Vec::new(), last: None })
+    fn begin(pool: &'r ClientPool, timeline: &Timeline) -> Option<Self> {
+        let (arrivals, pace) = (pool.client_arrivals.as_ref()?, pool.pace?);
+        let counter = ArrivalCounter::new(arrivals, timeline.since_start());
+        Some(Self { pace, counter, unserved_taken: Vec::new(), last: None })
     }
 
     /// Counts what was not served when the last client ended.
     fn finish(&mut self, end: Nanos) -> Due {
-        let (due, unserved) = self.census.finish(end, &self.kept);
+        let (due, unserved) = self.counter.finish(end, &self.unserved_taken);
         self.last = Some((due, unserved));
         due
     }
@@ -312,28 +311,32 @@ impl<'r> Arrivals<'r> {
     }
 }
 
-/// Waits until every client has its session; returns the threads by position among the crew.
-fn wait_for_all(team: &Team, inlet: &Inlet, stop_flag: &StopFlag) -> Result<Vec<Pid>, LoadError> {
+/// Waits until every client has its session; returns the threads by position in the pool.
+fn wait_for_all(
+    pool: &ClientPool,
+    inbox: &CoordinatorInbox,
+    stop_flag: &StopFlag,
+) -> Result<Vec<Pid>, LoadError> {
     let mut ready = 0;
-    let mut threads = vec![Pid::from_raw(0); team.clients + team.writers];
+    let mut threads = vec![Pid::from_raw(0); pool.clients + pool.writers];
     while ready < threads.len() {
         if stop_flag.is_set() {
             return Err(LoadError::Stopped);
         }
-        match receive_within(&inlet.messages, POLL) {
+        match receive_within(&inbox.messages, POLL) {
             Some(Message::Ready(client, thread)) => {
                 threads[client] = thread;
                 ready += 1;
             }
-            Some(Message::Absent(client, end)) => {
+            Some(Message::NotStarted(client, end)) => {
                 let source = match end {
                     ClientEnd::Refused(error) => error,
                     ClientEnd::Failed(reason) => EngineError::Fatal(reason),
                     ClientEnd::Finished | ClientEnd::Stopped => continue,
                 };
-                return Err(LoadError::Session { who: team.name(client), source });
+                return Err(LoadError::Session { who: pool.name(client), source });
             }
-            Some(Message::Cut(_) | Message::Ended(..)) | None => {}
+            Some(Message::Interval(_) | Message::Ended(..)) | None => {}
         }
     }
     Ok(threads)
