@@ -1,6 +1,6 @@
-//! What the parent knows of the step in hand: from messages and readings to records.
+//! Accumulates the current step: from messages and readings to records.
 //!
-//! Nothing is written here, and nobody is told: the supervisor does both.
+//! The supervisor archives and shows them.
 
 use hdrhistogram::Histogram;
 use load::Clock;
@@ -8,34 +8,34 @@ use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord};
 
 use crate::account::growth;
-use crate::doubt::{busy_host, busy_threads, doubts, is_usable};
 use crate::evidence::{Evidence, Outside, Own, Setting, StartLag};
-use crate::innocence::{Judge, lag_allowed};
 use crate::load_status::{Served, load_status};
-use crate::message::{ArrivalsTold, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
-use crate::span::{Judged, Span, void_of};
+use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
+use crate::span::{Classified, Span, reason_of};
 use crate::stamp::now_utc;
-use crate::tally::{self, Told, bytes_per_s, done_of, ended_of, longest_of};
+use crate::tally::{self, KindHistograms, bytes_per_s, done_of, ended_of, longest_of};
+use crate::validity::{IntervalClassifier, lag_allowed};
+use crate::warning::{busy_host, busy_threads, is_usable, warnings};
 
-/// The step in hand.
+/// The accumulated state of the current step.
 pub(crate) struct StepAccumulator<'a> {
     clock: &'a dyn Clock,
     samplers: Vec<Box<dyn sampler::Sampler>>,
     pub(crate) index: usize,
     pub(crate) step: Step,
-    /// The probe in hand, in a search.
+    /// The current probe, in a search.
     pub(crate) probe: Option<ProbeBegins>,
     setting: Setting,
     calibration: Option<Calibration>,
-    judge: Judge,
+    classifier: IntervalClassifier,
     span: Span,
-    /// What the parent read when the last interval was told, and when that was.
+    /// The parent's readings at the last interval's message, and when that was.
     ///
-    /// Not the start of the span: the last intervals of a warm-up are told after it.
-    evidence: (Readings, Nanos),
+    /// The last intervals of a warm-up arrive after the start of the span.
+    last_readings: (Readings, Nanos),
     /// The last probe's measured span.
     last: Option<Closed>,
-    /// The measured span of the probe that confirmed what was found so far.
+    /// The measured span of the last confirming probe.
     confirmed: Option<Closed>,
 }
 
@@ -49,16 +49,16 @@ struct Closed {
     after: EngineState,
 }
 
-/// An interval, and the histograms it was told with.
-pub(crate) struct Kept {
+/// An interval with its decoded histograms.
+pub(crate) struct RecordedInterval {
     pub(crate) record: IntervalRecord,
-    pub(crate) clients: Vec<Told>,
-    pub(crate) writers: Vec<Told>,
+    pub(crate) clients: Vec<KindHistograms>,
+    pub(crate) writers: Vec<KindHistograms>,
     pub(crate) start_lag: Option<Histogram<u64>>,
 }
 
 impl<'a> StepAccumulator<'a> {
-    /// Opens the ledger of a run; `step` is its first.
+    /// Opens the accumulator of a run; `step` is its first.
     pub(crate) fn open(
         clock: &'a dyn Clock,
         samplers: Vec<Box<dyn sampler::Sampler>>,
@@ -77,20 +77,20 @@ impl<'a> StepAccumulator<'a> {
             probe: None,
             setting,
             calibration: None,
-            judge: Judge::new(setting),
+            classifier: IntervalClassifier::new(setting),
             span: Span::default(),
-            evidence: (Readings::new(), clock.now()),
+            last_readings: (Readings::new(), clock.now()),
             last: None,
             confirmed: None,
         }
     }
 
-    /// Takes which CPUs client and server have.
+    /// Sets the placement of client and server.
     pub(crate) const fn place(&mut self, placement: Placement) {
         self.setting.placement = placement;
     }
 
-    /// Takes what the client costs and can do on this host.
+    /// Sets the client's calibration on this host.
     pub(crate) fn calibrate(&mut self, calibration: &Calibration) {
         self.setting.calibrated_lag = calibration.start_lag.map(|lag| Nanos(lag.p99_ns));
         self.calibration = Some(calibration.clone());
@@ -111,9 +111,9 @@ impl<'a> StepAccumulator<'a> {
 
     fn begin(&mut self, clients: u32) {
         (self.setting.clients, self.setting.limit) = (clients, self.step.limit);
-        self.judge = Judge::new(self.setting);
+        self.classifier = IntervalClassifier::new(self.setting);
         self.begin_span(EngineState::default());
-        self.evidence = (self.span.account.last().clone(), self.clock.now());
+        self.last_readings = (self.span.account.last().clone(), self.clock.now());
     }
 
     /// Begins the measured span.
@@ -123,70 +123,74 @@ impl<'a> StepAccumulator<'a> {
         self.span = Span::begin(now, before, now_utc());
     }
 
-    /// Takes one interval.
+    /// Adds one interval.
     ///
     /// # Errors
     /// A text when a histogram does not decode.
-    pub(crate) fn interval(&mut self, told: &IntervalMessage) -> Result<Kept, String> {
-        let (clients, writers) = (tally::told(&told.clients)?, tally::told(&told.writers)?);
+    pub(crate) fn interval(
+        &mut self,
+        message: &IntervalMessage,
+    ) -> Result<RecordedInterval, String> {
+        let (clients, writers) =
+            (tally::decode_times(&message.clients)?, tally::decode_times(&message.writers)?);
         let decode = |open: &OpenInterval| tally::decode(&open.start_lag);
-        let start_lag = told.open.as_ref().map(decode).transpose()?;
+        let start_lag = message.open.as_ref().map(decode).transpose()?;
         let mut now = self.sample(false);
-        let (before, seen_at) =
-            std::mem::replace(&mut self.evidence, (now.clone(), self.clock.now()));
-        let outside = Outside::of(&growth(&before, &now), self.evidence.1.since(seen_at));
-        now.extend(told.engine.clone());
+        let (before, read_at) =
+            std::mem::replace(&mut self.last_readings, (now.clone(), self.clock.now()));
+        let outside = Outside::of(&growth(&before, &now), self.last_readings.1.since(read_at));
+        now.extend(message.engine.clone());
         let mut readings = self.span.account.step(&now);
-        readings.extend(told.growth.clone());
+        readings.extend(message.growth.clone());
         let limit = self.step.limit;
         let mut record = IntervalRecord {
             step_index: u32::try_from(self.index).expect("plans are short"),
             step: self.step.name.clone(),
-            is_warmup: told.is_warmup,
-            start_ns: told.start,
-            length_ns: told.length,
+            is_warmup: message.is_warmup,
+            start_ns: message.start,
+            length_ns: message.length,
             clients: tally::summaries(&clients),
             writers: tally::summaries(&writers),
-            probe: told.probe,
+            probe: message.probe,
             invalid: None,
             start_lag: start_lag.as_ref().map(load::percentiles),
             within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
             readings,
         };
-        let backlog = told.open.as_ref().map_or(Nanos(0), |open| open.backlog);
-        if told.open.is_some() {
+        let backlog = message.open.as_ref().map_or(Nanos(0), |open| open.backlog);
+        if message.open.is_some() {
             #[expect(clippy::cast_precision_loss, reason = "ages stay far below 2^53 us")]
             record.readings.insert("backlog_us".to_owned(), (backlog.0 / 1000) as f64);
         }
-        let held = self.setting.limit();
+        let limit_or_default = self.setting.limit();
         let allowed = lag_allowed(&self.setting);
         let done = done_of(&record.clients);
         let evidence = Evidence {
-            start: told.start,
-            length: told.length,
-            start_lag: start_lag.as_ref().map(|lag| StartLag::of(lag, allowed, &held)),
+            start: message.start,
+            length: message.length,
+            start_lag: start_lag.as_ref().map(|lag| StartLag::of(lag, allowed, &limit_or_default)),
             backlog,
             response_max: longest_of(&record.clients),
             done,
-            over_limit: done.saturating_sub(tally::within(&clients, held.within)),
-            own: Own::of(&told.growth),
+            over_limit: done.saturating_sub(tally::within(&clients, limit_or_default.within)),
+            own: Own::of(&message.growth),
             outside,
         };
-        let judgement = self.judge.judge(&evidence);
-        record.invalid = void_of(&judgement).cloned();
-        if !told.is_warmup {
-            self.span.add(&Judged {
+        let classification = self.classifier.classify(&evidence);
+        record.invalid = reason_of(&classification).cloned();
+        if !message.is_warmup {
+            self.span.add(&Classified {
                 record: &record,
                 clients: &clients,
                 backlog,
-                judgement: &judgement,
+                classification: &classification,
                 unit: self.step.unit,
             });
         }
-        Ok(Kept { record, clients, writers, start_lag })
+        Ok(RecordedInterval { record, clients, writers, start_lag })
     }
 
-    /// Ends a probe's measured span; returns which of its intervals are void.
+    /// Ends a probe's measured span; returns which of its intervals are invalid.
     pub(crate) fn end_probe(&mut self, after: EngineState) -> Vec<bool> {
         let closed = self.close(after);
         let is_invalid = closed.span.part.is_invalid.clone();
@@ -194,7 +198,7 @@ impl<'a> StepAccumulator<'a> {
         is_invalid
     }
 
-    /// Takes the search as it is after the last probe.
+    /// Takes the search after its last probe.
     pub(crate) fn take_search(&mut self, search: &SearchRecord) {
         let is_confirmed = |probe: ProbeBegins| {
             search.confirmed().is_some_and(|confirmed| confirmed.number == probe.number)
@@ -212,16 +216,17 @@ impl<'a> StepAccumulator<'a> {
     /// # Errors
     /// A text when a histogram does not decode.
     pub(crate) fn end_step(&mut self, ends: StepEnds) -> Result<StepRecord, String> {
-        let (clients, writers) = (tally::told(&ends.clients)?, tally::told(&ends.writers)?);
-        let seen_by_worker = ends.findings;
+        let (clients, writers) =
+            (tally::decode_times(&ends.clients)?, tally::decode_times(&ends.writers)?);
+        let findings_of_worker = ends.findings;
         let mut closed = match &ends.search {
             Some(_) => self.confirmed.take().unwrap_or_default(),
             None => self.close(ends.after),
         };
         let arrivals = match &ends.arrivals {
-            Some(told) => {
-                closed.span.part.add_censored(&tally::decode(&told.censored)?);
-                Some(arrivals_record(told)?)
+            Some(message) => {
+                closed.span.part.add_censored(&tally::decode(&message.censored)?);
+                Some(arrivals_record(message)?)
             }
             None => None,
         };
@@ -242,7 +247,7 @@ impl<'a> StepAccumulator<'a> {
         let mut counters = closed.counters;
         counters.extend(ends.growth);
         let is_closed = arrivals.is_none();
-        let (kept_anyway, invalid_intervals) = match part.invalid_intervals() {
+        let (counted_anyway, invalid_intervals) = match part.invalid_intervals() {
             Some(invalid_intervals) if is_closed && !is_usable(&invalid_intervals) => {
                 (Some(invalid_intervals), None)
             }
@@ -255,7 +260,7 @@ impl<'a> StepAccumulator<'a> {
             clients,
             writers,
             buckets,
-            seconds: account.seconds(kept_anyway.is_some()),
+            seconds: account.seconds(counted_anyway.is_some()),
             counters,
             gauges_max: account.gauges_max(),
             gauges_end: account.gauges_last(),
@@ -268,12 +273,12 @@ impl<'a> StepAccumulator<'a> {
             within_limit: part.within_limit(),
             invalid_intervals,
             search: ends.search,
-            time_profile: time_profile.time_profile(&self.step, kept_anyway.is_some()),
+            time_profile: time_profile.time_profile(&self.step, counted_anyway.is_some()),
             ..StepRecord::new(ends.index, self.step.clone())
         };
-        record.findings = doubts(&record);
-        record.findings.extend(kept_anyway.as_ref().map(busy_host));
-        record.findings.extend(seen_by_worker);
+        record.findings = warnings(&record);
+        record.findings.extend(counted_anyway.as_ref().map(busy_host));
+        record.findings.extend(findings_of_worker);
         record.findings.extend(busy_threads(&record, part, &self.setting));
         Ok(record)
     }
@@ -288,7 +293,7 @@ impl<'a> StepAccumulator<'a> {
         Closed { span, counters, after }
     }
 
-    /// Takes the parent's readings; one that fails is absent, as for a metric the host lacks.
+    /// Takes the parent's readings; a failed one is absent, like a metric the host lacks.
     fn sample(&mut self, is_boundary: bool) -> Readings {
         let mut readings = Readings::new();
         for sampler in &mut self.samplers {
@@ -299,13 +304,13 @@ impl<'a> StepAccumulator<'a> {
     }
 }
 
-fn arrivals_record(told: &ArrivalsTold) -> Result<ArrivalsRecord, String> {
+fn arrivals_record(message: &ArrivalsMessage) -> Result<ArrivalsRecord, String> {
     Ok(ArrivalsRecord {
-        pace: told.pace,
-        offered: told.offered,
-        censored: tally::decode(&told.censored)?.len(),
-        start_lag: load::percentiles(&tally::decode(&told.start_lag)?),
-        backlog_ns: told.backlog,
+        pace: message.pace,
+        offered: message.offered,
+        censored: tally::decode(&message.censored)?.len(),
+        start_lag: load::percentiles(&tally::decode(&message.start_lag)?),
+        backlog_ns: message.backlog,
     })
 }
 
@@ -328,7 +333,7 @@ mod tests {
         }
     }
 
-    /// Gets that took a millisecond each.
+    /// Gets of a millisecond each.
     fn gets(done: u64) -> GroupTally {
         let mut tally = KindTally::default();
         tally.response.record_n(1_000_000, done).unwrap();
@@ -360,7 +365,7 @@ mod tests {
     }
 
     /// A search whose probes all were confirmations that ended like this.
-    fn searched(outcomes: &[Outcome]) -> SearchRecord {
+    fn search_record(outcomes: &[Outcome]) -> SearchRecord {
         let probe = |(number, outcome): (u32, &Outcome)| ProbeRecord {
             number,
             purpose: Purpose::Confirm,
@@ -397,7 +402,7 @@ mod tests {
         }
     }
 
-    fn with_ledger(load: Load, test: impl FnOnce(&mut StepAccumulator<'_>)) {
+    fn with_accumulator(load: Load, test: impl FnOnce(&mut StepAccumulator<'_>)) {
         let clock = ManualClock::new(Nanos(0));
         let step = step(load);
         let mut accumulator = StepAccumulator::open(&clock, Vec::new(), step.clone());
@@ -407,11 +412,11 @@ mod tests {
 
     #[test]
     fn seconds_add_up_to_the_step() {
-        with_ledger(Load::Closed, |accumulator| {
+        with_accumulator(Load::Closed, |accumulator| {
             accumulator.begin_span(EngineState::default());
             for start in 0..2 {
-                let kept = accumulator.interval(&second(start, 50, None)).unwrap();
-                assert_eq!((kept.record.within_limit, kept.record.probe), (Some(50), None));
+                let recorded = accumulator.interval(&second(start, 50, None)).unwrap();
+                assert_eq!((recorded.record.within_limit, recorded.record.probe), (Some(50), None));
             }
             let record = accumulator.end_step(ends(&gets(100), None)).unwrap();
             assert_eq!((record.seconds.seconds, record.within_limit), (2, Some(100)));
@@ -423,18 +428,18 @@ mod tests {
     }
 
     #[test]
-    fn a_search_s_own_span_is_that_of_the_last_confirmation_that_passed() {
-        with_ledger(Load::FindRate(Pace::default()), |accumulator| {
+    fn a_search_has_the_span_of_its_last_passed_confirmation() {
+        with_accumulator(Load::FindRate(Pace::default()), |accumulator| {
             let outcomes = [Outcome::Passed, Outcome::Passed, Outcome::Failed];
             for (number, done) in (0..3).zip([10, 20, 30]) {
                 accumulator.begin_probe(probe_begins(number));
                 accumulator.begin_span(EngineState::default());
-                let kept = accumulator.interval(&second(0, done, Some(number))).unwrap();
-                assert_eq!(kept.record.probe, Some(number));
+                let recorded = accumulator.interval(&second(0, done, Some(number))).unwrap();
+                assert_eq!(recorded.record.probe, Some(number));
                 assert_eq!(accumulator.end_probe(EngineState::default()), [false]);
-                accumulator.take_search(&searched(&outcomes[..=number as usize]));
+                accumulator.take_search(&search_record(&outcomes[..=number as usize]));
             }
-            let search = Some(searched(&outcomes));
+            let search = Some(search_record(&outcomes));
             let record = accumulator.end_step(ends(&gets(20), search)).unwrap();
             assert_eq!(record.within_limit, Some(20));
             assert!((record.seconds.max_ops - 20.0).abs() < 1e-9, "{:?}", record.seconds);
@@ -443,12 +448,12 @@ mod tests {
 
     #[test]
     fn a_search_that_confirmed_nothing_has_no_span_of_its_own() {
-        with_ledger(Load::FindRate(Pace::default()), |accumulator| {
+        with_accumulator(Load::FindRate(Pace::default()), |accumulator| {
             accumulator.begin_probe(probe_begins(0));
             accumulator.begin_span(EngineState::default());
             accumulator.interval(&second(0, 10, Some(0))).unwrap();
             accumulator.end_probe(EngineState::default());
-            let search = SearchRecord { found: None, ..searched(&[Outcome::Failed]) };
+            let search = SearchRecord { found: None, ..search_record(&[Outcome::Failed]) };
             accumulator.take_search(&search);
             let ends = StepEnds { search: Some(search), ..StepEnds::default() };
             let record = accumulator.end_step(ends).unwrap();
@@ -458,10 +463,10 @@ mod tests {
         });
     }
 
-    /// Goal: what the parent reads of the host between two intervals is held against the second,
-    /// and only what counts is in the part that counts.
+    /// Goal: the parent's readings between two intervals are charged to the second, and only valid
+    /// intervals are in the valid part.
     #[test]
-    fn a_second_under_a_cap_is_void_and_left_out() {
+    fn a_throttled_second_is_invalid_and_left_out() {
         struct Cap(f64);
         impl sampler::Sampler for Cap {
             fn metrics(&self) -> &'static [&'static str] {

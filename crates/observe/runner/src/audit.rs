@@ -1,5 +1,4 @@
-//! The worker's part of an application's step: what is known of the tables before, and whether
-//! they hold what they must after.
+//! Row counting in the worker, before and after an application's steps.
 
 use std::io::Write;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -9,86 +8,94 @@ use std::time::Duration;
 use engine::{Engine, EngineError};
 use workload::Tables;
 
-use crate::books::{Books, Copy};
 use crate::counted::Counted;
 use crate::message::{Message, StepEnd, StepEnds};
-use crate::trial::At;
+use crate::row_count_check::{RowCountCheck, TableCopy};
+use crate::trial::StepContext;
 use crate::worker::Worker;
 
-/// How often the parent hears that the worker lives while a table is counted.
+/// Interval of heartbeats while a table is counted.
 const BEAT: Duration = Duration::from_millis(500);
 
 impl<W: Write + Send> Worker<'_, W> {
-    /// Executes one step, and keeps `books` on what it did when it is one of the application.
+    /// Executes one step, with a row-count check when it is one of the application.
     ///
     /// # Errors
     /// When the parent is gone.
-    pub(crate) fn kept_step(&self, at: &At<'_>, books: &mut Books) -> Result<StepEnds, String> {
-        let Some(traffic_spec) = books.traffic_spec(&at.step.name) else { return self.step(at) };
-        let unknown = books.unknown(traffic_spec);
+    pub(crate) fn application_step(
+        &self,
+        context: &StepContext<'_>,
+        row_counts: &mut RowCountCheck,
+    ) -> Result<StepEnds, String> {
+        let Some(step_spec) = row_counts.step_spec(&context.step.name) else {
+            return self.step(context);
+        };
+        let unknown = row_counts.unknown(step_spec);
         let failed = |error: EngineError| {
             let end = StepEnd::Failed { reason: error.to_string() };
-            StepEnds { index: at.index, end, ..StepEnds::default() }
+            StepEnds { index: context.index, end, ..StepEnds::default() }
         };
-        for (copy, rows) in match self.count(at.engine, &unknown)? {
+        for (copy, rows) in match self.count(context.engine, &unknown)? {
             Ok(counts) => counts,
             Err(error) => return Ok(failed(error)),
         } {
-            books.counted(copy, rows);
+            row_counts.counted(copy, rows);
         }
-        let bounds = |table, copy| at.engine.bounds(table, copy);
-        let tables = match Tables::query(books.setup(), at.index, bounds) {
+        let bounds = |table, copy| context.engine.bounds(table, copy);
+        let tables = match Tables::query(row_counts.setup(), context.index, bounds) {
             Ok(tables) => tables,
             Err(error) => return Ok(failed(error)),
         };
-        let counted = Counted::new(at.engine, books.setup());
-        let mut ends = self.step(&At {
+        let counted = Counted::new(context.engine, row_counts.setup());
+        let mut ends = self.step(&StepContext {
             engine: &counted,
             tables: Some(&tables),
-            kinds: at.kinds.clone(),
-            ..*at
+            kinds: context.kinds.clone(),
+            ..*context
         })?;
         let tallies = counted.tallies();
-        books.note(&tallies);
-        ends.findings = books.doubts(&tallies);
+        row_counts.note(&tallies);
+        ends.findings = row_counts.warnings(&tallies);
         Ok(ends)
     }
 
-    /// Counts the tables that the steps so far have changed; returns `false` when one does not
-    /// hold what it must, which has then been told.
+    /// Counts the tables that the steps so far have changed; returns `false` after a mismatch, which
+    /// is reported.
     ///
-    /// Called between two steps: nothing of it is in any measured span.
+    /// Called between two steps, outside any measured span.
     ///
     /// # Errors
     /// When the parent is gone.
     pub(crate) fn audit(
         &self,
         engine: &dyn Engine,
-        books: &mut Books,
+        row_counts: &mut RowCountCheck,
         is_last: bool,
     ) -> Result<bool, String> {
-        let due = books.due(is_last);
+        let due = row_counts.due(is_last);
         let checked = match self.count(engine, &due)? {
-            Ok(counts) => counts.into_iter().try_for_each(|(copy, rows)| books.check(copy, rows)),
+            Ok(counts) => {
+                counts.into_iter().try_for_each(|(copy, rows)| row_counts.check(copy, rows))
+            }
             Err(error) => Err(format!("the rows of its tables could not be counted: {error}")),
         };
         match checked {
             Ok(()) => Ok(true),
-            Err(reason) => self.say(&Message::Violated { reason }).map(|()| false),
+            Err(reason) => self.send(&Message::Violated { reason }).map(|()| false),
         }
     }
 
-    /// Counts the rows of copies, one after the other; those an engine does not tell are left out.
+    /// Counts the rows of copies, one after the other; unknown ones are left out.
     ///
     /// # Errors
     /// When the parent is gone.
     fn count(
         &self,
         engine: &dyn Engine,
-        copies: &[Copy],
-    ) -> Result<Result<Vec<(Copy, u64)>, EngineError>, String> {
+        copies: &[TableCopy],
+    ) -> Result<Result<Vec<(TableCopy, u64)>, EngineError>, String> {
         if !copies.is_empty() {
-            self.say(&Message::Stage { name: "count_rows".to_owned() })?;
+            self.send(&Message::Stage { name: "count_rows".to_owned() })?;
         }
         let mut counts = Vec::new();
         for copy in copies {
@@ -105,19 +112,19 @@ impl<W: Write + Send> Worker<'_, W> {
     fn count_one(
         &self,
         engine: &dyn Engine,
-        (table, copy): Copy,
+        (table, copy): TableCopy,
     ) -> Result<Result<Option<u64>, EngineError>, String> {
         let (send, receive) = sync_channel(1);
         thread::scope(|scope| {
             scope.spawn(move || {
-                // A send fails only when the parent is gone, and then so is this process.
+                // A send fails only when the parent is gone, which ends this process.
                 send.send(engine.count_rows(table, copy)).ok();
             });
             loop {
                 match receive.recv_timeout(BEAT) {
                     Ok(counted) => return Ok(counted),
                     Err(RecvTimeoutError::Timeout) => {
-                        self.say(&Message::Heartbeat { operations: 0 })?;
+                        self.send(&Message::Heartbeat { operations: 0 })?;
                     }
                     Err(RecvTimeoutError::Disconnected) => {
                         let reason = "the driver panicked while it counted rows".to_owned();
@@ -145,12 +152,12 @@ mod tests {
     use crate::work;
 
     /// A pipe's end that blocks until there is something to read.
-    struct Inlet {
+    struct CommandPipe {
         lines: Receiver<Vec<u8>>,
         rest: Vec<u8>,
     }
 
-    impl Read for Inlet {
+    impl Read for CommandPipe {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
             while self.rest.is_empty() {
                 match self.lines.recv() {
@@ -168,15 +175,15 @@ mod tests {
         }
     }
 
-    /// A parent that hears everything, and lets the worker go on at once.
+    /// A parent that records all messages, and lets the worker go on at once.
     struct Parent {
         line: Vec<u8>,
-        heard: Vec<Message>,
+        messages: Vec<Message>,
         commands: SyncSender<Vec<u8>>,
     }
 
     impl Parent {
-        fn tell(&self, command: &Command) {
+        fn send(&self, command: &Command) {
             let mut line = serde_json::to_vec(command).unwrap();
             line.push(b'\n');
             self.commands.send(line).unwrap();
@@ -190,9 +197,9 @@ mod tests {
                 let message: Message = serde_json::from_slice(&self.line).unwrap();
                 self.line.clear();
                 if matches!(message, Message::MeasuringBegins { .. } | Message::StepEnds(_)) {
-                    self.tell(&Command::Go);
+                    self.send(&Command::Go);
                 }
-                self.heard.push(message);
+                self.messages.push(message);
             }
             Ok(bytes.len())
         }
@@ -205,11 +212,11 @@ mod tests {
     fn order(steps: &[&str]) -> Order {
         let step = |name: &&str| {
             let application = application();
-            let traffic_spec = application.step(name).unwrap();
-            let calls = application.calls(traffic_spec, 400, 2);
+            let step_spec = application.step(name).unwrap();
+            let calls = application.calls(step_spec, 400, 2);
             let end = StopRule::Duration(Nanos::from_millis(300));
             let stop = calls.map_or(end, StopRule::Operations);
-            Step { clients: 2, unit: traffic_spec.unit, ..Step::new(*name, stop) }
+            Step { clients: 2, unit: step_spec.unit, ..Step::new(*name, stop) }
         };
         Order {
             cell: Cell {
@@ -231,7 +238,7 @@ mod tests {
             steps: steps.iter().map(step).collect(),
             data: DataShape { rows: 400, key_bytes: 8, value_bytes: 1, compressible_to: 1.0 },
             downwards: None,
-            ahead: None,
+            pipelined: None,
             library: None,
             endpoint: None,
             application: Some(application()),
@@ -241,28 +248,28 @@ mod tests {
         }
     }
 
-    /// Runs the steps on a toy of that fault; returns all that the worker said.
+    /// Runs the steps on a toy with that fault; returns all messages of the worker.
     fn run(steps: &[&str], fault: Fault) -> Vec<Message> {
         let (commands, lines) = sync_channel(16);
-        let mut parent = Parent { line: Vec::new(), heard: Vec::new(), commands };
-        parent.tell(&Command::Run(Box::new(order(steps))));
-        let input = BufReader::new(Inlet { lines, rest: Vec::new() });
+        let mut parent = Parent { line: Vec::new(), messages: Vec::new(), commands };
+        parent.send(&Command::Run(Box::new(order(steps))));
+        let input = BufReader::new(CommandPipe { lines, rest: Vec::new() });
         let registry =
             move |_: &str, _: Option<&crate::Library>| Ok(Box::new(Toy(fault)) as Box<dyn Driver>);
         work(input, &mut parent, &registry, &Tunables::default()).unwrap();
-        parent.heard
+        parent.messages
     }
 
-    fn ends(heard: &[Message]) -> Vec<&StepEnds> {
-        let ends = heard.iter().filter_map(|message| {
+    fn ends(messages: &[Message]) -> Vec<&StepEnds> {
+        let ends = messages.iter().filter_map(|message| {
             let Message::StepEnds(ends) = message else { return None };
             Some(&**ends)
         });
         ends.collect()
     }
 
-    fn violation(heard: &[Message]) -> Option<&str> {
-        heard.iter().find_map(|message| {
+    fn violation(messages: &[Message]) -> Option<&str> {
+        messages.iter().find_map(|message| {
             let Message::Violated { reason } = message else { return None };
             Some(reason.as_str())
         })
@@ -270,15 +277,15 @@ mod tests {
 
     const ALL: [&str; 4] = ["load", "index", "churn", "query"];
 
-    /// Goal: inserts, deletes and background writers come out even, over steps and copies.
+    /// Goal: inserts, deletes and background writers add up, over steps and copies.
     #[test]
-    fn an_honest_server_s_tables_hold_what_they_must() {
-        let heard = run(&ALL, Fault::None);
-        assert_eq!(violation(&heard), None);
-        let ends = ends(&heard);
+    fn tables_of_a_correct_server_pass_the_check() {
+        let messages = run(&ALL, Fault::None);
+        assert_eq!(violation(&messages), None);
+        let ends = ends(&messages);
         assert!(ends.iter().all(|ends| ends.end == StepEnd::Finished), "{ends:?}");
-        let rows = |at: usize, wanted: OpKind| -> u64 {
-            let kinds = ends[at].clients.iter().chain(&ends[at].writers);
+        let rows = |context: usize, wanted: OpKind| -> u64 {
+            let kinds = ends[context].clients.iter().chain(&ends[context].writers);
             kinds.filter(|times| times.kind == wanted).map(|times| times.counts.rows).sum()
         };
         assert_eq!((rows(0, OpKind::Insert), rows(2, OpKind::Insert)), (400, 400));
@@ -288,54 +295,54 @@ mod tests {
         let stages: Vec<_> = settle.stages.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(stages, ["clean", "wait_idle", "wait_idle"], "what the toy has");
         assert!(ends.iter().all(|ends| ends.findings.is_empty()));
-        assert!(matches!(heard.last(), Some(Message::Closed { .. })));
+        assert!(matches!(messages.last(), Some(Message::Closed { .. })));
     }
 
-    /// Goal: what is counted is outside the measured spans. Method: the order of messages.
+    /// Goal: rows are counted outside the measured spans. Method: the order of messages.
     #[test]
     fn rows_are_counted_between_steps() {
-        let heard = run(&["load", "churn"], Fault::None);
-        let word = |message: &Message| {
+        let messages = run(&["load", "churn"], Fault::None);
+        let label = |message: &Message| {
             let is_count = matches!(message, Message::Stage { name } if name == "count_rows");
-            let words = [
+            let labels = [
                 (matches!(message, Message::StepBegins { .. }), "begins"),
                 (matches!(message, Message::MeasuringBegins { .. }), "measures"),
                 (matches!(message, Message::StepEnds(_)), "ends"),
                 (is_count, "counts"),
             ];
-            words.into_iter().find(|(is_it, _)| *is_it).map(|(_, word)| word)
+            labels.into_iter().find(|(is_it, _)| *is_it).map(|(_, label)| label)
         };
-        let words: Vec<_> = heard.iter().filter_map(word).collect();
+        let labels: Vec<_> = messages.iter().filter_map(label).collect();
         let step = ["begins", "counts", "measures", "ends", "counts"];
         let known = ["begins", "measures", "ends", "counts"];
-        assert_eq!(words, [&step[..], &known].concat());
+        assert_eq!(labels, [&step[..], &known].concat());
     }
 
     #[test]
     fn a_lost_row_ends_the_run_with_the_table_s_name() {
-        let heard = run(&ALL, Fault::LosesRow);
-        let reason = violation(&heard).unwrap();
+        let messages = run(&ALL, Fault::LosesRow);
+        let reason = violation(&messages).unwrap();
         let table = if reason.contains("`pi1`") { "pi1" } else { "pi2" };
         let expected = format!(
             "table `{table}` holds 199 rows, and 200 are expected: 0 before, 200 inserted, 0 deleted"
         );
         assert_eq!(reason, expected);
-        assert_eq!(ends(&heard).len(), 1, "nothing is run after it");
+        assert_eq!(ends(&messages).len(), 1, "nothing is run after it");
     }
 
     #[test]
     fn failed_statements_may_have_been_applied() {
-        let heard = run(&["load", "churn"], Fault::FailsInserts);
-        assert_eq!(violation(&heard), None);
-        let ends = ends(&heard);
+        let messages = run(&["load", "churn"], Fault::FailsInserts);
+        assert_eq!(violation(&messages), None);
+        let ends = ends(&messages);
         let insert = ends[0].clients.iter().find(|times| times.kind == OpKind::Insert).unwrap();
         assert_eq!((insert.counts.failed, insert.counts.done), (4, 36));
     }
 
     #[test]
-    fn fewer_rows_than_asked_are_a_doubt() {
-        let heard = run(&["load", "query"], Fault::ReturnsFewer);
-        let ends = ends(&heard);
+    fn fewer_rows_than_expected_are_a_warning() {
+        let messages = run(&["load", "query"], Fault::ReturnsFewer);
+        let ends = ends(&messages);
         let [finding] = &ends[1].findings[..] else { panic!("{:?}", ends[1].findings) };
         assert_eq!((finding.code.as_str(), finding.severity), ("A053", Severity::Warning));
         assert!(finding.evidence.contains("`points` returned 3.00 a call"), "{finding:?}");

@@ -1,8 +1,8 @@
-//! An engine that also counts what was called: by procedure and copy of its table.
+//! An engine wrapper that counts calls by procedure and table copy.
 //!
 //! The load loop counts by kind of operation, which is one addition and the same for every
-//! engine. Which table a call was about is counted here, and only where there are tables; a call
-//! to a server takes some thousand times as long.
+//! engine. Calls per table are counted here, and only where there are tables; a call to a server
+//! takes some thousand times as long.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use engine::{ApplicationSetup, Engine, EngineError, Maintenance, Pipeline, Rows, Session};
 use model::{Call, EngineState, Identity, Op, Options, Outcome};
 
-/// What calls of one procedure on one copy came to.
+/// Totals of the calls of one procedure on one copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Calls {
     /// Calls that did not fail.
@@ -30,7 +30,7 @@ impl Calls {
     }
 }
 
-/// What was called: a procedure, for a copy of its table.
+/// A procedure, and the copy of its table.
 #[derive(Debug, Clone, Copy)]
 struct Called {
     procedure: u16,
@@ -57,11 +57,11 @@ pub(crate) struct Tallies {
 }
 
 impl Tallies {
-    /// Returns tallies without any call, for what `asked` may call.
-    pub(crate) fn new(asked: &ApplicationSetup) -> Self {
+    /// Returns empty tallies for the procedures of `setup`.
+    pub(crate) fn new(setup: &ApplicationSetup) -> Self {
         let mut starts = vec![0];
-        for procedure in &asked.application.procedures {
-            let copies = usize::try_from(asked.copies(procedure.table)).unwrap_or_default();
+        for procedure in &setup.application.procedures {
+            let copies = usize::try_from(setup.copies(procedure.table)).unwrap_or_default();
             starts.push(starts.last().copied().unwrap_or_default() + copies);
         }
         let calls = vec![Calls::default(); starts.last().copied().unwrap_or_default()];
@@ -88,7 +88,7 @@ impl Tallies {
         }
     }
 
-    /// Puts calls in their place.
+    /// Sets the calls of a procedure on a copy.
     #[cfg(test)]
     pub(crate) fn set(&mut self, procedure: usize, copy: usize, calls: Calls) {
         self.calls[self.starts[procedure] + copy] = calls;
@@ -110,12 +110,12 @@ pub(crate) struct Counted<'a> {
 
 impl<'a> Counted<'a> {
     /// Returns `engine`, counted from now on.
-    pub(crate) fn new(engine: &'a dyn Engine, asked: &ApplicationSetup) -> Self {
-        let none = Tallies::new(asked);
+    pub(crate) fn new(engine: &'a dyn Engine, setup: &ApplicationSetup) -> Self {
+        let none = Tallies::new(setup);
         Self { engine, tallies: Mutex::new(none.clone()), none }
     }
 
-    /// Returns what was called by sessions that have ended.
+    /// Returns the calls of sessions that have ended.
     pub(crate) fn tallies(&self) -> Tallies {
         // A client that panicked while it counted has failed its step already.
         match self.tallies.lock() {
@@ -125,13 +125,13 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// A session that counts for itself, and hands over at its end.
+/// A session with tallies of its own, merged at its end.
 struct CountedSession<'e> {
     session: Box<dyn Session + 'e>,
     tallies: Tallies,
     all: &'e Mutex<Tallies>,
-    /// What was sent ahead, oldest first.
-    ahead: VecDeque<Option<Called>>,
+    /// Pipelined calls, oldest first.
+    pipelined: VecDeque<Option<Called>>,
 }
 
 impl CountedSession<'_> {
@@ -162,7 +162,7 @@ impl Pipeline for CountedSession<'_> {
         let Some(pipeline) = self.session.pipeline() else { return Ok(false) };
         let taken = pipeline.submit(op);
         match taken {
-            Ok(true) => self.ahead.push_back(Called::by(op)),
+            Ok(true) => self.pipelined.push_back(Called::by(op)),
             Ok(false) => {}
             Err(_) => self.count(Called::by(op), false, &Rows::new()),
         }
@@ -176,9 +176,9 @@ impl Pipeline for CountedSession<'_> {
 
     #[inline]
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let none = || EngineError::Fatal("nothing is sent ahead".to_owned());
+        let none = || EngineError::Fatal("no operation is in flight".to_owned());
         let answer = self.session.pipeline().ok_or_else(none)?.complete(rows);
-        let called = self.ahead.pop_front().flatten();
+        let called = self.pipelined.pop_front().flatten();
         self.count(called, answer.is_ok(), rows);
         answer
     }
@@ -200,7 +200,7 @@ impl Engine for Counted<'_> {
             session,
             tallies,
             all: &self.tallies,
-            ahead: VecDeque::new(),
+            pipelined: VecDeque::new(),
         }))
     }
 

@@ -1,4 +1,4 @@
-//! Where engines keep their data while they are measured.
+//! Data directories of runs.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,22 +12,22 @@ use crate::error::RunnerError;
 /// File that marks a directory as made by Assay.
 const MARKER: &str = ".assay-data";
 
-/// Begin of the names of runs' directories; nothing else below ours is ever removed.
+/// Prefix of runs' directories; nothing else below the root is ever removed.
 const RUN: &str = "run-";
 
-/// A directory of ours, below which each run gets its own and loses it when it ends.
+/// A marked directory, with one temporary directory per run below it.
 #[derive(Debug)]
 pub struct DataRoot {
     path: PathBuf,
-    /// The marker, locked as long as runs may be made; the kernel frees it at our end.
+    /// The marker, locked as long as runs may be made; the kernel releases it at our exit.
     lock: File,
 }
 
 impl DataRoot {
-    /// Takes a directory: a new one, an empty one, or one taken before.
+    /// Takes a directory that is new, empty, or was taken before.
     ///
-    /// What killed runs left there is removed, unless another process is using the directory;
-    /// servers that outlived theirs are ended first.
+    /// Directories of killed runs are removed, unless another process is using the root; servers that
+    /// outlived their runs are ended first.
     ///
     /// # Errors
     /// [`RunnerError::NotOurs`] when it holds anything else.
@@ -60,12 +60,12 @@ impl DataRoot {
     /// Returns the free space of its file system.
     ///
     /// # Errors
-    /// When the file system does not answer.
+    /// When the file system reports an error.
     pub fn free(&self) -> Result<Bytes, RunnerError> {
         free_space(&self.path)
     }
 
-    /// Makes a run's own empty directory; what a killed run of that name left is removed.
+    /// Makes a run's own empty directory; that of a killed run of the name is removed.
     pub(crate) fn fresh(&self, name: &str) -> Result<RunData, RunnerError> {
         let path = self.path.join(format!("{RUN}{name}"));
         let fail = |source: io::Error| RunnerError::DataDir { path: path.clone(), source };
@@ -76,10 +76,10 @@ impl DataRoot {
 }
 
 impl Drop for DataRoot {
-    /// Removes what runs shared, unless another process is using the directory.
+    /// Removes shared files of runs, unless another process is using the directory.
     fn drop(&mut self) {
         if flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            // What cannot be removed now is removed by the next experiment.
+            // The next experiment removes what remains.
             drop(sweep(&self.path));
         }
     }
@@ -107,7 +107,7 @@ fn remove(path: &Path) -> io::Result<()> {
 /// Returns the free space of the file system that `path` lies on.
 ///
 /// # Errors
-/// When the file system does not answer.
+/// When the file system reports an error.
 pub fn free_space(path: &Path) -> Result<Bytes, RunnerError> {
     let stat = rustix::fs::statvfs(path)
         .map_err(|errno| RunnerError::DataDir { path: path.into(), source: errno.into() })?;
@@ -141,15 +141,15 @@ mod tests {
     }
 
     #[test]
-    fn what_killed_runs_left_is_swept_and_nothing_else() {
+    fn only_directories_of_killed_runs_are_swept() {
         let dir = tempfile::tempdir().unwrap();
         let root = DataRoot::take(dir.path()).unwrap();
         std::mem::forget(root.fresh("killed").unwrap());
         fs::write(dir.path().join("run-killed/000004.log"), "rows").unwrap();
         fs::create_dir(dir.path().join("mine")).unwrap();
-        let beside = DataRoot::take(dir.path()).unwrap();
+        let second = DataRoot::take(dir.path()).unwrap();
         assert!(dir.path().join("run-killed").exists(), "its maker still lives");
-        drop((root, beside));
+        drop((root, second));
         DataRoot::take(dir.path()).unwrap();
         assert!(!dir.path().join("run-killed").exists() && dir.path().join("mine").exists());
     }

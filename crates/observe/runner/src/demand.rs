@@ -1,4 +1,4 @@
-//! What a run asks of the client and of the system, and whether they can give it.
+//! Checks that client and system can offer a run's load.
 
 use load::{CalibrationRequest, SteadyClock, calibrate};
 use model::units::per_second;
@@ -7,14 +7,14 @@ use sampler::{ThreadLimit, tightest_thread_limit};
 
 use crate::error::RunnerError;
 
-/// Threads of a run beside its measured clients: background writer, collector and listener, the
-/// threads of the parent, and some of the engine's own.
+/// Threads of a run next to its measured clients: background writer, collector and command reader,
+/// the threads of the parent, and some of the engine's own.
 const OTHER_THREADS: u64 = 16;
-/// Rate whose start lag stands for a search's, which has no rate of its own before it has found
-/// one: gaps of 100 us and more, in which clients sleep where they may.
+/// Rate at which a search's start lag is calibrated, as it has no rate of its own before it has
+/// found one: gaps of 100 us and more, in which clients sleep where they may.
 const SEARCHED_OPS_PER_S: f64 = 10_000.0;
 
-/// Returns what must be calibrated for a run of these steps; `None` when they have no clients.
+/// Returns the calibration for a run's steps; `None` without clients.
 ///
 /// The most clients of any step, and the highest rate of any: one calibration bounds them all.
 pub(crate) fn calibration_of(steps: &[Step]) -> Option<CalibrationRequest> {
@@ -30,7 +30,7 @@ pub(crate) fn calibration_of(steps: &[Step]) -> Option<CalibrationRequest> {
     Some(CalibrationRequest { clients, highest_ops_per_s: highest, pace })
 }
 
-/// Checks that the client can offer what is asked for on this host, and may have its threads.
+/// Checks that the client can offer the experiment's load on this host, and may have its threads.
 ///
 /// Takes about half a second for each number of clients of an open loop.
 ///
@@ -53,20 +53,20 @@ pub(crate) fn check_demand(experiment: &Experiment) -> Result<(), RunnerError> {
 }
 
 /// Returns the refusal of a rate beyond the ceiling, both in operations per second.
-fn beyond(step_index: usize, clients: u32, (ceiling, asked): (f64, f64)) -> RunnerError {
+fn beyond(step_index: usize, clients: u32, (ceiling, requested): (f64, f64)) -> RunnerError {
     // Two digits: another measurement would agree in no more.
     let digits = 10_f64.powf(ceiling.log10().floor() - 1.0);
     let ceiling = per_second((ceiling / digits).floor() * digits);
     let message = format!(
-        "client ceiling: {ceiling} with {} on this host; asked {}",
+        "client ceiling: {ceiling} with {} on this host; requested {}",
         model::units::clients(clients),
-        per_second(asked)
+        per_second(requested)
     );
-    let remedy = format!("ask for less than {ceiling}");
+    let remedy = format!("request less than {ceiling}");
     RunnerError::Load { step_index, message, remedy }
 }
 
-/// What so many clients can offer, measured once each.
+/// Ceilings by number of clients, measured once each.
 #[derive(Default)]
 struct Ceilings {
     clock: Option<SteadyClock>,
@@ -172,7 +172,7 @@ mod tests {
         let text = error.to_string();
         assert_eq!(
             text,
-            "client ceiling: 3,100,000/s with 2 clients on this host; asked 5,000,000/s: ask for \
+            "client ceiling: 3,100,000/s with 2 clients on this host; requested 5,000,000/s: request \
              less than 3,100,000/s"
         );
     }

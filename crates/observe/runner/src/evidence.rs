@@ -1,45 +1,45 @@
-//! What an interval's judgement rests on: the client's own accounts and the host's.
+//! Evidence of an interval: accounts of the client and of the host.
 
 use hdrhistogram::Histogram;
 use model::{Limit, Nanos, Placement, Readings};
 
 use crate::tally::count_within;
 
-/// Response time from which an operation counts as harmed where no limit says so: what a client
-/// waits for a CPU on a busy host, two turns of a fair scheduler on two CPUs.
-const HARMED_FROM: Nanos = Nanos::from_millis(10);
-/// Share of the operations that must not be harmed where no limit says so: the highest percentile
+/// Response time from which an operation counts as late where there is no limit: the wait for a
+/// CPU on a busy host, two turns of a fair scheduler on two CPUs.
+const LATE_FROM: Nanos = Nanos::from_millis(10);
+/// Share of the operations that must not be late where there is no limit: the highest percentile
 /// that most steps have the operations for.
-const UNHARMED_SHARE: f64 = 0.999;
+const IN_TIME_SHARE: f64 = 0.999;
 
-/// What does not change while a step's intervals are judged.
+/// Constants of a step's classification.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Setting {
     /// The measured clients.
     pub(crate) clients: u32,
     /// CPUs of the host.
     pub(crate) cpus: u32,
-    /// Which of them client and server have.
+    /// Placement of client and server on them.
     pub(crate) placement: Placement,
-    /// What the operations must keep, when it is said.
+    /// The step's limit, if any.
     pub(crate) limit: Option<Limit>,
     /// Start lag that 99 % of the starts stayed within when the client was calibrated.
     pub(crate) calibrated_lag: Option<Nanos>,
 }
 
 impl Setting {
-    /// Returns the limit against which a client's lateness is held: the step's, or a common one.
+    /// Returns the limit of a client's lateness: the step's, or a default.
     pub(crate) fn limit(&self) -> Limit {
-        self.limit.unwrap_or(Limit { share: UNHARMED_SHARE, within: HARMED_FROM })
+        self.limit.unwrap_or(Limit { share: IN_TIME_SHARE, within: LATE_FROM })
     }
 }
 
-/// How late free clients began what was due; open loop only.
+/// Start lag of free clients; open loop only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct StartLag {
     /// Starts of a client that had waited.
     pub(crate) starts: u64,
-    /// Of these, those later than was allowed.
+    /// Of these, those later than allowed.
     pub(crate) late: u64,
     /// Lag of these, all together.
     pub(crate) late_total: Nanos,
@@ -50,7 +50,7 @@ pub(crate) struct StartLag {
 }
 
 impl StartLag {
-    /// Returns what a histogram of start lag shows, when `allowed` is no lateness yet.
+    /// Summarizes a histogram of start lag, where `allowed` is no lateness yet.
     pub(crate) fn of(histogram: &Histogram<u64>, allowed: Nanos, limit: &Limit) -> Self {
         let starts = histogram.len();
         let (mut late_total, mut over_limit) = (0_u64, 0_u64);
@@ -73,7 +73,7 @@ impl StartLag {
     }
 }
 
-/// What is known of one interval; what nobody tells is `None`, and never speaks for a cause.
+/// Accounts of one interval; `None` where unknown, which is no evidence of a cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Evidence {
     /// Start, since the step's start.
@@ -81,17 +81,17 @@ pub(crate) struct Evidence {
     pub(crate) length: Nanos,
     /// Absent in a closed loop.
     pub(crate) start_lag: Option<StartLag>,
-    /// Age, at its end, of the oldest arrival that nobody had begun; 0 in a closed loop.
+    /// Age, at its end, of the oldest arrival not begun; 0 in a closed loop.
     pub(crate) backlog: Nanos,
     /// Longest response time of an operation that ended in it.
     pub(crate) response_max: Nanos,
     /// Operations that were done in it.
     pub(crate) done: u64,
-    /// Of these, those that broke the limit.
+    /// Of these, those over the limit.
     pub(crate) over_limit: u64,
     /// The worker's own accounts of this very interval.
     pub(crate) own: Own,
-    /// What the parent saw of the host meanwhile.
+    /// The host's accounts meanwhile.
     pub(crate) outside: Outside,
 }
 
@@ -107,8 +107,8 @@ pub(crate) struct Own {
     pub(crate) idle: Option<f64>,
     /// Time by which the coordinator's waits ended late.
     pub(crate) pause: Option<f64>,
-    /// Times a client was put off the CPU.
-    pub(crate) put_off: Option<f64>,
+    /// Preemptions of clients.
+    pub(crate) preemptions: Option<f64>,
 }
 
 impl Own {
@@ -123,7 +123,7 @@ impl Own {
             run_queue: one("client_run_queue_us"),
             idle: one("client_idle_us"),
             pause: one("pause_us"),
-            put_off: one("client_context_switches_involuntary"),
+            preemptions: one("client_context_switches_involuntary"),
         }
     }
 
@@ -134,10 +134,10 @@ impl Own {
     }
 }
 
-/// What the parent saw of the host over a span of its own clock, us.
+/// The host's accounts over a span of the parent's clock, us.
 ///
-/// The span is that of the interval only nearly: it ends when the interval was told, which a
-/// client stuck in one operation may delay.
+/// The span is nearly that of the interval: it ends when the interval is reported, which a client
+/// stuck in one operation may delay.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Outside {
     pub(crate) span: Nanos,
@@ -150,7 +150,7 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// Returns what was seen over `span`, from the growth of the parent's counters.
+    /// Returns the accounts over `span`, from the growth of the parent's counters.
     pub(crate) fn of(growth: &Readings, span: Nanos) -> Self {
         let one = |name: &str| growth.get(name).copied();
         Self {
@@ -162,7 +162,7 @@ impl Outside {
         }
     }
 
-    /// Returns what was seen over both spans.
+    /// Returns the sum over both spans.
     pub(crate) fn and(&self, other: &Self) -> Self {
         let sum = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
         Self {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_are_late_beyond_what_is_allowed() {
+    fn starts_are_late_beyond_the_allowed_lag() {
         let mut histogram = load::empty_histogram();
         histogram.record_n(1_000, 97).unwrap();
         histogram.record_n(400_000, 3).unwrap();
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_over_several_intervals_is_shared_out_by_time() {
+    fn accounts_over_several_intervals_are_divided_by_time() {
         let growth = readings(&[("host_steal_us", 30_000.0), ("others_cpu_us", 900_000.0)]);
         let late = Outside::of(&growth, Nanos::from_millis(2_900));
         let next = Outside::of(&readings(&[("host_steal_us", 0.0)]), Nanos::from_millis(100));

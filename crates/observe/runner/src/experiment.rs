@@ -1,4 +1,4 @@
-//! A plan's cells one after the other: isolate, supervise, go on.
+//! Runs a plan's cells one after the other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,60 +26,61 @@ use crate::process::{Process, WorkerProgram};
 use crate::stamp::now_utc;
 use crate::supervise::{Start, Supervisor};
 
-/// How often the watches (Ctrl-C, disk floor, watchdog) are looked at.
+/// How often Ctrl-C, disk floor and watchdog are checked.
 pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(100);
 
-/// Ends of the names of write-ahead logs, of all engines together.
+/// Suffixes of the names of write-ahead logs, of all engines.
 const LOG_SUFFIXES: &[&str] = &[".log", "-wal", "-journal", ".jnl"];
 
-/// Returns whether a file is a write-ahead log's, by its name.
+/// Returns whether a file is a write-ahead log, by its name.
 fn is_log(path: &std::path::Path) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
     LOG_SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// Counts how often the user asked to stop: once stops after what is in hand, twice at once.
+/// Counts the user's stop requests.
+///
+/// One stops after the operations in flight, the second at once.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicU32>);
 
 impl Interrupt {
-    /// Notes one more wish to stop.
+    /// Notes one more request to stop.
     pub fn raise(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns how often the user asked.
+    /// Returns the number of requests.
     #[must_use]
     pub fn level(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Everything the runs of an experiment share.
+/// Inputs shared by the runs of an experiment.
 #[derive(Debug)]
 pub struct Workbench<'a> {
-    /// How a worker is started.
+    /// The worker program.
     pub program: WorkerProgram,
-    /// Where data directories are made.
+    /// The root of data directories.
     pub data: &'a DataRoot,
-    /// Libraries of the builds that are loaded at run time, and programs of those that are
-    /// servers, by variant name.
+    /// Libraries loaded at run time, and programs of servers, by variant name.
     pub libraries: BTreeMap<String, Library>,
-    /// How the servers of the variants that have one are had, by variant name.
+    /// How variants' servers are provided, by variant name.
     pub servers: BTreeMap<String, Served>,
     /// Name of the user that servers run as; see [`server::User::find`].
     pub server_user: Option<String>,
-    /// Where the libraries of allocators lie.
+    /// The libraries of allocators.
     pub allocators: malloc::Libraries,
     /// Longest time without an operation ending.
     pub watchdog: Nanos,
     /// Free space below which a run is stopped.
     pub disk_floor: Bytes,
-    /// The user's wish to stop.
+    /// The user's stop requests.
     pub interrupt: Interrupt,
 }
 
-/// What happens, for whoever shows it.
+/// Progress events, for display.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// A run begins.
@@ -133,10 +134,10 @@ pub enum Progress<'a> {
     },
 }
 
-/// Runs the cells whose run is not complete yet; returns how many are complete now.
+/// Runs the cells without a complete run; returns how many are complete.
 ///
 /// # Errors
-/// When the archive, the data directory or the memory cap fails; what was measured is kept.
+/// When the archive, the data directory or the memory cap fails; measurements stay archived.
 pub fn run_cells(
     bench: &Workbench<'_>,
     manifest: &Manifest,
@@ -206,11 +207,11 @@ fn run_cell(
     };
     order.endpoint = host.endpoint();
     let mut process = start(bench, &order, &cpus)?;
-    // A server and its page cache are what is capped, when there is one.
+    // The cap is on the server and its page cache, when there is one.
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     let memory = MemoryWatch::begin(limit, &process)?;
     let samplers = samplers(&process, &memory, &data, &host);
-    process.tell(&Command::Run(Box::new(order)));
+    process.send(&Command::Run(Box::new(order)));
     let facts = facts(&host, &cpus, experiment);
     let placement = experiment.placement;
     let start = Start {
@@ -230,7 +231,7 @@ fn run_cell(
     Ok(Supervisor::new(start).run(progress)?)
 }
 
-/// Returns what is known of where the engine of a run works.
+/// Returns facts about the host of a run's engine.
 pub(crate) fn facts(host: &Host, cpus: &Cpus, experiment: &Experiment) -> BTreeMap<String, String> {
     host.facts().into_iter().chain(cpus.fact(experiment.placement)).collect()
 }
@@ -254,7 +255,7 @@ fn samplers(
     })
 }
 
-/// Keeps the record of a run whose server did not start.
+/// Archives the record of a run whose server did not start.
 fn without_server(
     writer: &RunWriter,
     mut record: RunRecord,
@@ -280,7 +281,7 @@ fn without_server(
     Ok(record)
 }
 
-/// Checks that what must stay free of the disk is free.
+/// Checks the free space of the disk.
 pub(crate) fn check_disk(bench: &Workbench<'_>) -> Result<(), RunnerError> {
     let free = bench.data.free()?;
     if free < bench.disk_floor {
@@ -326,7 +327,7 @@ pub(crate) fn order(
             .iter()
             .find(|step| workload::reads_downwards(&step.name))
             .map(|step| step.name.clone()),
-        ahead: experiment
+        pipelined: experiment
             .steps
             .iter()
             .find(|step| matches!(step.load, Load::Pipelined(_)))

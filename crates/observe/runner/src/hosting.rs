@@ -1,4 +1,4 @@
-//! The server of one run: none, one that runs already, or one that is started for it.
+//! The server of one run: none, a running one, or its own.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,12 +17,12 @@ use crate::experiment::Workbench;
 use crate::placement::Cpus;
 use crate::process::bad_end;
 
-/// Time a server has to stop when its run is over; its data are thrown away, so it is then killed.
+/// Time a server has to stop when its run is over; then it is killed: its data are removed.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
-/// Time in which the death of a server shows after its client has lost it.
+/// Time to detect a server's exit after its client has lost the connection.
 const DEATH_SHOWS: Duration = Duration::from_secs(2);
 
-/// How the server of a variant is had.
+/// How a variant's server is provided.
 #[derive(Clone)]
 pub enum Served {
     /// Assay starts the variant's program for each run.
@@ -59,7 +59,7 @@ pub(crate) struct Own {
     sha256: String,
 }
 
-/// What decides on the server of a run.
+/// Inputs that decide on the server of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Hosting<'a> {
     pub(crate) bench: &'a Workbench<'a>,
@@ -122,7 +122,7 @@ impl Host {
         }
     }
 
-    /// Returns what the samplers look at of the server.
+    /// Returns the sampled processes of the server.
     pub(crate) fn targets(&self) -> Option<ServerTargets<'_>> {
         match self {
             Self::Worker | Self::Foreign(_) => None,
@@ -130,7 +130,7 @@ impl Host {
         }
     }
 
-    /// Returns where a server works that Assay did not start.
+    /// Returns where a server runs that Assay did not start.
     pub(crate) fn foreign(&self) -> Foreign {
         match self {
             Self::Worker | Self::Own(_) => Foreign::Nowhere,
@@ -139,7 +139,7 @@ impl Host {
         }
     }
 
-    /// Returns the engine's data directory, and what tells its logs, where a server has them.
+    /// Returns a server's data directory, and the test for its logs.
     pub(crate) fn data(&self) -> Option<(PathBuf, IsLog)> {
         match self {
             Self::Worker | Self::Foreign(_) => None,
@@ -150,37 +150,39 @@ impl Host {
         }
     }
 
-    /// Returns what is known of the server, by name.
+    /// Returns facts about the server, by name.
     pub(crate) fn facts(&self) -> BTreeMap<String, String> {
         match self {
             Self::Worker => BTreeMap::new(),
             Self::Foreign(endpoint) => {
                 let Endpoint { user, address, database, .. } = endpoint;
-                let told = format!("foreign, not started by Assay: {user}@{address}/{database}");
-                [("server".to_owned(), told)].into()
+                let server = format!("foreign, not started by Assay: {user}@{address}/{database}");
+                [("server".to_owned(), server)].into()
             }
             Self::Own(own) => {
                 let mut facts = own.running.facts();
                 facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
-                let told = [
+                let counted = [
                     ("server_not_counted", own.group.absence()),
                     ("server_writes_counted", own.group.writes_counted()),
                 ];
-                let told = told.into_iter();
-                facts.extend(told.filter_map(|(name, it)| Some((name.to_owned(), it?.to_owned()))));
+                let counted = counted.into_iter();
+                facts.extend(
+                    counted.filter_map(|(name, it)| Some((name.to_owned(), it?.to_owned()))),
+                );
                 facts
             }
         }
     }
 
-    /// Returns how a run ends whose server has died; `None` while it lives. Does not wait.
+    /// Returns how a run ends whose server has exited; `None` while it runs. Does not wait.
     pub(crate) fn death(&mut self, step: &str) -> Option<RunEnd> {
         let Self::Own(own) = self else { return None };
         let death = own.running.death()?.clone();
         Some(own.end_of(&death, step))
     }
 
-    /// Returns how a run ends that lost its server, if that is why it failed.
+    /// Returns how a failed run ends whose server has exited, if it has.
     pub(crate) fn death_of_failed(&mut self, step: &str) -> Option<RunEnd> {
         let Self::Own(own) = self else { return None };
         match own.running.death_within(DEATH_SHOWS).cloned() {
@@ -190,13 +192,13 @@ impl Host {
         }
     }
 
-    /// Stops the server, at once when nobody cares for its last work; returns the files to keep.
+    /// Stops the server, by a kill when `is_at_once`; returns the files to archive.
     pub(crate) fn close(&mut self, is_at_once: bool) -> Vec<PathBuf> {
         let Self::Own(own) = self else { return Vec::new() };
         if is_at_once {
             own.running.kill();
         }
-        // How it stops is in its log; what it wrote is thrown away with its directory.
+        // How it stops is in its log; its directory is removed.
         drop(own.running.stop(STOP_WITHIN));
         own.running.files()
     }
@@ -208,13 +210,13 @@ impl Own {
         if self.has_killed() {
             return RunEnd::OutOfMemory { step };
         }
-        let words = death.last_log_lines.as_str();
-        let how = bad_end(death.status, words)
-            .unwrap_or_else(|| format!("exit code 0; its last words: {words}"));
-        RunEnd::Crashed { step, reason: format!("the server died: {how}") }
+        let log = death.last_log_lines.as_str();
+        let how = bad_end(death.status, log)
+            .unwrap_or_else(|| format!("exit code 0; its last output: {log}"));
+        RunEnd::Crashed { step, reason: format!("the server ended: {how}") }
     }
 
-    /// Returns whether the kernel killed a process of the server for want of memory.
+    /// Returns whether the kernel killed a process of the server for lack of memory.
     fn has_killed(&self) -> bool {
         let kills = self.group.memory().and_then(|group| group.oom_kills().ok().flatten());
         kills.is_some_and(|kills| kills > 0)
@@ -231,8 +233,7 @@ fn is_here(address: &Address) -> bool {
     }
 }
 
-/// Returns in which words a variant is refused whose server does not run: the option, when it is
-/// one, and the reason.
+/// Returns why a variant's server does not run: the option, if one is the cause, and the reason.
 pub(crate) fn refusal(error: ServerError) -> (Option<String>, String) {
     if let ServerError::Refused(EngineError::Option { option, reason }) = error {
         return (Some(option), reason);
@@ -245,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_nobody_can_tell_from_others_is_one_on_this_machine() {
+    fn only_loopback_and_sockets_are_on_this_machine() {
         let at = |host: &str| Address::Tcp { host: host.to_owned(), port: 5432 };
         assert!(is_here(&at("127.0.0.1")) && is_here(&Address::Socket("/tmp/s".into())));
         assert!(!is_here(&at("db.example")));
@@ -254,8 +255,8 @@ mod tests {
     #[test]
     fn a_refused_option_keeps_its_name() {
         let option = EngineError::Option { option: "fsnyc".to_owned(), reason: "no".to_owned() };
-        let told = refusal(option.into());
-        assert_eq!(told, (Some("fsnyc".to_owned()), "no".to_owned()));
+        let found = refusal(option.into());
+        assert_eq!(found, (Some("fsnyc".to_owned()), "no".to_owned()));
         assert_eq!(refusal(ServerError::Interrupted), (None, "interrupted".to_owned()));
     }
 }

@@ -1,26 +1,26 @@
-//! Who could not keep up with an open loop: the engine, the client, or nobody.
+//! Status of an open loop: sustained, overloaded or client-bound.
 
 use model::Nanos;
 use model::validity::{ArrivalsRecord, Calibration, LoadStatus};
 
 /// Share of the arrivals that must be served; below it there is no steady response time.
-/// Source: the project's reference, analysis, section 5.2.
+/// Our choice: 1 % of slack for the operations in flight at the end.
 const SERVED_SHARE: f64 = 0.99;
-/// Backlog at the end that tells of an engine falling behind, if it was still growing.
-/// Source: the project's reference, analysis, section 5.2.
+/// Backlog at the end from which an engine falls behind, if it was still growing.
+/// Our choice: a second is the length of an interval.
 const BACKLOG_MAX: Nanos = Nanos::SECOND;
 /// Share of the clients' working time that their own cost must explain to make them the cause.
-/// Source: the project's reference, analysis, section 5.2: client threads above 85 %.
+/// Our choice: queueing delay grows without bound as a client's utilization nears 1.
 const CLIENT_SHARE: f64 = 0.85;
-/// Share of void intervals above which nothing is said of the engine.
+/// Share of invalid intervals above which a step does not represent the engine.
 ///
-/// One second in five: what is left is a choice of the host, no sample of the step any more, and
-/// half of a short step must not hang on one second. Reason, not a source: no reference has one.
-const VOID_SHARE_MAX: f64 = 0.2;
-/// Void intervals below which a share says nothing: one of three is bad luck.
-const VOID_MIN: usize = 2;
+/// Our choice: with more than one second in five invalid, the rest is a selection by the host and
+/// no sample of the step; and half of a short step must not depend on one second.
+const INVALID_SHARE_MAX: f64 = 0.2;
+/// Invalid intervals below which a share has no meaning: one of three may be chance.
+const INVALID_MIN: usize = 2;
 
-/// What is known of an open loop's measured span.
+/// Measurements of an open loop's measured span.
 pub(crate) struct Served<'a> {
     pub(crate) arrivals: &'a ArrivalsRecord,
     /// The measured clients.
@@ -32,20 +32,20 @@ pub(crate) struct Served<'a> {
     pub(crate) idle_us: Option<f64>,
     /// Backlog at the end of each interval.
     pub(crate) backlogs: &'a [Nanos],
-    /// Whether each interval is void, in order.
+    /// Whether each interval is invalid, in order.
     pub(crate) is_invalid: &'a [bool],
     pub(crate) calibration: Option<&'a Calibration>,
 }
 
-/// Returns who could not keep up.
+/// Returns whether the load was sustained, and what limited it otherwise.
 pub(crate) fn load_status(served: &Served<'_>) -> LoadStatus {
     let invalid = served.is_invalid.iter().filter(|is_invalid| **is_invalid).count();
-    if let Some(evidence) = too_many_voids(invalid, served.is_invalid.len()) {
+    if let Some(evidence) = too_many_invalid(invalid, served.is_invalid.len()) {
         return LoadStatus::ClientBound { evidence };
     }
     let Some(behind) = behind(served) else { return LoadStatus::Sustained };
     if served.is_invalid.last() == Some(&true) {
-        let evidence = format!("{behind}; the last interval is void");
+        let evidence = format!("{behind}; the last interval is invalid");
         return LoadStatus::ClientBound { evidence };
     }
     match client_share(served) {
@@ -59,18 +59,18 @@ pub(crate) fn load_status(served: &Served<'_>) -> LoadStatus {
     }
 }
 
-/// Returns in words that too many of `all` intervals are void, if they are.
+/// Describes too many invalid intervals of `all`, if they are.
 #[expect(clippy::cast_precision_loss, reason = "seconds of a step stay far below 2^53")]
-pub(crate) fn too_many_voids(invalid: usize, all: usize) -> Option<String> {
+pub(crate) fn too_many_invalid(invalid: usize, all: usize) -> Option<String> {
     let is_nothing_left = invalid > 0 && invalid == all;
-    let is_many = invalid >= VOID_MIN && invalid as f64 > VOID_SHARE_MAX * all as f64;
+    let is_many = invalid >= INVALID_MIN && invalid as f64 > INVALID_SHARE_MAX * all as f64;
     (is_nothing_left || is_many).then(|| {
         let verb = if invalid == 1 { "is" } else { "are" };
-        format!("{invalid} of {all} intervals {verb} void")
+        format!("{invalid} of {all} intervals {verb} invalid")
     })
 }
 
-/// Returns in words how the arrivals were not kept up with, if they were not.
+/// Describes how the load fell behind, if it did.
 ///
 /// An operation in hand at the end is no backlog: each client may have one.
 fn behind(served: &Served<'_>) -> Option<String> {
@@ -123,7 +123,7 @@ mod tests {
     };
 
     /// Ten seconds at 100 k/s by two clients; `left` arrivals were not served.
-    fn asked(left: u64, backlog_ms: u64, change: impl FnOnce(&mut Served<'_>)) -> LoadStatus {
+    fn status(left: u64, backlog_ms: u64, change: impl FnOnce(&mut Served<'_>)) -> LoadStatus {
         let arrivals = ArrivalsRecord {
             pace: Pace::default(),
             offered: 1_000_000,
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn an_engine_that_leaves_arrivals_is_overloaded() {
-        assert_eq!(asked(10_000, 90, |_| {}), LoadStatus::Sustained);
-        let load_status = asked(120_000, 1_320, |_| {});
+        assert_eq!(status(10_000, 90, |_| {}), LoadStatus::Sustained);
+        let load_status = status(120_000, 1_320, |_| {});
         let LoadStatus::Overloaded { evidence } = load_status else { panic!("{load_status:?}") };
         assert_eq!(
             evidence,
@@ -164,51 +164,54 @@ mod tests {
 
     #[test]
     fn a_backlog_of_a_second_is_overload_only_while_it_grows() {
-        assert!(is_overloaded(&asked(9_000, 1_200, |_| {})));
+        assert!(is_overloaded(&status(9_000, 1_200, |_| {})));
         const FALLING: [Nanos; 10] = [Nanos::from_secs(3); 10];
-        assert_eq!(asked(9_000, 1_200, |served| served.backlogs = &FALLING), LoadStatus::Sustained);
+        assert_eq!(
+            status(9_000, 1_200, |served| served.backlogs = &FALLING),
+            LoadStatus::Sustained
+        );
     }
 
     #[test]
-    fn operations_in_hand_at_the_end_are_no_backlog() {
+    fn operations_in_flight_at_the_end_are_no_backlog() {
         let few = |served: &mut Served<'_>| served.clients = 40;
-        assert_eq!(asked(10_030, 90, few), LoadStatus::Sustained);
-        assert!(is_overloaded(&asked(10_030, 90, |_| {})));
+        assert_eq!(status(10_030, 90, few), LoadStatus::Sustained);
+        assert!(is_overloaded(&status(10_030, 90, |_| {})));
     }
 
     #[test]
     fn a_client_whose_own_cost_fills_its_time_is_the_bound() {
         // 880,000 operations of 100 ns: 88 ms of work in 100 ms of working time.
         let busy = |served: &mut Served<'_>| served.idle_us = Some(19_900_000.0);
-        let load_status = asked(120_000, 1_320, busy);
+        let load_status = status(120_000, 1_320, busy);
         let LoadStatus::ClientBound { evidence } = load_status else { panic!("{load_status:?}") };
         assert!(evidence.ends_with("explains 88 % of its working time"), "{evidence}");
         let unknown = |served: &mut Served<'_>| {
             busy(served);
             served.calibration = None;
         };
-        assert!(is_overloaded(&asked(120_000, 1_320, unknown)));
-        assert_eq!(asked(0, 0, busy), LoadStatus::Sustained, "what is kept up with binds nobody");
+        assert!(is_overloaded(&status(120_000, 1_320, unknown)));
+        assert_eq!(status(0, 0, busy), LoadStatus::Sustained, "a sustained load has no bound");
     }
 
     #[test]
-    fn what_the_client_left_is_not_held_against_the_engine() {
+    fn a_backlog_after_an_invalid_last_interval_is_the_client_s() {
         const LAST: [bool; 3] = [false, false, true];
-        let load_status = asked(120_000, 1_320, |served| served.is_invalid = &LAST);
+        let load_status = status(120_000, 1_320, |served| served.is_invalid = &LAST);
         let LoadStatus::ClientBound { evidence } = load_status else { panic!("{load_status:?}") };
-        assert!(evidence.ends_with("the last interval is void"), "{evidence}");
+        assert!(evidence.ends_with("the last interval is invalid"), "{evidence}");
     }
 
     #[test]
-    fn many_voids_or_nothing_left_say_nothing_of_the_engine() {
-        assert_eq!(too_many_voids(0, 0), None);
-        assert_eq!(too_many_voids(1, 3), None, "one second of three is bad luck");
-        assert_eq!(too_many_voids(1, 1).as_deref(), Some("1 of 1 intervals is void"));
-        assert_eq!(too_many_voids(2, 10), None);
-        assert_eq!(too_many_voids(3, 10).as_deref(), Some("3 of 10 intervals are void"));
+    fn too_many_invalid_intervals_are_client_bound() {
+        assert_eq!(too_many_invalid(0, 0), None);
+        assert_eq!(too_many_invalid(1, 3), None, "one second of three may be chance");
+        assert_eq!(too_many_invalid(1, 1).as_deref(), Some("1 of 1 intervals is invalid"));
+        assert_eq!(too_many_invalid(2, 10), None);
+        assert_eq!(too_many_invalid(3, 10).as_deref(), Some("3 of 10 intervals are invalid"));
         const THREE: [bool; 10] =
             [true, false, true, false, false, false, false, false, true, false];
-        let load_status = asked(0, 0, |served| served.is_invalid = &THREE);
+        let load_status = status(0, 0, |served| served.is_invalid = &THREE);
         assert!(matches!(load_status, LoadStatus::ClientBound { .. }));
     }
 }

@@ -1,4 +1,4 @@
-//! Whether the kernel killed a worker for want of memory.
+//! Memory cap of a worker, and detection of out-of-memory kills.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -11,7 +11,7 @@ use sampler::{CgroupDir, MemoryCap, SampleError};
 use crate::error::RunnerError;
 use crate::process::Process;
 
-/// Watches one worker's memory: in its own cap, else in the group or machine it shares.
+/// The memory cap of a worker, and the kernel's count of kills.
 pub(crate) struct MemoryWatch {
     /// Held until the worker has ended; then the group is removed.
     cap: Option<MemoryCap>,
@@ -20,7 +20,7 @@ pub(crate) struct MemoryWatch {
 }
 
 impl MemoryWatch {
-    /// Puts a worker that has not begun yet under a cap, if it is to have one.
+    /// Puts a worker that has not begun yet under the cap, if there is one.
     ///
     /// # Errors
     /// [`RunnerError::MemoryCap`] when the cap cannot be set.
@@ -45,8 +45,8 @@ impl MemoryWatch {
 
     /// Returns whether a worker that ended with `status` was killed for memory.
     ///
-    /// The kernel kills by SIGKILL; in a group shared with others their kills count too, so one of
-    /// theirs in the same run may be taken for the worker's.
+    /// The kernel kills by SIGKILL; in a group shared with other processes their kills count too, so
+    /// one of theirs in the same run may be taken for the worker's.
     pub(crate) fn has_killed(&self, status: Option<ExitStatus>) -> bool {
         let signal = status.and_then(|status| status.signal());
         signal == Some(Signal::KILL.as_raw()) && kills(self.group.as_ref()) > self.kills_before

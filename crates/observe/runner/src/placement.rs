@@ -1,4 +1,4 @@
-//! Which CPUs a worker and its server get.
+//! CPU placement of a worker and its server.
 
 use model::{Experiment, Placement};
 use rustix::thread::{CpuSet, sched_getaffinity};
@@ -13,7 +13,7 @@ pub(crate) struct Cpus {
 }
 
 impl Cpus {
-    /// Returns the CPUs that an experiment asks for.
+    /// Returns the CPUs of an experiment's placement.
     ///
     /// # Errors
     /// [`RunnerError::Placement`] when this process may not use as many.
@@ -21,15 +21,15 @@ impl Cpus {
         place(experiment.placement, &allowed())
     }
 
-    /// Returns the fact that tells them; `None` when the kernel chooses.
+    /// Returns the placement as a fact; `None` when the kernel chooses.
     pub(crate) fn fact(&self, placement: Placement) -> Option<(String, String)> {
         let (worker, server) = (listed(&self.worker), listed(&self.server));
-        let told = match placement {
+        let text = match placement {
             Placement::Free => return None,
             Placement::SameCpu => format!("{placement}: worker and server on CPU {worker}"),
             Placement::Split => format!("{placement}: server on CPU {server}, worker on {worker}"),
         };
-        Some(("placement".to_owned(), told))
+        Some(("placement".to_owned(), text))
     }
 }
 
@@ -49,7 +49,7 @@ fn place(placement: Placement, allowed: &[u32]) -> Result<Cpus, RunnerError> {
                         "placement `{placement}` needs two CPUs, and {} may be used",
                         allowed.len()
                     ),
-                    remedy: format!("ask for `{}` or `{}`", Placement::SameCpu, Placement::Free),
+                    remedy: format!("use `{}` or `{}`", Placement::SameCpu, Placement::Free),
                 });
             }
             Ok(Cpus { worker: worker.to_vec(), server: server.to_vec() })
@@ -75,10 +75,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpus_are_shared_out_as_asked() {
+    fn cpus_follow_the_placement() {
         let of = |placement, allowed: &[u32]| {
             let cpus = place(placement, allowed).unwrap();
-            let fact = cpus.fact(placement).map(|(_, told)| told).unwrap_or_default();
+            let fact = cpus.fact(placement).map(|(_, text)| text).unwrap_or_default();
             (cpus.server, cpus.worker, fact)
         };
         assert_eq!(of(Placement::Free, &[0, 1]), (vec![], vec![], String::new()));

@@ -1,4 +1,4 @@
-//! What is found out before machine time is spent: room, rights, steps, and every engine's word.
+//! Checks before the first run: disk, rights, steps, and every engine.
 
 use std::collections::BTreeMap;
 
@@ -13,32 +13,30 @@ use crate::hosting::{self, Host, Hosting, NoHost};
 use crate::memory::MemoryWatch;
 use crate::message::{Command, Message};
 use crate::placement::Cpus;
-use crate::process::{Heard, Process, bad_end};
+use crate::process::{Process, WorkerEvent, bad_end};
 
 /// Longest time an engine may take to open and close an empty directory.
 const OPEN_MAX: Nanos = Nanos::from_secs(60);
 
 /// Why a variant cannot be run.
 enum Refusal {
-    /// Its engine does not open: the option to blame, if it is one, the engine's words, and the
-    /// options it has.
+    /// Its engine does not open: the option, if one is the cause, the reason, and its options.
     Engine(Option<String>, String, Vec<String>),
-    /// Its engine takes no keys or values that long: the file's word, the reason, the remedy.
+    /// Keys or values are too long for its engine: the file's field, the reason, the remedy.
     TooLong(String, String, String),
-    /// Another allocator than it asks for serves its process, and what to do about it.
+    /// Another allocator than the requested one serves its process: the reason, the remedy.
     Allocator(String, String),
 }
 
-/// Checks disk, steps, load and memory cap, and opens every variant's engine once in a scratch
-/// directory.
+/// Checks disk, steps, load and memory cap, and opens every engine.
 ///
-/// Returns what each build turned out to be. Each engine gets a process of its own, under the
-/// experiment's memory cap, so an option that it refuses and a cap without rights are known before
-/// machine time is spent.
+/// Returns each build's identity. Each engine opens once in a scratch directory, in a process of
+/// its own, under the experiment's memory cap, so a refused option and a cap without rights are
+/// known before machine time is spent.
 ///
 /// # Errors
-/// [`RunnerError::Refused`] with the engine's own words, [`RunnerError::Load`] or
-/// [`RunnerError::Clients`] for a load that this host cannot offer, or what else stands in the way.
+/// [`RunnerError::Refused`] with the engine's reason, [`RunnerError::Load`] or
+/// [`RunnerError::Clients`] for a load that this host cannot offer, and others.
 pub fn check_variants(
     bench: &Workbench<'_>,
     experiment: &Experiment,
@@ -73,7 +71,7 @@ fn check_variant(
         && known.is_empty()
         && bench.servers.contains_key(&variant.name)
     {
-        // A server knows more options than anybody has listed.
+        // A server has more options than its driver lists.
         let plain = Variant { options: Options::new(), ..variant.clone() };
         let names = |options: Options| options.iter().map(|(name, _)| name.to_owned()).collect();
         *known =
@@ -82,7 +80,7 @@ fn check_variant(
     checked.map(|(identity, _)| identity)
 }
 
-/// Opens a variant's engine in a scratch directory; returns what it is, and its configuration.
+/// Opens a variant's engine in a scratch directory; returns identity and effective options.
 fn open_once(
     bench: &Workbench<'_>,
     experiment: &Experiment,
@@ -106,19 +104,19 @@ fn open_once(
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     // Dropped after the process, which lives in it.
     let _memory = MemoryWatch::begin(limit, &process)?;
-    process.tell(&Command::Run(Box::new(order)));
-    let mut heard = listen(process, || bench.interrupt.level() > 0);
-    if let Some(Ok((identity, _))) = &mut heard {
+    process.send(&Command::Run(Box::new(order)));
+    let mut result = follow(process, || bench.interrupt.level() > 0);
+    if let Some(Ok((identity, _))) = &mut result {
         identity.facts.extend(facts(&host, &cpus, experiment));
-    } else if let (Some(heard), Some(RunEnd::Crashed { reason, .. })) =
-        (&mut heard, host.death("open"))
+    } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
+        (&mut result, host.death("open"))
     {
-        *heard = Err(Refusal::Engine(None, reason, Vec::new()));
+        *result = Err(Refusal::Engine(None, reason, Vec::new()));
     }
-    // Nobody needs what it would write.
+    // Its data are not needed.
     host.close(true);
     let variant = variant.name.clone();
-    heard.ok_or(RunnerError::Interrupted)?.map_err(|refusal| match refusal {
+    result.ok_or(RunnerError::Interrupted)?.map_err(|refusal| match refusal {
         Refusal::Engine(option, reason, known) => {
             RunnerError::Refused { variant, option, reason, known }
         }
@@ -142,10 +140,10 @@ fn no_host(error: NoHost, variant: &Variant) -> RunnerError {
     }
 }
 
-/// Listens to one preflight; an engine that dies or hangs in it is refused like one that says no.
+/// Follows one preflight; an engine that crashes or hangs in it is refused.
 ///
-/// Returns `None` when `is_over` says so: the user has thought better of it.
-fn listen(
+/// Returns `None` when `is_over` does: the user interrupted it.
+fn follow(
     mut process: Process,
     is_over: impl Fn() -> bool,
 ) -> Option<Result<(Identity, Options), Refusal>> {
@@ -153,8 +151,8 @@ fn listen(
     let deadline = clock.now().after(OPEN_MAX);
     let (mut opened, mut other_allocator) = (None, None);
     loop {
-        match process.hear(WATCH_EVERY) {
-            Heard::Message(message) => match *message {
+        match process.receive(WATCH_EVERY) {
+            WorkerEvent::Message(message) => match *message {
                 Message::Opened { identity, effective_options, .. } => {
                     opened = Some((identity, effective_options));
                 }
@@ -168,7 +166,7 @@ fn listen(
                     other_allocator = Some((reason, remedy));
                 }
                 Message::Closed { .. } => break,
-                Message::Proven { .. }
+                Message::SmokeTested { .. }
                 | Message::Calibrated { .. }
                 | Message::StepBegins { .. }
                 | Message::ProbeBegins(_)
@@ -182,8 +180,8 @@ fn listen(
                 | Message::Violated { .. }
                 | Message::EngineText { .. } => {}
             },
-            Heard::Chatter | Heard::Silence => {}
-            Heard::End => break,
+            WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
+            WorkerEvent::End => break,
         }
         if is_over() {
             return None;
@@ -194,29 +192,29 @@ fn listen(
             return Some(Err(Refusal::Engine(None, reason, Vec::new())));
         }
     }
-    let (status, said) = process.ended();
+    let (status, stderr) = process.ended();
     if let Some((reason, remedy)) = other_allocator {
-        return Some(Err(match loader_words(&said) {
-            Some(words) => Refusal::Allocator(
-                format!("{reason}; the loader: {words}"),
+        return Some(Err(match loader_message(&stderr) {
+            Some(text) => Refusal::Allocator(
+                format!("{reason}; the loader: {text}"),
                 "install the library anew, or take its directory out of LD_LIBRARY_PATH".to_owned(),
             ),
             None => Refusal::Allocator(reason, remedy),
         }));
     }
-    let refused = match (opened, bad_end(status, &said)) {
+    let refused = match (opened, bad_end(status, &stderr)) {
         (Some(opened), None) => return Some(Ok(opened)),
-        (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
-        (None, None) => "the worker ended without a word".to_owned(),
+        (_, Some(reason)) => format!("the engine crashed while it opened: {reason}"),
+        (None, None) => "the worker ended without a message".to_owned(),
     };
     Some(Err(Refusal::Engine(None, refused, Vec::new())))
 }
 
-/// Returns what the loader said of a library that it could not preload.
+/// Returns the loader's message about a library that it could not preload.
 ///
-/// Source: glibc 2.36, `elf/rtld.c`, `do_preload`: it goes on without the library.
-fn loader_words(said: &str) -> Option<&str> {
-    said.lines().find_map(|line| line.strip_prefix("ERROR: ld.so: "))
+/// Source: [glibc 2.36], `elf/rtld.c`, `do_preload`: it goes on without the library.
+fn loader_message(stderr: &str) -> Option<&str> {
+    stderr.lines().find_map(|line| line.strip_prefix("ERROR: ld.so: "))
 }
 
 #[cfg(test)]
@@ -224,11 +222,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_loader_said_is_found_among_other_words() {
-        let said = "hello\nERROR: ld.so: object 'x.so' from LD_PRELOAD cannot be preloaded \
+    fn the_loader_s_message_is_found_in_other_output() {
+        let stderr = "hello\nERROR: ld.so: object 'x.so' from LD_PRELOAD cannot be preloaded \
                     (file too short): ignored.";
-        let words = "object 'x.so' from LD_PRELOAD cannot be preloaded (file too short): ignored.";
-        assert_eq!(loader_words(said), Some(words));
-        assert_eq!(loader_words("hello"), None);
+        let message =
+            "object 'x.so' from LD_PRELOAD cannot be preloaded (file too short): ignored.";
+        assert_eq!(loader_message(stderr), Some(message));
+        assert_eq!(loader_message("hello"), None);
     }
 }

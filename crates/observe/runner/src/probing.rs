@@ -1,4 +1,4 @@
-//! A search: probe after probe on the open engine, as `search` asks for them.
+//! Runs a search's probes on the open engine.
 
 use std::io::Write;
 
@@ -10,38 +10,38 @@ use search::{
 };
 
 use crate::account::{gauges, growth};
-use crate::drain::{Drain, Pond};
 use crate::message::{Message, ProbeBegins, StepEnd, StepEnds};
+use crate::pending_work::{PendingWorkMonitor, WorkSources};
 use crate::tally;
-use crate::trial::{At, Trial};
+use crate::trial::{StepContext, Trial};
 use crate::worker::Worker;
 
-/// A probe that was run.
+/// A finished probe.
 struct Probed {
-    evidence: ProbeObservation,
-    /// What it would be as a step.
+    observation: ProbeObservation,
+    /// Its result as a step.
     ends: StepEnds,
 }
 
 impl<W: Write + Send> Worker<'_, W> {
-    /// Runs a step's search; the probe that confirmed what was found is the step's own.
+    /// Runs a step's search; the confirming probe's result is the step's own.
     ///
     /// # Errors
     /// When the parent is gone.
-    pub(crate) fn search(&self, at: &At<'_>) -> Result<StepEnds, String> {
-        let mut own = StepEnds { index: at.index, ..StepEnds::default() };
-        let mut search = match self.search_of(at.step) {
+    pub(crate) fn search(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
+        let mut own = StepEnds { index: context.index, ..StepEnds::default() };
+        let mut search = match self.search_of(context.step) {
             Ok(search) => search,
             Err(reason) => {
                 own.end = StepEnd::Failed { reason };
                 return Ok(own);
             }
         };
-        let mut drain = Drain::new();
+        let mut monitor = PendingWorkMonitor::new();
         while let Next::Probe(probe) = search.next() {
-            let Probed { evidence, ends } = self.probe(at, &probe, &mut drain)?;
-            search.observe(&evidence);
-            self.say(&Message::ProbeEnds { search: Box::new(search.record().clone()) })?;
+            let Probed { observation, ends } = self.probe(context, &probe, &mut monitor)?;
+            search.observe(&observation);
+            self.send(&Message::ProbeEnds { search: Box::new(search.record().clone()) })?;
             if ends.end != StepEnd::Finished {
                 own.end = ends.end;
                 break;
@@ -54,7 +54,7 @@ impl<W: Write + Send> Worker<'_, W> {
         Ok(own)
     }
 
-    /// Returns the search a step asks for.
+    /// Returns the search of a step.
     fn search_of(&self, step: &Step) -> Result<Box<dyn Search>, String> {
         let StopRule::Duration(probe) = step.stop else {
             return Err("a search needs a step that ends by duration".to_owned());
@@ -81,13 +81,18 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Runs one probe.
-    fn probe(&self, at: &At<'_>, probe: &Probe, drain: &mut Drain) -> Result<Probed, String> {
-        let drained = match probe.is_drained_before {
-            true => self.drain(at, drain)?,
+    fn probe(
+        &self,
+        context: &StepContext<'_>,
+        probe: &Probe,
+        monitor: &mut PendingWorkMonitor,
+    ) -> Result<Probed, String> {
+        let waited = match probe.is_drained_before {
+            true => self.wait_for_pending_work(context, monitor)?,
             false => Nanos(0),
         };
-        let trial = trial_of(at, probe);
-        self.say(&Message::ProbeBegins(ProbeBegins {
+        let trial = trial_of(context, probe);
+        self.send(&Message::ProbeBegins(ProbeBegins {
             number: probe.number,
             purpose: probe.purpose,
             clients: trial.clients,
@@ -97,57 +102,61 @@ impl<W: Write + Send> Worker<'_, W> {
             },
             length: probe.warmup.after(probe.measure),
         }))?;
-        let mut watcher = Watcher::new(at.step, at.engine.state().unwrap_or_default());
-        let tried = self.try_load(at, &trial, &mut |interval, engine| {
-            watcher.see(interval, engine);
+        let mut watcher = Watcher::new(context.step, context.engine.state().unwrap_or_default());
+        let tried = self.try_load(context, &trial, &mut |interval, engine| {
+            watcher.add(interval, engine);
         })?;
-        let after = self.look(at.engine);
-        self.say(&Message::ProbeMeasured { after: Box::new(after.clone()) })?;
-        let is_invalid = self.wait_for_judgement()?;
+        let after = self.final_state(context.engine);
+        self.send(&Message::ProbeMeasured { after: Box::new(after.clone()) })?;
+        let is_invalid = self.wait_for_classification()?;
         let ends = match &tried {
-            Ok(totals) => tally::step_ends(at.index, totals),
-            Err(end) => StepEnds { index: at.index, end: end.clone(), ..StepEnds::default() },
+            Ok(totals) => tally::step_ends(context.index, totals),
+            Err(end) => StepEnds { index: context.index, end: end.clone(), ..StepEnds::default() },
         };
-        let mut evidence = watcher.evidence(tried.ok().as_ref(), &after, &is_invalid);
-        evidence.drained = drained;
-        evidence.stop = match &ends.end {
+        let mut observation = watcher.observation(tried.ok().as_ref(), &after, &is_invalid);
+        observation.drained = waited;
+        observation.stop = match &ends.end {
             StepEnd::Finished => None,
             StepEnd::Stopped => Some("the user stopped it".to_owned()),
             StepEnd::Failed { reason } => Some(reason.clone()),
         };
-        Ok(Probed { evidence, ends })
+        Ok(Probed { observation, ends })
     }
 
-    /// Waits until what earlier probes owe is paid off; an engine that fails is left to the probe.
-    fn drain(&self, at: &At<'_>, drain: &mut Drain) -> Result<Nanos, String> {
-        self.say(&Message::Stage { name: "drain".to_owned() })?;
-        let pond = Pond {
-            engine: at.engine,
+    /// Waits for the pending work of earlier probes; an engine error is left to the probe.
+    fn wait_for_pending_work(
+        &self,
+        context: &StepContext<'_>,
+        monitor: &mut PendingWorkMonitor,
+    ) -> Result<Nanos, String> {
+        self.send(&Message::Stage { name: "pending_work".to_owned() })?;
+        let sources = WorkSources {
+            engine: context.engine,
             clock: self.clock,
-            cap: at.step.settle_cap,
+            cap: context.step.settle_cap,
             dirty_bytes: &dirty_bytes,
         };
-        let drained = drain.wait(&pond, &mut || {
-            self.say(&Message::Heartbeat { operations: 0 }).is_ok() && !self.stop.is_set()
+        let waited = monitor.wait(&sources, &mut || {
+            self.send(&Message::Heartbeat { operations: 0 }).is_ok() && !self.stop.is_set()
         });
-        Ok(drained.unwrap_or_default())
+        Ok(waited.unwrap_or_default())
     }
 }
 
-/// Returns what a probe offers.
+/// Returns the load of a probe.
 ///
-/// Each probe has keys and arrivals of its own: none asks for what the one before it has just
-/// brought into the cache.
-fn trial_of(at: &At<'_>, probe: &Probe) -> Trial {
+/// Each probe has keys and arrivals of its own: none reads the keys that the one before it has
+/// just brought into the cache.
+fn trial_of(context: &StepContext<'_>, probe: &Probe) -> Trial {
     let (load, clients) = match probe.load {
         ProbeLoad::Rate { ops_per_s } => {
-            let pace = match &at.step.load {
+            let pace = match &context.step.load {
                 Load::FindRate(pace) => *pace,
                 Load::Open(_) | Load::Closed | Load::Pipelined(_) | Load::FindClients => {
                     Pace::default()
                 }
             };
-            (Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace }), at.step.clients)
+            (Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace }), context.step.clients)
         }
         ProbeLoad::Closed { clients } => (Load::Closed, clients),
     };
@@ -156,27 +165,26 @@ fn trial_of(at: &At<'_>, probe: &Probe) -> Trial {
         clients,
         stop: StopRule::Duration(probe.measure),
         warmup: probe.warmup,
-        seed: mixed(at.seed, probe.number),
+        seed: mixed(context.seed, probe.number),
         probe: Some(probe.number),
     }
 }
 
 /// Returns the seed of a probe.
 ///
-/// Source: Steele, Lea and Flood, 2014, "Fast splittable pseudorandom number generators"
-/// (SplitMix64, its increment).
+/// Source: [Steele 2014] (SplitMix64, its increment).
 const fn mixed(seed: u64, probe: u32) -> u64 {
     seed.wrapping_add((probe as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// Returns the host's dirty pages, bytes; `None` when it does not tell.
+/// Returns the host's dirty pages, bytes; `None` when unknown.
 fn dirty_bytes() -> Option<f64> {
     let bytes = sampler::dirty_bytes().ok().flatten()?;
     #[expect(clippy::cast_precision_loss, reason = "memory is far below 2^53 bytes")]
     Some(bytes as f64)
 }
 
-/// Collects what a probe shows.
+/// Collects a probe's intervals.
 struct Watcher {
     limit: Option<Nanos>,
     before: EngineState,
@@ -191,8 +199,8 @@ impl Watcher {
         Self { limit, last: before.readings.clone(), before, seconds: Vec::new() }
     }
 
-    /// Sees one interval, and the engine's readings at its end.
-    fn see(&mut self, interval: &Interval, engine: &Readings) {
+    /// Adds one interval, and the engine's readings at its end.
+    fn add(&mut self, interval: &Interval, engine: &Readings) {
         let mut readings = growth(&self.last, engine);
         self.last.clone_from(engine);
         if interval.is_warmup {
@@ -216,8 +224,8 @@ impl Watcher {
         self.seconds.push(second);
     }
 
-    /// Returns what was seen; `totals` is absent when the load could not be run.
-    fn evidence(
+    /// Returns the observation; `totals` is absent when the load could not be run.
+    fn observation(
         self,
         totals: Option<&StepTotals>,
         after: &EngineState,
@@ -302,7 +310,7 @@ mod tests {
         let engine = Scripted::new(&[]);
         let pace = Pace { pacing: Pacing::Spin, ..Pace::default() };
         let step = step(Load::FindRate(pace));
-        let at = At {
+        let context = StepContext {
             engine: &engine,
             data: &DATA,
             index: 0,
@@ -321,28 +329,31 @@ mod tests {
             warmup: Nanos(5),
             measure: Nanos(9),
         };
-        let open = trial_of(&at, &probe(3, ProbeLoad::Rate { ops_per_s: 50.0 }));
+        let open = trial_of(&context, &probe(3, ProbeLoad::Rate { ops_per_s: 50.0 }));
         let rate = Rate::constant(50.0);
         assert_eq!((open.load, open.clients), (Load::Open(OpenLoad { rate, pace }), 6));
         assert_eq!(
             (open.stop, open.warmup, open.probe),
             (StopRule::Duration(Nanos(9)), Nanos(5), Some(3))
         );
-        let closed = trial_of(&at, &probe(4, ProbeLoad::Closed { clients: 2 }));
+        let closed = trial_of(&context, &probe(4, ProbeLoad::Closed { clients: 2 }));
         assert_eq!((closed.load, closed.clients), (Load::Closed, 2));
         assert_ne!(open.seed, closed.seed, "keys of its own");
-        assert_eq!(closed.seed, trial_of(&at, &probe(4, ProbeLoad::Closed { clients: 1 })).seed);
+        assert_eq!(
+            closed.seed,
+            trial_of(&context, &probe(4, ProbeLoad::Closed { clients: 1 })).seed
+        );
     }
 
     #[test]
     fn failed_operations_and_those_over_the_limit_are_late() {
         let mut watcher = Watcher::new(&step(Load::FindClients), state(5.0, 100.0));
-        watcher.see(&interval(&[(9_000_000, 90)], 9, true), &state(5.0, 400.0).readings);
-        watcher.see(
+        watcher.add(&interval(&[(9_000_000, 90)], 9, true), &state(5.0, 400.0).readings);
+        watcher.add(
             &interval(&[(1_000_000, 90), (3_000_000, 7)], 2, false),
             &state(8.0, 450.0).readings,
         );
-        watcher.see(&interval(&[(1_000_000, 50)], 0, false), &state(6.0, 450.0).readings);
+        watcher.add(&interval(&[(1_000_000, 50)], 0, false), &state(6.0, 450.0).readings);
         let clients = [(OpKind::Get, gets(&[(1_000_000, 140), (3_000_000, 7)], 2))].into();
         let mut censored = load::empty_histogram();
         censored.record_n(1_500_000, 4).unwrap();
@@ -362,27 +373,33 @@ mod tests {
             }),
             end: load::StepEnd::Finished,
         };
-        let evidence = watcher.evidence(Some(&totals), &state(7.0, 450.0), &[true, false]);
-        let seconds: Vec<_> = evidence
+        let observation = watcher.observation(Some(&totals), &state(7.0, 450.0), &[true, false]);
+        let seconds: Vec<_> = observation
             .seconds
             .iter()
             .map(|second| (second.ended, second.late, second.is_invalid))
             .collect();
         assert_eq!(seconds, [(99, 9, true), (50, 0, false)], "the warm-up is left out");
         let stalls: Vec<_> =
-            evidence.seconds.iter().map(|second| second.readings["engine_stall_us"]).collect();
+            observation.seconds.iter().map(|second| second.readings["engine_stall_us"]).collect();
         assert_eq!(stalls, [50.0, 0.0], "growth, not totals");
-        assert!((evidence.seconds[0].readings["engine_debt_bytes"] - 8.0).abs() < 1e-9, "a gauge");
-        assert_eq!((evidence.censored, evidence.censored_late), (7, 3));
-        assert_eq!((evidence.response.count, evidence.duration), (147, Nanos::from_secs(2)));
-        assert_eq!(evidence.debt_bytes, Some((5.0, 7.0)));
+        assert!(
+            (observation.seconds[0].readings["engine_debt_bytes"] - 8.0).abs() < 1e-9,
+            "a gauge"
+        );
+        assert_eq!((observation.censored, observation.censored_late), (7, 3));
+        assert_eq!((observation.response.count, observation.duration), (147, Nanos::from_secs(2)));
+        assert_eq!(observation.debt_bytes, Some((5.0, 7.0)));
     }
 
     #[test]
-    fn a_load_that_could_not_be_run_shows_nothing() {
+    fn a_load_that_could_not_be_run_has_an_empty_observation() {
         let watcher = Watcher::new(&step(Load::FindClients), EngineState::default());
-        let evidence = watcher.evidence(None, &EngineState::default(), &[]);
-        assert_eq!((evidence.seconds.len(), evidence.censored, evidence.debt_bytes), (0, 0, None));
-        assert_eq!(evidence.response.count, 0);
+        let observation = watcher.observation(None, &EngineState::default(), &[]);
+        assert_eq!(
+            (observation.seconds.len(), observation.censored, observation.debt_bytes),
+            (0, 0, None)
+        );
+        assert_eq!(observation.response.count, 0);
     }
 }

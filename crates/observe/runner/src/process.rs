@@ -1,4 +1,4 @@
-//! The worker as a child process: started, listened to, told, ended.
+//! The worker's child process: start, messages, end.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -16,13 +16,13 @@ use crate::error::RunnerError;
 use crate::message::{Command, Message};
 use crate::placement::listed;
 
-/// Messages that may wait unread; a worker that talks faster than it is heard waits.
+/// Messages that may wait unread; a worker that sends faster waits.
 const MESSAGES_MAX: usize = 64;
-/// Bytes kept of what the worker says on its error stream.
+/// Bytes of the worker's error stream to keep.
 const STDERR_MAX: usize = 16 << 10;
 /// Time a worker has to end once its output has.
 const END_GRACE: Nanos = Nanos::from_secs(5);
-/// How often its end is looked for.
+/// Interval at which its end is polled.
 const END_POLL: Nanos = Nanos::from_millis(5);
 
 /// Names of the signals that end a process.
@@ -58,19 +58,19 @@ pub struct WorkerProgram {
 pub(crate) struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
-    lines: Receiver<Heard>,
+    lines: Receiver<WorkerEvent>,
     stderr: Option<thread::JoinHandle<String>>,
-    /// Its end has been taken note of: its id may be somebody else's by now.
+    /// It was waited for: its id may belong to another process by now.
     is_reaped: bool,
 }
 
-/// What came from a worker.
-pub(crate) enum Heard {
+/// An event from a worker.
+pub(crate) enum WorkerEvent {
     /// A message.
     Message(Box<Message>),
-    /// A line that is no message: the engine itself wrote to stdout.
-    Chatter,
-    /// Nothing within the time given.
+    /// A line of the engine's own on stdout.
+    EngineOutput,
+    /// No line within the timeout.
     Silence,
     /// The end of its output.
     End,
@@ -79,8 +79,8 @@ pub(crate) enum Heard {
 impl Process {
     /// Starts a worker in a process group of its own, so that Ctrl-C reaches only the parent.
     ///
-    /// Its environment is this process's, but for `preload` when that is given; it runs on `cpus`,
-    /// or on all when they are none.
+    /// Its environment is this process's, with `preload` when given; it runs on `cpus`, or on all
+    /// when they are none.
     pub(crate) fn start(
         program: &WorkerProgram,
         dir: &Path,
@@ -106,16 +106,16 @@ impl Process {
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines() {
                 let Ok(line) = line else { break };
-                let heard = match serde_json::from_str(&line) {
-                    Ok(message) => Heard::Message(message),
-                    Err(_not_ours) => Heard::Chatter,
+                let event = match serde_json::from_str(&line) {
+                    Ok(message) => WorkerEvent::Message(message),
+                    Err(_not_ours) => WorkerEvent::EngineOutput,
                 };
-                if send.send(heard).is_err() {
+                if send.send(event).is_err() {
                     return;
                 }
             }
-            // The receiver may be gone already; then nobody waits for the end.
-            drop(send.send(Heard::End));
+            // The receiver may be gone already.
+            drop(send.send(WorkerEvent::End));
         });
         let stderr = thread::spawn(move || keep_tail(BufReader::new(stderr)));
         let stdin = child.stdin.take();
@@ -127,8 +127,8 @@ impl Process {
         self.child.id()
     }
 
-    /// Tells the worker something; a worker that no longer listens is noticed by its end.
-    pub(crate) fn tell(&mut self, command: &Command) {
+    /// Sends a command; a worker that no longer reads is noticed by its end.
+    pub(crate) fn send(&mut self, command: &Command) {
         let Some(stdin) = &mut self.stdin else { return };
         let mut line = serde_json::to_vec(command).expect("a command is always valid JSON");
         line.push(b'\n');
@@ -137,34 +137,34 @@ impl Process {
         }
     }
 
-    /// Waits for what comes next, at most `limit`.
-    pub(crate) fn hear(&self, limit: Duration) -> Heard {
+    /// Waits for the next event, at most `limit`.
+    pub(crate) fn receive(&self, limit: Duration) -> WorkerEvent {
         match self.lines.recv_timeout(limit) {
-            Ok(heard) => heard,
-            Err(RecvTimeoutError::Timeout) => Heard::Silence,
-            Err(RecvTimeoutError::Disconnected) => Heard::End,
+            Ok(event) => event,
+            Err(RecvTimeoutError::Timeout) => WorkerEvent::Silence,
+            Err(RecvTimeoutError::Disconnected) => WorkerEvent::End,
         }
     }
 
-    /// Kills the worker and what it has started, whatever they are doing.
+    /// Kills the worker and all processes it started.
     pub(crate) fn kill(&mut self) {
         if !self.is_reaped {
             let group = Pid::from_child(&self.child);
-            // It fails only when all of them have ended, in which case there is nothing to do.
+            // It fails only when all of them have ended.
             kill_process_group(group, Signal::KILL).ok();
         }
     }
 
-    /// Waits for the worker's end; returns how it ended and what it last said on its error stream.
+    /// Waits for the worker's end; returns its status and the end of its error stream.
     pub(crate) fn ended(&mut self) -> (Option<ExitStatus>, String) {
         self.kill_if_silent();
         let status = self.child.wait().ok();
         self.is_reaped = true;
-        let said = self.stderr.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
-        (status, said)
+        let stderr = self.stderr.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
+        (status, stderr)
     }
 
-    /// Kills a worker that has closed its output but has not ended of itself within a moment.
+    /// Kills a worker that closed its output and does not exit in time.
     fn kill_if_silent(&mut self) {
         // The worker's output has ended; its process follows at once, unless a thread of the
         // engine keeps it alive.
@@ -213,16 +213,16 @@ fn keep_tail(mut stream: impl BufRead) -> String {
     String::from_utf8_lossy(&tail).trim().to_owned()
 }
 
-/// Returns in words how a process ended badly; `None` when it ended well.
-pub(crate) fn bad_end(status: Option<ExitStatus>, said: &str) -> Option<String> {
+/// Describes how a process failed; `None` after a success.
+pub(crate) fn bad_end(status: Option<ExitStatus>, stderr: &str) -> Option<String> {
     let how = match (status, status.and_then(|status| status.signal())) {
         (_, Some(signal)) => format!("signal {signal} ({})", signal_name(signal)),
         (Some(status), None) if status.success() => return None,
         (Some(status), None) => format!("exit code {}", status.code().unwrap_or(-1)),
         (None, None) => "it vanished".to_owned(),
     };
-    match said.lines().last() {
-        Some(last) if !last.is_empty() => Some(format!("{how}; its last words: {last}")),
+    match stderr.lines().last() {
+        Some(last) if !last.is_empty() => Some(format!("{how}; its last output: {last}")),
         _ => Some(how),
     }
 }
@@ -244,26 +244,26 @@ mod tests {
 
     #[test]
     fn a_signal_is_named_with_its_number() {
-        for (name, told) in [("SEGV", "signal 11 (SEGV)"), ("ABRT", "signal 6 (ABRT)")] {
+        for (name, expected) in [("SEGV", "signal 11 (SEGV)"), ("ABRT", "signal 6 (ABRT)")] {
             let status = end_of(&format!("ulimit -c 0; kill -{name} $$"));
-            assert_eq!(bad_end(status, "").as_deref(), Some(told));
+            assert_eq!(bad_end(status, "").as_deref(), Some(expected));
         }
         assert_eq!(bad_end(end_of("kill -40 $$"), "").as_deref(), Some("signal 40 (no name)"));
     }
 
     #[test]
-    fn an_exit_code_is_told_with_the_last_words() {
-        let said = "thread 'client' panicked\nout of luck";
-        let end = bad_end(end_of("exit 101"), said);
-        assert_eq!(end.as_deref(), Some("exit code 101; its last words: out of luck"));
-        assert_eq!(bad_end(end_of("exit 0"), said), None);
+    fn an_exit_code_is_reported_with_the_last_output() {
+        let stderr = "thread 'client' panicked\nout of luck";
+        let end = bad_end(end_of("exit 101"), stderr);
+        assert_eq!(end.as_deref(), Some("exit code 101; its last output: out of luck"));
+        assert_eq!(bad_end(end_of("exit 0"), stderr), None);
         assert_eq!(bad_end(None, "").as_deref(), Some("it vanished"));
     }
 
     #[test]
-    fn only_the_last_of_many_words_is_kept() {
-        let said: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
-        let kept = keep_tail(said.as_bytes());
-        assert!(kept.len() <= 2 * STDERR_MAX && kept.ends_with("line 99999"));
+    fn only_the_end_of_a_long_output_is_retained() {
+        let stderr: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
+        let tail = keep_tail(stderr.as_bytes());
+        assert!(tail.len() <= 2 * STDERR_MAX && tail.ends_with("line 99999"));
     }
 }

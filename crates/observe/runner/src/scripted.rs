@@ -1,32 +1,32 @@
-//! An engine for tests that only answers looks at its state.
+//! An engine for tests with scripted states.
 
 use std::sync::Mutex;
 
 use engine::{Engine, EngineError, Maintenance, Session};
 use model::{EngineState, Identity, Options, Readings};
 
-/// What an engine says at one look: idle or not, jobs that run, debt in bytes.
-pub(crate) type Look = (Option<bool>, f64, f64);
+/// An engine's state in one sample: idle or not, running jobs, debt in bytes.
+pub(crate) type StateSample = (Option<bool>, f64, f64);
 
-/// An engine that answers looks: those given in turn, the last for ever; without any it fails.
+/// An engine that returns the given states in turn, the last for ever; without any it fails.
 pub(crate) struct Scripted {
-    looks: Mutex<Vec<Look>>,
+    samples: Mutex<Vec<StateSample>>,
     debt: &'static str,
     done: Mutex<Vec<Maintenance>>,
 }
 
 impl Scripted {
-    pub(crate) fn new(looks: &[Look]) -> Self {
-        Self::owing("engine_debt_bytes", looks)
+    pub(crate) fn new(samples: &[StateSample]) -> Self {
+        Self::with_debt("engine_debt_bytes", samples)
     }
 
-    /// Returns an engine whose debt goes by that name.
-    pub(crate) fn owing(debt: &'static str, looks: &[Look]) -> Self {
-        let looks = looks.iter().rev().copied().collect();
-        Self { looks: Mutex::new(looks), debt, done: Mutex::default() }
+    /// Returns an engine whose debt has that name.
+    pub(crate) fn with_debt(debt: &'static str, samples: &[StateSample]) -> Self {
+        let samples = samples.iter().rev().copied().collect();
+        Self { samples: Mutex::new(samples), debt, done: Mutex::default() }
     }
 
-    /// Returns the maintenance it was asked for.
+    /// Returns the requested maintenance.
     pub(crate) fn done(&self) -> Vec<Maintenance> {
         self.done.lock().unwrap().clone()
     }
@@ -51,12 +51,12 @@ impl Engine for Scripted {
     }
 
     fn state(&self) -> Result<EngineState, EngineError> {
-        let mut looks = self.looks.lock().unwrap();
-        let Some(&(is_idle, jobs, debt)) = looks.last() else {
-            return Err(EngineError::Fatal("out of looks".to_owned()));
+        let mut samples = self.samples.lock().unwrap();
+        let Some(&(is_idle, jobs, debt)) = samples.last() else {
+            return Err(EngineError::Fatal("out of samples".to_owned()));
         };
-        if looks.len() > 1 {
-            looks.pop();
+        if samples.len() > 1 {
+            samples.pop();
         }
         let named = [("engine_background_jobs", jobs), (self.debt, debt)];
         let readings: Readings =

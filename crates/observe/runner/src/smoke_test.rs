@@ -1,6 +1,6 @@
-//! The proof of a library: whether it is the engine it claims to be, and works.
+//! Smoke test of an engine library in a process of its own.
 //!
-//! It is tried in a process of its own, for what is no engine may end the process that loads it.
+//! A library that is no engine may crash the process that loads it.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,12 +13,12 @@ use model::{Nanos, SmokeTestFailure};
 use crate::error::RunnerError;
 use crate::experiment::WATCH_EVERY;
 use crate::message::Message;
-use crate::process::{Heard, Process, WorkerProgram, bad_end};
+use crate::process::{Process, WorkerEvent, WorkerProgram, bad_end};
 
-/// Longest time a proof may take; it takes less than a second on an idle machine.
-const PROOF_MAX: Nanos = Nanos::from_secs(60);
+/// Longest time of a smoke test; it takes less than a second on an idle machine.
+const SMOKE_TEST_MAX: Nanos = Nanos::from_secs(60);
 
-/// Tries a driver in the empty directory `dir` and tells the parent: the child's half.
+/// The child's part: tests a driver in the empty directory `dir`.
 ///
 /// # Errors
 /// When the pipe breaks.
@@ -28,8 +28,10 @@ pub fn serve_smoke_test(
     mut output: impl Write,
 ) -> Result<(), String> {
     let message = match driver {
-        Ok(driver) => Message::Proven { failure: conformance::smoke_test(&*driver, dir).err() },
-        // What is not supported here is told as the driver says it.
+        Ok(driver) => {
+            Message::SmokeTested { failure: conformance::smoke_test(&*driver, dir).err() }
+        }
+        // The driver's own reason is reported unchanged.
         Err(EngineError::Unsupported(reason) | EngineError::Fatal(reason)) => {
             Message::Refused { option: None, reason, known: Vec::new() }
         }
@@ -39,11 +41,11 @@ pub fn serve_smoke_test(
     };
     let line = serde_json::to_string(&message).map_err(|error| error.to_string())?;
     // An engine may have written half a line before.
-    let told = writeln!(output, "\n{line}").and_then(|()| output.flush());
-    told.map_err(|error| format!("the parent does not read: {error}"))
+    let written = writeln!(output, "\n{line}").and_then(|()| output.flush());
+    written.map_err(|error| format!("the parent does not read: {error}"))
 }
 
-/// Has `program` try a library in the directory `dir`: the parent's half.
+/// The parent's part: `program` tests a library in `dir`.
 ///
 /// # Errors
 /// [`RunnerError::Spawn`] when the program does not start.
@@ -53,34 +55,38 @@ pub fn smoke_test(
 ) -> Result<Option<SmokeTestFailure>, RunnerError> {
     let mut process = Process::start(program, dir, None, &[])?;
     let clock = SteadyClock::kernel();
-    let deadline = clock.now().after(PROOF_MAX);
-    let mut told = None;
+    let deadline = clock.now().after(SMOKE_TEST_MAX);
+    let mut result = None;
     loop {
-        match process.hear(WATCH_EVERY) {
-            Heard::Message(message) => {
+        match process.receive(WATCH_EVERY) {
+            WorkerEvent::Message(message) => {
                 if let Message::Refused { reason, .. } = *message {
-                    told = Some(Some(SmokeTestFailure::NotLoaded(reason)));
-                } else if let Message::Proven { failure } = *message {
-                    told = Some(failure.map(SmokeTestFailure::Wrong));
+                    result = Some(Some(SmokeTestFailure::NotLoaded(reason)));
+                } else if let Message::SmokeTested { failure } = *message {
+                    result = Some(failure.map(SmokeTestFailure::Wrong));
                 }
             }
-            Heard::Chatter | Heard::Silence => {}
-            Heard::End => break,
+            WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
+            WorkerEvent::End => break,
         }
         if clock.now() > deadline {
             process.kill();
-            let reason =
-                format!("it hangs: no end after {} s in the proof", PROOF_MAX.0 / 1_000_000_000);
+            let reason = format!(
+                "it hangs: no end of the smoke test after {} s",
+                SMOKE_TEST_MAX.0 / 1_000_000_000
+            );
             return Ok(Some(SmokeTestFailure::Died(reason)));
         }
     }
-    let (status, said) = process.ended();
-    Ok(match (told, bad_end(status, &said)) {
+    let (status, stderr) = process.ended();
+    Ok(match (result, bad_end(status, &stderr)) {
         (Some(Some(failure)), _) => Some(failure),
-        (_, Some(end)) => Some(SmokeTestFailure::Died(format!("it died in the proof: {end}"))),
+        (_, Some(end)) => {
+            Some(SmokeTestFailure::Died(format!("it crashed in the smoke test: {end}")))
+        }
         (Some(None), None) => None,
         (None, None) => {
-            Some(SmokeTestFailure::Died("it ended the process in the proof".to_owned()))
+            Some(SmokeTestFailure::Died("it ended the process in the smoke test".to_owned()))
         }
     })
 }

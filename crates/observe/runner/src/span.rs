@@ -1,4 +1,4 @@
-//! A measured span as the parent keeps it: its accounts, and the part of it that counts.
+//! A measured span: its accounts, its intervals and its valid part.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
 use model::{Buckets, EngineState, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings};
 
 use crate::account::{Account, of_kind};
-use crate::innocence::Judgement;
-use crate::tally::{Told, add_to_buckets};
+use crate::tally::{KindHistograms, add_to_buckets};
 use crate::time_profile::Seconds;
+use crate::validity::Classification;
 
 /// A measured span, of a step or of a probe.
 #[derive(Debug, Default)]
@@ -32,39 +32,39 @@ impl Span {
     }
 
     /// Adds the next interval.
-    pub(crate) fn add(&mut self, judged: &Judged<'_>) {
-        let record = judged.record;
-        // A known number of rows is done as a whole: no second of it tells anything.
-        let is_told = !matches!(judged.unit, OpUnit::Rows(_));
-        let is_whole = is_told && record.length_ns.0 >= Nanos::SECOND.0 * 9 / 10;
+    pub(crate) fn add(&mut self, classified: &Classified<'_>) {
+        let record = classified.record;
+        // A known number of rows is done as a whole: its seconds have no throughput.
+        let has_seconds = !matches!(classified.unit, OpUnit::Rows(_));
+        let is_whole = has_seconds && record.length_ns.0 >= Nanos::SECOND.0 * 9 / 10;
         if is_whole {
             #[expect(
                 clippy::cast_precision_loss,
                 reason = "a second's operations are far below 2^53"
             )]
-            let done = judged.unit.done(&record.clients) as f64;
+            let done = classified.unit.done(&record.clients) as f64;
             self.account.second(done / record.length_ns.as_secs_f64(), record.invalid.is_some());
         }
-        self.time_profile.add(record, judged.unit, is_whole);
-        self.part.add(judged);
+        self.time_profile.add(record, classified.unit, is_whole);
+        self.part.add(classified);
     }
 }
 
-/// The intervals of a span: which count, and what is in those that do.
+/// The intervals of a span, and the sums over the valid ones.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
-    /// Whether each interval is void, in order.
+    /// Whether each interval is invalid, in order.
     pub(crate) is_invalid: Vec<bool>,
     causes: BTreeMap<InvalidCause, u32>,
     valid_ns: Nanos,
     kinds: BTreeMap<OpKind, Sum>,
-    /// Growth of counters over the intervals that count.
+    /// Growth of counters over the valid intervals.
     pub(crate) readings: Readings,
-    /// Intervals that count although clients began late: the engine had the CPUs.
+    /// Valid intervals in which clients began late: the engine had the CPUs.
     pub(crate) engine_had_the_cpus: u32,
-    /// Operations that kept the limit: in all intervals, and in those that count.
+    /// Operations within the limit: in all intervals, and in the valid ones.
     within: Option<(u64, u64)>,
-    /// Backlog at the end of each interval, void ones included.
+    /// Backlog at the end of each interval, invalid ones included.
     pub(crate) backlogs: Vec<Nanos>,
 }
 
@@ -83,22 +83,22 @@ impl Default for Sum {
     }
 }
 
-/// One interval that was judged.
-pub(crate) struct Judged<'a> {
+/// One interval with its classification.
+pub(crate) struct Classified<'a> {
     pub(crate) record: &'a IntervalRecord,
-    pub(crate) clients: &'a [Told],
+    pub(crate) clients: &'a [KindHistograms],
     pub(crate) backlog: Nanos,
-    pub(crate) judgement: &'a Judgement,
-    /// What throughput counts.
+    pub(crate) classification: &'a Classification,
+    /// Unit of the throughput.
     pub(crate) unit: OpUnit,
 }
 
 impl Part {
-    fn add(&mut self, judged: &Judged<'_>) {
-        let record = judged.record;
+    fn add(&mut self, classified: &Classified<'_>) {
+        let record = classified.record;
         let invalid = record.invalid.as_ref();
         self.is_invalid.push(invalid.is_some());
-        self.backlogs.push(judged.backlog);
+        self.backlogs.push(classified.backlog);
         if let Some(within) = record.within_limit {
             let (all, valid) = self.within.unwrap_or_default();
             let counted = if invalid.is_some() { 0 } else { within };
@@ -109,17 +109,19 @@ impl Part {
             return;
         }
         self.valid_ns = self.valid_ns.after(record.length_ns);
-        self.engine_had_the_cpus += u32::from(*judged.judgement == Judgement::EngineHadTheCpus);
-        for told in judged.clients {
-            self.kinds.entry(told.kind).or_default().add(told);
+        self.engine_had_the_cpus +=
+            u32::from(*classified.classification == Classification::EngineHadTheCpus);
+        for times in classified.clients {
+            self.kinds.entry(times.kind).or_default().add(times);
         }
         for (name, grown) in of_kind(&record.readings, Kind::Counter) {
             *self.readings.entry(name.clone()).or_insert(0.0) += grown;
         }
     }
 
-    /// Adds the arrivals that were not served at the span's end, with their ages: at least their
-    /// response times. They belong to the last interval, and count when it does.
+    /// Adds the ages, at the span's end, of the arrivals not served.
+    ///
+    /// They are lower bounds of response times, belong to the last interval, and are valid when it is.
     pub(crate) fn add_censored(&mut self, ages: &Histogram<u64>) {
         if self.is_invalid.last().is_none_or(|is_invalid| *is_invalid) {
             return;
@@ -132,25 +134,25 @@ impl Part {
         u32::try_from(self.is_invalid.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns the number of intervals that do not count.
-    pub(crate) fn void_intervals(&self) -> u32 {
+    /// Returns the number of invalid intervals.
+    pub(crate) fn invalid_count(&self) -> u32 {
         self.causes.values().sum()
     }
 
-    /// Returns the length of the intervals that count.
+    /// Returns the length of the valid intervals.
     pub(crate) const fn valid_length(&self) -> Nanos {
         self.valid_ns
     }
 
-    /// Returns the operations that kept the limit in all intervals, when there is a limit.
+    /// Returns the operations within the limit in all intervals, when there is a limit.
     pub(crate) fn within_limit(&self) -> Option<u64> {
         self.within.map(|(all, _)| all)
     }
 
-    /// Returns what does not count and what is left; `None` when everything counts.
+    /// Returns the invalid intervals and the valid rest; `None` when all are valid.
     pub(crate) fn invalid_intervals(&self) -> Option<InvalidIntervals> {
-        (self.void_intervals() > 0).then(|| InvalidIntervals {
-            intervals: self.void_intervals(),
+        (self.invalid_count() > 0).then(|| InvalidIntervals {
+            intervals: self.invalid_count(),
             of_intervals: self.intervals(),
             causes: self.causes.iter().map(|(cause, count)| (*cause, *count)).collect(),
             valid_ns: self.valid_ns,
@@ -162,19 +164,19 @@ impl Part {
 
 impl Sum {
     /// Adds an interval.
-    pub(crate) fn add(&mut self, told: &Told) {
-        self.counts.merge(&told.summary.counts);
-        self.add_times(&told.response, &told.service);
+    pub(crate) fn add(&mut self, times: &KindHistograms) {
+        self.counts.merge(&times.summary.counts);
+        self.add_times(&times.response, &times.service);
     }
 
-    /// Adds the ages of arrivals that were not served to the kind of which most was done.
+    /// Adds the ages of arrivals that were not served to the most frequent kind.
     pub(crate) fn add_censored(kinds: &mut BTreeMap<OpKind, Self>, ages: &Histogram<u64>) {
         if let Some(sum) = kinds.values_mut().max_by_key(|sum| sum.counts.done) {
             sum.add_times(ages, &empty_histogram());
         }
     }
 
-    /// Returns what records keep of them.
+    /// Returns the summaries for records.
     pub(crate) fn summaries(kinds: &BTreeMap<OpKind, Self>) -> OpSummaries {
         let summary = |(kind, sum): (&OpKind, &Self)| {
             let (response, service) =
@@ -198,11 +200,11 @@ impl Sum {
     }
 }
 
-/// Returns why an interval is void, if it is.
-pub(crate) const fn void_of(judgement: &Judgement) -> Option<&InvalidReason> {
-    match judgement {
-        Judgement::Invalid(invalid) => Some(invalid),
-        Judgement::InTime | Judgement::EngineHadTheCpus => None,
+/// Returns why an interval is invalid, if it is.
+pub(crate) const fn reason_of(classification: &Classification) -> Option<&InvalidReason> {
+    match classification {
+        Classification::Invalid(invalid) => Some(invalid),
+        Classification::InTime | Classification::EngineHadTheCpus => None,
     }
 }
 
@@ -230,30 +232,30 @@ mod tests {
         }
     }
 
-    /// A second in which `done` gets were done, each in `ns`; void when there is a cause.
+    /// A second in which `done` gets were done, each in `ns`; invalid when there is a cause.
     fn add(span: &mut Span, done: u64, ns: u64, cause: Option<InvalidCause>) {
         let (mut response, mut service) = (empty_histogram(), empty_histogram());
         response.record_n(ns, done).unwrap();
         service.record_n(ns / 2, done).unwrap();
         let counts = OpCounts { done, ..OpCounts::default() };
         let summary = OpSummary { counts, ..OpSummary::default() };
-        let judgement = cause.map_or(Judgement::InTime, |cause| {
-            Judgement::Invalid(InvalidReason { cause, evidence: String::new() })
+        let classification = cause.map_or(Classification::InTime, |cause| {
+            Classification::Invalid(InvalidReason { cause, evidence: String::new() })
         });
-        let record = interval(summary, void_of(&judgement).cloned());
+        let record = interval(summary, reason_of(&classification).cloned());
         let within_limit = Some(done / 2);
         let record = IntervalRecord { within_limit, ..record };
-        span.add(&Judged {
+        span.add(&Classified {
             record: &record,
-            clients: &[Told { kind: OpKind::Get, summary, response, service }],
+            clients: &[KindHistograms { kind: OpKind::Get, summary, response, service }],
             backlog: Nanos(done),
-            judgement: &judgement,
+            classification: &classification,
             unit: OpUnit::Operation,
         });
     }
 
     #[test]
-    fn a_span_without_voids_has_nothing_to_tell() {
+    fn a_span_of_valid_intervals_has_no_invalid_part() {
         let mut span = Span::default();
         add(&mut span, 10, 1000, None);
         let part = &span.part;
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_is_merged_from_the_intervals_that_count() {
+    fn the_valid_part_is_the_sum_of_the_valid_intervals() {
         let mut span = Span::default();
         add(&mut span, 90, 1_000, None);
         add(&mut span, 50, 9_000_000, Some(InvalidCause::Steal));
@@ -297,31 +299,30 @@ mod tests {
             let summary = OpSummary { counts, ..OpSummary::default() };
             let mut record = interval(summary, None);
             record.clients = [(OpKind::Insert, summary)].into();
-            let (backlog, judgement) = (Nanos(0), &Judgement::InTime);
-            span.add(&Judged { record: &record, clients: &[], backlog, judgement, unit });
-            let told = span.account.seconds(false);
-            assert_eq!(told.seconds, seconds);
-            assert!((told.p50_ops - p50).abs() < 1e-9, "{told:?}");
+            let (backlog, classification) = (Nanos(0), &Classification::InTime);
+            span.add(&Classified { record: &record, clients: &[], backlog, classification, unit });
+            let found = span.account.seconds(false);
+            assert_eq!(found.seconds, seconds);
+            assert!((found.p50_ops - p50).abs() < 1e-9, "{found:?}");
         }
     }
 
-    /// Goal: arrivals nobody had served are held against the engine only if the client was well
-    /// at the end.
+    /// Goal: unserved arrivals are charged to the engine only if the last interval is valid.
     #[test]
-    fn censored_arrivals_count_when_the_last_interval_does() {
+    fn censored_arrivals_are_valid_when_the_last_interval_is() {
         let mut ages = empty_histogram();
         ages.record_n(500_000_000, 5).unwrap();
-        for (is_last_void, counted) in [(false, 105), (true, 100)] {
+        for (is_last_invalid, counted) in [(false, 105), (true, 100)] {
             let mut span = Span::default();
             add(&mut span, 1, 1_000, Some(InvalidCause::Client));
             add(&mut span, 100, 1_000, None);
-            if is_last_void {
+            if is_last_invalid {
                 add(&mut span, 1, 1_000, Some(InvalidCause::Client));
             }
             span.part.add_censored(&ages);
             let valid = span.part.invalid_intervals().unwrap().valid[&OpKind::Get];
             assert_eq!((valid.response.count, valid.service.count), (counted, 100));
-            assert_eq!(valid.counts.done, 100, "nobody has served them");
+            assert_eq!(valid.counts.done, 100, "they were not served");
         }
     }
 }

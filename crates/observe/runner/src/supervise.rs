@@ -1,4 +1,4 @@
-//! The parent half: watches one worker, takes the readings, keeps the record.
+//! The parent process: watches one worker, takes readings, writes the record.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,16 +9,16 @@ use model::record::ClockRecord;
 use model::validity::SearchRecord;
 use model::{Identity, Nanos, Options, Placement, RunEnd, RunRecord};
 
-use crate::accumulator::{Kept, StepAccumulator};
+use crate::accumulator::{RecordedInterval, StepAccumulator};
 use crate::data::RunData;
-use crate::doubt::invalid;
 use crate::experiment::{Progress, WATCH_EVERY, Workbench};
 use crate::hosting::Host;
 use crate::memory::MemoryWatch;
 use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
-use crate::process::{Heard, Process, bad_end};
+use crate::process::{Process, WorkerEvent, bad_end};
 use crate::stamp::now_utc;
 use crate::tally::{decode, done_of};
+use crate::warning::invalid;
 use crate::watch::{Alarm, Phase, Watch};
 
 /// One run under supervision.
@@ -27,7 +27,7 @@ pub(crate) struct Supervisor<'a> {
     process: Process,
     /// Ended after the worker, and before its data are removed.
     host: Host,
-    /// What is known of where the engine works.
+    /// Facts about the engine's host.
     facts: BTreeMap<String, String>,
     data: RunData,
     memory: MemoryWatch,
@@ -37,12 +37,12 @@ pub(crate) struct Supervisor<'a> {
     accumulator: StepAccumulator<'a>,
     watch: Watch,
     steps: Vec<model::Step>,
-    kept_files: Vec<PathBuf>,
+    engine_files: Vec<PathBuf>,
     end: Option<RunEnd>,
     is_closed: bool,
 }
 
-/// What a supervisor starts from.
+/// Inputs of a supervisor.
 pub(crate) struct Start<'a> {
     pub(crate) bench: &'a Workbench<'a>,
     pub(crate) process: Process,
@@ -76,7 +76,7 @@ impl<'a> Supervisor<'a> {
             accumulator,
             steps: start.steps,
             watch: Watch::begin(start.clock.now()),
-            kept_files: Vec::new(),
+            engine_files: Vec::new(),
             end: None,
             is_closed: false,
         }
@@ -92,18 +92,18 @@ impl<'a> Supervisor<'a> {
     ) -> Result<RunRecord, archive::ArchiveError> {
         self.writer.write_record(&self.record)?;
         loop {
-            match self.process.hear(WATCH_EVERY) {
-                Heard::Message(message) => self.heard(*message, progress)?,
-                Heard::Chatter | Heard::Silence => {}
-                Heard::End => break,
+            match self.process.receive(WATCH_EVERY) {
+                WorkerEvent::Message(message) => self.handle(*message, progress)?,
+                WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
+                WorkerEvent::End => break,
             }
             self.watch();
         }
         self.finish(progress)
     }
 
-    /// Takes one message.
-    fn heard(
+    /// Handles one message.
+    fn handle(
         &mut self,
         message: Message,
         progress: &mut dyn FnMut(Progress<'_>),
@@ -138,13 +138,13 @@ impl<'a> Supervisor<'a> {
                 let has_clients = self.accumulator.step.stop != model::StopRule::Operations(0);
                 let must_end = has_clients && !is_patient;
                 self.enter(if must_end { Phase::Clients } else { Phase::Engine });
-                self.process.tell(&Command::Go);
+                self.process.send(&Command::Go);
             }
             Message::Interval(interval) => self.interval(&interval, progress)?,
             Message::ProbeMeasured { after } => {
                 self.enter(Phase::Engine);
                 let is_invalid = self.accumulator.end_probe(*after);
-                self.process.tell(&Command::Judged { is_invalid });
+                self.process.send(&Command::Classified { is_invalid });
             }
             Message::ProbeEnds { search } => self.probe_ends(&search, progress)?,
             Message::Heartbeat { operations } => {
@@ -157,23 +157,23 @@ impl<'a> Supervisor<'a> {
             Message::StepEnds(ends) => {
                 self.enter(Phase::Engine);
                 self.step_ends(*ends, progress)?;
-                self.process.tell(&Command::Go);
+                self.process.send(&Command::Go);
             }
             Message::Violated { reason } => self.failed(self.accumulator.step.name.clone(), reason),
             Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
             Message::Closed { clock } => self.closed(clock),
-            // Told in proofs only.
-            Message::Proven { .. } => {}
+            // Sent in smoke tests only.
+            Message::SmokeTested { .. } => {}
         }
         Ok(())
     }
 
-    /// Notes a failure; what came first is remembered.
+    /// Notes a failure; the first one stays.
     fn failed(&mut self, step: String, reason: String) {
         self.end.get_or_insert(RunEnd::Failed { step, reason });
     }
 
-    /// Keeps what the engine is, completed by what is known of its build and of this host.
+    /// Records the engine's identity, completed by facts of its build and of this host.
     fn opened(
         &mut self,
         mut identity: Identity,
@@ -187,11 +187,11 @@ impl<'a> Supervisor<'a> {
         }
         self.record.identity = Some(identity);
         self.record.effective_options = effective_options;
-        self.kept_files = keep;
+        self.engine_files = keep;
         self.writer.write_record(&self.record)
     }
 
-    /// Notes a clean end; a clock that cannot be believed makes the whole run worthless.
+    /// Notes a clean end; an unreliable clock fails the whole run.
     fn closed(&mut self, clock: ClockRecord) {
         self.is_closed = true;
         if !clock.is_sound {
@@ -202,43 +202,46 @@ impl<'a> Supervisor<'a> {
         self.record.clock = Some(clock);
     }
 
-    /// Keeps one interval and shows it.
+    /// Archives one interval and shows it.
     fn interval(
         &mut self,
-        told: &IntervalMessage,
+        message: &IntervalMessage,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), archive::ArchiveError> {
-        let kept = match self.accumulator.interval(told) {
-            Ok(kept) => kept,
+        let recorded = match self.accumulator.interval(message) {
+            Ok(recorded) => recorded,
             Err(reason) => {
                 self.give_up(reason);
                 return Ok(());
             }
         };
-        let record = &kept.record;
+        let record = &recorded.record;
         if done_of(&record.clients) + done_of(&record.writers) > 0 {
             self.alive();
         }
         self.writer.append_interval(record)?;
-        self.keep_histograms(&kept)?;
+        self.keep_histograms(&recorded)?;
         let probe = self.accumulator.probe;
         progress(Progress::Second { step: &self.accumulator.step, probe, interval: record });
         Ok(())
     }
 
-    fn keep_histograms(&mut self, kept: &Kept) -> Result<(), archive::ArchiveError> {
-        let record = &kept.record;
+    fn keep_histograms(
+        &mut self,
+        recorded: &RecordedInterval,
+    ) -> Result<(), archive::ArchiveError> {
+        let record = &recorded.record;
         let probe = record.probe.map_or(String::new(), |number| format!(".probe{number}"));
         let step = format!("{}.{}{probe}", record.step_index, record.step);
         let (start, length) = (record.start_ns, record.length_ns);
-        for (group, told) in [("", &kept.clients), ("writer.", &kept.writers)] {
-            for told in told {
-                let tag = format!("{step}.{group}{}", told.kind);
-                let times = Times { response: &told.response, service: &told.service };
+        for (group, kinds) in [("", &recorded.clients), ("writer.", &recorded.writers)] {
+            for times in kinds {
+                let tag = format!("{step}.{group}{}", times.kind);
+                let times = Times { response: &times.response, service: &times.service };
                 self.writer.append_times(&HistogramPlace { tag: &tag, start, length }, &times)?;
             }
         }
-        match &kept.start_lag {
+        match &recorded.start_lag {
             Some(start_lag) => {
                 let place = HistogramPlace { tag: &step, start, length };
                 self.writer.append_start_lag(&place, start_lag)
@@ -247,20 +250,19 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Keeps the ages of the arrivals that the end of a step found waiting; of a search, its
-    /// probes have told.
+    /// Archives the ages of arrivals that waited at a step's end; a search's are in its probes.
     fn keep_censored(&mut self, ends: &StepEnds) -> Result<(), archive::ArchiveError> {
-        let Some(told) = ends.arrivals.as_ref().filter(|_| ends.search.is_none()) else {
+        let Some(arrivals) = ends.arrivals.as_ref().filter(|_| ends.search.is_none()) else {
             return Ok(());
         };
-        // What does not decode ends the run a moment later, with the reason.
-        let Ok(ages) = decode(&told.censored) else { return Ok(()) };
+        // A histogram that does not decode ends the run in `end_step`, with the reason.
+        let Ok(ages) = decode(&arrivals.censored) else { return Ok(()) };
         let tag = format!("{}.{}", self.accumulator.index, self.accumulator.step.name);
         let place = HistogramPlace { tag: &tag, start: ends.duration, length: Nanos(0) };
         self.writer.append_censored(&place, &ages)
     }
 
-    /// Keeps a search so far and shows its last probe.
+    /// Archives a search so far and shows its last probe.
     fn probe_ends(
         &mut self,
         search: &SearchRecord,
@@ -276,10 +278,10 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Keeps a finished step and shows it.
+    /// Archives a finished step and shows it.
     ///
-    /// A step that was stopped or failed gets no summary, which would be taken for the whole: what
-    /// was measured of it is in its intervals, and of a search in its file.
+    /// A step that was stopped or failed gets no summary, which would suggest a whole one: its measurements
+    /// are in its intervals, and a search's in its file.
     fn step_ends(
         &mut self,
         ends: StepEnds,
@@ -300,7 +302,7 @@ impl<'a> Supervisor<'a> {
         self.keep_censored(&ends)?;
         match self.accumulator.end_step(ends) {
             Ok(record) => {
-                // The first step that was disturbed too much is reason enough.
+                // The first invalid step gives the reason.
                 self.record.invalid = self.record.invalid.take().or_else(|| invalid(&record));
                 self.record.steps.push(record);
             }
@@ -315,25 +317,27 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Looks at the server, Ctrl-C, the disk and the watchdog.
+    /// Checks the server, Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
         let step = self.step_name();
         if let Some(end) = self.host.death(&step).filter(|_| !self.watch.is_over()) {
-            // Whatever the worker makes of it, this is the cause.
+            // The server's exit is the cause of a failure the worker reports.
             self.end.take_if(|end| matches!(end, RunEnd::Failed { .. }));
             return self.end_with(end);
         }
         let settle_cap = self.accumulator.step.settle_cap;
-        let Some(alarm) = self.watch.look(self.bench, settle_cap, self.clock.now()) else { return };
+        let Some(alarm) = self.watch.check(self.bench, settle_cap, self.clock.now()) else {
+            return;
+        };
         match alarm {
-            Alarm::Stop => self.process.tell(&Command::Stop),
+            Alarm::Stop => self.process.send(&Command::Stop),
             Alarm::StopNow => self.end_with(RunEnd::Interrupted { step }),
             Alarm::DiskFloor(free_bytes) => self.end_with(RunEnd::DiskFloor { step, free_bytes }),
             Alarm::Hung(waited_ns) => self.end_with(RunEnd::Hung { step, waited_ns }),
         }
     }
 
-    /// Kills the worker; how its run ended is what was seen first.
+    /// Kills the worker; the first reason for the run's end stays.
     fn end_with(&mut self, end: RunEnd) {
         self.end.get_or_insert(end);
         self.watch.over();
@@ -352,7 +356,7 @@ impl<'a> Supervisor<'a> {
         self.watch.enter(phase, self.clock.now());
     }
 
-    /// Returns the step's name, or the phase around the steps the run is in.
+    /// Returns the current step's name, `open` before the first and `close` after the last.
     fn step_name(&self) -> String {
         if self.record.identity.is_none() {
             return "open".to_owned();
@@ -363,7 +367,7 @@ impl<'a> Supervisor<'a> {
         self.accumulator.step.name.clone()
     }
 
-    /// Ends the server and keeps its files; a run that failed may have failed for its death.
+    /// Ends the server and archives its files; its exit may be the cause of a failed run.
     fn close_host(&mut self, step: &str, is_all_done: bool) -> Result<(), archive::ArchiveError> {
         let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
         if is_failed && !is_all_done {
@@ -378,24 +382,24 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Decides how the run ended, keeps the engine's files and closes the record.
+    /// Decides how the run ended, archives the engine's files and closes the record.
     fn finish(
         mut self,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<RunRecord, archive::ArchiveError> {
         let step = self.step_name();
-        for file in &self.kept_files {
+        for file in &self.engine_files {
             if file.starts_with(&self.data.path) && file.exists() {
                 self.writer.keep_engine_file(file)?;
             }
         }
-        let (status, said) = self.process.ended();
-        if !said.is_empty() {
-            self.writer.keep_engine_text("stderr.txt", &said)?;
+        let (status, stderr) = self.process.ended();
+        if !stderr.is_empty() {
+            self.writer.keep_engine_text("stderr.txt", &stderr)?;
         }
         let is_all_done = self.is_closed && self.record.steps.len() == self.steps.len();
         self.close_host(&step, is_all_done)?;
-        self.record.end = match (self.end, bad_end(status, &said)) {
+        self.record.end = match (self.end, bad_end(status, &stderr)) {
             (Some(end), _) => end,
             (None, Some(_)) if self.memory.has_killed(status) => RunEnd::OutOfMemory { step },
             (None, Some(reason)) => RunEnd::Crashed { step, reason },

@@ -1,11 +1,11 @@
-//! The seconds of a measured span, and what course they took.
+//! Time profile of a measured span, from its whole seconds.
 
 use model::experiment::MARGIN_DEFAULT;
 use model::time_profile::TimeProfile;
 use model::{IntervalRecord, Load, Nanos, OpUnit, Rate, Step, StopRule};
 use stats::time_profile::{Second, Series, time_profile};
 
-/// What is followed beside throughput, in the order of [`Seen::others`].
+/// Metrics of the profile next to throughput, in the order of [`SecondSample::others`].
 const OTHERS: [&str; 6] = [
     "rss_bytes",
     "data_dir_bytes",
@@ -14,7 +14,7 @@ const OTHERS: [&str; 6] = [
     "response_ns_p99",
     "cache_hit_share",
 ];
-/// Operations a second from which its 99th percentile is not its longest.
+/// Operations per second from which the 99th percentile is not the maximum.
 const LEAST_OF_P99: u64 = 100;
 
 /// The whole seconds of a span; about 100 bytes each.
@@ -22,12 +22,12 @@ const LEAST_OF_P99: u64 = 100;
 pub(crate) struct Seconds {
     /// When the span began, since the start of the step.
     begun: Option<Nanos>,
-    evidence: Vec<Seen>,
+    samples: Vec<SecondSample>,
 }
 
-/// One of them.
+/// One second of a span.
 #[derive(Debug)]
-struct Seen {
+struct SecondSample {
     second: Second,
     is_invalid: bool,
     /// Operations due, in an open loop.
@@ -36,9 +36,9 @@ struct Seen {
 }
 
 impl Seconds {
-    /// Takes the next interval of the span; one that is no whole second only tells when it began.
+    /// Adds the next interval of the span; only whole seconds are in the profile.
     ///
-    /// What was done is counted in `unit`.
+    /// Throughput is counted in `unit`.
     pub(crate) fn add(&mut self, interval: &IntervalRecord, unit: OpUnit, is_whole: bool) {
         let begun = *self.begun.get_or_insert(interval.start_ns);
         if !is_whole {
@@ -49,7 +49,7 @@ impl Seconds {
         let known = |name: &str| interval.readings.get(name).copied();
         let hits = known("engine_cache_hits").zip(known("engine_cache_misses"));
         let cpu = known("process_cpu_user_us").zip(known("process_cpu_kernel_us"));
-        self.evidence.push(Seen {
+        self.samples.push(SecondSample {
             second: Second {
                 start_ns: interval.start_ns.since(begun),
                 length_ns: interval.length_ns,
@@ -69,31 +69,30 @@ impl Seconds {
         });
     }
 
-    /// Returns the course of a step; a search has none, and void seconds only count if asked for.
+    /// Returns the profile of a step; a search has none. Invalid seconds count only if `has_invalid`.
     ///
-    /// In an open loop whose rate changes, throughput is told as a share of what was due: the
-    /// engine is not to blame for a rate that was asked for.
+    /// In an open loop whose rate changes, throughput is relative to the offered rate: a change of
+    /// the requested rate is no trend of the engine.
     pub(crate) fn time_profile(&self, step: &Step, has_invalid: bool) -> Option<TimeProfile> {
         if matches!(step.load, Load::FindRate(_) | Load::FindClients) {
             return None;
         }
         let is_given = matches!(&step.load, Load::Open(open) if !is_constant(&open.rate));
         let mut series = Series::default();
-        for evidence in self.evidence.iter().filter(|evidence| has_invalid || !evidence.is_invalid)
-        {
-            let mut second = evidence.second;
+        for sample in self.samples.iter().filter(|sample| has_invalid || !sample.is_invalid) {
+            let mut second = sample.second;
             if is_given {
-                let Some(due) = evidence.offered_per_s.filter(|due| *due > 0.0) else { continue };
+                let Some(due) = sample.offered_per_s.filter(|due| *due > 0.0) else { continue };
                 second.ops_per_s *= self.mean_offered() / due;
             }
-            let others = OTHERS.into_iter().zip(evidence.others);
+            let others = OTHERS.into_iter().zip(sample.others);
             series.push(second, others.filter_map(|(name, value)| Some((name, value?))));
         }
         time_profile(&series, MARGIN_DEFAULT, matches!(step.stop, StopRule::Duration(_)))
     }
 
     fn mean_offered(&self) -> f64 {
-        let due = self.evidence.iter().filter_map(|evidence| evidence.offered_per_s);
+        let due = self.samples.iter().filter_map(|sample| sample.offered_per_s);
         let (sum, count) = due.fold((0.0, 0.0), |(sum, count), due| (sum + due, count + 1.0));
         sum / count
     }
@@ -164,7 +163,7 @@ mod tests {
         Step { warmup: Nanos::from_secs(10), load, ..Step::new("readrandom", stop) }
     }
 
-    /// A minute, slow for its first 20 s; two of its seconds are void, and stood still.
+    /// A minute, slow for its first 20 s; two of its seconds are invalid stalls.
     fn slow_at_first() -> Seconds {
         let mut seconds = Seconds::default();
         for at in 0..60 {
@@ -192,12 +191,13 @@ mod tests {
         // From 72 % at second 20 to 75.9 % at second 59.
         let hits = time_profile.drifts["cache_hit_share"];
         assert!(hits.is_real && (hits.over_part - 0.039 / 0.739).abs() < 0.002, "{hits:?}");
-        let with_voids = slow_at_first().time_profile(&step(Load::Closed, A_MINUTE), true).unwrap();
-        assert_eq!((with_voids.stalls.count, with_voids.seconds), (1, 40));
+        let with_invalid =
+            slow_at_first().time_profile(&step(Load::Closed, A_MINUTE), true).unwrap();
+        assert_eq!((with_invalid.stalls.count, with_invalid.seconds), (1, 40));
     }
 
     #[test]
-    fn a_step_by_count_is_not_cut_and_a_search_has_no_course() {
+    fn a_step_by_count_is_not_trimmed_and_a_search_has_no_profile() {
         let count = step(Load::Closed, StopRule::Operations(50_000));
         let time_profile = slow_at_first().time_profile(&count, false).unwrap();
         assert_eq!(
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_rises_as_it_was_asked_to_is_steady() {
+    fn a_rate_that_rises_as_requested_is_steady() {
         let mut seconds = Seconds::default();
         for at in 0..60 {
             let mut one = second(at, 1_000 + 100 * at, false);

@@ -1,4 +1,4 @@
-//! A server for tests, in memory: its tables are queues of ids, and it may lie about them.
+//! An in-memory server for tests, with queues of ids and injected faults.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
@@ -13,14 +13,14 @@ use model::{
     Options, Outcome, StepRole,
 };
 
-/// What the toy does wrong.
+/// An injected fault of the toy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Nothing.
     None,
-    /// Of one insert it keeps a row less than it says.
+    /// One insert stores a row less than it reports.
     LosesRow,
-    /// Each tenth insert fails, and every other of these is kept all the same.
+    /// Each tenth insert fails, and every other of these is stored all the same.
     FailsInserts,
     /// Reads return one row less than they should.
     ReturnsFewer,
@@ -33,7 +33,7 @@ pub(crate) struct Toy(pub(crate) Fault);
 /// The open toy.
 struct Open {
     fault: Fault,
-    asked: ApplicationSetup,
+    setup: ApplicationSetup,
     tables: Mutex<BTreeMap<(u16, u32), Queue>>,
     inserts: AtomicU64,
 }
@@ -55,10 +55,10 @@ impl Driver for Toy {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        let asked = spec.application.clone();
-        let asked = asked.ok_or_else(|| EngineError::Fatal("no application".to_owned()))?;
+        let setup = spec.application.clone();
+        let setup = setup.ok_or_else(|| EngineError::Fatal("no application".to_owned()))?;
         let (tables, inserts) = (Mutex::default(), AtomicU64::new(0));
-        Ok(Box::new(Open { fault: self.0, asked, tables, inserts }))
+        Ok(Box::new(Open { fault: self.0, setup, tables, inserts }))
     }
 }
 
@@ -86,7 +86,7 @@ impl Open {
     }
 
     fn call(&self, call: &Call<'_>, rows: &mut Rows) -> Result<(), EngineError> {
-        let procedure = &self.asked.application.procedures[usize::from(call.procedure)];
+        let procedure = &self.setup.application.procedures[usize::from(call.procedure)];
         let copy = (procedure.table, call.table);
         match call.kind {
             OpKind::Insert => rows.wrote(self.insert(copy, procedure.rows)?, 9),
@@ -163,8 +163,7 @@ impl Engine for Open {
     }
 }
 
-/// Returns an application of one table for each client: it is loaded, indexed, turned over and
-/// read beside writers.
+/// Returns an application of one table per client: load, index, churn, and queries with writers.
 pub(crate) fn application() -> Application {
     let procedure = |name: &str, kind, rows| Procedure {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! One load against the open engine: a step's own, or a probe's.
+//! Runs the load of a step or probe on the open engine.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -16,8 +16,8 @@ use crate::worker::Worker;
 /// Length of an interval.
 const INTERVAL: Nanos = Nanos::SECOND;
 
-/// One step of a run, with what it needs.
-pub(crate) struct At<'a> {
+/// One step of a run with its inputs.
+pub(crate) struct StepContext<'a> {
     pub(crate) engine: &'a dyn Engine,
     pub(crate) data: &'a DataShape,
     pub(crate) index: u32,
@@ -30,25 +30,25 @@ pub(crate) struct At<'a> {
     pub(crate) tables: Option<&'a Tables>,
 }
 
-impl At<'_> {
+impl StepContext<'_> {
     /// Returns the application, in a step of its own.
     pub(crate) fn application(&self) -> Option<&Application> {
         self.tables.map(|tables| &*tables.setup().application)
     }
 
-    /// Returns when a load stops that is to stop by `stop`.
+    /// Returns the stop rule of a load, given the step's.
     ///
-    /// What is done once for each table has its own end: tables may not divide by the clients.
+    /// Calls once per table have their own end: tables may not divide by the clients.
     fn stop(&self, stop: StopRule) -> StopRule {
-        let traffic_spec = self.tables.and_then(|tables| tables.traffic_spec(&self.step.name));
-        match traffic_spec.and_then(|traffic_spec| traffic_spec.clients.as_ref()) {
+        let step_spec = self.tables.and_then(|tables| tables.traffic_spec(&self.step.name));
+        match step_spec.and_then(|step_spec| step_spec.clients.as_ref()) {
             Some(CallMix::Once(_)) => StopRule::Operations(u64::MAX),
             Some(CallMix::Mix(_) | CallMix::InTurn(_)) | None => stop,
         }
     }
 }
 
-/// What is offered, and for how long.
+/// A load, and its duration.
 pub(crate) struct Trial {
     /// A closed loop or an open one.
     pub(crate) load: Load,
@@ -56,92 +56,92 @@ pub(crate) struct Trial {
     pub(crate) stop: StopRule,
     pub(crate) warmup: Nanos,
     pub(crate) seed: u64,
-    /// Its number, when it is a probe.
+    /// The probe's number, if it is one.
     pub(crate) probe: Option<u32>,
 }
 
 impl<W: Write + Send> Worker<'_, W> {
-    /// Runs one load; `on_interval` sees each interval with the engine's readings at its end.
+    /// Runs one load; `on_interval` gets each interval with the engine's readings at its end.
     ///
-    /// A load that could not be run at all is told as the end of its step.
+    /// A load that could not be run at all is returned as the end of its step.
     ///
     /// # Errors
     /// When the parent is gone.
     pub(crate) fn try_load(
         &self,
-        at: &At<'_>,
+        context: &StepContext<'_>,
         trial: &Trial,
         on_interval: &mut dyn FnMut(&Interval, &Readings),
     ) -> Result<Result<StepTotals, StepEnd>, String> {
         let failed = |error: &dyn ToString| StepEnd::Failed { reason: error.to_string() };
-        let mut run = match self.step_run(at, trial) {
+        let mut run = match self.step_run(context, trial) {
             Ok(run) => run,
             Err(error) => return Ok(Err(failed(&error))),
         };
-        let mut told = Ok(());
+        let mut sent = Ok(());
         let totals = run_step(self.clock, &mut run, &mut |event| {
-            if told.is_ok() {
-                told = self.tell(at, trial, event, on_interval);
+            if sent.is_ok() {
+                sent = self.report_event(context, trial, event, on_interval);
             }
-            if told.is_err() {
+            if sent.is_err() {
                 self.stop.set();
             }
         });
-        told?;
+        sent?;
         Ok(totals.map_err(|error| {
             let is_stopped = matches!(error, LoadError::Stopped);
             if is_stopped { StepEnd::Stopped } else { failed(&error) }
         }))
     }
 
-    /// Makes the clients ready.
+    /// Prepares the clients.
     fn step_run<'a>(
         &self,
-        at: &At<'a>,
+        context: &StepContext<'a>,
         trial: &Trial,
     ) -> Result<StepRun<'a>, workload::WorkloadError> {
-        let step = Step { clients: trial.clients, ..at.step.clone() };
+        let step = Step { clients: trial.clients, ..context.step.clone() };
         let group = |group: Group, load: Load| {
             let generators = workload::generators(&Request {
                 step: &step,
-                data: at.data,
+                data: context.data,
                 seed: trial.seed,
-                presence: at.presence,
+                presence: context.presence,
                 group,
-                tables: at.tables,
+                tables: context.tables,
             })?;
-            Ok(GroupRun { generators, load, kinds: at.kinds.clone() })
+            Ok(GroupRun { generators, load, kinds: context.kinds.clone() })
         };
-        let writer_load = workload::writer_load(&step, at.data, at.application());
+        let writer_load = workload::writer_load(&step, context.data, context.application());
         let writer_load = writer_load.unwrap_or(Load::Closed);
         Ok(StepRun {
-            engine: at.engine,
+            engine: context.engine,
             clients: group(Group::Clients, trial.load.clone())?,
             writers: group(Group::Writers, writer_load)?,
-            stop: at.stop(trial.stop),
+            stop: context.stop(trial.stop),
             warmup: trial.warmup,
             interval: INTERVAL,
-            is_checking: at.is_checking,
+            is_checking: context.is_checking,
             arrival_seed: trial.seed,
             stop_flag: self.stop.clone(),
         })
     }
 
-    /// Tells the parent of an event of the load loop.
-    fn tell(
+    /// Reports an event of the load loop to the parent.
+    fn report_event(
         &self,
-        at: &At<'_>,
+        context: &StepContext<'_>,
         trial: &Trial,
         event: Event<'_>,
         on_interval: &mut dyn FnMut(&Interval, &Readings),
     ) -> Result<(), String> {
         match event {
-            Event::MeasuringBegins => self.begin_measuring(at),
+            Event::MeasuringBegins => self.begin_measuring(context),
             Event::Heartbeat { client_operations, .. } => {
-                self.say(&Message::Heartbeat { operations: client_operations })
+                self.send(&Message::Heartbeat { operations: client_operations })
             }
             Event::Interval(interval) => {
-                let mut engine = at.engine.state().unwrap_or_default().readings;
+                let mut engine = context.engine.state().unwrap_or_default().readings;
                 engine.extend(self.heap.cheap_readings());
                 on_interval(interval, &engine);
                 let is_open = matches!(trial.load, Load::Open(_));
@@ -156,7 +156,7 @@ impl<W: Write + Send> Worker<'_, W> {
                     growth: interval.readings.clone(),
                     engine,
                 };
-                self.say(&Message::Interval(Box::new(message)))
+                self.send(&Message::Interval(Box::new(message)))
             }
             Event::MeasuringEnds => Ok(()),
         }

@@ -1,7 +1,7 @@
-//! A run told again as if its steps had been measured from a later second on.
+//! Recomputes step records with a longer warm-up trimmed off.
 //!
-//! What was recorded second by second goes through the same accounts as when it happened; what
-//! was only known of the whole is absent, or as it was.
+//! Recorded intervals go through the same accounts as in the run; values known of the whole step
+//! only are absent, or unchanged.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,19 +16,20 @@ use model::{
 };
 
 use crate::account::{gauges, of_kind};
-use crate::doubt::is_usable;
-use crate::innocence::Judgement;
 use crate::load_status::{Served, load_status};
-use crate::span::{Judged, Span, Sum};
-use crate::tally::{Told, bytes_per_s, ended_of};
+use crate::span::{Classified, Span, Sum};
+use crate::tally::{KindHistograms, bytes_per_s, ended_of};
+use crate::validity::Classification;
+use crate::warning::is_usable;
 
-/// Returns a run whose steps begin as late as `warmup_trims` says, by index; the others are as they were.
+/// Returns a run with `warmup_trims` removed from its steps, by index.
 ///
-/// `dir` is the run's directory. Counts, times, seconds, counters, arrivals and what is void are of
-/// the kept seconds alone, as exact as those of the whole. The engine's state before the step, its
-/// beginning and its findings stay those of the step; a counter that is not known second by second
-/// is absent. Steps that end by count and searches are never cut. Nothing is read when there is
-/// nothing to cut; each kept second takes about 0.1 ms for each kind of operation.
+/// `dir` is the run's directory. Counts, times, seconds, counters, arrivals and invalid intervals
+/// are of the remaining seconds alone, as exact as those of the whole. The engine's state before
+/// the step, its beginning and its findings stay those of the step; a counter that is not known
+/// second by second is absent. Steps that end by count and searches are never trimmed. Nothing is
+/// read when there is nothing to trim; each remaining second takes about 0.1 ms per kind of
+/// operation.
 ///
 /// # Errors
 /// When the run's intervals or histogram logs are absent or damaged.
@@ -37,24 +38,24 @@ pub fn trim_warmup(
     mut run: RunRecord,
     warmup_trims: &BTreeMap<u32, Nanos>,
 ) -> Result<RunRecord, ArchiveError> {
-    let cut_of = |step: &StepRecord| {
+    let trim_of = |step: &StepRecord| {
         let is_timed = matches!(step.step.stop, model::StopRule::Duration(_));
-        let cut = warmup_trims.get(&step.index).copied().filter(|cut| *cut > Nanos(0));
-        cut.filter(|_| is_timed && step.search.is_none())
+        let trim = warmup_trims.get(&step.index).copied().filter(|trim| *trim > Nanos(0));
+        trim.filter(|_| is_timed && step.search.is_none())
     };
-    if run.steps.iter().all(|step| cut_of(step).is_none()) {
+    if run.steps.iter().all(|step| trim_of(step).is_none()) {
         return Ok(run);
     }
     let archive = Archive::read(dir)?;
     for step in &mut run.steps {
-        if let Some(cut) = cut_of(step) {
-            *step = archive.step(step, cut, run.calibration.as_ref())?;
+        if let Some(trim) = trim_of(step) {
+            *step = archive.step(step, trim, run.calibration.as_ref())?;
         }
     }
     Ok(run)
 }
 
-/// What a run left behind second by second.
+/// A run's recorded intervals and histograms.
 struct Archive {
     intervals: Vec<IntervalRecord>,
     response: HistogramLog,
@@ -74,49 +75,50 @@ impl Archive {
         })
     }
 
-    /// Returns a step that begins with the first interval whose middle is at `cut` or later.
+    /// Returns a step that begins with the first interval whose middle is at `trim` or later.
     fn step(
         &self,
         step: &StepRecord,
-        cut: Nanos,
+        trim: Nanos,
         calibration: Option<&Calibration>,
     ) -> Result<StepRecord, ArchiveError> {
         let measured = || self.intervals.iter().filter(|interval| step.has_measured(interval));
         let begun = measured().next().map_or(Nanos(0), |first| first.start_ns);
-        let is_kept = |interval: &IntervalRecord| {
+        let is_within = |interval: &IntervalRecord| {
             let middle = interval.start_ns.since(begun).0 + interval.length_ns.0 / 2;
-            step.has_measured(interval) && middle >= cut.0
+            step.has_measured(interval) && middle >= trim.0
         };
-        let Some(first) = measured().find(|interval| is_kept(interval)) else {
+        let Some(first) = measured().find(|interval| is_within(interval)) else {
             return Ok(step.clone());
         };
         let has_invalid =
-            measured().any(|interval| is_kept(interval) && interval.invalid.is_some());
-        let mut kept = Kept { has_invalid, unit: step.step.unit, ..Kept::default() };
-        self.replay(&is_kept, &mut kept)?;
+            measured().any(|interval| is_within(interval) && interval.invalid.is_some());
+        let mut trimmed =
+            TrimmedStep { has_invalid, unit: step.step.unit, ..TrimmedStep::default() };
+        self.replay(&is_within, &mut trimmed)?;
         let tag = format!("{}.{}", step.index, step.step.name);
         for line in self.censored.lines() {
             let line = line?;
             if line.tag() == tag {
-                kept.end(&line.histogram()?);
+                trimmed.end(&line.histogram()?);
             }
         }
-        let left_out: Vec<_> = measured().filter(|interval| !is_kept(interval)).collect();
-        Ok(kept.record(step, first.start_ns.since(begun), &left_out, calibration))
+        let left_out: Vec<_> = measured().filter(|interval| !is_within(interval)).collect();
+        Ok(trimmed.record(step, first.start_ns.since(begun), &left_out, calibration))
     }
 
-    /// Hands over the intervals that `is_kept`, with their histograms.
+    /// Adds the intervals for which `is_within`, with their histograms.
     ///
     /// The logs have their lines in the order of the intervals.
     fn replay(
         &self,
-        is_kept: &dyn Fn(&IntervalRecord) -> bool,
-        kept: &mut Kept,
+        is_within: &dyn Fn(&IntervalRecord) -> bool,
+        trimmed: &mut TrimmedStep,
     ) -> Result<(), ArchiveError> {
         let mut lines = self.response.lines().zip(self.service.lines());
         let mut lags = self.start_lag.lines();
         for interval in &self.intervals {
-            let is_kept = is_kept(interval);
+            let is_within = is_within(interval);
             let (mut clients, mut writers) = (Vec::new(), Vec::new());
             let kinds = interval.clients.iter().map(|one| (one, true));
             for ((kind, summary), is_client) in
@@ -124,43 +126,44 @@ impl Archive {
             {
                 let short = || self.response.damaged("it ends before the intervals do");
                 let (response, service) = lines.next().ok_or_else(short)?;
-                if is_kept {
-                    let told = self.told(*kind, summary, (response?, service?))?;
-                    if is_client { clients.push(told) } else { writers.push(told) }
+                if is_within {
+                    let times = self.decode_line(*kind, summary, (response?, service?))?;
+                    if is_client { clients.push(times) } else { writers.push(times) }
                 }
             }
             let lag = if interval.start_lag.is_some() { lags.next().transpose()? } else { None };
-            if is_kept {
+            if is_within {
                 let lag = lag.map(|line| line.histogram()).transpose()?;
-                kept.add(interval, (&clients, &writers), lag.as_ref());
+                trimmed.add(interval, (&clients, &writers), lag.as_ref());
             }
         }
         Ok(())
     }
 
-    fn told(
+    fn decode_line(
         &self,
         kind: OpKind,
         summary: &OpSummary,
         (response, service): (LogLine<'_>, LogLine<'_>),
-    ) -> Result<Told, ArchiveError> {
+    ) -> Result<KindHistograms, ArchiveError> {
         let end = format!(".{kind}");
         if !response.tag().ends_with(&end) || service.tag() != response.tag() {
-            let (found, beside) = (response.tag(), service.tag());
-            let reason = format!("the line of a {kind} is tagged {found}, and beside it {beside}");
+            let (found, expected) = (response.tag(), service.tag());
+            let reason =
+                format!("the line of a {kind} is tagged {found}, and its service times {expected}");
             return Err(self.response.damaged(&reason));
         }
         let (response, service) = (response.histogram()?, service.histogram()?);
-        Ok(Told { kind, summary: *summary, response, service })
+        Ok(KindHistograms { kind, summary: *summary, response, service })
     }
 }
 
-/// The kept seconds of a step.
+/// The remaining seconds of a step.
 #[derive(Default)]
-struct Kept {
-    /// Whether some of them do not count: what is left is then summed up apart.
+struct TrimmedStep {
+    /// Whether some of them are invalid: the valid ones are then summed separately.
     has_invalid: bool,
-    /// What throughput counts.
+    /// Unit of the throughput.
     unit: OpUnit,
     span: Span,
     clients: BTreeMap<OpKind, Sum>,
@@ -169,49 +172,56 @@ struct Kept {
     gauges_max: Readings,
 }
 
-impl Kept {
+impl TrimmedStep {
     fn add(
         &mut self,
         record: &IntervalRecord,
-        (clients, writers): (&[Told], &[Told]),
+        (clients, writers): (&[KindHistograms], &[KindHistograms]),
         start_lag: Option<&Histogram<u64>>,
     ) {
-        for told in clients {
-            self.clients.entry(told.kind).or_default().add(told);
+        for times in clients {
+            self.clients.entry(times.kind).or_default().add(times);
         }
-        for told in writers {
-            self.writers.entry(told.kind).or_default().add(told);
+        for times in writers {
+            self.writers.entry(times.kind).or_default().add(times);
         }
         if let Some(lag) = start_lag {
             let sum = self.start_lag.get_or_insert_with(empty_histogram);
             sum.add(lag).expect("ours reaches as far as the worker's, which is of one layout");
         }
         raise(&mut self.gauges_max, gauges(&record.readings));
-        let judgement = record.invalid.clone().map_or(Judgement::InTime, Judgement::Invalid);
+        let classification =
+            record.invalid.clone().map_or(Classification::InTime, Classification::Invalid);
         let backlog = record.readings.get("backlog_us").copied().unwrap_or_default();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an age, us")]
         let backlog = Nanos((backlog * 1e3) as u64);
         let clients = if self.has_invalid { clients } else { &[] };
         let unit = self.unit;
-        self.span.add(&Judged { record, clients, backlog, judgement: &judgement, unit });
+        self.span.add(&Classified {
+            record,
+            clients,
+            backlog,
+            classification: &classification,
+            unit,
+        });
     }
 
-    /// Takes the ages of the arrivals that the end found waiting.
+    /// Adds the ages of the arrivals that waited at the end.
     fn end(&mut self, ages: &Histogram<u64>) {
         Sum::add_censored(&mut self.clients, ages);
         self.span.part.add_censored(ages);
     }
 
-    /// Returns the step with what is left when the intervals of `left_out` are.
+    /// Returns the step without the intervals of `left_out`.
     fn record(
         self,
         whole: &StepRecord,
-        cut: Nanos,
+        trim: Nanos,
         left_out: &[&IntervalRecord],
         calibration: Option<&Calibration>,
     ) -> StepRecord {
         let Span { account, part, .. } = &self.span;
-        let duration_ns = whole.duration_ns.since(cut);
+        let duration_ns = whole.duration_ns.since(trim);
         let mut buckets = Buckets::new();
         Sum::add_to(&self.clients, &mut buckets);
         Sum::add_to(&self.writers, &mut buckets);
@@ -234,17 +244,17 @@ impl Kept {
         };
         let load_status = arrivals.as_ref().map(|arrivals| load_status(&served(arrivals)));
         let invalid_intervals = part.invalid_intervals();
-        let is_kept_anyway =
+        let is_counted_anyway =
             arrivals.is_none() && invalid_intervals.as_ref().is_some_and(|it| !is_usable(it));
         let mut gauges_max = self.gauges_max;
         raise(&mut gauges_max, whole.gauges_end.clone());
         StepRecord {
             duration_ns,
             writer_bytes_per_s: (!writers.is_empty()).then(|| bytes_per_s(&writers, duration_ns)),
-            seconds: account.seconds(is_kept_anyway),
+            seconds: account.seconds(is_counted_anyway),
             within_limit: part.within_limit(),
-            invalid_intervals: invalid_intervals.filter(|_| !is_kept_anyway),
-            warmup_trim_ns: Some(cut),
+            invalid_intervals: invalid_intervals.filter(|_| !is_counted_anyway),
+            warmup_trim_ns: Some(trim),
             clients,
             writers,
             buckets,
@@ -257,7 +267,7 @@ impl Kept {
     }
 }
 
-/// Returns what counters grew by outside of the intervals left out.
+/// Returns the counters' growth outside of the intervals left out.
 fn less(whole: &Readings, left_out: &[&IntervalRecord]) -> Readings {
     let rest = |(name, value): (&String, &f64)| {
         let before: Option<f64> =
@@ -267,7 +277,7 @@ fn less(whole: &Readings, left_out: &[&IntervalRecord]) -> Readings {
     of_kind(whole, Kind::Counter).filter_map(rest).collect()
 }
 
-/// Returns the arrivals that were due in some intervals.
+/// Returns the arrivals due in some intervals.
 fn offered(intervals: &[&IntervalRecord]) -> u64 {
     let due = intervals.iter().filter_map(|interval| interval.readings.get("offered_ops"));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
@@ -297,10 +307,10 @@ mod tests {
 
     use super::*;
     use crate::accumulator::StepAccumulator;
-    use crate::message::{ArrivalsTold, IntervalMessage, OpenInterval, StepEnd, StepEnds};
+    use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, StepEnd, StepEnds};
     use crate::tally;
 
-    /// What is done in a second: gets, puts of a background writer, and how long one takes.
+    /// A second: gets, puts of a background writer, and microseconds per operation.
     type Second = (u64, u64, u64);
 
     fn step(is_open: bool, length: usize) -> Step {
@@ -326,18 +336,18 @@ mod tests {
         [(kind, tally)].into()
     }
 
-    /// Two arrivals that nobody had served.
+    /// Two arrivals not served.
     fn censored() -> Histogram<u64> {
         let mut ages = empty_histogram();
         ages.record_n(70_000_000, 2).unwrap();
         ages
     }
 
-    /// The record of a step of these seconds as the ledger has it; each is kept by `keep`.
+    /// The accumulator's record of a step of these seconds; `keep` gets each interval.
     fn measured(
         is_open: bool,
         seconds: &[Second],
-        mut keep: impl FnMut(&crate::accumulator::Kept),
+        mut keep: impl FnMut(&crate::accumulator::RecordedInterval),
     ) -> StepRecord {
         let clock = ManualClock::new(Nanos(0));
         let step = step(is_open, seconds.len());
@@ -355,7 +365,7 @@ mod tests {
                 lag.record_n(second.2, second.0).unwrap();
                 OpenInterval { start_lag: encode(&lag), backlog: Nanos(1_000 * at) }
             });
-            let told = IntervalMessage {
+            let message = IntervalMessage {
                 probe: None,
                 is_warmup: false,
                 start: Nanos::from_secs(at + 1),
@@ -366,7 +376,7 @@ mod tests {
                 growth: growth.map(|(name, value)| (name.to_owned(), value)).into(),
                 engine: [("rss_bytes".to_owned(), (100 - at) as f64)].into(),
             };
-            keep(&accumulator.interval(&told).unwrap());
+            keep(&accumulator.interval(&message).unwrap());
         }
         let sum = |of: fn(&Second) -> u64| seconds.iter().map(of).sum::<u64>();
         let mut clients = tally(OpKind::Get, seconds);
@@ -375,7 +385,7 @@ mod tests {
         let arrivals = is_open.then(|| {
             let own = clients.get_mut(&OpKind::Get).unwrap();
             own.response.add(censored()).unwrap();
-            ArrivalsTold {
+            ArrivalsMessage {
                 pace: Pace::default(),
                 offered: sum(|one| one.0),
                 censored: encode(&censored()),
@@ -431,38 +441,38 @@ mod tests {
         }
     }
 
-    /// Keeps a run of these seconds in a directory; returns it with its record.
-    fn kept(is_open: bool, seconds: &[Second]) -> (tempfile::TempDir, RunRecord) {
-        kept_with_voids(is_open, seconds, &[])
+    /// Archives a run of these seconds in a directory; returns it with its record.
+    fn archived(is_open: bool, seconds: &[Second]) -> (tempfile::TempDir, RunRecord) {
+        archived_with_invalid(is_open, seconds, &[])
     }
 
-    /// The same, with some of the seconds void.
-    fn kept_with_voids(
+    /// The same, with some of the seconds invalid.
+    fn archived_with_invalid(
         is_open: bool,
         seconds: &[Second],
-        voids: &[u64],
+        invalid: &[u64],
     ) -> (tempfile::TempDir, RunRecord) {
         let root = tempfile::tempdir().unwrap();
         let mut writer = RunWriter::create(root.path().join("run")).unwrap();
-        let record = measured(is_open, seconds, |kept| {
-            let mut interval = kept.record.clone();
-            let is_invalid = voids.contains(&(interval.start_ns.0 / 1_000_000_000 - 1));
+        let record = measured(is_open, seconds, |trimmed| {
+            let mut interval = trimmed.record.clone();
+            let is_invalid = invalid.contains(&(interval.start_ns.0 / 1_000_000_000 - 1));
             let invalid =
                 InvalidReason { cause: InvalidCause::Steal, evidence: "stolen".to_owned() };
             interval.invalid = is_invalid.then_some(invalid);
             writer.append_interval(&interval).unwrap();
-            let (start, length) = (kept.record.start_ns, kept.record.length_ns);
-            for (group, told) in [("", &kept.clients), ("writer.", &kept.writers)] {
-                for told in told {
-                    let tag = format!("1.readwhilewriting.{group}{}", told.kind);
-                    let times = Times { response: &told.response, service: &told.service };
+            let (start, length) = (trimmed.record.start_ns, trimmed.record.length_ns);
+            for (group, kinds) in [("", &trimmed.clients), ("writer.", &trimmed.writers)] {
+                for kind in kinds {
+                    let tag = format!("1.readwhilewriting.{group}{}", kind.kind);
+                    let times = Times { response: &kind.response, service: &kind.service };
                     writer
                         .append_times(&HistogramPlace { tag: &tag, start, length }, &times)
                         .unwrap();
                 }
             }
             let place = HistogramPlace { tag: "1.readwhilewriting", start, length };
-            if let Some(lag) = &kept.start_lag {
+            if let Some(lag) = &trimmed.start_lag {
                 writer.append_start_lag(&place, lag).unwrap();
             }
         });
@@ -474,7 +484,7 @@ mod tests {
         (root, run(record))
     }
 
-    fn cut_at(root: &tempfile::TempDir, run: &RunRecord, warmup_trim_s: u64) -> StepRecord {
+    fn trimmed_at(root: &tempfile::TempDir, run: &RunRecord, warmup_trim_s: u64) -> StepRecord {
         let warmup_trims = [(1, Nanos::from_secs(warmup_trim_s))].into();
         trim_warmup(&root.path().join("run"), run.clone(), &warmup_trims).unwrap().steps.remove(0)
     }
@@ -482,20 +492,20 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Goal: what is cut is what would have been measured from there on.
-        /// Method: the ledger is given the kept seconds alone.
+        /// Goal: a trimmed step is what would have been measured from there on.
+        /// Method: the accumulator gets the remaining seconds alone.
         #[test]
-        fn a_cut_step_is_the_step_of_its_kept_seconds(
+        fn a_trimmed_step_is_the_step_of_its_remaining_seconds(
             seconds in prop::collection::vec((0_u64..90, 0_u64..9, 1_u64..9_000), 2..9),
             warmup_trim_s in 1_usize..8,
             is_open: bool,
         ) {
             let warmup_trim_s = warmup_trim_s.min(seconds.len() - 1);
-            let (root, whole) = kept(is_open, &seconds);
-            let found = cut_at(&root, &whole, warmup_trim_s as u64);
+            let (root, whole) = archived(is_open, &seconds);
+            let found = trimmed_at(&root, &whole, warmup_trim_s as u64);
             let mut wanted = measured(is_open, &seconds[warmup_trim_s..], |_| {});
             wanted.warmup_trim_ns = Some(Nanos::from_secs(warmup_trim_s as u64));
-            // The backlogs and gauges of the kept seconds are those of later seconds.
+            // The backlogs and gauges of the remaining seconds are those of later seconds.
             wanted.gauges_max = found.gauges_max.clone();
             wanted.gauges_end = found.gauges_end.clone();
             wanted.started_at.clone_from(&found.started_at);
@@ -508,11 +518,11 @@ mod tests {
     }
 
     #[test]
-    fn void_seconds_that_are_kept_do_not_count_and_those_cut_are_forgotten() {
+    fn only_remaining_seconds_count_as_invalid() {
         let seconds: Vec<Second> = (1..=10).map(|at| (10 * at, 1, at)).collect();
         for is_open in [false, true] {
-            let (root, whole) = kept_with_voids(is_open, &seconds, &[1, 5]);
-            let found = cut_at(&root, &whole, 2);
+            let (root, whole) = archived_with_invalid(is_open, &seconds, &[1, 5]);
+            let found = trimmed_at(&root, &whole, 2);
             let invalid_intervals = found.invalid_intervals.clone().unwrap();
             assert_eq!((invalid_intervals.intervals, invalid_intervals.of_intervals), (1, 8));
             assert_eq!(invalid_intervals.causes, [(InvalidCause::Steal, 1)]);
@@ -528,13 +538,13 @@ mod tests {
                 (Some(520), Some(460))
             );
             assert_eq!(found.seconds.seconds, 7);
-            assert_eq!(cut_at(&root, &whole, 6).invalid_intervals, None);
+            assert_eq!(trimmed_at(&root, &whole, 6).invalid_intervals, None);
         }
     }
 
     #[test]
-    fn nothing_is_read_when_there_is_nothing_to_cut() {
-        let (_root, whole) = kept(false, &[(50, 1, 9); 3]);
+    fn nothing_is_read_when_there_is_nothing_to_trim() {
+        let (_root, whole) = archived(false, &[(50, 1, 9); 3]);
         let nowhere = Path::new("/nonexistent");
         for warmup_trims in [BTreeMap::new(), [(1, Nanos(0))].into(), [(7, Nanos::SECOND)].into()] {
             assert_eq!(trim_warmup(nowhere, whole.clone(), &warmup_trims).unwrap(), whole);
@@ -548,7 +558,7 @@ mod tests {
 
     #[test]
     fn a_log_that_lacks_lines_is_named() {
-        let (root, whole) = kept(false, &[(50, 1, 9); 3]);
+        let (root, whole) = archived(false, &[(50, 1, 9); 3]);
         let path = root.path().join("run/response.hlog");
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();

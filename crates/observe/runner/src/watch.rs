@@ -1,36 +1,36 @@
-//! What ends a run before its time: Ctrl-C, a disk that fills, an engine that hangs.
+//! Watchdog of a run: Ctrl-C, disk floor, hung engine.
 
 use model::{Bytes, Nanos};
 
 use crate::experiment::Workbench;
 
-/// How often the free disk space is asked for.
+/// How often the free disk space is read.
 const DISK_EVERY: Nanos = Nanos::from_millis(500);
 
-/// What a worker is busy with; decides how long it may be silent.
+/// Phase of a worker; decides how long it may be silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Clients run: operations must end.
     Clients,
-    /// Opening, settling, building an index, closing: the engine may be busy for as long as the cap
-    /// allows, and longer while the worker gives signs of life.
+    /// Opening, settling, building an index, closing: the engine may be busy up to the cap, and
+    /// longer while the worker sends heartbeats.
     Engine,
 }
 
-/// What must be done about a worker now.
+/// A reason to stop or kill a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alarm {
-    /// The user wants to stop: ask it to.
+    /// The user wants to stop after the operations in flight.
     Stop,
     /// The user wants to stop at once.
     StopNow,
     /// Free disk space is below the floor.
     DiskFloor(Bytes),
-    /// It gave no sign of progress for that long.
+    /// It made no progress for that long.
     Hung(Nanos),
 }
 
-/// Watches over one worker; sounds each alarm once, and none after one that ends the run.
+/// Watches one worker; raises each alarm once, and none after the run's end.
 #[derive(Debug)]
 pub(crate) struct Watch {
     phase: Phase,
@@ -54,19 +54,19 @@ impl Watch {
         }
     }
 
-    /// Notes a sign of progress.
+    /// Notes progress.
     pub(crate) const fn alive(&mut self, now: Nanos) {
         self.alive_at = now;
     }
 
-    /// Notes a sign of progress that begins a phase.
+    /// Notes the begin of a phase, which is progress.
     pub(crate) const fn enter(&mut self, phase: Phase, now: Nanos) {
         self.phase = phase;
         self.operations = 0;
         self.alive_at = now;
     }
 
-    /// Notes a sign of life; it is one of progress when operations ended since the last.
+    /// Notes a heartbeat; it is progress when operations ended since the last.
     pub(crate) fn heartbeat(&mut self, operations: u64, now: Nanos) {
         if operations != self.operations || self.phase == Phase::Engine {
             self.operations = operations;
@@ -74,7 +74,7 @@ impl Watch {
         }
     }
 
-    /// Notes that the worker was killed: what it does from now on alarms nobody.
+    /// Notes that the worker was killed: no further alarms.
     pub(crate) const fn over(&mut self) {
         self.is_over = true;
     }
@@ -84,8 +84,8 @@ impl Watch {
         self.is_over
     }
 
-    /// Looks at everything that may end the run; `settle_cap` is that of the step in hand.
-    pub(crate) fn look(
+    /// Checks all conditions; `settle_cap` is that of the current step.
+    pub(crate) fn check(
         &mut self,
         bench: &Workbench<'_>,
         settle_cap: Nanos,
@@ -104,7 +104,7 @@ impl Watch {
         }
         if now.since(self.disk_at) >= DISK_EVERY {
             self.disk_at = now;
-            // A file system that does not answer is not known to be full.
+            // A file system that reports an error is not known to be full.
             let free = bench.data.free().ok().filter(|free| *free < bench.disk_floor);
             if let Some(free) = free {
                 return Some(Alarm::DiskFloor(free));
@@ -130,7 +130,7 @@ mod tests {
 
     const CAP: Nanos = Nanos::from_secs(60);
 
-    /// Looks at a bench whose watchdog waits 10 s.
+    /// Tests with a watchdog of 10 s.
     fn with_bench(disk_floor: Bytes, test: impl FnOnce(&Workbench<'_>)) {
         let dir = tempfile::tempdir().unwrap();
         let data = DataRoot::take(dir.path()).unwrap();
@@ -158,8 +158,8 @@ mod tests {
             watch.enter(Phase::Clients, at(1));
             watch.heartbeat(5, at(8));
             watch.heartbeat(5, at(17));
-            assert_eq!(watch.look(bench, CAP, at(18)), None);
-            assert_eq!(watch.look(bench, CAP, at(19)), Some(Alarm::Hung(at(11))));
+            assert_eq!(watch.check(bench, CAP, at(18)), None);
+            assert_eq!(watch.check(bench, CAP, at(19)), Some(Alarm::Hung(at(11))));
         });
     }
 
@@ -167,35 +167,35 @@ mod tests {
     fn an_engine_at_work_has_the_settles_cap_on_top() {
         with_bench(Bytes(0), |bench| {
             let mut watch = Watch::begin(at(0));
-            assert_eq!(watch.look(bench, CAP, at(70)), None);
-            assert_eq!(watch.look(bench, CAP, at(71)), Some(Alarm::Hung(at(71))));
+            assert_eq!(watch.check(bench, CAP, at(70)), None);
+            assert_eq!(watch.check(bench, CAP, at(71)), Some(Alarm::Hung(at(71))));
             watch.heartbeat(0, at(71));
-            assert_eq!(watch.look(bench, CAP, at(72)), None);
+            assert_eq!(watch.check(bench, CAP, at(72)), None);
         });
     }
 
     #[test]
-    fn a_stop_is_asked_for_once_and_insisted_on_by_the_second() {
+    fn a_second_interrupt_stops_at_once() {
         with_bench(Bytes(0), |bench| {
             let mut watch = Watch::begin(at(0));
             bench.interrupt.raise();
-            assert_eq!(watch.look(bench, CAP, at(1)), Some(Alarm::Stop));
-            assert_eq!(watch.look(bench, CAP, at(1)), None);
+            assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::Stop));
+            assert_eq!(watch.check(bench, CAP, at(1)), None);
             bench.interrupt.raise();
-            assert_eq!(watch.look(bench, CAP, at(1)), Some(Alarm::StopNow));
+            assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::StopNow));
             watch.over();
-            assert_eq!(watch.look(bench, CAP, at(1_000)), None);
+            assert_eq!(watch.check(bench, CAP, at(1_000)), None);
         });
     }
 
     #[test]
-    fn a_stop_that_is_not_heeded_does_not_disarm_the_watchdog() {
+    fn an_ignored_stop_does_not_disarm_the_watchdog() {
         with_bench(Bytes(0), |bench| {
             let mut watch = Watch::begin(at(0));
             watch.enter(Phase::Clients, at(0));
             bench.interrupt.raise();
-            assert_eq!(watch.look(bench, CAP, at(1)), Some(Alarm::Stop));
-            assert_eq!(watch.look(bench, CAP, at(11)), Some(Alarm::Hung(at(11))));
+            assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::Stop));
+            assert_eq!(watch.check(bench, CAP, at(11)), Some(Alarm::Hung(at(11))));
         });
     }
 
@@ -203,8 +203,8 @@ mod tests {
     fn a_disk_below_the_floor_is_noticed_within_half_a_second() {
         with_bench(Bytes(u64::MAX), |bench| {
             let mut watch = Watch::begin(at(0));
-            assert_eq!(watch.look(bench, CAP, Nanos::from_millis(499)), None);
-            let alarm = watch.look(bench, CAP, Nanos::from_millis(500));
+            assert_eq!(watch.check(bench, CAP, Nanos::from_millis(499)), None);
+            let alarm = watch.check(bench, CAP, Nanos::from_millis(500));
             assert!(matches!(alarm, Some(Alarm::DiskFloor(_))), "{alarm:?}");
         });
     }

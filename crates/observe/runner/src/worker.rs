@@ -1,4 +1,4 @@
-//! The child half: executes one run's order and tells the parent what happens.
+//! The child process: executes one run's order and reports to the parent.
 
 use std::io::{BufRead, Write};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -13,28 +13,28 @@ use model::{DataShape, EngineState, Load, OpKind, Options, Step, StepInfo, StopR
 use workload::Presence;
 
 use crate::account::growth;
-use crate::books::Books;
 use crate::demand::calibration_of;
 use crate::message::{Command, Library, Message, Order, StepEnd, StepEnds};
+use crate::row_count_check::RowCountCheck;
 use crate::settle::settle;
 use crate::tally;
-use crate::trial::{At, Trial};
+use crate::trial::{StepContext, Trial};
 
-/// How a worker finds the driver of an engine: by name, with its library when it has one.
+/// Finds an engine's driver by name and, if any, its library.
 pub type Registry = dyn Fn(&str, Option<&Library>) -> Result<Box<dyn Driver>, EngineError> + Sync;
 
 /// Commands that may wait unread; the parent sends one at a time.
 const COMMANDS_MAX: usize = 16;
 
-/// Executes the order read from `input`, telling its story to `output`.
+/// Executes the order read from `input`, and reports to `output`.
 ///
-/// `tunables` are the words of the environment that may tune an allocator.
+/// `tunables` are the environment variables that may tune an allocator.
 ///
-/// When `input` ends, the parent is gone: the process kills itself, whatever the engine is doing,
-/// so that no run outlives its record.
+/// When `input` ends, the parent is gone: the process kills itself, so that no run outlives its
+/// record.
 ///
 /// # Errors
-/// A text for the parent's eyes when the order cannot be read or the pipe breaks.
+/// A text for the parent when the order cannot be read or the pipe breaks.
 pub fn work(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send,
@@ -43,22 +43,22 @@ pub fn work(
 ) -> Result<(), String> {
     let stop = StopFlag::default();
     let (orders, replies) = listen(input, stop.clone());
-    let Ok(order) = orders.recv() else { return Err("no order came".to_owned()) };
+    let Ok(order) = orders.recv() else { return Err("no order received".to_owned()) };
     let clock = SteadyClock::calibrate();
     let output = Mutex::new(output);
-    let asked = order.variant.settings.allocator;
-    let heap = match Heap::expect(asked, order.allocator.as_deref(), tunables) {
+    let requested = order.variant.settings.allocator;
+    let heap = match Heap::expect(requested, order.allocator.as_deref(), tunables) {
         Ok(heap) => heap,
         Err(error) => {
             let (reason, remedy) = (error.to_string(), error.remedy());
-            return say_to(&output, &Message::OtherAllocator { reason, remedy });
+            return send_to(&output, &Message::OtherAllocator { reason, remedy });
         }
     };
     let mut worker = Worker { output, replies, stop, clock: &clock, heap, ceiling_ops_per_s: None };
     worker.run(&order, registry)
 }
 
-/// Reads commands on a thread of its own, so that a stop is heard while the engine works.
+/// Reads commands on a thread of its own, so that a stop works while the engine is busy.
 fn listen(
     input: impl BufRead + Send + 'static,
     stop: StopFlag,
@@ -68,12 +68,12 @@ fn listen(
     thread::spawn(move || {
         for line in input.lines() {
             let Ok(line) = line else { break };
-            // A send fails only when the worker is ending; there is nobody left to tell.
+            // A send fails only when the worker is ending.
             match serde_json::from_str(&line) {
                 Ok(Command::Run(order)) => drop(send_order.send(order)),
                 Ok(Command::Go) => drop(send_reply.send(Reply::Go)),
-                Ok(Command::Judged { is_invalid }) => {
-                    drop(send_reply.send(Reply::Judged(is_invalid)));
+                Ok(Command::Classified { is_invalid }) => {
+                    drop(send_reply.send(Reply::Classified(is_invalid)));
                 }
                 Ok(Command::Stop) => {
                     stop.set();
@@ -92,25 +92,25 @@ fn listen(
 type Opened = (Box<dyn Engine>, bool);
 
 /// Returns the refusal of keys or values longer than the engine takes.
-fn too_long(driver: &dyn Driver, data: &DataShape) -> Option<Message> {
+fn length_refusal(driver: &dyn Driver, data: &DataShape) -> Option<Message> {
     let can = driver.capabilities();
-    let asked = [
+    let lengths = [
         ("key", data.key_bytes, can.key_bytes_max),
         ("value", data.value_bytes, can.value_bytes_max),
     ];
-    let found = asked.into_iter().find(|(_, bytes, most)| most.is_some_and(|most| *bytes > most));
+    let found = lengths.into_iter().find(|(_, bytes, most)| most.is_some_and(|most| *bytes > most));
     let (what, bytes, most) = found?;
     let (most, identity) = (most.unwrap_or_default(), driver.identity());
     let (engine, version) = (identity.engine, identity.version);
     Some(Message::TooLong {
         word: format!("{what}_bytes"),
         reason: format!("{what}s of {bytes} bytes: {engine} {version} takes at most {most}"),
-        remedy: format!("ask for `{what}_bytes` of {most} or less, or leave this variant out"),
+        remedy: format!("set `{what}_bytes` to {most} or less, or leave this variant out"),
     })
 }
 
 /// Returns why a step that reads ranges downwards cannot be run.
-fn upwards(driver: &dyn Driver, step: &str) -> Option<String> {
+fn reverse_scan_refusal(driver: &dyn Driver, step: &str) -> Option<String> {
     let can = driver.capabilities();
     if engine::scans_in_reverse(&can) {
         return None;
@@ -120,8 +120,8 @@ fn upwards(driver: &dyn Driver, step: &str) -> Option<String> {
     Some(format!("step `{step}`: {engine}: {why}; leave the step or this variant out"))
 }
 
-/// Returns why a step whose clients send ahead cannot be run.
-fn one_by_one(driver: &dyn Driver, step: &str) -> Option<String> {
+/// Returns why a step with pipelined clients cannot be run.
+fn pipeline_refusal(driver: &dyn Driver, step: &str) -> Option<String> {
     let why = driver.capabilities().why_not(engine::PIPELINING).map(str::to_owned);
     let engine = driver.identity().engine;
     why.map(|why| {
@@ -129,10 +129,10 @@ fn one_by_one(driver: &dyn Driver, step: &str) -> Option<String> {
     })
 }
 
-/// Returns what is told of an engine's error; `known` are the options it has.
+/// Returns the message of an engine's error; `known` are the options it has.
 fn refusal(error: EngineError, known: impl FnOnce() -> Vec<String>) -> Message {
     if let EngineError::Option { option, reason } = error {
-        // Most drivers tell them in the reason.
+        // Most drivers name them in the reason.
         let known = if reason.contains("known: ") { Vec::new() } else { known() };
         Message::Refused { option: Some(option), reason, known }
     } else {
@@ -140,7 +140,7 @@ fn refusal(error: EngineError, known: impl FnOnce() -> Vec<String>) -> Message {
     }
 }
 
-/// Returns the options that an engine has when none are given; nothing when it does not tell.
+/// Returns the names of an engine's options; none when it does not list them.
 fn option_names(driver: &dyn Driver, spec: &OpenSpec) -> Vec<String> {
     let dir = spec.dir.join("without-options");
     let spec = OpenSpec { dir, options: Options::new(), ..spec.clone() };
@@ -148,26 +148,27 @@ fn option_names(driver: &dyn Driver, spec: &OpenSpec) -> Vec<String> {
     let Ok(engine) = driver.open(&spec) else { return Vec::new() };
     let options = engine.effective_options().unwrap_or_default();
     let names = options.iter().map(|(name, _)| name.to_owned()).collect();
-    // It holds nothing that could be lost.
+    // It holds no data.
     drop(engine.close());
     names
 }
 
-/// Returns a step's seed: the run's, moved on for each earlier step of the same name, so that the
-/// second does not ask for the keys that the first has just brought into the cache.
+/// Returns a step's seed: the run's, incremented for each earlier step of the same name.
+///
+/// So the second does not read the keys that the first has just brought into the cache.
 fn step_seed(order: &Order, index: u32) -> u64 {
     let name = &order.steps[index as usize].name;
     let earlier = order.steps[..index as usize].iter().filter(|step| step.name == *name).count();
     order.cell.seed.wrapping_add(earlier as u64)
 }
 
-/// Returns what is asked of a server beside keys and values.
-fn asked(order: &Order) -> Option<ApplicationSetup> {
+/// Returns the order's application, if any.
+fn application_setup(order: &Order) -> Option<ApplicationSetup> {
     let application = Arc::new(order.application.clone()?);
     Some(ApplicationSetup { application, clients: order.clients_max })
 }
 
-/// Returns every step the order may name; those of the application first.
+/// Returns all steps the order may name; those of the application first.
 fn infos(order: &Order) -> Vec<StepInfo> {
     let own = order.application.as_ref().map(workload::step_infos).unwrap_or_default();
     own.into_iter().chain(workload::catalog()).collect()
@@ -181,14 +182,14 @@ pub(crate) struct Worker<'a, W> {
     pub(crate) clock: &'a SteadyClock,
     /// The allocator of this process, client and engine alike.
     pub(crate) heap: Heap,
-    /// Operations per second that the client can offer on schedule, once that is known.
+    /// Operations per second that the client can offer on schedule, once known.
     pub(crate) ceiling_ops_per_s: Option<f64>,
 }
 
-/// What the worker waits for at a boundary.
+/// A reply of the parent at a boundary.
 enum Reply {
     Go,
-    Judged(Vec<bool>),
+    Classified(Vec<bool>),
 }
 
 impl<W: Write + Send> Worker<'_, W> {
@@ -196,12 +197,12 @@ impl<W: Write + Send> Worker<'_, W> {
         self.calibrate(order)?;
         let Some((engine, is_checking)) = self.open(order, registry)? else { return Ok(()) };
         let mut presence = Presence::Some;
-        let mut books = asked(order).map(Books::open);
+        let mut row_counts = application_setup(order).map(RowCountCheck::new);
         let infos = infos(order);
         for (index, step) in (0..).zip(&order.steps) {
-            self.say(&Message::StepBegins { index })?;
+            self.send(&Message::StepBegins { index })?;
             let info = infos.iter().find(|info| info.name == step.name);
-            let at = At {
+            let context = StepContext {
                 engine: engine.as_ref(),
                 data: &order.data,
                 index,
@@ -212,22 +213,24 @@ impl<W: Write + Send> Worker<'_, W> {
                 seed: step_seed(order, index),
                 tables: None,
             };
-            let ends = match &mut books {
-                Some(books) => self.kept_step(&at, books)?,
-                None => self.step(&at)?,
+            let ends = match &mut row_counts {
+                Some(row_counts) => self.application_step(&context, row_counts)?,
+                None => self.step(&context)?,
             };
             let is_finished = ends.end == StepEnd::Finished;
-            self.say(&Message::StepEnds(Box::new(ends)))?;
+            self.send(&Message::StepEnds(Box::new(ends)))?;
             let texts = [("", engine.statistics_text()), (".malloc", self.heap.text())];
             for (of, text) in texts {
                 let Some(text) = text else { continue };
                 let name = format!("{index}.{}{of}.txt", step.name);
-                self.say(&Message::EngineText { name, text })?;
+                self.send(&Message::EngineText { name, text })?;
             }
             self.wait_for_go()?;
             let is_last = index as usize + 1 == order.steps.len();
-            let is_sound = match &mut books {
-                Some(books) if is_finished => self.audit(engine.as_ref(), books, is_last)?,
+            let is_sound = match &mut row_counts {
+                Some(row_counts) if is_finished => {
+                    self.audit(engine.as_ref(), row_counts, is_last)?
+                }
                 Some(_) | None => true,
             };
             if !is_finished || !is_sound {
@@ -236,26 +239,25 @@ impl<W: Write + Send> Worker<'_, W> {
             presence = workload::presence_after(&step.name, presence);
         }
         match engine.close() {
-            Ok(()) => self.say(&Message::Closed { clock: self.clock_record() }),
+            Ok(()) => self.send(&Message::Closed { clock: self.clock_record() }),
             Err(error) => Err(format!("the engine could not be closed: {error}")),
         }
     }
 
-    /// Measures the client on this host, and tells.
+    /// Calibrates the client on this host, and reports it.
     fn calibrate(&mut self, order: &Order) -> Result<(), String> {
         let Some(request) = calibration_of(&order.steps) else { return Ok(()) };
-        // A host that gives the clients no threads is told of by the step that needs them.
+        // Missing threads are reported by the step that needs them.
         let Ok(calibration) = load::calibrate(self.clock, &request) else { return Ok(()) };
         self.ceiling_ops_per_s = Some(calibration.ceiling_ops_per_s);
-        self.say(&Message::Calibrated { calibration })
+        self.send(&Message::Calibrated { calibration })
     }
 
-    /// Opens the engine and says whether its answers can be checked; `None` when it refused, which
-    /// has then been told.
+    /// Opens the engine; `None` when it refused, which is then reported.
     fn open(&self, order: &Order, registry: &Registry) -> Result<Option<Opened>, String> {
         let spec = OpenSpec {
             endpoint: order.endpoint.clone(),
-            application: asked(order),
+            application: application_setup(order),
             dir: order.dir.clone(),
             settings: order.variant.settings.clone(),
             options: order.variant.options.clone(),
@@ -265,13 +267,17 @@ impl<W: Write + Send> Worker<'_, W> {
             Ok(driver) => driver,
             Err(error) => return self.refuse(refusal(error, Vec::new)),
         };
-        if let Some(refusal) = too_long(driver.as_ref(), &order.data) {
+        if let Some(refusal) = length_refusal(driver.as_ref(), &order.data) {
             return self.refuse(refusal);
         }
-        if let Some(reason) = order.downwards.as_deref().and_then(|it| upwards(&*driver, it)) {
+        if let Some(reason) =
+            order.downwards.as_deref().and_then(|it| reverse_scan_refusal(&*driver, it))
+        {
             return self.refuse(refusal(EngineError::Unsupported(reason), Vec::new));
         }
-        if let Some(reason) = order.ahead.as_deref().and_then(|it| one_by_one(&*driver, it)) {
+        if let Some(reason) =
+            order.pipelined.as_deref().and_then(|it| pipeline_refusal(&*driver, it))
+        {
             return self.refuse(refusal(EngineError::Unsupported(reason), Vec::new));
         }
         let opened = driver.open(&spec).and_then(|engine| {
@@ -283,34 +289,34 @@ impl<W: Write + Send> Worker<'_, W> {
         });
         match opened {
             Ok((engine, message)) => {
-                self.say(&message)?;
+                self.send(&message)?;
                 Ok(Some((engine, engine::gives_answers(&driver.capabilities()))))
             }
             Err(error) => self.refuse(refusal(error, || option_names(driver.as_ref(), &spec))),
         }
     }
 
-    /// Tells that the engine is not opened, and why.
+    /// Reports that the engine is not opened, and why.
     fn refuse(&self, refusal: Message) -> Result<Option<Opened>, String> {
-        self.say(&refusal).map(|()| None)
+        self.send(&refusal).map(|()| None)
     }
 
-    /// Executes one step; its failure is part of the answer.
-    pub(crate) fn step(&self, at: &At<'_>) -> Result<StepEnds, String> {
-        let mut ends = if at.step.stop == StopRule::Operations(0) {
-            self.begin_measuring(at)?;
-            StepEnds { index: at.index, ..StepEnds::default() }
+    /// Executes one step; its failure is part of the result.
+    pub(crate) fn step(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
+        let mut ends = if context.step.stop == StopRule::Operations(0) {
+            self.begin_measuring(context)?;
+            StepEnds { index: context.index, ..StepEnds::default() }
         } else {
-            self.drive(at)?
+            self.drive(context)?
         };
-        let stages = workload::stages(&at.step.name, at.application());
+        let stages = workload::stages(&context.step.name, context.application());
         if ends.end == StepEnd::Finished && !stages.is_empty() {
             let before = process_readings();
-            match self.settle(at.engine, stages, at.step) {
+            match self.settle(context.engine, stages, context.step) {
                 Ok(record) => ends.settle = Some(record),
                 Err(reason) => ends.end = StepEnd::Failed { reason },
             }
-            // The wait belongs to the step that made the work, so its costs do too.
+            // The wait belongs to the step that caused the work, so its costs do too.
             for (name, grown) in growth(&before, &process_readings()) {
                 *ends.growth.entry(name).or_insert(0.0) += grown;
             }
@@ -321,27 +327,27 @@ impl<W: Write + Send> Worker<'_, W> {
         if self.stop.is_set() && ends.end == StepEnd::Finished {
             ends.end = StepEnd::Stopped;
         }
-        ends.after = self.look(at.engine);
+        ends.after = self.final_state(context.engine);
         ends.malloc = Some(self.heap.record());
         Ok(ends)
     }
 
     /// Runs a step's clients, or its search.
-    fn drive(&self, at: &At<'_>) -> Result<StepEnds, String> {
-        if matches!(at.step.load, Load::FindRate(_) | Load::FindClients) {
-            return self.search(at);
+    fn drive(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
+        if matches!(context.step.load, Load::FindRate(_) | Load::FindClients) {
+            return self.search(context);
         }
         let trial = Trial {
-            load: at.step.load.clone(),
-            clients: at.step.clients,
-            stop: at.step.stop,
-            warmup: at.step.warmup,
-            seed: at.seed,
+            load: context.step.load.clone(),
+            clients: context.step.clients,
+            stop: context.step.stop,
+            warmup: context.step.warmup,
+            seed: context.seed,
             probe: None,
         };
-        Ok(match self.try_load(at, &trial, &mut |_, _| {})? {
-            Ok(totals) => tally::step_ends(at.index, &totals),
-            Err(end) => StepEnds { index: at.index, end, ..StepEnds::default() },
+        Ok(match self.try_load(context, &trial, &mut |_, _| {})? {
+            Ok(totals) => tally::step_ends(context.index, &totals),
+            Err(end) => StepEnds { index: context.index, end, ..StepEnds::default() },
         })
     }
 
@@ -356,23 +362,23 @@ impl<W: Write + Send> Worker<'_, W> {
                 Some(name) => Message::Stage { name: name.to_owned() },
                 None => Message::Heartbeat { operations: 0 },
             };
-            self.say(&message).is_ok() && !self.stop.is_set()
+            self.send(&message).is_ok() && !self.stop.is_set()
         })
         .map_err(|error| error.to_string())
     }
 
-    /// Tells the engine's state at the start of the measured span and waits for the parent.
-    pub(crate) fn begin_measuring(&self, at: &At<'_>) -> Result<(), String> {
-        // The clients of a warm-up are at work.
-        let mut before = at.engine.state().unwrap_or_default();
+    /// Reports the engine's state at the start of the measured span and waits for the parent.
+    pub(crate) fn begin_measuring(&self, context: &StepContext<'_>) -> Result<(), String> {
+        // The clients of a warm-up are running.
+        let mut before = context.engine.state().unwrap_or_default();
         before.readings.extend(self.heap.cheap_readings());
-        let (before, is_patient) = (Box::new(before), at.kinds.contains(&OpKind::Define));
-        self.say(&Message::MeasuringBegins { before, is_patient })?;
+        let (before, is_patient) = (Box::new(before), context.kinds.contains(&OpKind::Define));
+        self.send(&Message::MeasuringBegins { before, is_patient })?;
         self.wait_for_go()
     }
 
-    /// Returns what engine and allocator tell of themselves when the clients have ended.
-    pub(crate) fn look(&self, engine: &dyn Engine) -> EngineState {
+    /// Returns the state of engine and allocator when the clients have ended.
+    pub(crate) fn final_state(&self, engine: &dyn Engine) -> EngineState {
         let mut state = engine.state().unwrap_or_default();
         state.readings.extend(self.heap.readings());
         state
@@ -387,15 +393,17 @@ impl<W: Write + Send> Worker<'_, W> {
     fn wait_for_go(&self) -> Result<(), String> {
         match self.reply()? {
             Reply::Go => Ok(()),
-            Reply::Judged(_) => Err("the parent judged what nobody asked about".to_owned()),
+            Reply::Classified(_) => {
+                Err("the parent classified intervals without a request".to_owned())
+            }
         }
     }
 
-    /// Waits for the parent's word on which intervals of a probe are void.
-    pub(crate) fn wait_for_judgement(&self) -> Result<Vec<bool>, String> {
+    /// Waits for the parent's list of a probe's invalid intervals.
+    pub(crate) fn wait_for_classification(&self) -> Result<Vec<bool>, String> {
         match self.reply()? {
-            Reply::Judged(is_invalid) => Ok(is_invalid),
-            Reply::Go => Err("the parent did not judge the probe".to_owned()),
+            Reply::Classified(is_invalid) => Ok(is_invalid),
+            Reply::Go => Err("the parent did not classify the probe".to_owned()),
         }
     }
 
@@ -403,14 +411,14 @@ impl<W: Write + Send> Worker<'_, W> {
         self.replies.recv().map_err(|_hung_up| "the parent is gone".to_owned())
     }
 
-    /// Tells the parent.
-    pub(crate) fn say(&self, message: &Message) -> Result<(), String> {
-        say_to(&self.output, message)
+    /// Sends a message to the parent.
+    pub(crate) fn send(&self, message: &Message) -> Result<(), String> {
+        send_to(&self.output, message)
     }
 }
 
-/// Writes one message in one line.
-fn say_to(output: &Mutex<impl Write>, message: &Message) -> Result<(), String> {
+/// Writes one message as one line.
+fn send_to(output: &Mutex<impl Write>, message: &Message) -> Result<(), String> {
     let mut line = serde_json::to_vec(message).expect("a message is always valid JSON");
     line.push(b'\n');
     let mut output = output.lock().map_err(|_poisoned| "a thread panicked".to_owned())?;

@@ -1,4 +1,4 @@
-//! What is called late, and who is called its cause, from recorded evidence.
+//! Tests of the classification, on recorded evidence.
 
 use model::{Limit, Placement};
 
@@ -36,7 +36,7 @@ fn quiet() -> Evidence {
             run_queue: Some(21_000.0),
             idle: Some(900_000.0),
             pause: Some(6_000.0),
-            put_off: Some(40.0),
+            preemptions: Some(40.0),
         },
         outside: Outside {
             span: SECOND,
@@ -48,7 +48,7 @@ fn quiet() -> Evidence {
     }
 }
 
-/// The same of a closed loop: nobody waits for arrivals.
+/// The same of a closed loop, without arrivals.
 fn closed() -> Evidence {
     let mut evidence = quiet();
     (evidence.start_lag, evidence.backlog) = (None, Nanos(0));
@@ -63,30 +63,30 @@ fn lag(late: u64, p99_us: u64, max_us: u64) -> Option<StartLag> {
     Some(StartLag { starts: 30_000, late, late_total, over_limit, p99, max })
 }
 
-/// Returns what a change to a quiet second makes of it: a cause, or why it counts.
-fn judged(
+/// Classifies a changed quiet second: the cause, or why it is valid.
+fn classified(
     mut evidence: Evidence,
     change: impl FnOnce(&mut Evidence),
-) -> Result<InvalidCause, Judgement> {
+) -> Result<InvalidCause, Classification> {
     change(&mut evidence);
-    match Judge::new(TWO).judge(&evidence) {
-        Judgement::Invalid(invalid) => Ok(invalid.cause),
-        counts @ (Judgement::InTime | Judgement::EngineHadTheCpus) => Err(counts),
+    match IntervalClassifier::new(TWO).classify(&evidence) {
+        Classification::Invalid(invalid) => Ok(invalid.cause),
+        counts @ (Classification::InTime | Classification::EngineHadTheCpus) => Err(counts),
     }
 }
 
 #[test]
-fn a_quiet_second_counts_whatever_the_engine_does_in_it() {
+fn a_quiet_second_is_valid_in_a_stall_or_full_load_of_the_engine() {
     for quiet in [quiet(), closed()] {
-        assert_eq!(judged(quiet, |_| {}), Err(Judgement::InTime));
-        // A stall: no operation ends, and what is due waits. Nobody is free to be late.
+        assert_eq!(classified(quiet, |_| {}), Err(Classification::InTime));
+        // A stall: no operation ends, and arrivals wait. No client is free to be late.
         let stall = |evidence: &mut Evidence| {
             evidence.response_max = Nanos::from_secs(1);
             evidence.backlog = Nanos::from_secs(1);
             evidence.start_lag = evidence.start_lag.map(|_| StartLag::default());
             evidence.own.run_queue = Some(0.0);
         };
-        assert_eq!(judged(quiet, stall), Err(Judgement::InTime));
+        assert_eq!(classified(quiet, stall), Err(Classification::InTime));
         // Every CPU is in use, by the engine itself.
         let busy = |evidence: &mut Evidence| {
             evidence.own.process_cpu = Some(1_990_000.0);
@@ -94,23 +94,23 @@ fn a_quiet_second_counts_whatever_the_engine_does_in_it() {
             evidence.own.pause = Some(90_000.0);
             evidence.outside.busy = Some(2_000_000.0);
         };
-        assert_eq!(judged(quiet, busy), Err(Judgement::InTime));
+        assert_eq!(classified(quiet, busy), Err(Classification::InTime));
     }
 }
 
 #[test]
-fn what_nobody_tells_speaks_for_no_cause() {
+fn unknown_accounts_are_evidence_of_no_cause() {
     for mut unknown in [quiet(), closed()] {
         (unknown.own, unknown.outside) = (Own::default(), Outside::default());
-        assert_eq!(judged(unknown, |_| {}), Err(Judgement::InTime));
+        assert_eq!(classified(unknown, |_| {}), Err(Classification::InTime));
     }
 }
 
 #[test]
-fn a_late_client_is_void_and_the_cause_is_who_can_explain_it() {
+fn an_interval_with_a_late_client_is_invalid_by_its_likeliest_cause() {
     let late = |evidence: &mut Evidence| evidence.start_lag = lag(900, 4_000, 38_000);
     let with = |change: fn(&mut Evidence)| {
-        judged(quiet(), |evidence| {
+        classified(quiet(), |evidence| {
             late(evidence);
             change(evidence);
         })
@@ -133,13 +133,13 @@ fn a_late_client_is_void_and_the_cause_is_who_can_explain_it() {
         it.outside.steal = Some(30_000.0);
         (it.outside.others, it.own.run_queue) = (Some(900_000.0), Some(300_000.0));
     };
-    assert_eq!(with(hog_and_thief), Ok(InvalidCause::Neighbours), "who took more");
+    assert_eq!(with(hog_and_thief), Ok(InvalidCause::Neighbours), "the one that took more");
     // One tick of steal is there on any virtual machine; it explains no 38 ms.
     assert_eq!(with(|it| it.outside.steal = Some(10_000.0)), Ok(InvalidCause::Client));
 }
 
 #[test]
-fn clients_late_for_the_engine_s_own_threads_still_count() {
+fn intervals_with_clients_delayed_by_the_engine_are_valid() {
     let compaction = |evidence: &mut Evidence| {
         evidence.start_lag = lag(400, 2_000, 38_000);
         evidence.own.process_cpu = Some(1_950_000.0);
@@ -148,23 +148,26 @@ fn clients_late_for_the_engine_s_own_threads_still_count() {
         evidence.own.pause = Some(70_000.0);
         evidence.outside.busy = Some(1_980_000.0);
     };
-    assert_eq!(judged(quiet(), compaction), Err(Judgement::EngineHadTheCpus));
-    // The same beside a hog: nobody knows which of them it was, so it does not count.
+    assert_eq!(classified(quiet(), compaction), Err(Classification::EngineHadTheCpus));
+    // The same with a busy neighbour: the cause is unknown, so it is invalid.
     let hog = |evidence: &mut Evidence| {
         compaction(evidence);
         evidence.outside.others = Some(600_000.0);
     };
-    assert_eq!(judged(quiet(), hog), Ok(InvalidCause::Neighbours));
+    assert_eq!(classified(quiet(), hog), Ok(InvalidCause::Neighbours));
     // More calls into the engine at once than CPUs.
     let crowd = Setting { clients: 8, ..TWO };
     let mut evidence = quiet();
     compaction(&mut evidence);
     evidence.own.client_cpu = evidence.own.process_cpu;
-    assert_eq!(Judge::new(crowd).judge(&evidence), Judgement::EngineHadTheCpus);
+    assert_eq!(
+        IntervalClassifier::new(crowd).classify(&evidence),
+        Classification::EngineHadTheCpus
+    );
 }
 
 #[test]
-fn clients_that_spin_in_their_own_way_are_the_client_s_fault() {
+fn clients_that_spin_against_each_other_are_the_cause() {
     // Eight clients, none of which has anything to do most of the time, on two CPUs.
     let crowd = Setting { clients: 8, ..TWO };
     let mut evidence = quiet();
@@ -174,53 +177,56 @@ fn clients_that_spin_in_their_own_way_are_the_client_s_fault() {
     evidence.own.run_queue = Some(5_800_000.0);
     evidence.own.idle = Some(7_700_000.0);
     evidence.outside.busy = Some(2_000_000.0);
-    let Judgement::Invalid(invalid) = Judge::new(crowd).judge(&evidence) else { panic!() };
+    let Classification::Invalid(invalid) = IntervalClassifier::new(crowd).classify(&evidence)
+    else {
+        panic!()
+    };
     assert_eq!(invalid.cause, InvalidCause::Client);
-    assert!(invalid.evidence.contains("put off the CPU 40 times"), "{}", invalid.evidence);
+    assert!(invalid.evidence.contains("preempted 40 times"), "{}", invalid.evidence);
 }
 
 #[test]
-fn a_closed_loop_is_judged_by_its_waits_for_a_cpu() {
+fn a_closed_loop_is_classified_by_its_waits_for_a_cpu() {
     let hog = |queued: f64, others: f64| {
-        judged(closed(), |evidence| {
+        classified(closed(), |evidence| {
             evidence.own.run_queue = Some(queued);
             evidence.outside.others = Some(others);
         })
     };
     assert_eq!(hog(500_000.0, 900_000.0), Ok(InvalidCause::Neighbours));
-    assert_eq!(hog(500_000.0, 60_000.0), Err(Judgement::InTime), "own threads, no neighbour");
-    assert_eq!(hog(20_000.0, 900_000.0), Err(Judgement::InTime), "CPUs for everybody");
-    let with = |change: fn(&mut Evidence)| judged(closed(), change);
+    assert_eq!(hog(500_000.0, 60_000.0), Err(Classification::InTime), "own threads, no neighbour");
+    assert_eq!(hog(20_000.0, 900_000.0), Err(Classification::InTime), "enough CPUs");
+    let with = |change: fn(&mut Evidence)| classified(closed(), change);
     assert_eq!(with(|it| it.outside.throttled = Some(80_000.0)), Ok(InvalidCause::Throttled));
     assert_eq!(with(|it| it.outside.steal = Some(80_000.0)), Ok(InvalidCause::Steal));
-    assert_eq!(with(|it| it.outside.steal = Some(20_000.0)), Err(Judgement::InTime));
+    assert_eq!(with(|it| it.outside.steal = Some(20_000.0)), Err(Classification::InTime));
     let stopped = |it: &mut Evidence| {
         it.own.pause = Some(300_000.0);
         it.own.process_cpu = Some(1_300_000.0);
     };
-    // A coordinator that waits for a CPU beside a hog has not been stopped.
-    let beside_a_hog = |it: &mut Evidence| {
+    // A coordinator that waits for a CPU next to a busy process has not been stopped.
+    let with_a_hog = |it: &mut Evidence| {
         it.own.pause = Some(90_000.0);
         it.own.process_cpu = Some(510_000.0);
         it.own.run_queue = Some(480_000.0);
         (it.outside.others, it.outside.busy) = (Some(1_250_000.0), Some(2_000_000.0));
     };
-    assert_eq!(with(beside_a_hog), Ok(InvalidCause::Neighbours));
-    // As recorded beside four hogs on each CPU: ticks have left 4 % of the CPUs unused.
-    let beside_hogs = |it: &mut Evidence| {
+    assert_eq!(with(with_a_hog), Ok(InvalidCause::Neighbours));
+    // As recorded with four busy processes per CPU: ticks have left 4 % of the CPUs unused.
+    let with_four_hogs = |it: &mut Evidence| {
         it.own.pause = Some(90_000.0);
         it.own.process_cpu = Some(190_000.0);
         it.own.run_queue = Some(826_000.0);
         (it.outside.others, it.outside.busy) = (Some(1_660_000.0), Some(1_920_000.0));
     };
-    assert_eq!(with(beside_hogs), Ok(InvalidCause::Neighbours));
+    assert_eq!(with(with_four_hogs), Ok(InvalidCause::Neighbours));
     assert_eq!(with(stopped), Ok(InvalidCause::Paused));
 }
 
-/// Goal: a second in which the worker was stopped is void though others left no CPU unused, and
-/// no client was seen late: none began anything.
+/// Goal: a second in which the worker was stopped is invalid though others left no CPU unused,
+/// and no client was late: none began an operation.
 #[test]
-fn a_worker_stopped_on_a_busy_host_is_seen() {
+fn a_worker_stopped_on_a_busy_host_is_detected() {
     let stopped = |it: &mut Evidence| {
         it.start_lag = Some(StartLag::default());
         it.own.pause = Some(1_195_000.0);
@@ -228,19 +234,19 @@ fn a_worker_stopped_on_a_busy_host_is_seen() {
         it.own.run_queue = Some(1_600.0);
         (it.outside.others, it.outside.busy) = (Some(2_000_000.0), Some(2_000_000.0));
     };
-    assert_eq!(judged(quiet(), stopped), Ok(InvalidCause::Paused));
-    // An engine that had the CPUs itself, and let nobody else run.
+    assert_eq!(classified(quiet(), stopped), Ok(InvalidCause::Paused));
+    // An engine that had all CPUs itself.
     let crowded = |it: &mut Evidence| {
         stopped(it);
         it.own.pause = Some(600_000.0);
         it.own.process_cpu = Some(1_950_000.0);
         it.outside.others = Some(20_000.0);
     };
-    assert_eq!(judged(quiet(), crowded), Err(Judgement::InTime));
+    assert_eq!(classified(quiet(), crowded), Err(Classification::InTime));
 }
 
 #[test]
-fn a_cap_or_a_thief_that_stops_the_worker_is_not_taken_for_a_pause() {
+fn a_stop_by_throttling_or_steal_is_no_pause() {
     for cause in [InvalidCause::Throttled, InvalidCause::Steal] {
         let held = |it: &mut Evidence| {
             it.own.pause = Some(500_000.0);
@@ -253,7 +259,7 @@ fn a_cap_or_a_thief_that_stops_the_worker_is_not_taken_for_a_pause() {
                 it.outside.throttled = us;
             }
         };
-        assert_eq!(judged(closed(), held), Ok(cause));
+        assert_eq!(classified(closed(), held), Ok(cause));
     }
 }
 
@@ -268,16 +274,16 @@ fn lateness_is_measured_against_the_limit() {
     assert_eq!([on(5), on(110), on(9_000)], [LAG_MIN, Nanos(330_000), LAG_CALIBRATED_MAX]);
 }
 
-/// Goal: one client that waits 24 ms for a CPU harms nobody while the other goes on, and
+/// Goal: one client that waits 24 ms for a CPU delays no arrival while the other goes on, and
 /// thousands when it is alone.
 #[test]
-fn a_rare_long_lag_is_void_when_it_shows_in_the_response_times() {
+fn a_rare_long_lag_is_invalid_when_it_shows_in_the_response_times() {
     let lagged = |over_limit: u64, clients: u32, limit: &str| {
         let setting = Setting { clients, limit: Limit::parse(limit).ok(), ..TWO };
         let mut evidence = quiet();
         evidence.start_lag = lag(1, 20, 24_000);
         (evidence.over_limit, evidence.outside.steal) = (over_limit, Some(0.0));
-        !matches!(Judge::new(setting).judge(&evidence), Judgement::InTime)
+        !matches!(IntervalClassifier::new(setting).classify(&evidence), Classification::InTime)
     };
     assert_eq!([lagged(1, 2, ""), lagged(15, 2, ""), lagged(400, 1, "")], [false, false, true]);
     assert!(lagged(400, 1, "p99.9 < 10ms") && lagged(400, 1, "p99 < 10ms"));
@@ -287,26 +293,26 @@ fn a_rare_long_lag_is_void_when_it_shows_in_the_response_times() {
 #[test]
 fn more_than_one_start_of_a_hundred_must_surely_be_late() {
     let of = |starts, late| {
-        judged(quiet(), |evidence| {
+        classified(quiet(), |evidence| {
             let (p99, max) = (Nanos::from_millis(2), Nanos::from_millis(2));
             let late_total = Nanos(late * max.0);
             let over_limit = Nanos(0);
             evidence.start_lag = Some(StartLag { starts, late, late_total, over_limit, p99, max });
         })
     };
-    // The tick of steal that harms nobody explains 2 ms.
+    // One harmless tick of steal explains 2 ms.
     let steal = Ok(InvalidCause::Steal);
-    assert_eq!([of(50, 2), of(50, 3)], [Err(Judgement::InTime), steal.clone()]);
-    assert_eq!([of(1_000, 19), of(1_000, 20)], [Err(Judgement::InTime), steal.clone()]);
-    assert_eq!([of(100_000, 1_090), of(100_000, 1_100)], [Err(Judgement::InTime), steal]);
+    assert_eq!([of(50, 2), of(50, 3)], [Err(Classification::InTime), steal.clone()]);
+    assert_eq!([of(1_000, 19), of(1_000, 20)], [Err(Classification::InTime), steal.clone()]);
+    assert_eq!([of(100_000, 1_090), of(100_000, 1_100)], [Err(Classification::InTime), steal]);
 }
 
-/// Goal: a worker stopped for 2.6 s voids every second it was stopped in, although it can tell
-/// of it only once it goes on, and the seconds in which it catches up.
+/// Goal: every second in which a worker was stopped is invalid, although it reports the stop only
+/// when it goes on, and so are the seconds in which it catches up.
 #[test]
-fn a_long_stop_and_what_it_left_to_do_are_void() {
-    let mut judge = Judge::new(TWO);
-    assert_eq!(judge.judge(&quiet()), Judgement::InTime);
+fn a_long_stop_and_its_backlog_are_invalid() {
+    let mut classifier = IntervalClassifier::new(TWO);
+    assert_eq!(classifier.classify(&quiet()), Classification::InTime);
     let mut causes = Vec::new();
     let stop = [2_600_000.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let backlogs = [900, 1900, 2500, 900, 0, 0];
@@ -319,9 +325,9 @@ fn a_long_stop_and_what_it_left_to_do_are_void() {
             evidence.own.process_cpu = Some(200_000.0);
             evidence.outside.busy = Some(230_000.0);
         }
-        match judge.judge(&evidence) {
-            Judgement::Invalid(invalid) => causes.push(Some(invalid.cause)),
-            Judgement::InTime | Judgement::EngineHadTheCpus => causes.push(None),
+        match classifier.classify(&evidence) {
+            Classification::Invalid(invalid) => causes.push(Some(invalid.cause)),
+            Classification::InTime | Classification::EngineHadTheCpus => causes.push(None),
         }
     }
     let (paused, after) = (Some(InvalidCause::Paused), Some(InvalidCause::Aftermath));
@@ -330,7 +336,7 @@ fn a_long_stop_and_what_it_left_to_do_are_void() {
 
 #[test]
 fn a_backlog_the_engine_makes_itself_is_no_aftermath() {
-    let mut judge = Judge::new(TWO);
+    let mut classifier = IntervalClassifier::new(TWO);
     let mut second = 0;
     let mut with = |backlog_ms: u64, is_late: bool| {
         let mut evidence = quiet();
@@ -340,24 +346,24 @@ fn a_backlog_the_engine_makes_itself_is_no_aftermath() {
         if is_late {
             evidence.start_lag = lag(900, 4_000, 38_000);
         }
-        matches!(judge.judge(&evidence), Judgement::Invalid(_))
+        matches!(classifier.classify(&evidence), Classification::Invalid(_))
     };
-    // Overloaded before: the void interval left nothing that was not there already.
+    // Overloaded before: the invalid interval left no longer backlog.
     assert_eq!([with(500, false), with(700, true), with(900, false)], [false, true, true]);
     assert_eq!([with(1100, false), with(1300, false)], [false, false]);
 }
 
 #[test]
-fn an_operation_due_before_a_void_interval_had_ended_is_its_aftermath() {
-    let mut judge = Judge::new(TWO);
+fn an_operation_due_before_an_invalid_interval_ended_is_its_aftermath() {
+    let mut classifier = IntervalClassifier::new(TWO);
     let mut evidence = closed();
     evidence.outside.throttled = Some(400_000.0);
-    assert!(matches!(judge.judge(&evidence), Judgement::Invalid(_)));
+    assert!(matches!(classifier.classify(&evidence), Classification::Invalid(_)));
     let mut next = closed();
     next.start = SECOND;
     next.response_max = Nanos::from_millis(1_200);
-    let Judgement::Invalid(invalid) = judge.judge(&next) else { panic!() };
+    let Classification::Invalid(invalid) = classifier.classify(&next) else { panic!() };
     assert_eq!(invalid.cause, InvalidCause::Aftermath);
     next.start = Nanos::from_secs(2);
-    assert_eq!(judge.judge(&next), Judgement::InTime);
+    assert_eq!(classifier.classify(&next), Classification::InTime);
 }

@@ -1,4 +1,4 @@
-//! What should be doubted about a step, and what makes a run invalid.
+//! Warnings about a step, and reasons that make a run invalid.
 
 use std::fmt::Write as _;
 
@@ -7,27 +7,27 @@ use model::validity::{InvalidCause, InvalidIntervals, LoadStatus, Outcome};
 use model::{Nanos, Placement, StepRecord};
 
 use crate::evidence::Setting;
-use crate::load_status::too_many_voids;
+use crate::load_status::too_many_invalid;
 use crate::span::Part;
 
 /// Busy threads per CPU from which there are more than CPUs: CPUs used, and clients that wait for
 /// one. The last 2 % are what any scheduler takes to share them.
-/// Source: Callaghan, "busy threads <= cores".
+/// Source: [BUSY-KEY], "busy threads <= cores".
 const BUSY_SHARE: f64 = 1.02;
-/// Share of their time that clients may wait for a CPU.
-/// Source: the project's reference, analysis, section 7, L09.
+/// Share of their time that clients may wait for a CPU. Our choice: more shows in their latencies.
 const RUN_QUEUE_SHARE: f64 = 0.05;
-/// Shortest span of which busy threads are told: the kernel's accounts are in ticks of 4 to 10 ms.
-const TOLD_FROM: Nanos = Nanos::from_millis(500);
+/// Shortest span with a warning about busy threads: the kernel's accounts are in ticks of 4 to
+/// 10 ms.
+const BUSY_THREADS_FROM: Nanos = Nanos::from_millis(500);
 
-/// Returns who could not keep up with a step, what of it is void, and what a search did not find.
+/// Returns warnings about the load status, invalid intervals and an unsuccessful search.
 ///
-/// What else a record shows, the rules of `lint` see.
-pub(crate) fn doubts(step: &StepRecord) -> Vec<Finding> {
+/// The rules of `lint` derive the others from the record.
+pub(crate) fn warnings(step: &StepRecord) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(unkept(step));
-    findings.extend(voids(step));
-    findings.extend(searched(step));
+    findings.extend(load_finding(step));
+    findings.extend(invalid_finding(step));
+    findings.extend(search_finding(step));
     findings
 }
 
@@ -37,70 +37,70 @@ pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
         .invalid_intervals
         .as_ref()
         .filter(|invalid_intervals| !is_usable(invalid_intervals))?;
-    Some(format!("{}: {}", step.step.name, seen_of(invalid_intervals)))
+    Some(format!("{}: {}", step.step.name, describe_invalid(invalid_intervals)))
 }
 
-/// Returns whether what is left of a step speaks for the whole.
+/// Returns whether the valid rest of a step represents the whole.
 pub(crate) fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
-    too_many_voids(invalid_intervals.intervals as usize, invalid_intervals.of_intervals as usize)
+    too_many_invalid(invalid_intervals.intervals as usize, invalid_intervals.of_intervals as usize)
         .is_none()
 }
 
-/// Tells of a closed loop that was in somebody's way too often to leave it out.
+/// Returns the warning about a closed loop with too many invalid intervals.
 ///
-/// A closed loop promises no schedule, so its client cannot have missed one: the step counts as a
-/// whole, and is doubted. An open loop in the same place is invalid.
+/// A closed loop has no schedule that its client can miss: the step counts as a whole, with a
+/// warning. An open loop in the same place is invalid.
 pub(crate) fn busy_host(invalid_intervals: &InvalidIntervals) -> Finding {
-    doubt(
+    warning(
         "A021",
-        format!("{}; a closed loop counts them all the same", seen_of(invalid_intervals)),
-        "stop the other processes of the host, and repeat: the figures are the host's as well",
+        format!("{}; a closed loop counts them all the same", describe_invalid(invalid_intervals)),
+        "stop the other processes of the host, and repeat: the figures include their effect",
     )
 }
 
-fn doubt(code: &str, evidence: String, remedy: &str) -> Finding {
+fn warning(code: &str, evidence: String, remedy: &str) -> Finding {
     let (code, remedy) = (code.to_owned(), remedy.to_owned());
     Finding { code, severity: Severity::Warning, evidence, remedy }
 }
 
-/// Tells of an open loop that was not kept up with.
-fn unkept(step: &StepRecord) -> Option<Finding> {
+/// Returns the warning about an open loop that was not sustained.
+fn load_finding(step: &StepRecord) -> Option<Finding> {
     match step.load_status.as_ref()? {
         LoadStatus::Sustained => None,
-        // The void intervals are told by themselves.
+        // The invalid intervals have a finding of their own.
         LoadStatus::ClientBound { .. } if invalid(step).is_some() => None,
-        LoadStatus::Overloaded { evidence } => Some(doubt(
+        LoadStatus::Overloaded { evidence } => Some(warning(
             "A004",
             format!("overloaded: {evidence}"),
             "no steady response time exists at this rate: lower it, or search one with a limit",
         )),
         LoadStatus::ClientBound { evidence } => {
-            let remedy = "this says nothing of the engine: lower the rate, or give the client CPUs";
-            let told = doubt("A008", format!("client-bound: {evidence}"), remedy);
-            Some(Finding { severity: Severity::Blocking, ..told })
+            let remedy = "this is no result of the engine: lower the rate, or give the client CPUs";
+            let finding = warning("A008", format!("client-bound: {evidence}"), remedy);
+            Some(Finding { severity: Severity::Blocking, ..finding })
         }
     }
 }
 
-/// Tells of intervals that do not count.
-fn voids(step: &StepRecord) -> Option<Finding> {
+/// Returns the warning about invalid intervals.
+fn invalid_finding(step: &StepRecord) -> Option<Finding> {
     let invalid_intervals = step.invalid_intervals.as_ref()?;
     let most =
         invalid_intervals.causes.iter().filter(|(cause, _)| *cause != InvalidCause::Aftermath);
     let most =
         most.max_by_key(|(_, count)| *count).map_or(InvalidCause::Client, |(cause, _)| *cause);
-    let mut finding = doubt("A011", seen_of(invalid_intervals), remedy(most));
+    let mut finding = warning("A011", describe_invalid(invalid_intervals), remedy(most));
     if invalid(step).is_some() {
         finding.severity = Severity::Blocking;
     }
     Some(finding)
 }
 
-/// Returns which intervals do not count, in words.
-fn seen_of(invalid_intervals: &InvalidIntervals) -> String {
+/// Describes the invalid intervals and their causes.
+fn describe_invalid(invalid_intervals: &InvalidIntervals) -> String {
     let verb = if invalid_intervals.intervals == 1 { "is" } else { "are" };
     let mut evidence = format!(
-        "{} of {} intervals {verb} void",
+        "{} of {} intervals {verb} invalid",
         invalid_intervals.intervals, invalid_intervals.of_intervals
     );
     for (at, (cause, count)) in invalid_intervals.causes.iter().enumerate() {
@@ -111,7 +111,7 @@ fn seen_of(invalid_intervals: &InvalidIntervals) -> String {
     evidence
 }
 
-/// Returns what to do about a cause.
+/// Returns the remedy for a cause.
 const fn remedy(cause: InvalidCause) -> &'static str {
     match cause {
         InvalidCause::Paused => "let nothing stop the worker: no debugger, no freezer, no suspend",
@@ -124,47 +124,47 @@ const fn remedy(cause: InvalidCause) -> &'static str {
     }
 }
 
-/// Tells of a search that found nothing, or not the same twice.
-fn searched(step: &StepRecord) -> Option<Finding> {
+/// Returns the warning about a search without a reproducible result.
+fn search_finding(step: &StepRecord) -> Option<Finding> {
     let search = step.search.as_ref()?;
     if search.found.is_none() {
-        let limit = search.limit.map(|limit| format!(" that keeps {limit}")).unwrap_or_default();
+        let limit = search.limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
         let invalid =
             search.probes.iter().filter(|probe| probe.outcome == Outcome::Invalid).count();
         let remedy = if invalid > search.probes.len() / 3 {
-            "repeat on a quiet host: many probes were void"
+            "repeat on a quiet host: many probes were invalid"
         } else {
-            "loosen the limit, or see in the probes what broke it (assay show)"
+            "loosen the limit, or find in the probes what exceeded it (assay show)"
         };
         let probes = search.probes.len();
         let evidence = format!("found nothing{limit} in {probes} probes: {}", search.ended);
-        return Some(doubt("A041", evidence, remedy));
+        return Some(warning("A041", evidence, remedy));
     }
     search.is_path_dependent.then(|| {
-        doubt(
+        warning(
             "A003",
             "a rate that had passed failed after a probe beyond it".to_owned(),
-            "probes left debt that a drain does not remove: search on fresh data, more than once",
+            "probes left debt that a wait does not remove: search on fresh data, more than once",
         )
     })
 }
 
 /// Returns how many CPUs the server used on average over the whole step; 0 when there is none.
 ///
-/// Not over the intervals that count: while one statement takes longer than an interval, these are
-/// told late, and the server's CPU is looked at when they are.
+/// Not over the valid intervals only: while one statement takes longer than an interval, intervals
+/// are reported late, and the server's CPU is sampled when they are.
 fn server_cpus(step: &StepRecord) -> f64 {
     let parts = ["server_cpu_user_us", "server_cpu_kernel_us"];
     let used_us: f64 = parts.iter().filter_map(|name| step.counters.get(*name)).sum();
     used_us / (step.duration_ns.as_secs_f64() * 1e6).max(1.0)
 }
 
-/// Tells of more busy threads than CPUs, over the intervals that count.
+/// Returns the warning about more busy threads than CPUs, over the valid intervals.
 ///
-/// Not where client and server share one CPU because it was asked for: they take turns there.
+/// None where client and server share one CPU by the experiment's placement.
 pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) -> Option<Finding> {
     let length_us = part.valid_length().as_secs_f64() * 1e6;
-    if part.valid_length() < TOLD_FROM || setting.placement == Placement::SameCpu {
+    if part.valid_length() < BUSY_THREADS_FROM || setting.placement == Placement::SameCpu {
         return None;
     }
     let cpus = setting.cpus;
@@ -190,7 +190,7 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
         write!(evidence, "; in {late} intervals clients began late for it").ok();
     }
     let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
-    Some(doubt("A009", evidence, remedy))
+    Some(warning("A009", evidence, remedy))
 }
 
 #[cfg(test)]
@@ -199,8 +199,8 @@ mod tests {
     use model::{IntervalRecord, Step, StopRule};
 
     use super::*;
-    use crate::innocence::Judgement;
-    use crate::span::{Judged, Span};
+    use crate::span::{Classified, Span};
+    use crate::validity::Classification;
 
     fn invalid_intervals(intervals: u32) -> InvalidIntervals {
         InvalidIntervals {
@@ -214,15 +214,15 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_on_a_busy_host_is_doubted_as_a_whole() {
+    fn a_closed_loop_on_a_busy_host_has_one_warning() {
         assert!(is_usable(&invalid_intervals(2)) && !is_usable(&invalid_intervals(3)));
-        let told = busy_host(&invalid_intervals(7));
-        assert_eq!((told.code.as_str(), told.severity), ("A021", Severity::Warning));
+        let finding = busy_host(&invalid_intervals(7));
+        assert_eq!((finding.code.as_str(), finding.severity), ("A021", Severity::Warning));
         assert!(
-            told.evidence.starts_with("7 of 10 intervals are void: other processes"),
-            "{told:?}"
+            finding.evidence.starts_with("7 of 10 intervals are invalid: other processes"),
+            "{finding:?}"
         );
-        assert!(told.evidence.ends_with("counts them all the same"), "{told:?}");
+        assert!(finding.evidence.ends_with("counts them all the same"), "{finding:?}");
     }
 
     /// Ten seconds by two clients on two CPUs, of which so much was used and waited for.
@@ -247,44 +247,44 @@ mod tests {
             within_limit: None,
             readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
         };
-        let judgement = &Judgement::InTime;
+        let classification = &Classification::InTime;
         let (backlog, unit) = (Nanos(0), model::OpUnit::Operation);
-        span.add(&Judged { record: &record, clients: &[], backlog, judgement, unit });
+        span.add(&Classified { record: &record, clients: &[], backlog, classification, unit });
         let placement = Placement::Free;
         let setting = Setting { clients: 1, cpus: 2, placement, limit: None, calibrated_lag: None };
         let shared = Setting { placement: Placement::SameCpu, ..setting };
-        assert_eq!(busy_threads(step, &span.part, &shared), None, "as asked for");
+        assert_eq!(busy_threads(step, &span.part, &shared), None, "as requested");
         busy_threads(step, &span.part, &setting)
     }
 
     #[test]
     fn busy_threads_are_those_that_run_and_those_that_wait() {
         let step = closed();
-        assert_eq!(busy(19.9, 0.2, &step), None, "two clients fill two CPUs and nobody waits");
-        let told = busy(19.8, 0.9, &step).unwrap();
-        assert_eq!(told.code, "A009");
+        assert_eq!(busy(19.9, 0.2, &step), None, "two clients fill two CPUs without waits");
+        let finding = busy(19.8, 0.9, &step).unwrap();
+        assert_eq!(finding.code, "A009");
         let evidence = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited 4.5 % of \
                     their time for one";
-        assert_eq!(told.evidence, evidence);
+        assert_eq!(finding.evidence, evidence);
         assert!(busy(9.0, 1.1, &step).is_some(), "they wait although CPUs are free: pinned");
     }
 
     #[test]
-    fn what_is_void_is_a_doubt_and_too_much_of_it_is_blocking() {
+    fn invalid_intervals_are_a_warning_and_too_many_are_blocking() {
         let mut step = closed();
         for (intervals, severity) in [(2, Severity::Warning), (3, Severity::Blocking)] {
             step.invalid_intervals = Some(invalid_intervals(intervals));
-            let [told] = &doubts(&step)[..] else { panic!("one finding") };
-            assert_eq!((told.code.as_str(), told.severity), ("A011", severity));
+            let [finding] = &warnings(&step)[..] else { panic!("one finding") };
+            assert_eq!((finding.code.as_str(), finding.severity), ("A011", severity));
             assert_eq!(invalid(&step).is_some(), severity == Severity::Blocking);
         }
-        // The client's part is told once.
+        // The client's part is reported once.
         step.load_status = Some(LoadStatus::ClientBound { evidence: String::new() });
-        assert_eq!(doubts(&step).len(), 1);
+        assert_eq!(warnings(&step).len(), 1);
         step.invalid_intervals = None;
-        assert_eq!(doubts(&step)[0].code, "A008");
+        assert_eq!(warnings(&step)[0].code, "A008");
         step.load_status = Some(LoadStatus::Overloaded { evidence: "88.0 % served".to_owned() });
-        assert_eq!(doubts(&step)[0].evidence, "overloaded: 88.0 % served");
+        assert_eq!(warnings(&step)[0].evidence, "overloaded: 88.0 % served");
     }
 
     fn closed() -> StepRecord {

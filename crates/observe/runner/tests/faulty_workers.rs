@@ -1,5 +1,6 @@
-//! The parent half against workers that no engine of ours would make: shells that say what a
-//! worker says, and then something else. The experiment is the archive's fixture.
+//! The parent process against faulty workers.
+//!
+//! Shells that print a worker's messages and then fail. The experiment is the archive's fixture.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,19 +14,19 @@ use runner::{
 };
 use tempfile::TempDir;
 
-/// What a worker says when its engine is open; each message is one line.
+/// A worker's message that its engine is open; each message is one line.
 const OPENED: &str = concat!(
-    r#"{"say":"opened","effective_options":{},"keep":[],"#,
+    r#"{"type":"opened","effective_options":{},"keep":[],"#,
     r#""identity":{"engine":"shell","version":"1","origin":"linked","sha256":null,"facts":{}}}"#
 );
-const STEP_BEGINS: &str = r#"{"say":"step_begins","index":0}"#;
+const STEP_BEGINS: &str = r#"{"type":"step_begins","index":0}"#;
 const STEP_FAILED: &str = concat!(
-    r#"{"say":"step_ends","index":0,"duration":0,"clients":[],"writers":[],"growth":{},"#,
+    r#"{"type":"step_ends","index":0,"duration":0,"clients":[],"writers":[],"growth":{},"#,
     r#""after":{},"settle":null,"end":{"how":"failed","reason":"out of paper"}}"#
 );
-/// A step that is finished, with histograms that are none.
+/// A finished step with invalid histograms.
 const BROKEN: &str = concat!(
-    r#"{"say":"step_ends","index":0,"duration":5,"clients":[{"kind":"put","counts":"#,
+    r#"{"type":"step_ends","index":0,"duration":5,"clients":[{"kind":"put","counts":"#,
     r#"{"done":1,"not_found":0,"failed":0,"rows":1,"bytes":9,"verified":0},"#,
     r#""response":"AAAA","service":"AAAA"}],"writers":[],"growth":{},"#,
     r#""after":{},"settle":null,"end":{"how":"finished"}}"#
@@ -33,7 +34,7 @@ const BROKEN: &str = concat!(
 
 /// A probe that has ended, in a search that has not.
 const PROBE_ENDS: &str = concat!(
-    r#"{"say":"probe_ends","search":{"limit":null,"found":null,"ended":"","#,
+    r#"{"type":"probe_ends","search":{"limit":null,"found":null,"ended":"","#,
     r#""is_path_dependent":false,"probes":[{"number":0,"purpose":"capacity","clients":1,"#,
     r#""offered_ops_per_s":null,"throughput_ops_per_s":5.0,"goodput_ops_per_s":5.0,"#,
     r#""late_share":0.0,"late_interval":[0.0,0.1],"response":{"count":5,"mean_ns":9.0,"p50_ns":9,"#,
@@ -56,7 +57,7 @@ impl Bench {
         let manifest = Results::at(&fixture).find("quick").and_then(|dir| dir.manifest());
         let mut manifest = manifest.expect("the archive's fixture");
         for step in &mut manifest.plan.experiment.steps {
-            // The worker's patience while it opens, settles or closes is added to the watchdog's.
+            // The cap of a settle is added to the watchdog's timeout.
             step.settle_cap = Nanos(0);
         }
         let dir = tempfile::tempdir().expect("a scratch directory");
@@ -65,8 +66,9 @@ impl Bench {
     }
 
     /// Runs the experiment's one cell with a shell for a worker.
-    fn run(&self, words: &[&str], then: &str) -> RunRecord {
-        let lines = words.iter().map(|word| format!("echo '{word}'; ")).collect::<String>();
+    fn run(&self, messages: &[&str], then: &str) -> RunRecord {
+        let lines =
+            messages.iter().map(|message| format!("echo '{message}'; ")).collect::<String>();
         let script = format!("read order; {lines}{then}");
         let data = DataRoot::take(&self.dir.path().join("data")).expect("a scratch directory");
         let bench = Workbench {
@@ -89,17 +91,17 @@ impl Bench {
     }
 }
 
-fn end_of(words: &[&str], then: &str) -> RunEnd {
-    Bench::new().run(words, then).end
+fn end_of(messages: &[&str], then: &str) -> RunEnd {
+    Bench::new().run(messages, then).end
 }
 
-/// Goal: no worker is started, since none could have what is asked for.
+/// Goal: no worker is started, since the allocator is missing.
 #[test]
 fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
-    let mut asked = Bench::new();
-    let experiment = &mut asked.manifest.plan.experiment;
+    let mut fixture = Bench::new();
+    let experiment = &mut fixture.manifest.plan.experiment;
     experiment.variants[0].settings.allocator = Allocator::Tcmalloc;
-    let data = DataRoot::take(&asked.dir.path().join("data")).expect("a scratch directory");
+    let data = DataRoot::take(&fixture.dir.path().join("data")).expect("a scratch directory");
     let bench = Workbench {
         program: WorkerProgram { path: "/no/worker".into(), arguments: Vec::new() },
         data: &data,
@@ -111,53 +113,53 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         disk_floor: Bytes(0),
         interrupt: Interrupt::default(),
     };
-    let error = check_variants(&bench, &asked.manifest.plan.experiment).expect_err("refused");
+    let error = check_variants(&bench, &fixture.manifest.plan.experiment).expect_err("refused");
     let RunnerError::Allocator { message, remedy, .. } = error else { panic!("{error}") };
     assert!(message.ends_with("no libtcmalloc_minimal.so.4 in /no/libraries"), "{message}");
     assert!(remedy.contains("apt install libtcmalloc-minimal4"), "{remedy}");
 }
 
 #[test]
-fn a_worker_that_says_nothing_is_hung() {
+fn a_silent_worker_is_hung() {
     let end = end_of(&[], "exec sleep 100");
     assert!(matches!(&end, RunEnd::Hung { step, .. } if step == "open"), "{end:?}");
 }
 
-/// Goal: an engine that fails and then hangs while it closes cannot hold up the plan; the failure
-/// stays what is remembered.
+/// Goal: an engine that fails and then hangs while it closes cannot block the plan; the failure is
+/// recorded.
 #[test]
-fn a_worker_that_hangs_after_its_failure_is_ended_and_remembered_for_the_failure() {
+fn a_worker_that_hangs_after_a_failure_is_killed_and_recorded_as_failed() {
     let end = end_of(&[OPENED, STEP_BEGINS, STEP_FAILED], "exec sleep 100");
     let step = "filluniquerandom".to_owned();
     assert_eq!(end, RunEnd::Failed { step, reason: "out of paper".to_owned() });
 }
 
-/// Goal: tables that do not hold what they must are the engine's failure, of the step before.
+/// Goal: a row-count mismatch is the engine's failure, in the step before.
 #[test]
-fn a_worker_that_misses_rows_has_failed_in_the_step_that_it_counts_after() {
-    let violated = r#"{"say":"violated","reason":"table `pi1` holds 9 rows"}"#;
+fn missing_rows_fail_the_step_before_the_count() {
+    let violated = r#"{"type":"violated","reason":"table `pi1` holds 9 rows"}"#;
     let end = end_of(&[OPENED, STEP_BEGINS, violated], "exit 0");
     let step = "filluniquerandom".to_owned();
     assert_eq!(end, RunEnd::Failed { step, reason: "table `pi1` holds 9 rows".to_owned() });
 }
 
 #[test]
-fn what_a_worker_has_started_ends_with_it() {
+fn processes_of_a_worker_end_with_it() {
     let end = end_of(&[OPENED], "sleep 100; echo never");
     assert!(matches!(end, RunEnd::Hung { .. }), "{end:?}");
 }
 
 #[test]
-fn chatter_of_the_engine_is_no_message_and_its_last_words_are_kept() {
+fn the_engine_s_own_output_is_no_message_and_its_last_line_is_recorded() {
     let then = "echo 'Segmentation fault in my library' >&2; exit 7";
-    let end = end_of(&[OPENED, "engine says hello", "{}", STEP_BEGINS], then);
+    let end = end_of(&[OPENED, "engine prints hello", "{}", STEP_BEGINS], then);
     let RunEnd::Crashed { step, reason } = end else { panic!("{end:?}") };
     assert_eq!(step, "filluniquerandom");
-    assert_eq!(reason, "exit code 7; its last words: Segmentation fault in my library");
+    assert_eq!(reason, "exit code 7; its last output: Segmentation fault in my library");
 }
 
 #[test]
-fn a_worker_that_ends_well_before_its_work_is_done_has_crashed() {
+fn a_worker_that_exits_before_its_work_is_done_has_crashed() {
     let end = end_of(&[OPENED, STEP_BEGINS], "exit 0");
     let RunEnd::Crashed { reason, .. } = end else { panic!("{end:?}") };
     assert_eq!(reason, "it ended before its work was done");
@@ -170,14 +172,14 @@ fn a_histogram_that_does_not_decode_ends_the_run() {
     assert!(reason.starts_with("a broken histogram"), "{reason}");
 }
 
-/// Goal: of a search that is killed, what its probes have shown is kept.
+/// Goal: the finished probes of a killed search are archived.
 #[test]
-fn the_probes_of_a_search_that_never_ended_are_kept() {
+fn the_probes_of_an_unfinished_search_are_archived() {
     let bench = Bench::new();
     let record = bench.run(&[OPENED, STEP_BEGINS, PROBE_ENDS], "exit 7");
     assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
     let dir = bench.experiment.run_dir(&bench.manifest.plan.cells[0].id);
-    let text = std::fs::read(dir.join("0.filluniquerandom.search.json")).expect("it is kept");
+    let text = std::fs::read(dir.join("0.filluniquerandom.search.json")).expect("it is archived");
     let search: SearchRecord = serde_json::from_slice(&text).expect("a search");
     assert_eq!((search.probes.len(), search.probes[0].reason.as_str()), (1, "a hint"));
 }

@@ -1,11 +1,11 @@
-//! Whether the client, and not the engine, was late in an interval, and who kept it.
+//! Decides whether an interval is valid, and why not.
 //!
-//! Pure functions over evidence. An interval is void when the client was late *and* the cause lies
-//! outside the engine: an embedded engine's own threads, and calls into it, are the engine's work,
-//! whomever they keep from the CPU. Lateness is told by the client's own accounts; the host's
-//! accounts, which are of nearly the same time only, tell the cause.
+//! Pure functions over evidence. An interval is invalid when the client was late *and* the cause
+//! lies outside the engine: an embedded engine's own threads, and calls into it, are the engine's
+//! work, even where they delay clients. Lateness is measured by the client's own accounts; the
+//! host's accounts, which cover nearly the same time only, give the cause.
 //!
-//! Every threshold of the judgement stands at the top of this file, with its reason.
+//! Every threshold stands at the top of this file, with its reason.
 
 use std::fmt::Write as _;
 
@@ -15,53 +15,49 @@ use model::validity::{InvalidCause, InvalidReason};
 
 use crate::evidence::{Evidence, Outside, Setting, StartLag};
 
-/// Start lag that is no lateness yet, where the limit asks for no more.
-/// Source: the project's reference, analysis, section 5.2.
+/// Start lag that is no lateness yet, where the limit allows no more.
+/// Our choice: twice what waking a sleeping thread takes on a quiet host (about 50 us).
 const LAG_MIN: Nanos = Nanos(100_000);
-/// The same as a share of the limit: what the client adds must be small beside it.
-/// Source: the project's reference, analysis, section 5.2.
+/// The same as a share of the limit: the client's own lag must be small against it. Our choice.
 const LAG_LIMIT_SHARE: f64 = 0.05;
-/// Start lag as a multiple of the calibrated one that is this host's own, and no lateness: waking a
-/// thread takes a virtual machine hundreds of microseconds, quiet or not, and a calibration is too
-/// short to see more than its order. Reason, not a source: in quiet runs on a virtual machine of
-/// two CPUs, seconds without steal had up to three times the p99 of the calibration.
+/// Start lag, as a multiple of the calibrated one, that is the host's own and no lateness.
+///
+/// Our choice: waking a thread takes a virtual machine hundreds of microseconds, quiet or not, and
+/// a calibration is too short to measure more than its order; in quiet runs on a virtual machine
+/// of two CPUs, seconds without steal had up to three times the p99 of the calibration.
 const LAG_CALIBRATED: u64 = 3;
 /// Most of that: a host that starts clients later than this cannot time them.
 const LAG_CALIBRATED_MAX: Nanos = Nanos(500_000);
-/// Share of the starts that may be late: the p99 of the start lag is what is judged.
-/// Source: the project's reference, analysis, section 5.2.
+/// Share of the starts that may be late: the p99 of the start lag decides. Our choice: 1 % of late
+/// starts leaves percentiles up to the p99 intact.
 const LATE_SHARE: f64 = 0.01;
-/// How surely more than that share must be late, in standard deviations of the count: a quiet host
-/// whose p99 lies near what is allowed is void in one second of a thousand.
+/// Standard deviations of the count by which more than that share must be late: a quiet host whose
+/// p99 lies near the allowed lag has one invalid second in a thousand.
 const LATE_SIGMAS: f64 = 3.0;
-/// Part of what a limit allows to be late that clients may use up by themselves: a quarter moves
-/// the highest rate found by a percent or two, as late operations grow steeply there.
-/// Reason, not a source: no reference has one.
+/// Part of the limit's late operations that clients may cause by themselves. Our choice: a quarter
+/// moves the highest rate found by a percent or two, as late operations grow steeply there.
 const HARM_SHARE: f64 = 0.25;
 
-/// Time the worker must have stood still: the longest of some waits for a CPU on a busy host
-/// reach 10 ms, and an interval has ten such waits.
+/// Least time for which the worker was stopped: the longest waits for a CPU on a busy host reach
+/// 10 ms, and an interval has ten such waits.
 const PAUSE_MIN_US: f64 = 30_000.0;
 
-/// Share of an interval that a wait for a CPU does not reach: a fair scheduler keeps nobody away
-/// for half a second, unless there are some hundred hogs on each CPU (at 3 ms a turn).
+/// Share of an interval that a wait for a CPU does not reach: a fair scheduler delays no thread
+/// for half a second, unless there are some hundred busy threads per CPU (at 3 ms a turn).
 const STOPPED_SHARE: f64 = 0.5;
 
-/// Throttling that counts although no client was seen late, as a share of the interval: in half a
-/// percent of the time, a percentile of 99.5 and above is the cap's.
-/// Source: the project's reference, analysis, section 7, L22, which doubts any.
+/// Throttling that counts without a late client, as a share of the interval. Our choice: at half a
+/// percent of the time, percentiles of 99.5 and above are the cap's.
 const THROTTLED_SHARE: f64 = 0.005;
-/// Steal that counts although no client was seen late, as a share of the interval: twice the 2 %
-/// that the reference doubts over ten seconds, and above the noise of an account in ticks of 10 ms.
-/// Source: the project's reference, analysis, section 7, L21.
+/// Steal that counts without a late client, as a share of the interval. Our choice: above the noise
+/// of an account in ticks of 10 ms.
 const STEAL_SHARE: f64 = 0.05;
-/// Steal or throttling that can be the cause of a lateness that was seen: one tick.
+/// Least steal or throttling that can be the cause of a lateness: one tick.
 const TICK_US: f64 = 10_000.0;
 
-/// Share of their working time that clients may wait for a CPU before somebody is in their way.
-/// Source: the project's reference, analysis, section 7, L09.
+/// Share of their working time that clients may wait for a CPU. Our choice: 5 %, as for the limit.
 const RUN_QUEUE_SHARE: f64 = 0.05;
-/// Wait for a CPU that is too short to matter, as a share of the interval.
+/// Wait for a CPU that is negligible, as a share of the interval.
 const RUN_QUEUE_MIN_SHARE: f64 = 0.005;
 /// Share of all CPUs from which other processes can be the cause of any wait.
 const OTHERS_SHARE: f64 = 0.05;
@@ -72,22 +68,22 @@ const OTHERS_NOISE_US: f64 = 95_000.0;
 /// Share of a lateness, or of a wait, that a cause must be able to explain.
 const EXPLAINS_SHARE: f64 = 0.5;
 
-/// Judges a step's intervals in order, those of the warm-up included.
+/// Classifies a step's intervals in order, those of the warm-up included.
 #[derive(Debug)]
-pub(crate) struct Judge {
+pub(crate) struct IntervalClassifier {
     setting: Setting,
-    /// What the parent saw before, for an interval that is told at once after another.
+    /// The host's previous readings, for an interval reported at once after another.
     before: Option<Outside>,
-    /// Time the worker stood still that has not been shared out yet, us.
+    /// Time the worker was stopped that is not charged to an interval yet, us.
     pause_left_us: f64,
-    /// The longest backlog at the end of an interval without trouble.
+    /// The longest backlog at the end of a valid interval.
     usual_backlog: Nanos,
     /// Backlog at the end of the last interval.
     backlog: Nanos,
     aftermath: Option<Aftermath>,
 }
 
-/// What a void interval leaves behind.
+/// Consequences of an invalid interval for the following ones.
 #[derive(Debug, Clone, Copy)]
 struct Aftermath {
     /// When it ended.
@@ -96,14 +92,14 @@ struct Aftermath {
     backlog_max: Nanos,
 }
 
-/// What an interval is found to be.
+/// Classification of an interval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Judgement {
+pub(crate) enum Classification {
     /// The client did its part.
     InTime,
-    /// Clients began late for want of a CPU that the engine's own work had; it counts.
+    /// Clients began late because the engine's own work had the CPUs; valid.
     EngineHadTheCpus,
-    /// It does not count.
+    /// Invalid, with the reason.
     Invalid(InvalidReason),
 }
 
@@ -113,12 +109,12 @@ struct Late {
     longest_us: f64,
     /// Lateness of all late starts together, us.
     total_us: f64,
-    /// What was seen, with the figures.
+    /// The observed lateness, as text.
     evidence: String,
 }
 
-impl Judge {
-    /// Returns a judge who has seen nothing yet.
+impl IntervalClassifier {
+    /// Returns the state before a step's first interval.
     pub(crate) fn new(setting: Setting) -> Self {
         Self {
             setting,
@@ -130,80 +126,82 @@ impl Judge {
         }
     }
 
-    /// Judges the next interval.
-    pub(crate) fn judge(&mut self, told: &Evidence) -> Judgement {
-        let length_us = micros(told.length);
-        let mut evidence = *told;
-        // Told in the wake of another: most of what was seen meanwhile was seen with that one.
-        let is_burst = told.outside.span.0 < told.length.0 / 2;
+    /// Classifies the next interval.
+    pub(crate) fn classify(&mut self, reported: &Evidence) -> Classification {
+        let length_us = micros(reported.length);
+        let mut evidence = *reported;
+        // Reported right after another: most of the host's readings arrived with that one.
+        let is_burst = reported.outside.span.0 < reported.length.0 / 2;
         let before = self.before.filter(|_| is_burst);
-        let outside = before.map_or(told.outside, |before| told.outside.and(&before));
+        let outside = before.map_or(reported.outside, |before| reported.outside.and(&before));
         self.before = Some(outside);
-        evidence.outside = outside.scaled_to(told.length);
-        let pause_us = told.own.pause.unwrap_or(0.0) + self.pause_left_us;
+        evidence.outside = outside.scaled_to(reported.length);
+        let pause_us = reported.own.pause.unwrap_or(0.0) + self.pause_left_us;
         self.pause_left_us = (pause_us - length_us).max(0.0);
-        evidence.own.pause = told.own.pause.map(|_| pause_us.min(length_us));
+        evidence.own.pause = reported.own.pause.map(|_| pause_us.min(length_us));
 
-        let mut judgement = judge_alone(&evidence, &self.setting);
-        let end = told.start.after(told.length);
-        if matches!(judgement, Judgement::Invalid(_)) {
+        let mut classification = classify_alone(&evidence, &self.setting);
+        let end = reported.start.after(reported.length);
+        if matches!(classification, Classification::Invalid(_)) {
             let backlog_max = self.aftermath.map_or(Nanos(0), |aftermath| aftermath.backlog_max);
-            let backlog_max = backlog_max.max(told.backlog);
+            let backlog_max = backlog_max.max(reported.backlog);
             self.aftermath = Some(Aftermath { since: end, backlog_max });
-        } else if let Some(evidence) = self.left_over(told) {
-            judgement =
-                Judgement::Invalid(InvalidReason { cause: InvalidCause::Aftermath, evidence });
+        } else if let Some(evidence) = self.left_over(reported) {
+            classification =
+                Classification::Invalid(InvalidReason { cause: InvalidCause::Aftermath, evidence });
         } else {
             self.aftermath = None;
-            self.usual_backlog = self.usual_backlog.max(told.backlog);
+            self.usual_backlog = self.usual_backlog.max(reported.backlog);
         }
-        self.backlog = told.backlog;
-        judgement
+        self.backlog = reported.backlog;
+        classification
     }
 
-    /// Returns in words what a void interval before this one has left to it, if anything.
+    /// Describes consequences of an earlier invalid interval, if there are any.
     ///
-    /// That is a backlog not longer than what it left (a longer one the engine has made itself),
-    /// or an operation that was due before the void interval had ended.
-    fn left_over(&self, told: &Evidence) -> Option<String> {
+    /// These are a backlog not longer than it left (a longer one is the engine's own), or an operation
+    /// that was due before it had ended.
+    fn left_over(&self, reported: &Evidence) -> Option<String> {
         let aftermath = self.aftermath?;
         let usual = self.usual_backlog.max(lag_allowed(&self.setting));
         if self.backlog > usual && self.backlog <= aftermath.backlog_max {
             let left = aftermath.backlog_max;
             return Some(format!(
-                "it began with a backlog of {}, of the {left} that a void interval left",
+                "it began with a backlog of {}, of the {left} that an invalid interval left",
                 self.backlog
             ));
         }
-        let age = told.start.after(told.length).since(aftermath.since);
-        (told.response_max > age).then(|| {
+        let age = reported.start.after(reported.length).since(aftermath.since);
+        (reported.response_max > age).then(|| {
             format!(
-                "an operation that took {} was due before a void interval had ended",
-                told.response_max
+                "an operation that took {} was due before an invalid interval had ended",
+                reported.response_max
             )
         })
     }
 }
 
-/// Judges an interval by its own evidence.
-fn judge_alone(evidence: &Evidence, setting: &Setting) -> Judgement {
+/// Classifies an interval by its own evidence.
+fn classify_alone(evidence: &Evidence, setting: &Setting) -> Classification {
     let late = late(evidence, setting);
     if let Some((cause, evidence)) = outside_cause(evidence, setting, late.as_ref()) {
         let evidence = match late {
             Some(late) => format!("{evidence}; {}", late.evidence),
             None => evidence,
         };
-        return Judgement::Invalid(InvalidReason { cause, evidence });
+        return Classification::Invalid(InvalidReason { cause, evidence });
     }
-    let Some(Late { total_us, evidence: mut detail, .. }) = late else { return Judgement::InTime };
+    let Some(Late { total_us, evidence: mut detail, .. }) = late else {
+        return Classification::InTime;
+    };
     if engine_had_the_cpus(evidence, setting, total_us) {
-        return Judgement::EngineHadTheCpus;
+        return Classification::EngineHadTheCpus;
     }
-    if let Some(put_off) = evidence.own.put_off {
+    if let Some(preemptions) = evidence.own.preemptions {
         // Writing to a text does not fail.
-        write!(detail, "; clients were put off the CPU {put_off:.0} times").ok();
+        write!(detail, "; clients were preempted {preemptions:.0} times").ok();
     }
-    Judgement::Invalid(InvalidReason { cause: InvalidCause::Client, evidence: detail })
+    Classification::Invalid(InvalidReason { cause: InvalidCause::Client, evidence: detail })
 }
 
 /// Returns the start lag that most starts must stay within.
@@ -214,7 +212,7 @@ pub(crate) fn lag_allowed(setting: &Setting) -> Nanos {
     LAG_MIN.max(of_limit.unwrap_or_default()).max(of_host.unwrap_or_default())
 }
 
-/// Returns how a client was late in an open loop, if it was: often, or so much that it shows.
+/// Returns a client's lateness in an open loop, if frequent or harmful.
 fn late(evidence: &Evidence, setting: &Setting) -> Option<Late> {
     let lag = evidence.start_lag?;
     let StartLag { starts, late, late_total, p99, max, .. } = lag;
@@ -242,8 +240,8 @@ fn late(evidence: &Evidence, setting: &Setting) -> Option<Late> {
 
 /// Returns whether rare but long lags of the clients may have broken the limit.
 ///
-/// While a client lags beyond the limit, arrivals can pass it too: all of them, when it is the only
-/// one or all lag at once. Whether they did is seen in the response times.
+/// While a client lags beyond the limit, arrivals can exceed it too: all of them, when it is the
+/// only one or all lag at once. Response times show whether they did.
 fn is_harmful(evidence: &Evidence, setting: &Setting, lag: &StartLag) -> bool {
     let share = HARM_SHARE * (1.0 - setting.limit().share);
     let clients_us = f64::from(setting.clients.max(1)) * micros(evidence.length);
@@ -253,14 +251,13 @@ fn is_harmful(evidence: &Evidence, setting: &Setting, lag: &StartLag) -> bool {
 
 /// Returns whether surely more than a share of `all` are late.
 ///
-/// Source: Box, Hunter and Hunter, 2005, Statistics for Experimenters, section 3.12 (normal
-/// approximation to the binomial distribution).
+/// Source: [Box 2005], section 3.12 (normal approximation to the binomial distribution).
 fn is_more_than(share: f64, late: u64, all: u64) -> bool {
     let expected = share * float(all);
     float(late) > expected + LATE_SIGMAS * (expected * (1.0 - share)).sqrt()
 }
 
-/// Returns who outside the worker was in the way, with the figures.
+/// Returns the cause outside the worker, with the figures.
 fn outside_cause(
     evidence: &Evidence,
     setting: &Setting,
@@ -269,9 +266,10 @@ fn outside_cause(
     let length_us = micros(evidence.length);
     let outside = &evidence.outside;
     let (throttled, steal) = (outside.throttled.unwrap_or(0.0), outside.steal.unwrap_or(0.0));
-    let still = stood_still(evidence, setting) - throttled - steal;
-    if still >= PAUSE_MIN_US {
-        let evidence = format!("the worker stood still for {} of {}", span(still), evidence.length);
+    let stopped = stopped_us(evidence, setting) - throttled - steal;
+    if stopped >= PAUSE_MIN_US {
+        let evidence =
+            format!("the worker was stopped for {} of {}", span(stopped), evidence.length);
         return Some((InvalidCause::Paused, evidence));
     }
     // A cause without a lateness must be large; with one, it must be able to explain it.
@@ -285,7 +283,7 @@ fn outside_cause(
         return Some((InvalidCause::Throttled, evidence));
     }
     let neighbours = neighbours(evidence, setting, late);
-    // Of two who may have been in the way, the one who took more.
+    // Of two possible causes, the one that took more CPU.
     let is_more = neighbours.is_none() || steal > outside.others.unwrap_or(0.0);
     if is_more && counts(steal, STEAL_SHARE) {
         let evidence = format!("another guest took {} of CPU", span(steal));
@@ -294,13 +292,12 @@ fn outside_cause(
     neighbours.map(|evidence| (InvalidCause::Neighbours, evidence))
 }
 
-/// Returns the time the whole worker stood still, us: no more than the CPUs were unused.
+/// Returns the time the whole worker was stopped, us: no more than the CPUs were unused.
 ///
 /// A coordinator that waits for a CPU is late too, but then the CPUs are in use, and the clients
 /// wait as it does; their waits are known better than the use of the CPUs, which is counted in
-/// ticks. One that waited for most of the interval was stopped, whoever had the CPUs: the worker
-/// did nothing meanwhile.
-fn stood_still(evidence: &Evidence, setting: &Setting) -> f64 {
+/// ticks. One that waited for most of the interval was stopped: the worker did nothing meanwhile.
+fn stopped_us(evidence: &Evidence, setting: &Setting) -> f64 {
     let Some(pause) = evidence.own.pause else { return 0.0 };
     let cpus = f64::from(setting.cpus.max(1));
     let half_us = STOPPED_SHARE * micros(evidence.length);
@@ -314,7 +311,7 @@ fn stood_still(evidence: &Evidence, setting: &Setting) -> f64 {
     (pause.min(micros(evidence.length) - used / cpus) - waited).max(0.0)
 }
 
-/// Returns in words how other processes were in the way, if they were.
+/// Describes the CPU use of other processes, if it can be the cause.
 fn neighbours(evidence: &Evidence, setting: &Setting, late: Option<&Late>) -> Option<String> {
     let others = evidence.outside.others?;
     let length_us = micros(evidence.length);
@@ -336,7 +333,7 @@ fn neighbours(evidence: &Evidence, setting: &Setting, late: Option<&Late>) -> Op
     })
 }
 
-/// Returns the time clients waited for a CPU, us, when it was more than what always happens.
+/// Returns the time clients waited for a CPU, us, when more than usual.
 fn queued(evidence: &Evidence, setting: &Setting) -> Option<f64> {
     let queued = evidence.own.run_queue?;
     let length_us = micros(evidence.length);
@@ -366,8 +363,7 @@ fn engine_had_the_cpus(evidence: &Evidence, setting: &Setting, late_us: f64) -> 
     engine + kernel >= EXPLAINS_SHARE * queued || calls > f64::from(setting.cpus)
 }
 
-/// Returns the CPU of the host that no process used in user mode and the worker did not use: the
-/// kernel's own threads, mostly.
+/// Returns the host's CPU use outside user mode and the worker, mostly the kernel's threads.
 fn kernel_cpu(evidence: &Evidence) -> Option<f64> {
     let outside = &evidence.outside;
     Some((outside.busy? - outside.others? - evidence.own.process_cpu?).max(0.0))
@@ -382,7 +378,7 @@ fn micros(span: Nanos) -> f64 {
     span.as_secs_f64() * 1e6
 }
 
-/// Returns microseconds as a span, for people.
+/// Converts microseconds to a span, for display.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
 #[expect(clippy::cast_sign_loss, reason = "the cast saturates")]
 fn span(us: f64) -> Nanos {
