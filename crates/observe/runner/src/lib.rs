@@ -12,50 +12,21 @@
 //! the engine.
 
 mod account;
-mod accumulator;
-mod audit;
-mod counted;
-mod data;
-mod demand;
 mod error;
-mod evidence;
-mod experiment;
-mod hosting;
-mod load_status;
-mod memory;
 mod message;
-mod pending_work;
-mod placement;
 mod preflight;
-mod probing;
-mod process;
-mod row_count_check;
-#[cfg(test)]
-mod scripted;
-mod settle;
-mod smoke_test;
-mod span;
 mod stamp;
-mod supervise;
+mod supervisor;
 mod tally;
-mod time_profile;
-#[cfg(test)]
-mod toy;
-mod trial;
 mod validity;
-mod warmup_trim;
-mod warning;
-mod watch;
 mod worker;
 
-pub use data::{DataRoot, free_space};
 pub use error::RunnerError;
-pub use experiment::{Interrupt, Progress, Workbench, run_cells};
-pub use hosting::Served;
 pub use message::{Library, ProbeBegins};
-pub use preflight::check_variants;
-pub use process::WorkerProgram;
-pub use smoke_test::{serve_smoke_test, smoke_test};
+pub use preflight::{check_variants, serve_smoke_test, smoke_test};
 pub use stamp::{now_utc, stamp_id, wall_time};
-pub use warmup_trim::trim_warmup;
+pub use supervisor::{
+    DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, free_space, run_cells,
+    trim_warmup,
+};
 pub use worker::{Registry, work};

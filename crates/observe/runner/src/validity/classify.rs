@@ -13,10 +13,10 @@ use model::Nanos;
 use model::units::thousands;
 use model::validity::{InvalidCause, InvalidReason};
 
-use crate::evidence::{Evidence, Outside, Setting, StartLag};
+use super::evidence::{Evidence, Outside, Setting, StartLag};
 
 /// Start lag that is no lateness yet, where the limit allows no more.
-/// Our choice: twice what waking a sleeping thread takes on a quiet host (about 50 us).
+/// Our choice: twice the kernel's default timer slack of 50 us ([prctl 2]).
 const LAG_MIN: Nanos = Nanos(100_000);
 /// The same as a share of the limit: the client's own lag must be small against it. Our choice.
 const LAG_LIMIT_SHARE: f64 = 0.05;
@@ -55,7 +55,7 @@ const STEAL_SHARE: f64 = 0.05;
 /// Least steal or throttling that can be the cause of a lateness: one tick.
 const TICK_US: f64 = 10_000.0;
 
-/// Share of their working time that clients may wait for a CPU. Our choice: 5 %, as for the limit.
+/// Share of their working time that clients may wait for a CPU. Our choice, as `LAG_LIMIT_SHARE`.
 const RUN_QUEUE_SHARE: f64 = 0.05;
 /// Wait for a CPU that is negligible, as a share of the interval.
 const RUN_QUEUE_MIN_SHARE: f64 = 0.005;
@@ -159,8 +159,8 @@ impl IntervalClassifier {
 
     /// Describes consequences of an earlier invalid interval, if there are any.
     ///
-    /// These are a backlog not longer than it left (a longer one is the engine's own), or an operation
-    /// that was due before it had ended.
+    /// These are a backlog not longer than it left (a longer one is the engine's own), or an
+    /// operation that was due before it had ended.
     fn left_over(&self, reported: &Evidence) -> Option<String> {
         let aftermath = self.aftermath?;
         let usual = self.usual_backlog.max(lag_allowed(&self.setting));

@@ -3,7 +3,7 @@
 use model::{Limit, Placement};
 
 use super::*;
-use crate::evidence::Own;
+use crate::validity::evidence::Own;
 
 const SECOND: Nanos = Nanos::SECOND;
 

@@ -7,15 +7,15 @@ use load::Clock;
 use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord};
 
+use super::span::{Classified, Span, reason_of};
+use super::step_record::Measurements;
+use super::warning::{busy_host, busy_threads, warnings};
 use crate::account::growth;
-use crate::evidence::{Evidence, Outside, Own, Setting, StartLag};
-use crate::load_status::{Served, load_status};
 use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
-use crate::span::{Classified, Span, reason_of};
 use crate::stamp::now_utc;
-use crate::tally::{self, KindHistograms, bytes_per_s, done_of, ended_of, longest_of};
-use crate::validity::{IntervalClassifier, lag_allowed};
-use crate::warning::{busy_host, busy_threads, is_usable, warnings};
+use crate::tally::{self, KindHistograms, done_of, longest_of};
+use crate::validity::classify::{IntervalClassifier, lag_allowed};
+use crate::validity::evidence::{Evidence, Outside, Own, Setting, StartLag};
 
 /// The accumulated state of the current step.
 pub(crate) struct StepAccumulator<'a> {
@@ -230,52 +230,31 @@ impl<'a> StepAccumulator<'a> {
             }
             None => None,
         };
-        let buckets = tally::buckets(&clients, &writers);
-        let (clients, writers) = (tally::summaries(&clients), tally::summaries(&writers));
-        let Span { account, part, time_profile, .. } = &closed.span;
-        let served = |arrivals| Served {
-            arrivals,
-            clients: self.step.clients,
-            ended: ended_of(&clients),
-            duration: ends.duration,
-            idle_us: ends.growth.get("client_idle_us").copied(),
-            backlogs: &part.backlogs,
-            is_invalid: &part.is_invalid,
-            calibration: self.calibration.as_ref(),
-        };
-        let load_status = arrivals.as_ref().map(|arrivals| load_status(&served(arrivals)));
         let mut counters = closed.counters;
         counters.extend(ends.growth);
-        let is_closed = arrivals.is_none();
-        let (counted_anyway, invalid_intervals) = match part.invalid_intervals() {
-            Some(invalid_intervals) if is_closed && !is_usable(&invalid_intervals) => {
-                (Some(invalid_intervals), None)
-            }
-            invalid_intervals => (None, invalid_intervals),
-        };
-        let mut record = StepRecord {
-            started_at: closed.span.since.clone(),
-            duration_ns: ends.duration,
-            writer_bytes_per_s: (!writers.is_empty()).then(|| bytes_per_s(&writers, ends.duration)),
-            clients,
-            writers,
-            buckets,
-            seconds: account.seconds(counted_anyway.is_some()),
+        let Span { account, part, time_profile, .. } = &closed.span;
+        let measured = Measurements {
+            span: &closed.span,
+            duration: ends.duration,
+            buckets: tally::buckets(&clients, &writers),
+            clients: tally::summaries(&clients),
+            writers: tally::summaries(&writers),
             counters,
             gauges_max: account.gauges_max(),
+            arrivals,
+            calibration: self.calibration.as_ref(),
+        };
+        let (mut record, counted_anyway) = measured.complete(StepRecord {
+            started_at: closed.span.since.clone(),
             gauges_end: account.gauges_last(),
             before: closed.span.before.clone(),
             after: closed.after,
             settle: ends.settle,
             malloc: ends.malloc,
-            arrivals,
-            load_status,
-            within_limit: part.within_limit(),
-            invalid_intervals,
             search: ends.search,
-            time_profile: time_profile.time_profile(&self.step, counted_anyway.is_some()),
             ..StepRecord::new(ends.index, self.step.clone())
-        };
+        });
+        record.time_profile = time_profile.time_profile(&self.step, counted_anyway.is_some());
         record.findings = warnings(&record);
         record.findings.extend(counted_anyway.as_ref().map(busy_host));
         record.findings.extend(findings_of_worker);

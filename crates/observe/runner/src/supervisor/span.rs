@@ -8,10 +8,10 @@ use model::record::{OpCounts, OpSummaries, OpSummary};
 use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
 use model::{Buckets, EngineState, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings};
 
+use super::time_profile::Seconds;
 use crate::account::{Account, of_kind};
 use crate::tally::{KindHistograms, add_to_buckets};
-use crate::time_profile::Seconds;
-use crate::validity::Classification;
+use crate::validity::classify::Classification;
 
 /// A measured span, of a step or of a probe.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use model::{Bytes, Nanos};
 
-use crate::experiment::Workbench;
+use super::workbench::Workbench;
 
 /// How often the free disk space is read.
 const DISK_EVERY: Nanos = Nanos::from_millis(500);
@@ -124,9 +124,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::data::DataRoot;
-    use crate::experiment::Interrupt;
-    use crate::process::WorkerProgram;
+    use crate::supervisor::data::DataRoot;
+    use crate::supervisor::process::WorkerProgram;
+    use crate::supervisor::workbench::Interrupt;
 
     const CAP: Nanos = Nanos::from_secs(60);
 

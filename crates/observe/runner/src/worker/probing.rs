@@ -9,12 +9,13 @@ use search::{
     Search, Second,
 };
 
+use super::context::StepContext;
+use super::parent_link::Worker;
+use super::pending_work::{PendingWorkMonitor, WorkSources};
+use super::trial::Trial;
 use crate::account::{gauges, growth};
 use crate::message::{Message, ProbeBegins, StepEnd, StepEnds};
-use crate::pending_work::{PendingWorkMonitor, WorkSources};
 use crate::tally;
-use crate::trial::{StepContext, Trial};
-use crate::worker::Worker;
 
 /// A finished probe.
 struct Probed {
@@ -268,7 +269,7 @@ mod tests {
     use workload::Presence;
 
     use super::*;
-    use crate::scripted::Scripted;
+    use crate::worker::scripted::Scripted;
 
     const DATA: DataShape =
         DataShape { rows: 10, key_bytes: 20, value_bytes: 1, compressible_to: 1.0 };

@@ -1,7 +1,6 @@
 //! The server of one run: none, a running one, or its own.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,34 +10,16 @@ use model::{Address, Endpoint, Experiment, RunEnd, Variant};
 use sampler::{Foreign, IsLog, ServerGroup, ServerTargets};
 use server::{Death, Kind, READY_WITHIN, Running, ServerError, ServerPlacement, Start};
 
-use crate::data::RunData;
+use super::data::RunData;
+use super::placement::Cpus;
+use super::process::bad_end;
+use super::workbench::{Served, Workbench};
 use crate::error::RunnerError;
-use crate::experiment::Workbench;
-use crate::placement::Cpus;
-use crate::process::bad_end;
 
 /// Time a server has to stop when its run is over; then it is killed: its data are removed.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
 /// Time to detect a server's exit after its client has lost the connection.
 const DEATH_SHOWS: Duration = Duration::from_secs(2);
-
-/// How a variant's server is provided.
-#[derive(Clone)]
-pub enum Served {
-    /// Assay starts the variant's program for each run.
-    Started(&'static dyn Kind),
-    /// It runs already.
-    Foreign(Endpoint),
-}
-
-impl fmt::Debug for Served {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Started(kind) => write!(f, "Started({})", kind.engine()),
-            Self::Foreign(endpoint) => write!(f, "Foreign({})", endpoint.address),
-        }
-    }
-}
 
 /// Where the engine of one run works.
 pub(crate) enum Host {

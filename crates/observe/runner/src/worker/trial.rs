@@ -1,52 +1,18 @@
 //! Runs the load of a step or probe on the open engine.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 
-use engine::Engine;
 use load::{Event, GroupRun, Interval, LoadError, StepRun, StepTotals, run_step};
-use model::sql::CallMix;
-use model::{Application, DataShape, Load, Nanos, OpKind, Readings, Step, StopRule};
-use workload::{Group, Presence, Request, Tables};
+use model::{Load, Nanos, Readings, Step, StopRule};
+use workload::{Group, Request};
 
+use super::context::StepContext;
+use super::parent_link::Worker;
 use crate::message::{IntervalMessage, Message, StepEnd};
 use crate::tally;
-use crate::worker::Worker;
 
 /// Length of an interval.
 const INTERVAL: Nanos = Nanos::SECOND;
-
-/// One step of a run with its inputs.
-pub(crate) struct StepContext<'a> {
-    pub(crate) engine: &'a dyn Engine,
-    pub(crate) data: &'a DataShape,
-    pub(crate) index: u32,
-    pub(crate) step: &'a Step,
-    pub(crate) presence: Presence,
-    pub(crate) is_checking: bool,
-    pub(crate) kinds: BTreeSet<OpKind>,
-    pub(crate) seed: u64,
-    /// The application's tables, in a step of its own.
-    pub(crate) tables: Option<&'a Tables>,
-}
-
-impl StepContext<'_> {
-    /// Returns the application, in a step of its own.
-    pub(crate) fn application(&self) -> Option<&Application> {
-        self.tables.map(|tables| &*tables.setup().application)
-    }
-
-    /// Returns the stop rule of a load, given the step's.
-    ///
-    /// Calls once per table have their own end: tables may not divide by the clients.
-    fn stop(&self, stop: StopRule) -> StopRule {
-        let step_spec = self.tables.and_then(|tables| tables.traffic_spec(&self.step.name));
-        match step_spec.and_then(|step_spec| step_spec.clients.as_ref()) {
-            Some(CallMix::Once(_)) => StopRule::Operations(u64::MAX),
-            Some(CallMix::Mix(_) | CallMix::InTurn(_)) | None => stop,
-        }
-    }
-}
 
 /// A load, and its duration.
 pub(crate) struct Trial {

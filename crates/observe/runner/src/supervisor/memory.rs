@@ -8,8 +8,8 @@ use model::Bytes;
 use rustix::process::Signal;
 use sampler::{CgroupDir, MemoryCap, SampleError};
 
+use super::process::Process;
 use crate::error::RunnerError;
-use crate::process::Process;
 
 /// The memory cap of a worker, and the kernel's count of kills.
 pub(crate) struct MemoryWatch {

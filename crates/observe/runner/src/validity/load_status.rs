@@ -4,7 +4,7 @@ use model::Nanos;
 use model::validity::{ArrivalsRecord, Calibration, LoadStatus};
 
 /// Share of the arrivals that must be served; below it there is no steady response time.
-/// Our choice: 1 % of slack for the operations in flight at the end.
+/// Our choice: with more unserved, even the p99 of the response time is only a lower bound.
 const SERVED_SHARE: f64 = 0.99;
 /// Backlog at the end from which an engine falls behind, if it was still growing.
 /// Our choice: a second is the length of an interval.
@@ -21,7 +21,7 @@ const INVALID_SHARE_MAX: f64 = 0.2;
 const INVALID_MIN: usize = 2;
 
 /// Measurements of an open loop's measured span.
-pub(crate) struct Served<'a> {
+pub(crate) struct OpenLoopTotals<'a> {
     pub(crate) arrivals: &'a ArrivalsRecord,
     /// The measured clients.
     pub(crate) clients: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Served<'a> {
 }
 
 /// Returns whether the load was sustained, and what limited it otherwise.
-pub(crate) fn load_status(served: &Served<'_>) -> LoadStatus {
+pub(crate) fn load_status(served: &OpenLoopTotals<'_>) -> LoadStatus {
     let invalid = served.is_invalid.iter().filter(|is_invalid| **is_invalid).count();
     if let Some(evidence) = too_many_invalid(invalid, served.is_invalid.len()) {
         return LoadStatus::ClientBound { evidence };
@@ -72,8 +72,8 @@ pub(crate) fn too_many_invalid(invalid: usize, all: usize) -> Option<String> {
 
 /// Describes how the load fell behind, if it did.
 ///
-/// An operation in hand at the end is no backlog: each client may have one.
-fn behind(served: &Served<'_>) -> Option<String> {
+/// An operation in flight at the end is no backlog: each client may have one.
+fn behind(served: &OpenLoopTotals<'_>) -> Option<String> {
     let arrivals = served.arrivals;
     let left = arrivals.censored.saturating_sub(u64::from(served.clients));
     let share = 1.0 - float(left) / float(arrivals.offered.max(1));
@@ -95,7 +95,7 @@ fn behind(served: &Served<'_>) -> Option<String> {
 }
 
 /// Returns the share of the clients' working time that their own calibrated cost explains.
-fn client_share(served: &Served<'_>) -> Option<f64> {
+fn client_share(served: &OpenLoopTotals<'_>) -> Option<f64> {
     let cost_us = served.calibration?.closed_ns_per_op / 1e3 * float(served.ended);
     let all_us = f64::from(served.clients) * served.duration.as_secs_f64() * 1e6;
     let worked_us = all_us - served.idle_us.unwrap_or(0.0);
@@ -123,7 +123,11 @@ mod tests {
     };
 
     /// Ten seconds at 100 k/s by two clients; `left` arrivals were not served.
-    fn status(left: u64, backlog_ms: u64, change: impl FnOnce(&mut Served<'_>)) -> LoadStatus {
+    fn status(
+        left: u64,
+        backlog_ms: u64,
+        change: impl FnOnce(&mut OpenLoopTotals<'_>),
+    ) -> LoadStatus {
         let arrivals = ArrivalsRecord {
             pace: Pace::default(),
             offered: 1_000_000,
@@ -133,7 +137,7 @@ mod tests {
         };
         let backlogs: Vec<Nanos> =
             (1..=10).map(|at| Nanos::from_millis(backlog_ms * at / 10)).collect();
-        let mut served = Served {
+        let mut served = OpenLoopTotals {
             arrivals: &arrivals,
             clients: 2,
             ended: 1_000_000 - left,
@@ -174,7 +178,7 @@ mod tests {
 
     #[test]
     fn operations_in_flight_at_the_end_are_no_backlog() {
-        let few = |served: &mut Served<'_>| served.clients = 40;
+        let few = |served: &mut OpenLoopTotals<'_>| served.clients = 40;
         assert_eq!(status(10_030, 90, few), LoadStatus::Sustained);
         assert!(is_overloaded(&status(10_030, 90, |_| {})));
     }
@@ -182,11 +186,11 @@ mod tests {
     #[test]
     fn a_client_whose_own_cost_fills_its_time_is_the_bound() {
         // 880,000 operations of 100 ns: 88 ms of work in 100 ms of working time.
-        let busy = |served: &mut Served<'_>| served.idle_us = Some(19_900_000.0);
+        let busy = |served: &mut OpenLoopTotals<'_>| served.idle_us = Some(19_900_000.0);
         let load_status = status(120_000, 1_320, busy);
         let LoadStatus::ClientBound { evidence } = load_status else { panic!("{load_status:?}") };
         assert!(evidence.ends_with("explains 88 % of its working time"), "{evidence}");
-        let unknown = |served: &mut Served<'_>| {
+        let unknown = |served: &mut OpenLoopTotals<'_>| {
             busy(served);
             served.calibration = None;
         };

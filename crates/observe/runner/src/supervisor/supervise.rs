@@ -9,17 +9,17 @@ use model::record::ClockRecord;
 use model::validity::SearchRecord;
 use model::{Identity, Nanos, Options, Placement, RunEnd, RunRecord};
 
-use crate::accumulator::{RecordedInterval, StepAccumulator};
-use crate::data::RunData;
-use crate::experiment::{Progress, WATCH_EVERY, Workbench};
-use crate::hosting::Host;
-use crate::memory::MemoryWatch;
+use super::accumulator::{RecordedInterval, StepAccumulator};
+use super::data::RunData;
+use super::hosting::Host;
+use super::memory::MemoryWatch;
+use super::process::{Process, WorkerEvent, bad_end};
+use super::warning::invalid;
+use super::watch::{Alarm, Phase, Watch};
+use super::workbench::{Progress, WATCH_EVERY, Workbench};
 use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
-use crate::process::{Process, WorkerEvent, bad_end};
 use crate::stamp::now_utc;
 use crate::tally::{decode, done_of};
-use crate::warning::invalid;
-use crate::watch::{Alarm, Phase, Watch};
 
 /// One run under supervision.
 pub(crate) struct Supervisor<'a> {

@@ -6,14 +6,15 @@ use load::{Clock, SteadyClock};
 use model::{Cell, Experiment, Identity, Nanos, Options, RunEnd, Variant};
 use server::ServerError;
 
-use crate::demand::check_demand;
+use super::demand::check_demand;
 use crate::error::RunnerError;
-use crate::experiment::{WATCH_EVERY, Workbench, check_disk, facts, order, start};
-use crate::hosting::{self, Host, Hosting, NoHost};
-use crate::memory::MemoryWatch;
 use crate::message::{Command, Message};
-use crate::placement::Cpus;
-use crate::process::{Process, WorkerEvent, bad_end};
+use crate::supervisor::hosting::{self, Host, Hosting, NoHost};
+use crate::supervisor::launch::{facts, order, start};
+use crate::supervisor::memory::MemoryWatch;
+use crate::supervisor::placement::Cpus;
+use crate::supervisor::process::{Process, WorkerEvent, bad_end};
+use crate::supervisor::workbench::{WATCH_EVERY, Workbench, check_disk};
 
 /// Longest time an engine may take to open and close an empty directory.
 const OPEN_MAX: Nanos = Nanos::from_secs(60);

@@ -12,9 +12,9 @@ use load::{Clock, SteadyClock};
 use model::Nanos;
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::placement::listed;
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
-use crate::placement::listed;
 
 /// Messages that may wait unread; a worker that sends faster waits.
 const MESSAGES_MAX: usize = 64;

@@ -11,9 +11,9 @@ use load::{Clock, SteadyClock};
 use model::{Nanos, SmokeTestFailure};
 
 use crate::error::RunnerError;
-use crate::experiment::WATCH_EVERY;
 use crate::message::Message;
-use crate::process::{Process, WorkerEvent, WorkerProgram, bad_end};
+use crate::supervisor::process::{Process, WorkerEvent, WorkerProgram, bad_end};
+use crate::supervisor::workbench::WATCH_EVERY;
 
 /// Longest time of a smoke test; it takes less than a second on an idle machine.
 const SMOKE_TEST_MAX: Nanos = Nanos::from_secs(60);

@@ -96,7 +96,7 @@ mod tests {
     use load::ManualClock;
 
     use super::*;
-    use crate::scripted::{Scripted, StateSample};
+    use crate::worker::scripted::{Scripted, StateSample};
 
     const CAP: Nanos = Nanos::from_secs(60);
 

@@ -10,7 +10,7 @@ use model::OpKind;
 use model::record::{Finding, Severity};
 use model::sql::{CallMix, Part, Procedure, TrafficSpec};
 
-use crate::counted::{Calls, Tallies};
+use super::counted::{Calls, Tallies};
 
 /// Most rows that are counted between two steps: a fraction of a second's work, and few pages.
 ///
@@ -263,7 +263,7 @@ mod tests {
     use model::sql::Statement;
 
     use super::*;
-    use crate::toy::application;
+    use crate::worker::toy::application;
 
     const COPY: TableCopy = (0, 1);
 

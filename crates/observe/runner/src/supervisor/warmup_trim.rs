@@ -15,12 +15,11 @@ use model::{
     Buckets, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings, RunRecord, StepRecord,
 };
 
+use super::span::{Classified, Span, Sum};
+use super::step_record::Measurements;
 use crate::account::{gauges, of_kind};
-use crate::load_status::{Served, load_status};
-use crate::span::{Classified, Span, Sum};
-use crate::tally::{KindHistograms, bytes_per_s, ended_of};
-use crate::validity::Classification;
-use crate::warning::is_usable;
+use crate::tally::KindHistograms;
+use crate::validity::classify::Classification;
 
 /// Returns a run with `warmup_trims` removed from its steps, by index.
 ///
@@ -220,50 +219,28 @@ impl TrimmedStep {
         left_out: &[&IntervalRecord],
         calibration: Option<&Calibration>,
     ) -> StepRecord {
-        let Span { account, part, .. } = &self.span;
-        let duration_ns = whole.duration_ns.since(trim);
         let mut buckets = Buckets::new();
         Sum::add_to(&self.clients, &mut buckets);
         Sum::add_to(&self.writers, &mut buckets);
-        let (clients, writers) = (Sum::summaries(&self.clients), Sum::summaries(&self.writers));
-        let counters = less(&whole.counters, left_out);
         let arrivals = whole.arrivals.as_ref().map(|whole| ArrivalsRecord {
             offered: whole.offered.saturating_sub(offered(left_out)),
             start_lag: self.start_lag.as_ref().map(load::percentiles).unwrap_or_default(),
             ..whole.clone()
         });
-        let served = |arrivals| Served {
-            arrivals,
-            clients: whole.step.clients,
-            ended: ended_of(&clients),
-            duration: duration_ns,
-            idle_us: counters.get("client_idle_us").copied(),
-            backlogs: &part.backlogs,
-            is_invalid: &part.is_invalid,
-            calibration,
-        };
-        let load_status = arrivals.as_ref().map(|arrivals| load_status(&served(arrivals)));
-        let invalid_intervals = part.invalid_intervals();
-        let is_counted_anyway =
-            arrivals.is_none() && invalid_intervals.as_ref().is_some_and(|it| !is_usable(it));
         let mut gauges_max = self.gauges_max;
         raise(&mut gauges_max, whole.gauges_end.clone());
-        StepRecord {
-            duration_ns,
-            writer_bytes_per_s: (!writers.is_empty()).then(|| bytes_per_s(&writers, duration_ns)),
-            seconds: account.seconds(is_counted_anyway),
-            within_limit: part.within_limit(),
-            invalid_intervals: invalid_intervals.filter(|_| !is_counted_anyway),
-            warmup_trim_ns: Some(trim),
-            clients,
-            writers,
+        let measured = Measurements {
+            span: &self.span,
+            duration: whole.duration_ns.since(trim),
+            clients: Sum::summaries(&self.clients),
+            writers: Sum::summaries(&self.writers),
             buckets,
-            load_status,
-            arrivals,
-            counters,
+            counters: less(&whole.counters, left_out),
             gauges_max,
-            ..whole.clone()
-        }
+            arrivals,
+            calibration,
+        };
+        measured.complete(StepRecord { warmup_trim_ns: Some(trim), ..whole.clone() }).0
     }
 }
 
@@ -306,8 +283,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::accumulator::StepAccumulator;
     use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, StepEnd, StepEnds};
+    use crate::supervisor::accumulator::StepAccumulator;
     use crate::tally;
 
     /// A second: gets, puts of a background writer, and microseconds per operation.
@@ -347,7 +324,7 @@ mod tests {
     fn measured(
         is_open: bool,
         seconds: &[Second],
-        mut keep: impl FnMut(&crate::accumulator::RecordedInterval),
+        mut keep: impl FnMut(&crate::supervisor::accumulator::RecordedInterval),
     ) -> StepRecord {
         let clock = ManualClock::new(Nanos(0));
         let step = step(is_open, seconds.len());

@@ -6,13 +6,13 @@ use model::record::{Finding, Severity};
 use model::validity::{InvalidCause, InvalidIntervals, LoadStatus, Outcome};
 use model::{Nanos, Placement, StepRecord};
 
-use crate::evidence::Setting;
-use crate::load_status::too_many_invalid;
-use crate::span::Part;
+use super::span::Part;
+use crate::validity::evidence::Setting;
+use crate::validity::load_status::too_many_invalid;
 
 /// Busy threads per CPU from which there are more than CPUs: CPUs used, and clients that wait for
 /// one. The last 2 % are what any scheduler takes to share them.
-/// Source: [BUSY-KEY], "busy threads <= cores".
+/// Source: [Callaghan 2022-07-20], "busy threads <= cores".
 const BUSY_SHARE: f64 = 1.02;
 /// Share of their time that clients may wait for a CPU. Our choice: more shows in their latencies.
 const RUN_QUEUE_SHARE: f64 = 0.05;
@@ -199,8 +199,8 @@ mod tests {
     use model::{IntervalRecord, Step, StopRule};
 
     use super::*;
-    use crate::span::{Classified, Span};
-    use crate::validity::Classification;
+    use crate::supervisor::span::{Classified, Span};
+    use crate::validity::classify::Classification;
 
     fn invalid_intervals(intervals: u32) -> InvalidIntervals {
         InvalidIntervals {

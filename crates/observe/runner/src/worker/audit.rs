@@ -8,11 +8,11 @@ use std::time::Duration;
 use engine::{Engine, EngineError};
 use workload::Tables;
 
-use crate::counted::Counted;
+use super::context::StepContext;
+use super::counted::Counted;
+use super::parent_link::Worker;
+use super::row_count_check::{RowCountCheck, TableCopy};
 use crate::message::{Message, StepEnd, StepEnds};
-use crate::row_count_check::{RowCountCheck, TableCopy};
-use crate::trial::StepContext;
-use crate::worker::Worker;
 
 /// Interval of heartbeats while a table is counted.
 const BEAT: Duration = Duration::from_millis(500);
@@ -148,8 +148,8 @@ mod tests {
 
     use super::*;
     use crate::message::{Command, Order};
-    use crate::toy::{Fault, Toy, application};
     use crate::work;
+    use crate::worker::toy::{Fault, Toy, application};
 
     /// A pipe's end that blocks until there is something to read.
     struct CommandPipe {

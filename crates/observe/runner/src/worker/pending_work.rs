@@ -9,7 +9,7 @@ use engine::{Engine, EngineError};
 use load::Clock;
 use model::Nanos;
 
-use crate::settle::{IDLE_SAMPLES, POLL, STUCK};
+use super::settle::{IDLE_SAMPLES, POLL, STUCK};
 
 /// Dirty pages that do not count: other processes of the host dirty some, and any disk writes them
 /// in a second.
@@ -142,7 +142,7 @@ mod tests {
     use load::ManualClock;
 
     use super::*;
-    use crate::scripted::{Scripted, StateSample};
+    use crate::worker::scripted::{Scripted, StateSample};
 
     const CAP: Nanos = Nanos::from_secs(60);
 
