@@ -33,7 +33,7 @@ const TARGET_NS: f64 = 50.0;
 fn main() {
     let mut args = std::env::args().skip_while(|word| word != "--count");
     if let Some(count) = args.nth(1).and_then(|count| count.parse().ok()) {
-        // What valgrind runs.
+        // Run by valgrind.
         run(&SteadyClock::calibrate(), 1, &step(StopRule::Operations(count)), &mut |_| {});
         return;
     }
@@ -88,7 +88,7 @@ fn rounds(name: &str, clock: &SteadyClock, step: &Step) -> f64 {
     least
 }
 
-/// Prints what the parts cost alone.
+/// Prints the cost of the parts.
 #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
 fn floors(clock: &SteadyClock) {
     let mut stream = streams(&step(StopRule::Operations(u64::MAX)), 1).remove(0);

@@ -1,10 +1,10 @@
 //! Start lag of the open loop, compared with a bare loop.
 //!
 //! `cargo bench -p load --bench open_loop` prints start lags at three rates on the null engine.
-//! The bare loop only reads the clock. Each round runs it, ours spinning and ours sleeping, one after the other, over the
-//! same arrivals and on the same core; figures are medians over the rounds, and the ratio is to
-//! the bare loop of the same rounds. All other threads stay where the system puts them, as in a
-//! run. The bare loop is the best that a busy host allows.
+//! The bare loop only reads the clock. Each round runs it, the client spinning and the client
+//! sleeping, one after the other, over the same arrivals and on the same core; figures are medians
+//! over the rounds, and the ratio is to the bare loop of the same rounds. All other threads stay
+//! where the system puts them, as in a run. The bare loop is the best that a busy host allows.
 
 #![expect(clippy::print_stdout, reason = "a benchmark's result is what it prints")]
 
@@ -29,7 +29,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Seed of the arrivals, ours and the bare loop's.
+/// Seed of the arrivals, the client's and the bare loop's.
 const SEED: u64 = 1;
 const RATES: [f64; 3] = [1e4, 1e5, 1e6];
 /// Rounds: a median of five tolerates two that the host disturbed.
@@ -43,7 +43,7 @@ const P999_NS_MAX: f64 = 20_000.0;
 /// Scheduled operations per second and core.
 const CEILING_MIN: f64 = 1e6;
 /// A rate that no client can serve.
-const HOPELESS_OPS_PER_S: f64 = 5e7;
+const OVERLOAD_OPS_PER_S: f64 = 5e7;
 
 /// The null engine, with its sessions' threads pinned to one core.
 struct Pinned {
@@ -187,7 +187,7 @@ fn bare_loop(clock: &SteadyClock, core: usize, ops_per_s: f64) -> Histogram<u64>
 
 /// Prints how many scheduled operations per second one client and two can serve.
 fn ceiling(clock: &SteadyClock, engine: &Pinned) {
-    let step = open(load(HOPELESS_OPS_PER_S, Pacing::Spin), Nanos::from_millis(200), Nanos(0));
+    let step = open(load(OVERLOAD_OPS_PER_S, Pacing::Spin), Nanos::from_millis(200), Nanos(0));
     let served = |(clock, engine): (&SteadyClock, &dyn Engine), clients| {
         let rates =
             (0..ROUNDS).map(|_| rate_of(&run((clock, engine, SEED), clients, &step, &mut |_| {})));

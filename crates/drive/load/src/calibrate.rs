@@ -31,7 +31,7 @@ const CLOSED: Nanos = Nanos::from_millis(20);
 const OVERLOADED: Nanos = Nanos::from_millis(60);
 
 /// Rate that no clients can serve through one lock.
-const HOPELESS_OPS_PER_S: f64 = 5e7;
+const OVERLOAD_OPS_PER_S: f64 = 5e7;
 
 /// Length of the open loop whose start lag is recorded, and of the warm-up before it.
 const LAG: Nanos = Nanos::from_millis(200);
@@ -78,8 +78,8 @@ pub fn calibrate<C: Clock>(
     }
     costs.sort_by(f64::total_cmp);
     let pace = Pace { pacing: Pacing::Spin, ..request.pace };
-    let hopeless = OpenLoad { rate: Rate::constant(HOPELESS_OPS_PER_S), pace };
-    let totals = bench.run(request.clients, Load::Open(hopeless), (Nanos(0), OVERLOADED))?;
+    let overload = OpenLoad { rate: Rate::constant(OVERLOAD_OPS_PER_S), pace };
+    let totals = bench.run(request.clients, Load::Open(overload), (Nanos(0), OVERLOADED))?;
     let ceiling_ops_per_s = served_per_second(&totals);
     let mut calibration = Calibration {
         clients: request.clients,
@@ -174,7 +174,7 @@ mod tests {
     use crate::clock::SteadyClock;
 
     #[test]
-    fn a_calibration_knows_what_the_client_costs_and_can_do() {
+    fn a_calibration_measures_cost_ceiling_and_start_lag() {
         let clock = SteadyClock::calibrate();
         let request = CalibrationRequest {
             clients: 2,
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(found.clients, 2);
         // Anything a computer can be: from a tenth of a nanosecond to a millisecond.
         assert!((0.1..1e6).contains(&found.closed_ns_per_op), "{found:?}");
-        assert!((1e3..HOPELESS_OPS_PER_S).contains(&found.ceiling_ops_per_s), "{found:?}");
+        assert!((1e3..OVERLOAD_OPS_PER_S).contains(&found.ceiling_ops_per_s), "{found:?}");
         let rate = found.start_lag_ops_per_s.unwrap();
         assert!(rate <= 5_000.0 && rate <= found.ceiling_ops_per_s, "{found:?}");
         let lag = found.start_lag.unwrap();

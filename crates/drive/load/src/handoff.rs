@@ -24,7 +24,7 @@ pub(crate) struct Delivery {
     /// The first interval of which more may come; `u64::MAX` when none will.
     pub(crate) next: u64,
     pub(crate) tally: Box<ClientTally>,
-    /// What the client's thread used meanwhile.
+    /// Usage of the client's thread meanwhile.
     pub(crate) usage: Usage,
     /// Time it waited with nothing due; `None` where that is not counted.
     pub(crate) idle: Option<Nanos>,
@@ -33,7 +33,7 @@ pub(crate) struct Delivery {
 /// A client's last message.
 #[derive(Debug)]
 pub(crate) struct ClientExit {
-    /// What it did since its last delivery.
+    /// Its part since the last delivery.
     pub(crate) rest: Delivery,
     /// When it ended.
     pub(crate) at: Nanos,

@@ -16,7 +16,7 @@ pub trait Clock: Sync {
 
     /// Sleeps until `at`, and returns the present, which is `at` or later.
     ///
-    /// Late by what the kernel takes to wake a thread; uses no CPU meanwhile.
+    /// Late by the kernel's time to wake a thread; uses no CPU meanwhile.
     fn rest_until(&self, at: Nanos) -> Nanos;
 
     /// Reads the clock until `at`, and returns the first reading at `at` or later.

@@ -55,7 +55,7 @@ impl Usage {
         }
     }
 
-    /// Adds what one client thread used; clients and writers are both ours, so both count.
+    /// Adds the usage of one client thread, of a measured client or a writer.
     pub(crate) fn add_as_client(&self, readings: &mut Readings) {
         add(readings, "client_cpu_user_us", self.user_us);
         add(readings, "client_cpu_kernel_us", self.kernel_us);
@@ -231,7 +231,7 @@ mod tests {
         let total = queued_so_far().unwrap();
         assert!(total >= before);
         assert_eq!(queue.growth_to(total.after(Nanos(50))), total.after(Nanos(50)).since(before));
-        // What was counted is not counted again.
+        // Time counted before is not counted again.
         assert!(queue.growth() < Nanos::SECOND);
         let of_ended_thread = RunQueue::of_thread(Pid::from_raw(i32::MAX));
         assert!(of_ended_thread.is_none());

@@ -149,7 +149,7 @@ fn try_to_run(engine: &Counting, depth: u32, stop: StopRule) -> Result<StepTotal
 }
 
 #[test]
-fn so_many_are_in_flight_and_never_more() {
+fn operations_in_flight_reach_the_depth_and_never_more() {
     for depth in [2, 7, PIPELINE_MAX] {
         let engine = Counting::default();
         let totals = run(&engine, depth, StopRule::Operations(10_000));
@@ -163,7 +163,7 @@ fn so_many_are_in_flight_and_never_more() {
 }
 
 #[test]
-fn what_is_checked_or_cannot_go_with_others_is_executed_when_all_is_answered() {
+fn checked_and_unpipelined_operations_are_executed_alone() {
     let engine = Counting { alone: 250, ..Counting::default() };
     let totals = run(&engine, 16, StopRule::Operations(10_000));
     let gets = &totals.clients[&OpKind::Get];

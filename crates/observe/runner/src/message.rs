@@ -115,7 +115,7 @@ pub(crate) enum Message {
     },
     /// One interval is over.
     Interval(Box<IntervalMessage>),
-    /// The worker lives; operations ended since the step began.
+    /// A sign of progress: operations ended since the step began.
     Heartbeat { operations: u64 },
     /// A stage of a settle begins.
     Stage { name: String },

@@ -68,7 +68,7 @@ pub(crate) struct KindHistograms {
 /// Decodes a group's message.
 ///
 /// # Errors
-/// A text when a histogram does not decode: the worker is not ours, or memory was overwritten.
+/// A text when a histogram does not decode: a foreign worker, or overwritten memory.
 pub(crate) fn decode_times(times: &[KindTimes]) -> Result<Vec<KindHistograms>, String> {
     let one = |times: &KindTimes| {
         let (response, service) = (decode(&times.response)?, decode(&times.service)?);

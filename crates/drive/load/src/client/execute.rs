@@ -107,8 +107,8 @@ impl Schedule for Open<'_> {
 
 /// The hot loop, all of it: one copy per clock and schedule, two or three indirect calls.
 ///
-/// The clock comes by itself, because the compiler may keep in registers what is behind a
-/// reference that is an argument.
+/// The clock is an argument of its own, because the compiler may then keep its fields in
+/// registers.
 fn run<C: Clock, S: Schedule>(
     clock: &C,
     drive: &Drive<'_, C>,
@@ -217,7 +217,7 @@ fn note_served<C: Clock>(clock: &C, begun: &Begun, free_since: Nanos, meter: &mu
     }
 }
 
-/// Returns what an operation took.
+/// Returns an operation's service and response time.
 #[inline(always)]
 fn times<C: Clock, S: Schedule>(clock: &C, intended: Nanos, started: Ticks, ended: Ticks) -> Times {
     let service_ns = clock.between(started, ended).0;

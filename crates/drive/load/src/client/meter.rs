@@ -113,7 +113,7 @@ impl<'r> Meter<'r> {
         self.unserved_taken = None;
     }
 
-    /// Publishes the heartbeat and ends an interval due at `at`; returns whether the deadline passed.
+    /// Publishes the heartbeat and ends a due interval; returns whether the deadline has passed.
     #[cold]
     #[inline(never)]
     pub(crate) fn mark(&mut self, at: Nanos) -> bool {

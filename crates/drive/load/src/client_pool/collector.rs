@@ -14,8 +14,8 @@ use crate::usage;
 
 /// Closed intervals that wait for a client that is stuck in one operation.
 ///
-/// A limit on memory. What a client did before an operation of more than this many intervals is
-/// counted in a later interval than it was done in; it is never lost.
+/// A limit on memory. Operations of a client before one of more than this many intervals are
+/// counted in a later interval than they ended in; they are never lost.
 const HELD_MAX: usize = 4;
 
 /// Intervals being merged; without threads or a clock of its own.
@@ -30,7 +30,7 @@ pub(super) struct Collector {
     first: u64,
     /// The step's last interval, once it is known.
     last: Option<u64>,
-    /// Emitted intervals, whose memory is used again.
+    /// Emitted intervals, for reuse of their memory.
     spare: Vec<Interval>,
     totals: Totals,
 }
@@ -108,7 +108,7 @@ impl Collector {
 
     /// Ends the measured span: no interval begins any more, and the last one gets its length.
     ///
-    /// Later intervals hold nothing of the measured clients; their writers' part goes to the last one.
+    /// Later intervals have parts of writers only, which go to the last one.
     pub(super) fn finish(&mut self, end: Nanos, usage: &IntervalUsage) {
         let last = self.timeline.index_at(end, 0).max(self.first);
         self.last = Some(last);
@@ -261,7 +261,7 @@ mod tests {
         }
         let held = u64::try_from(HELD_MAX).unwrap();
         assert_eq!(collector.first, 20 - held);
-        // What it did in the first second comes after 18 s: into the oldest that is still open.
+        // Its first second comes after 18 s: into the oldest interval that is still open.
         collector.deliver(part(1, WARMUP, 20, 7));
         let all = emitted(&mut collector);
         let counts: Vec<u64> = all.iter().map(|interval| done(&interval.clients)).collect();
@@ -301,7 +301,7 @@ mod tests {
             moves in prop::collection::vec((0usize..5, 1u64..4, 0u64..4), 0..60),
         ) {
             // Goal: each part lands in exactly one emitted interval.
-            // Method: clients deliver and the coordinator closes and emits in any order; clients may
+            // Method: clients deliver and the coordinator emits in any order; clients may
             // lag or skip; at last all deliver a rest.
             let mut collector = collector();
             for index in 0..WARMUP {

@@ -32,7 +32,7 @@ fn summary(totals: &StepTotals) -> OpSummary {
     totals.clients[&OpKind::Get].summary()
 }
 
-/// Returns whether a time is what was scripted, within the histogram's resolution.
+/// Returns whether a time is the scripted one, within the histogram's resolution.
 fn is(found_ns: u64, scripted_ns: u64) -> bool {
     found_ns.abs_diff(scripted_ns) * 1000 <= scripted_ns
 }
@@ -211,7 +211,7 @@ proptest! {
 #[test]
 fn on_the_real_clock_a_stall_is_charged_to_late_arrivals() {
     // Goal: as above, with real threads and waits.
-    // Method: one operation sleeps for 400 ms of 800; half of what is due is late by up to that,
+    // Method: one operation sleeps for 400 ms of 800; half of the arrivals are late by up to that,
     // however busy the host is. In the closed loop it is one operation of all.
     let clock = SteadyClock::calibrate();
     let run = |load| {

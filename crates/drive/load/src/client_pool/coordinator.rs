@@ -297,7 +297,7 @@ impl<'r> Arrivals<'r> {
         Some(Self { pace, counter, unserved_taken: Vec::new(), last: None })
     }
 
-    /// Counts what was not served when the last client ended.
+    /// Counts the unserved arrivals when the last client ended.
     fn finish(&mut self, end: Nanos) -> Due {
         let (due, unserved) = self.counter.finish(end, &self.unserved_taken);
         self.last = Some((due, unserved));

@@ -140,7 +140,7 @@ pub struct Interval {
     /// Growth of the worker's own accounts (the first block of [`model::metric::METRICS`]).
     ///
     /// `client_*` counts all our threads that execute operations, writers included, so that
-    /// what is left of the process is the engine's own threads and the harness.
+    /// the rest of the process is the engine's own threads and the harness.
     /// `client_run_queue_us`, `client_idle_us` and `offered_ops` are of the measured clients; the
     /// last two are absent in a closed loop, the first where the kernel does not report it.
     /// `pause_us` may lack the 25 ms in which the process was to wake up next.

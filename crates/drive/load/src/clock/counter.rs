@@ -59,7 +59,7 @@ pub(super) struct Pair {
 ///
 /// Read with plain `rdtsc`: neither `rdtscp` nor a fence. The processor may thus move the reading
 /// by the few instructions in flight (tens of nanoseconds at most, the same for every engine); a
-/// fence would empty the pipeline twice per operation, and slow down what is measured.
+/// fence would empty the pipeline twice per operation, and slow down the measured engine.
 #[derive(Debug)]
 pub(super) struct Counter {
     source: quanta::Clock,

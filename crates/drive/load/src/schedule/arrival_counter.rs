@@ -216,7 +216,8 @@ mod tests {
             // All arrivals taken were served, but for the last one.
             let first = timeline().measured_from;
             let served = alone().take(usize::try_from(number).unwrap()).filter(|due| *due >= first);
-            let served = served.count() - unserved_taken.iter().filter(|due| **due >= first).count();
+            let not_served = unserved_taken.iter().filter(|due| **due >= first).count();
+            let served = served.count() - not_served;
             if Nanos(end) > first {
                 prop_assert_eq!(unserved.offered, served as u64 + unserved.ages.len());
             }

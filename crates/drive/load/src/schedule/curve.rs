@@ -101,7 +101,7 @@ impl Curve {
     }
 }
 
-/// Returns the pieces with what is expected before each; the warm-up is the first.
+/// Returns the pieces with the arrivals expected before each; the warm-up is the first.
 fn straight(pieces: &[model::load::RatePiece], warmup: Nanos) -> Arc<[Piece]> {
     let first = pieces.first().expect("a sound rate has a piece").from_ops_per_s;
     let last = pieces.last().expect("a sound rate has a piece").to_ops_per_s;

@@ -122,7 +122,7 @@ impl ClientTally {
 
     /// Counts an operation that did not fail.
     ///
-    /// On the hot path: no allocation, but for the first operation of a kind that was not announced.
+    /// On the hot path: no allocation, but for the first operation of an unannounced kind.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,

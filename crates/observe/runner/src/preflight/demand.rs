@@ -172,8 +172,8 @@ mod tests {
         let text = error.to_string();
         assert_eq!(
             text,
-            "client ceiling: 3,100,000/s with 2 clients on this host; requested 5,000,000/s: request \
-             less than 3,100,000/s"
+            "client ceiling: 3,100,000/s with 2 clients on this host; requested 5,000,000/s: \
+             request less than 3,100,000/s"
         );
     }
 

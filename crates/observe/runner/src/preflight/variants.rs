@@ -110,7 +110,7 @@ fn open_once(
     if let Some(Ok((identity, _))) = &mut result {
         identity.facts.extend(facts(&host, &cpus, experiment));
     } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
-        (&mut result, host.death("open"))
+        (&mut result, host.exit_of_server("open"))
     {
         *result = Err(Refusal::Engine(None, reason, Vec::new()));
     }

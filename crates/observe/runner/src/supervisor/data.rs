@@ -26,8 +26,8 @@ pub struct DataRoot {
 impl DataRoot {
     /// Takes a directory that is new, empty, or was taken before.
     ///
-    /// Directories of killed runs are removed, unless another process is using the root; servers that
-    /// outlived their runs are ended first.
+    /// Directories of killed runs are removed, unless another process is using the root; servers
+    /// that outlived their runs are ended first.
     ///
     /// # Errors
     /// [`RunnerError::NotOurs`] when it holds anything else.
@@ -148,7 +148,7 @@ mod tests {
         fs::write(dir.path().join("run-killed/000004.log"), "rows").unwrap();
         fs::create_dir(dir.path().join("mine")).unwrap();
         let second = DataRoot::take(dir.path()).unwrap();
-        assert!(dir.path().join("run-killed").exists(), "its maker still lives");
+        assert!(dir.path().join("run-killed").exists(), "its root is still in use");
         drop((root, second));
         DataRoot::take(dir.path()).unwrap();
         assert!(!dir.path().join("run-killed").exists() && dir.path().join("mine").exists());

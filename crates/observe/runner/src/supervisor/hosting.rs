@@ -19,7 +19,7 @@ use crate::error::RunnerError;
 /// Time a server has to stop when its run is over; then it is killed: its data are removed.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
 /// Time to detect a server's exit after its client has lost the connection.
-const DEATH_SHOWS: Duration = Duration::from_secs(2);
+const EXIT_SHOWS: Duration = Duration::from_secs(2);
 
 /// Where the engine of one run works.
 pub(crate) enum Host {
@@ -156,17 +156,17 @@ impl Host {
         }
     }
 
-    /// Returns how a run ends whose server has exited; `None` while it runs. Does not wait.
-    pub(crate) fn death(&mut self, step: &str) -> Option<RunEnd> {
+    /// Returns the run's end when the server has exited; `None` while it runs. Does not wait.
+    pub(crate) fn exit_of_server(&mut self, step: &str) -> Option<RunEnd> {
         let Self::Own(own) = self else { return None };
         let death = own.running.death()?.clone();
         Some(own.end_of(&death, step))
     }
 
-    /// Returns how a failed run ends whose server has exited, if it has.
-    pub(crate) fn death_of_failed(&mut self, step: &str) -> Option<RunEnd> {
+    /// Returns the end of a failed run when the server has exited.
+    pub(crate) fn end_of_failed(&mut self, step: &str) -> Option<RunEnd> {
         let Self::Own(own) = self else { return None };
-        match own.running.death_within(DEATH_SHOWS).cloned() {
+        match own.running.death_within(EXIT_SHOWS).cloned() {
             Some(death) => Some(own.end_of(&death, step)),
             // The kernel may have killed one of several processes.
             None => own.has_killed().then(|| RunEnd::OutOfMemory { step: step.to_owned() }),

@@ -45,8 +45,8 @@ impl MemoryWatch {
 
     /// Returns whether a worker that ended with `status` was killed for memory.
     ///
-    /// The kernel kills by SIGKILL; in a group shared with other processes their kills count too, so
-    /// one of theirs in the same run may be taken for the worker's.
+    /// The kernel kills by SIGKILL; in a group shared with other processes their kills count too,
+    /// so one of theirs in the same run may be taken for the worker's.
     pub(crate) fn has_killed(&self, status: Option<ExitStatus>) -> bool {
         let signal = status.and_then(|status| status.signal());
         signal == Some(Signal::KILL.as_raw()) && kills(self.group.as_ref()) > self.kills_before
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_count_is_found_among_its_neighbours() {
+    fn the_kernel_s_count_is_parsed() {
         assert_eq!(kills_in("oom_kill_x 9\npgscan 4\noom_kill 3\nunevictable 0\n"), Some(3));
         assert_eq!(kills_in("pgscan 4\n"), None);
     }

@@ -121,7 +121,7 @@ impl Part {
 
     /// Adds the ages, at the span's end, of the arrivals not served.
     ///
-    /// They are lower bounds of response times, belong to the last interval, and are valid when it is.
+    /// They are lower bounds of response times in the last interval, and valid when it is.
     pub(crate) fn add_censored(&mut self, ages: &Histogram<u64>) {
         if self.is_invalid.last().is_none_or(|is_invalid| *is_invalid) {
             return;

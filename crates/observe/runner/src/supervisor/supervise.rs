@@ -280,8 +280,8 @@ impl<'a> Supervisor<'a> {
 
     /// Archives a finished step and shows it.
     ///
-    /// A step that was stopped or failed gets no summary, which would suggest a whole one: its measurements
-    /// are in its intervals, and a search's in its file.
+    /// A step that was stopped or failed gets no summary: its measurements are in its intervals,
+    /// and a search's in its file.
     fn step_ends(
         &mut self,
         ends: StepEnds,
@@ -320,7 +320,7 @@ impl<'a> Supervisor<'a> {
     /// Checks the server, Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
         let step = self.step_name();
-        if let Some(end) = self.host.death(&step).filter(|_| !self.watch.is_over()) {
+        if let Some(end) = self.host.exit_of_server(&step).filter(|_| !self.watch.is_over()) {
             // The server's exit is the cause of a failure the worker reports.
             self.end.take_if(|end| matches!(end, RunEnd::Failed { .. }));
             return self.end_with(end);
@@ -371,7 +371,7 @@ impl<'a> Supervisor<'a> {
     fn close_host(&mut self, step: &str, is_all_done: bool) -> Result<(), archive::ArchiveError> {
         let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
         if is_failed && !is_all_done {
-            let death = self.host.death_of_failed(step);
+            let death = self.host.end_of_failed(step);
             self.end = death.or_else(|| self.end.take());
         }
         for file in self.host.close(!is_all_done) {

@@ -69,7 +69,9 @@ impl Seconds {
         });
     }
 
-    /// Returns the profile of a step; a search has none. Invalid seconds count only if `has_invalid`.
+    /// Returns the profile of a step; a search has none.
+    ///
+    /// Invalid seconds count only if `has_invalid`.
     ///
     /// In an open loop whose rate changes, throughput is relative to the offered rate: a change of
     /// the requested rate is no trend of the engine.

@@ -469,7 +469,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Goal: a trimmed step is what would have been measured from there on.
+        /// Goal: a trimmed step equals a step measured from there on.
         /// Method: the accumulator gets the remaining seconds alone.
         #[test]
         fn a_trimmed_step_is_the_step_of_its_remaining_seconds(

@@ -263,8 +263,8 @@ mod tests {
         assert_eq!(busy(19.9, 0.2, &step), None, "two clients fill two CPUs without waits");
         let finding = busy(19.8, 0.9, &step).unwrap();
         assert_eq!(finding.code, "A009");
-        let evidence = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited 4.5 % of \
-                    their time for one";
+        let evidence = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited \
+                     4.5 % of their time for one";
         assert_eq!(finding.evidence, evidence);
         assert!(busy(9.0, 1.1, &step).is_some(), "they wait although CPUs are free: pinned");
     }

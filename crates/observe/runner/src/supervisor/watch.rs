@@ -111,11 +111,11 @@ impl Watch {
             }
         }
         let waited = now.since(self.alive_at);
-        let patience = match self.phase {
+        let timeout = match self.phase {
             Phase::Clients => bench.watchdog,
             Phase::Engine => bench.watchdog.after(settle_cap),
         };
-        (waited > patience).then_some(Alarm::Hung(waited))
+        (waited > timeout).then_some(Alarm::Hung(waited))
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_at_work_has_the_settles_cap_on_top() {
+    fn the_settle_cap_extends_the_watchdog_of_an_engine_phase() {
         with_bench(Bytes(0), |bench| {
             let mut watch = Watch::begin(at(0));
             assert_eq!(watch.check(bench, CAP, at(70)), None);

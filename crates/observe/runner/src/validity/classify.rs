@@ -350,8 +350,8 @@ fn worked(evidence: &Evidence, setting: &Setting) -> f64 {
 
 /// Returns whether clients that were late waited for CPUs on which the engine's work ran.
 ///
-/// That is its own threads, what the kernel does for it, and more calls into it than there are
-/// CPUs. A wait for a CPU makes one start late at most, by no more than the wait.
+/// That is its own threads, the kernel's work for it, and more calls into it than there are CPUs.
+/// A wait for a CPU makes one start late at most, by no more than the wait.
 fn engine_had_the_cpus(evidence: &Evidence, setting: &Setting, late_us: f64) -> bool {
     let Some(queued) = evidence.own.run_queue else { return false };
     if queued < EXPLAINS_SHARE * late_us {

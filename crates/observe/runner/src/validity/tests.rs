@@ -118,22 +118,22 @@ fn an_interval_with_a_late_client_is_invalid_by_its_likeliest_cause() {
     assert_eq!(with(|_| {}), Ok(InvalidCause::Client));
     assert_eq!(with(|it| it.outside.throttled = Some(30_000.0)), Ok(InvalidCause::Throttled));
     assert_eq!(with(|it| it.outside.steal = Some(30_000.0)), Ok(InvalidCause::Steal));
-    let hog = |it: &mut Evidence| {
+    let busy_neighbour = |it: &mut Evidence| {
         it.outside.others = Some(900_000.0);
         it.own.run_queue = Some(300_000.0);
     };
-    assert_eq!(with(hog), Ok(InvalidCause::Neighbours));
+    assert_eq!(with(busy_neighbour), Ok(InvalidCause::Neighbours));
     let stopped = |it: &mut Evidence| {
         it.own.pause = Some(300_000.0);
         it.own.process_cpu = Some(900_000.0);
         it.outside.busy = Some(950_000.0);
     };
     assert_eq!(with(stopped), Ok(InvalidCause::Paused));
-    let hog_and_thief = |it: &mut Evidence| {
+    let neighbour_and_steal = |it: &mut Evidence| {
         it.outside.steal = Some(30_000.0);
         (it.outside.others, it.own.run_queue) = (Some(900_000.0), Some(300_000.0));
     };
-    assert_eq!(with(hog_and_thief), Ok(InvalidCause::Neighbours), "the one that took more");
+    assert_eq!(with(neighbour_and_steal), Ok(InvalidCause::Neighbours), "the one that took more");
     // One tick of steal is there on any virtual machine; it explains no 38 ms.
     assert_eq!(with(|it| it.outside.steal = Some(10_000.0)), Ok(InvalidCause::Client));
 }
@@ -150,11 +150,11 @@ fn intervals_with_clients_delayed_by_the_engine_are_valid() {
     };
     assert_eq!(classified(quiet(), compaction), Err(Classification::EngineHadTheCpus));
     // The same with a busy neighbour: the cause is unknown, so it is invalid.
-    let hog = |evidence: &mut Evidence| {
+    let busy_neighbour = |evidence: &mut Evidence| {
         compaction(evidence);
         evidence.outside.others = Some(600_000.0);
     };
-    assert_eq!(classified(quiet(), hog), Ok(InvalidCause::Neighbours));
+    assert_eq!(classified(quiet(), busy_neighbour), Ok(InvalidCause::Neighbours));
     // More calls into the engine at once than CPUs.
     let crowd = Setting { clients: 8, ..TWO };
     let mut evidence = quiet();
@@ -187,15 +187,19 @@ fn clients_that_spin_against_each_other_are_the_cause() {
 
 #[test]
 fn a_closed_loop_is_classified_by_its_waits_for_a_cpu() {
-    let hog = |queued: f64, others: f64| {
+    let busy_neighbour = |queued: f64, others: f64| {
         classified(closed(), |evidence| {
             evidence.own.run_queue = Some(queued);
             evidence.outside.others = Some(others);
         })
     };
-    assert_eq!(hog(500_000.0, 900_000.0), Ok(InvalidCause::Neighbours));
-    assert_eq!(hog(500_000.0, 60_000.0), Err(Classification::InTime), "own threads, no neighbour");
-    assert_eq!(hog(20_000.0, 900_000.0), Err(Classification::InTime), "enough CPUs");
+    assert_eq!(busy_neighbour(500_000.0, 900_000.0), Ok(InvalidCause::Neighbours));
+    assert_eq!(
+        busy_neighbour(500_000.0, 60_000.0),
+        Err(Classification::InTime),
+        "own threads, no neighbour"
+    );
+    assert_eq!(busy_neighbour(20_000.0, 900_000.0), Err(Classification::InTime), "enough CPUs");
     let with = |change: fn(&mut Evidence)| classified(closed(), change);
     assert_eq!(with(|it| it.outside.throttled = Some(80_000.0)), Ok(InvalidCause::Throttled));
     assert_eq!(with(|it| it.outside.steal = Some(80_000.0)), Ok(InvalidCause::Steal));
@@ -205,21 +209,21 @@ fn a_closed_loop_is_classified_by_its_waits_for_a_cpu() {
         it.own.process_cpu = Some(1_300_000.0);
     };
     // A coordinator that waits for a CPU next to a busy process has not been stopped.
-    let with_a_hog = |it: &mut Evidence| {
+    let with_a_neighbour = |it: &mut Evidence| {
         it.own.pause = Some(90_000.0);
         it.own.process_cpu = Some(510_000.0);
         it.own.run_queue = Some(480_000.0);
         (it.outside.others, it.outside.busy) = (Some(1_250_000.0), Some(2_000_000.0));
     };
-    assert_eq!(with(with_a_hog), Ok(InvalidCause::Neighbours));
+    assert_eq!(with(with_a_neighbour), Ok(InvalidCause::Neighbours));
     // As recorded with four busy processes per CPU: ticks have left 4 % of the CPUs unused.
-    let with_four_hogs = |it: &mut Evidence| {
+    let with_four_neighbours = |it: &mut Evidence| {
         it.own.pause = Some(90_000.0);
         it.own.process_cpu = Some(190_000.0);
         it.own.run_queue = Some(826_000.0);
         (it.outside.others, it.outside.busy) = (Some(1_660_000.0), Some(1_920_000.0));
     };
-    assert_eq!(with(with_four_hogs), Ok(InvalidCause::Neighbours));
+    assert_eq!(with(with_four_neighbours), Ok(InvalidCause::Neighbours));
     assert_eq!(with(stopped), Ok(InvalidCause::Paused));
 }
 

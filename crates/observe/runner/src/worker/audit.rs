@@ -59,8 +59,7 @@ impl<W: Write + Send> Worker<'_, W> {
         Ok(ends)
     }
 
-    /// Counts the tables that the steps so far have changed; returns `false` after a mismatch, which
-    /// is reported.
+    /// Counts the tables changed so far; returns `false` after a mismatch, which is reported.
     ///
     /// Called between two steps, outside any measured span.
     ///

@@ -249,8 +249,8 @@ fn other_rows(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
         code: "A053".to_owned(),
         severity: Severity::Warning,
         evidence: format!(
-            "{than} rows per query than expected: `{name}` returned {mean:.2} a call on average, and \
-             should return {expected}"
+            "{than} rows per query than expected: `{name}` returned {mean:.2} a call on average, \
+             and should return {expected}"
         ),
         remedy: remedy.to_owned(),
     })
