@@ -155,7 +155,7 @@ fn the_engine_s_own_output_is_no_message_and_its_last_line_is_recorded() {
     let end = end_of(&[OPENED, "engine prints hello", "{}", STEP_BEGINS], then);
     let RunEnd::Crashed { step, reason } = end else { panic!("{end:?}") };
     assert_eq!(step, "filluniquerandom");
-    assert_eq!(reason, "exit code 7; its last output: Segmentation fault in my library");
+    assert_eq!(reason, "exit code 7; last log line: Segmentation fault in my library");
 }
 
 #[test]

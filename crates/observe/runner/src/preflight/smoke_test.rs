@@ -81,9 +81,7 @@ pub fn smoke_test(
     let (status, stderr) = process.ended();
     Ok(match (result, bad_end(status, &stderr)) {
         (Some(Some(failure)), _) => Some(failure),
-        (_, Some(end)) => {
-            Some(SmokeTestFailure::Died(format!("it crashed in the smoke test: {end}")))
-        }
+        (_, Some(end)) => Some(SmokeTestFailure::Died(format!("it died in the smoke test: {end}"))),
         (Some(None), None) => None,
         (None, None) => {
             Some(SmokeTestFailure::Died("it ended the process in the smoke test".to_owned()))

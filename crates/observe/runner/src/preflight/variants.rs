@@ -205,7 +205,7 @@ fn follow(
     }
     let refused = match (opened, bad_end(status, &stderr)) {
         (Some(opened), None) => return Some(Ok(opened)),
-        (_, Some(reason)) => format!("the engine crashed while it opened: {reason}"),
+        (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
         (None, None) => "the worker ended without a message".to_owned(),
     };
     Some(Err(Refusal::Engine(None, refused, Vec::new())))

@@ -193,8 +193,8 @@ impl Own {
         }
         let log = death.last_log_lines.as_str();
         let how = bad_end(death.status, log)
-            .unwrap_or_else(|| format!("exit code 0; its last output: {log}"));
-        RunEnd::Crashed { step, reason: format!("the server ended: {how}") }
+            .unwrap_or_else(|| format!("exit code 0; last log line: {log}"));
+        RunEnd::Crashed { step, reason: format!("the server died: {how}") }
     }
 
     /// Returns whether the kernel killed a process of the server for lack of memory.

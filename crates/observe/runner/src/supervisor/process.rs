@@ -222,7 +222,7 @@ pub(crate) fn bad_end(status: Option<ExitStatus>, stderr: &str) -> Option<String
         (None, None) => "it vanished".to_owned(),
     };
     match stderr.lines().last() {
-        Some(last) if !last.is_empty() => Some(format!("{how}; its last output: {last}")),
+        Some(last) if !last.is_empty() => Some(format!("{how}; last log line: {last}")),
         _ => Some(how),
     }
 }
@@ -255,7 +255,7 @@ mod tests {
     fn an_exit_code_is_reported_with_the_last_output() {
         let stderr = "thread 'client' panicked\nout of luck";
         let end = bad_end(end_of("exit 101"), stderr);
-        assert_eq!(end.as_deref(), Some("exit code 101; its last output: out of luck"));
+        assert_eq!(end.as_deref(), Some("exit code 101; last log line: out of luck"));
         assert_eq!(bad_end(end_of("exit 0"), stderr), None);
         assert_eq!(bad_end(None, "").as_deref(), Some("it vanished"));
     }
