@@ -4,7 +4,7 @@ use crate::repo::Repo;
 use crate::rule::violation::Violation;
 use crate::rust::{Class, Rust};
 
-/// Returns a violation for every piece of code that is not ASCII, and for what does not parse.
+/// Returns a violation per non-ASCII piece and per unparsable file.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_may_hold_any_character_a_comment_may_not() {
+    fn non_ascii_is_allowed_in_texts_and_rejected_in_comments() {
         let source = "const A: &str = \"\u{b5}s\";\n// 3 \u{b5}s\nconst B: char = '\u{b5}';\n";
         let found = check(&Repo::of(&[("a.rs", source), ("b.rs", "fn (")]));
         let lines: Vec<_> = found.iter().map(|v| (v.path.as_str(), v.line)).collect();
