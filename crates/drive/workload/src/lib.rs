@@ -1,7 +1,7 @@
 //! Streams of operations for every step.
 //!
-//! This crate names no engine and reads no clock. It stands next to `engine`, whose [`engine::Rows`]
-//! it checks, and is driven by `load`.
+//! This crate names no engine and reads no clock. It stands next to `engine`, whose
+//! [`engine::Rows`] it checks, and is driven by `load`.
 //!
 //! Invariants: operation n of a client is a function of (seed, client, n) alone, but for the ids
 //! that an application's calls draw from what was inserted so far; a generator allocates nothing

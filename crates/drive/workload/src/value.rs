@@ -40,7 +40,7 @@ const BODIES: Stream = Stream::fixed(0x0b0d_1e50_a55a_0001);
 /// Names the branch of a client's stream that its stamps come from.
 const STAMPS: u64 = 1;
 /// Turns a count into a stamp without visible pattern; odd, so that it can be undone.
-/// Source: [Steele 2014] (the golden ratio increment).
+/// Source: [Steele Lea Flood 2014] (the golden ratio increment).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Undoes [`SPREAD`].
 const UNSPREAD: u64 = inverse(SPREAD);

@@ -422,7 +422,8 @@ proptest! {
         }
     }
 
-    /// Goal: a call without ids is a function of its number, not of the ids that other clients moved.
+    /// Goal: a call without ids is a function of its number, not of the ids that other clients
+    /// moved.
     #[test]
     fn values_without_ids_do_not_depend_on_the_tables(
         seed: u64,

@@ -55,8 +55,8 @@ pub fn host_facts(data_dir: &Path) -> Host {
 
 /// Returns the machine class: CPU, CPU count, memory, device and kernel, as one word.
 ///
-/// Memory is rounded to GiB and the kernel shortened to its first two numbers, so that a reboot or a
-/// bug fix release does not begin a new history. Where no device is known, the file system stands
+/// Memory is rounded to GiB and the kernel shortened to its first two numbers, so that a reboot or
+/// a bug fix release does not begin a new history. Where no device is known, the file system stands
 /// for it.
 fn fingerprint(host: &Host) -> String {
     let cpu = host.cpu_model.as_deref().unwrap_or("unknown cpu");

@@ -31,7 +31,8 @@ pub(crate) struct Accounts {
 
 /// A control group for one server, removed when dropped.
 ///
-/// It is made before the server starts. In version 1 it is a group in each hierarchy that counts something, in version 2 one group.
+/// It is made before the server starts. In version 1 it is a group in each hierarchy that counts
+/// something, in version 2 one group.
 #[derive(Debug)]
 pub struct ServerGroup {
     accounts: Accounts,

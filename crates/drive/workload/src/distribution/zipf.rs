@@ -4,13 +4,13 @@
 //! spread over the key space by a permutation. YCSB spreads them by a hash modulo the rows, which
 //! lets several ranks fall on one row (brianfrankcooper/YCSB issue 1495); a permutation does not.
 //!
-//! Source: [Hormann 1996], section 4, algorithm ZRI (with v = 0).
+//! Source: [Hormann Derflinger 1996], section 4, algorithm ZRI (with v = 0).
 
 use super::picker::{Picker, Space};
 use crate::permutation::Permutation;
 use crate::random::{Stream, unit};
 
-/// Skew when none is written. Source: [Cooper 2010] (its constant 0.99).
+/// Skew when none is written. Source: [Cooper et al. 2010] (its constant 0.99).
 pub(super) const THETA_DEFAULT: f64 = 0.99;
 /// Largest skew: beyond it nearly every pick is the first row, and powers of the rows underflow.
 pub(super) const THETA_MAX: f64 = 10.0;

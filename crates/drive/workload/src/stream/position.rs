@@ -2,9 +2,9 @@
 
 use crate::random::Stream;
 
-/// One answer in 2 to this power, 64, is stored and checked: enough to detect within a second a fault
-/// that hits one read in ten thousand, few enough that checks (some 50 ns for a row of 400 bytes,
-/// outside the measured times) add about 1 ns per operation.
+/// One answer in 2 to this power, 64, is stored and checked: enough to detect within a second a
+/// fault that hits one read in ten thousand, few enough that checks (some 50 ns for a row of 400
+/// bytes, outside the measured times) add about 1 ns per operation.
 const CHECKED_POWER: u32 = 6;
 /// Spreads the checked operations, so that they do not beat with a periodic key order.
 /// Source: [Knuth 1998], section 6.4 (Fibonacci hashing).

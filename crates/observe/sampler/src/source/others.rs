@@ -16,8 +16,8 @@ use crate::sampler::{Sampler, ServerTargets};
 /// are taken away.
 ///
 /// User CPU only: kernel threads have none, and what they do (write-back, block layer) is mostly
-/// work that the engine has caused. Accounts of processes are rounded down to whole ticks, so a growth may
-/// be off by a few of them.
+/// work that the engine has caused. Accounts of processes are rounded down to whole ticks, so a
+/// growth may be off by a few of them.
 pub(crate) struct OthersSampler {
     worker: u32,
     server: Option<Server>,
@@ -158,9 +158,8 @@ mod tests {
         assert_eq!(host_user_ticks("cpu0 1 1 1 1\n"), None);
     }
 
-    /// Goal: the worker's own CPU is not counted.
-    /// Method: this process stands for both, so its work is subtracted twice, and the second reading
-    /// is the first or larger.
+    /// Goal: the worker's own CPU is not counted. Method: this process stands for both, so its work
+    /// is subtracted twice, and the second reading is the first or larger.
     #[test]
     fn the_reading_never_falls() {
         let mut sampler = OthersSampler::new(std::process::id(), None);

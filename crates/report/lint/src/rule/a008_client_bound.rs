@@ -28,7 +28,8 @@ pub(crate) static RULE: Rule = Rule {
 /// Share of an operation's time that may be the client's. Our choice.
 const SHARE: f64 = 0.1;
 
-/// Reports closed loops by the lowest calibration: one with a busy neighbour measures the neighbour.
+/// Reports closed loops by the lowest calibration: one with a busy neighbour measures the
+/// neighbour.
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let costs = context.valid().filter_map(|run| run.calibration.as_ref());
     let Some(own_ns) = costs.map(|cost| cost.closed_ns_per_op).reduce(f64::min) else {

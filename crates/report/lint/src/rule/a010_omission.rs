@@ -18,12 +18,12 @@ pub(crate) static RULE: Rule = Rule {
           of the operations sent, not of the ones due.",
     remedy: "response times are those of clients that wait; an open loop (--rate) counts every \
              operation that was due",
-    source: "[Callaghan 2022-08-23] (coordinated omission); [Tene 2013]",
+    source: "[Callaghan 2022-08-23] (coordinated omission); [Tene 2015]",
     run: Some(run),
     ..Rule::EMPTY
 };
 
-/// Omitted operations from which a step is reported. Our choice: the tenth moves a p99.
+/// Omitted operations from which a step is reported. Our choice.
 const OMITTED: f64 = 10.0;
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
@@ -32,7 +32,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 
 /// Reports the operations a client would have sent during the longest one.
 ///
-/// That is the longest service time times the rate per client. Source: [Tene 2013].
+/// That is the longest service time times the rate per client. Source: [Tene 2015].
 fn omitted(step: &StepRecord) -> Option<Observation> {
     if !matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::FindClients) {
         return None;

@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     why: "Times of operations are differences of stamps: a clock that needs a system call costs more \
           than an operation, and one that drifts falsifies every rate.",
     remedy: "boot with the tsc clock source where the CPU has a constant one",
-    source: "our choice: 0.1 %, a tenth of the smallest effect reported",
+    source: "our choice: 0.1 %",
     plan: Some(plan),
     run: Some(run),
     ..Rule::EMPTY

@@ -31,7 +31,7 @@ const RUNS: usize = 5;
 const DEVIATIONS: f64 = 10.0;
 /// From a median absolute deviation to a standard deviation of the normal distribution.
 ///
-/// Source: [Rousseeuw 1993].
+/// Source: [Rousseeuw Croux 1993].
 const ROBUST: f64 = 1.4826;
 /// Times the spread within two groups that the gap between them is. Our choice.
 const GAP: f64 = 4.0;

@@ -1,7 +1,7 @@
 //! The rules: a file each, named after code and subject.
 //!
-//! Codes are stable: a rule that goes leaves a gap. To add a rule, add its file, its `mod` line here
-//! and its line in [`crate::registry`].
+//! Codes are stable: a rule that goes leaves a gap. To add a rule, add its file, its `mod` line
+//! here and its line in [`crate::registry`].
 
 pub(crate) mod a001_durability;
 pub(crate) mod a002_no_durability;
