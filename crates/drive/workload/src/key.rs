@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_another_make_have_no_id() {
+    fn other_strings_have_no_id() {
         assert_eq!(id_of(b"short", 8), None);
         assert_eq!(id_of(&[0; 20], 20), None);
         assert_eq!(id_of(KeyBuffer::new(20).set(1), 21), None);

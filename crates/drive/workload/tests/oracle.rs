@@ -305,7 +305,7 @@ fn corrupted_batches_are_found() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_by_name() {
+fn impossible_steps_are_rejected_by_name() {
     let refusal = |step: &Step, data: &DataShape| workload::check(step, data).unwrap_err();
     let unknown = Step { name: "readrandon".to_owned(), ..step("readrandom") };
     assert!(matches!(refusal(&unknown, &data()), WorkloadError::UnknownStep { .. }));

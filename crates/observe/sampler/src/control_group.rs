@@ -195,8 +195,8 @@ mod tests {
         let text = "4:memory:/docker/0123\n";
         let inside = [mount("cgroup", "/cg/memory", "/docker/0123", &["memory"])];
         assert_eq!(locate(text, &inside).unwrap().memory, Path::new("/cg/memory"));
-        let strange = [mount("cgroup", "/cg/memory", "/elsewhere", &["memory"])];
-        assert_eq!(locate(text, &strange).unwrap().memory, Path::new("/cg/memory"));
+        let unrelated = [mount("cgroup", "/cg/memory", "/elsewhere", &["memory"])];
+        assert_eq!(locate(text, &unrelated).unwrap().memory, Path::new("/cg/memory"));
         assert_eq!(locate("0::/\n", &[]), None);
     }
 }

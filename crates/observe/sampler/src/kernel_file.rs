@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_is_unknown() {
+    fn text_without_a_number_is_unknown() {
         assert_eq!(value_of("memory max\n", "memory"), None);
         assert_eq!(value_of("memory:\n", "memory"), None);
     }

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn in_version_2_one_directory_is_all() {
+    fn version_2_has_one_directory_for_all_accounts() {
         let root = tempfile::tempdir().unwrap();
         let own = root.path().join("session");
         fs::create_dir(&own).unwrap();

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_once_has_an_end() {
+    fn procedures_called_once_have_an_end() {
         let script = Script::Once([(0, 3), (1, 3)].into());
         let call = script.call(Stream::fixed(1), 1);
         assert_eq!((script.calls(), call.procedure, call.copy), (2, 1, Some(3)));

@@ -28,7 +28,7 @@ impl Hotspot {
                 let hot_rows = if space.access == Access::Point { points } else { range };
                 Ok(Self { hot_rows })
             }
-            _ => Err(format!("wants two whole numbers from 1 to {rows}, the rows there are")),
+            _ => Err(format!("takes two whole numbers from 1 to {rows}, the rows there are")),
         }
     }
 }

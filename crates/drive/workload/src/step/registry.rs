@@ -71,7 +71,7 @@ pub fn reads_downwards(step: &str) -> bool {
 /// Returns which rows are present after `step` has run to its end.
 ///
 /// An empty engine begins with [`Presence::Some`]. A step that ended early leaves
-/// [`Presence::Some`] too; that is for the caller to know.
+/// [`Presence::Some`] too; the caller decides.
 #[must_use]
 pub fn presence_after(step: &str, before: Presence) -> Presence {
     find(step).map_or(before, |recipe| recipe.leaves.unwrap_or(before))

@@ -8,7 +8,7 @@ use crate::context::{PlanContext, RunContext};
 use crate::facts::{measured, reading, writes};
 use crate::registry::code;
 
-/// Writes that no crash leaves are measured.
+/// Measured writes that a crash may lose.
 pub(crate) static RULE: Rule = Rule {
     code: code::A002,
     name: "no durability",
@@ -32,7 +32,7 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
         .iter()
         .filter(|variant| is_written && variant.settings.durability == Durability::None);
     let observe =
-        |name: &str| Observation::new("writes of class none survive no crash").variant(name);
+        |name: &str| Observation::new("writes of class none are lost in a crash").variant(name);
     lax.map(|variant| observe(&variant.name)).collect()
 }
 
@@ -60,7 +60,7 @@ mod tests {
         spec.variants[1].settings.durability = Durability::None;
         assert_eq!(in_plan(&RULE, &spec), [], "it only reads");
         spec.steps.push(step("overwrite").step);
-        let evidence = "b: writes of class none survive no crash";
+        let evidence = "b: writes of class none are lost in a crash";
         assert_eq!(in_plan(&RULE, &spec), [(Severity::Warning, evidence.to_owned())]);
     }
 

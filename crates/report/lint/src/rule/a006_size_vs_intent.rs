@@ -35,7 +35,7 @@ const CACHED_READS: f64 = 0.01;
 /// Device reads of an operation, at least, in an IO-bound workload. Our choice.
 const IO_BOUND_READS: f64 = 0.05;
 
-/// Where a workload wants its rows.
+/// The intended place of a workload's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Intent {
     /// In the engine's cache.

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
               operation",
     why: "What the client costs is the same for every engine: it hides their differences, and where \
           the client is late the engine is idle.",
-    remedy: "make operations dearer (batches, ranges), or lower the rate, or give the client CPUs",
+    remedy: "make operations larger (batches, ranges), or lower the rate, or give the client CPUs",
     source: "[Callaghan 2023-01-05] (the client uses too much CPU); our choice: a tenth",
     is_recorded: true,
     comparison: Some(comparison),

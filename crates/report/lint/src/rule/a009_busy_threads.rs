@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A009,
     name: "too many busy threads",
     severity: Severity::Warning,
-    trigger: "more CPUs wanted than there are, or clients that wait for a CPU for more than 5 % of \
+    trigger: "more runnable threads than CPUs, or clients that wait for a CPU for more than 5 % of \
               their time; in a plan, as a note, more clients and background jobs than CPUs",
     why: "Clients then wait for a CPU and not for the engine, and the variance of everything grows.",
     remedy: "use fewer clients or background threads, or read it as a test of a saturated machine",

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_differ_in_it_are_blocking() {
+    fn hosts_that_differ_in_smt_are_blocking() {
         let with = |other: &Host| {
             on_hosts(&RULE, &experiment(&["a"]), &runs(&["a"]), &[&smt(Some(false), 4), other])
         };

@@ -8,7 +8,7 @@ use crate::context::RunContext;
 use crate::facts::{bytes, percent, reading};
 use crate::registry::code;
 
-/// Little space is left where the data lies.
+/// Little space is left on the file system of the data.
 pub(crate) static RULE: Rule = Rule {
     code: code::A026,
     name: "disk nearly full",

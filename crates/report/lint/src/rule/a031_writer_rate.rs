@@ -27,7 +27,7 @@ pub(crate) static RULE: Rule = Rule {
     ..Rule::EMPTY
 };
 
-/// Share of the wanted rate that it should reach. Our choice.
+/// Share of its target rate that it should reach. Our choice.
 const REACHED_SHARE: f64 = 0.99;
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
@@ -59,8 +59,8 @@ fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Observation> {
 
 #[expect(clippy::cast_precision_loss, reason = "rates stay far below 2^53")]
 fn missed(step: &StepRecord, is_base: bool) -> Option<Observation> {
-    let (reached, wanted) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
-    let share = reached / wanted.0 as f64;
+    let (reached, target) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
+    let share = reached / target.0 as f64;
     let is_severe = is_base && share < RATE_SUSTAINED;
     let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
     (share < REACHED_SHARE).then(|| {

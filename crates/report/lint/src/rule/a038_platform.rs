@@ -88,7 +88,7 @@ fn drift(runs: &[&RunRecord]) -> Option<(Effect, Observation)> {
     Some((effect, Observation::new(evidence).ranked("drift", effect.ratio.ln().abs())))
 }
 
-/// Returns what an operation that does nothing took in each run that knows it.
+/// Returns what an operation that does nothing took in each run that measured it.
 fn canaries<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<f64> {
     runs.filter_map(|run| Some(run.calibration.as_ref()?.closed_ns_per_op)).collect()
 }

@@ -1,4 +1,4 @@
-//! A039: too few repetitions to know the noise.
+//! A039: too few repetitions to estimate the noise.
 
 use model::record::Severity;
 

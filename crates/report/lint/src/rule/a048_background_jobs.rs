@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_of_one_engine_must_have_the_same() {
+    fn variants_of_one_engine_must_have_the_same_jobs() {
         let mut spec = experiment(&["a", "b"]);
         spec.variants[0].options.set(OPTION, "2");
         spec.variants[1].options.set(OPTION, "1");

@@ -74,7 +74,7 @@ fn cost(step: &StepRecord) -> Option<f64> {
     Some(all - of_writers("writer_cpu_user_us")? - of_writers("writer_cpu_kernel_us")?)
 }
 
-/// Returns what makes two clients alike: step, level, and the protocol they speak.
+/// Returns the key of equal clients: step, level and protocol.
 ///
 /// MariaDB's is MySQL's.
 fn key<'a>(run: &'a RunRecord, step: &'a StepRecord) -> (u32, &'a str, u32, &'a str) {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_of_two_protocols_and_engines_inside_the_worker_are_not_held_together() {
+    fn clients_of_two_protocols_and_engines_inside_the_worker_are_not_compared() {
         assert_eq!(with(["mysql@8.0.31", "postgres@15.10"], 12.0), []);
         assert_eq!(with(["rocksdb", "rocksdb@9.10.0"], 12.0), []);
     }

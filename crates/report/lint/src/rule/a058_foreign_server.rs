@@ -39,7 +39,7 @@ mod tests {
     use crate::testing::{in_plan, on_builds};
 
     #[test]
-    fn a_server_that_was_there_before_is_a_warning() {
+    fn a_server_not_started_by_assay_is_a_warning() {
         let mut spec = on_builds(&[("a", "postgres")]);
         assert_eq!(in_plan(&RULE, &spec), []);
         spec.variants[0].dsn = Some(Dsn {

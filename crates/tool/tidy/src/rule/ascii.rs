@@ -10,17 +10,17 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
     for file in repo.files_with("rs") {
         match file.rust() {
-            Some(rust) => found.extend(foreign(rust).map(|(line, c)| {
+            Some(rust) => found.extend(non_ascii(rust).map(|(line, c)| {
                 Violation::at(&file.path, line, format!("{c:?} is not ASCII: write it in ASCII"))
             })),
-            None => found.push(Violation::of(&file.path, "does not parse as Rust: mend it")),
+            None => found.push(Violation::of(&file.path, "does not parse as Rust: repair it")),
         }
     }
     found
 }
 
 /// Returns the first character outside ASCII of each piece, with its line.
-fn foreign(rust: &Rust) -> impl Iterator<Item = (usize, char)> {
+fn non_ascii(rust: &Rust) -> impl Iterator<Item = (usize, char)> {
     rust.pieces.iter().filter(|piece| piece.class != Class::Text).filter_map(|piece| {
         let found = rust.slice(piece).char_indices().find(|(_, c)| !c.is_ascii());
         found.map(|(at, c)| (rust.line_at(piece.range.start + at), c))
