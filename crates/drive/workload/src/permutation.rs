@@ -6,8 +6,8 @@
 
 use crate::random::{Stream, mix};
 
-/// Pairs of rounds. Source: [Luby Rackoff 1988]: four rounds make a pseudorandom permutation; two more
-/// because halves of a few bits are far from the theorem's limit.
+/// Pairs of rounds. Source: [Luby Rackoff 1988]: four rounds make a pseudorandom permutation; two
+/// more because halves of a few bits are far from the theorem's limit.
 const ROUND_PAIRS: usize = 3;
 
 /// A bijection on `0..rows`, chosen by a stream.
