@@ -1,4 +1,4 @@
-//! The values of one call, written into buffers that are used again.
+//! Buffers for the values of one call.
 
 use model::{Argument, Bounds};
 
@@ -11,41 +11,41 @@ const FIRST_SECOND: i64 = 1_577_836_800;
 /// Seconds between the first moments of two steps: 30 days, more than any step draws.
 const STEP_SECONDS: i64 = 30 * 24 * 3600;
 
-/// What the values of one call, or of one of its rows, depend on.
+/// The inputs of the values of one call, or of one of its rows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Basis {
-    /// Random words; value after value takes one.
-    pub(super) words: Stream,
+pub(super) struct DrawInputs {
+    /// Random numbers; each value takes one.
+    pub(super) stream: Stream,
     /// The first of them.
     pub(super) word: u64,
-    /// How many rows, or calls, the client drew before.
+    /// Number of rows, or calls, that the client drew before.
     pub(super) pick: u64,
-    /// What no other call, or row, of the step draws.
+    /// Unique among the calls, or rows, of the step.
     pub(super) number: u64,
     /// Number of the turn.
     pub(super) turn: u64,
     /// Position of the step in its run.
     pub(super) step_index: u32,
-    /// The ids that are there.
+    /// The ids present.
     pub(super) ids: Bounds,
     /// The smallest id.
     pub(super) first: i64,
 }
 
-/// Values in the making.
+/// The values of one call.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct CallBuffer {
     arguments: Vec<Argument>,
     bytes: Vec<u8>,
 }
 
-impl Draft {
-    /// Returns an empty draft with room for that much.
+impl CallBuffer {
+    /// Returns an empty buffer with this capacity.
     pub(super) fn with_room(arguments: usize, bytes: usize) -> Self {
         Self { arguments: Vec::with_capacity(arguments), bytes: Vec::with_capacity(bytes) }
     }
 
-    /// Forgets the last call's values.
+    /// Removes the last call's values.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.arguments.clear();
@@ -66,39 +66,41 @@ impl Draft {
 
     /// Draws a value from each of `sources`, which belong together.
     #[inline]
-    pub(super) fn draw(&mut self, sources: &[Source], basis: &Basis) {
+    pub(super) fn draw(&mut self, sources: &[Source], inputs: &DrawInputs) {
         let begin = self.arguments.len();
-        for (word, source) in (basis.word..).zip(sources) {
+        for (word, source) in (inputs.word..).zip(sources) {
             let value = match source {
-                Source::Uniform { from, picker } => integer(*from, picker.pick(basis.words, word)),
+                Source::Uniform { from, picker } => {
+                    integer(*from, picker.pick(inputs.stream, word))
+                }
                 Source::Picked { from, picker } => {
-                    // Every value of a call has words of its own.
-                    let words = basis.words.branch(1 + (word - basis.word));
-                    integer(*from, picker.pick(words, basis.pick))
+                    // Every value of a call has a stream of its own.
+                    let stream = inputs.stream.branch(1 + (word - inputs.word));
+                    integer(*from, picker.pick(stream, inputs.pick))
                 }
                 Source::Real { below, plus, scale } => {
-                    let part = unit(basis.words.word(word)) * below;
+                    let part = unit(inputs.stream.word(word)) * below;
                     let plus = plus.and_then(|plus| self.arguments.get(begin + plus));
                     Argument::Real((part + plus.map_or(0.0, |plus| number_of(*plus))) * scale)
                 }
                 Source::Payload(payload) => {
-                    self.text(|bytes| payload.draw(basis.words.word(word), bytes))
+                    self.text(|bytes| payload.draw(inputs.stream.word(word), bytes))
                 }
                 Source::Pattern(pattern) => {
-                    self.text(|bytes| write_pattern(pattern, basis.words.word(word), bytes))
+                    self.text(|bytes| write_pattern(pattern, inputs.stream.word(word), bytes))
                 }
                 Source::Moment { turns_per_second } => {
-                    let begun = FIRST_SECOND + STEP_SECONDS * i64::from(basis.step_index);
-                    Argument::Moment(begun + (basis.turn / turns_per_second).cast_signed())
+                    let begun = FIRST_SECOND + STEP_SECONDS * i64::from(inputs.step_index);
+                    Argument::Moment(begun + (inputs.turn / turns_per_second).cast_signed())
                 }
                 Source::Id => {
-                    let Bounds { first, next } = basis.ids;
-                    // Of an empty table the call finds nothing.
+                    let Bounds { first, next } = inputs.ids;
+                    // In an empty table the call finds nothing.
                     let count = next.saturating_sub(first).max(1).cast_unsigned();
-                    integer(first, below(basis.words.word(word), count))
+                    integer(first, below(inputs.stream.word(word), count))
                 }
-                Source::FirstId => Argument::Integer(basis.first),
-                Source::Number => Argument::Integer(basis.number.cast_signed()),
+                Source::FirstId => Argument::Integer(inputs.first),
+                Source::Number => Argument::Integer(inputs.number.cast_signed()),
             };
             self.arguments.push(value);
         }

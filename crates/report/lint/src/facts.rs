@@ -1,4 +1,4 @@
-//! What several rules look for in steps and runs.
+//! Facts of steps and runs that several rules need.
 
 use analysis::StepComparison;
 use model::metric::Readings;
@@ -29,7 +29,7 @@ pub(crate) fn only_maintains(step: &Step) -> bool {
     MAINTAINING.contains(&step.name.as_str())
 }
 
-/// Returns whether a step writes, be it beside readers.
+/// Returns whether a step writes, with readers or without.
 pub(crate) fn writes(step: &Step) -> bool {
     !only_reads(step) && !only_maintains(step)
 }
@@ -71,27 +71,27 @@ pub(crate) fn measured(run: &RunRecord) -> impl Iterator<Item = &StepRecord> {
     run.steps.iter().filter(|step| operations(step).is_some())
 }
 
-/// The runs of one variant in one step, by the metric that answers for the step.
-pub(crate) struct Arm<'a> {
+/// The sample of one variant in one step: the step's primary metric per run.
+pub(crate) struct Sample<'a> {
     /// The step, at one level of clients.
     pub(crate) step: &'a StepComparison,
     /// The variant.
     pub(crate) variant: &'a str,
-    /// The runs that know it, in the order they were executed, with its value in each.
+    /// The runs that have the metric, in the order of execution, with its value.
     pub(crate) runs: Vec<(&'a RunRecord, f64)>,
 }
 
-impl Arm<'_> {
+impl Sample<'_> {
     /// Returns the values alone.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.runs.iter().map(|(_, value)| *value).collect()
     }
 }
 
-/// Returns the runs behind each cell of a comparison, by the metric that answers for its step.
+/// Returns the sample behind each cell of a comparison.
 ///
-/// Steps without operations are left out: how long they took is nobody's answer.
-pub(crate) fn arms<'a>(context: &ComparisonContext<'a>) -> Vec<Arm<'a>> {
+/// Steps without operations are left out: their duration is no result.
+pub(crate) fn samples<'a>(context: &ComparisonContext<'a>) -> Vec<Sample<'a>> {
     let data = &context.experiment.data;
     let mut runs: Vec<&RunRecord> = context.valid().collect();
     runs.sort_by_key(|run| (&run.started_at, &run.id));
@@ -106,7 +106,7 @@ pub(crate) fn arms<'a>(context: &ComparisonContext<'a>) -> Vec<Arm<'a>> {
             |run: &&RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
         let own = runs.iter().copied().filter(is_own);
         let runs: Vec<_> = own.filter_map(|run| Some((run, value(run, step, metric)?))).collect();
-        (!runs.is_empty()).then_some(Arm { step, variant, runs })
+        (!runs.is_empty()).then_some(Sample { step, variant, runs })
     };
     let steps = context.comparison.steps.iter();
     let cells = steps.flat_map(|step| step.cells.iter().map(move |cell| (step, cell)));
@@ -123,7 +123,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{percent:.digits$} %")
 }
 
-/// Returns a number of bytes, of a reading, in words.
+/// Returns a reading as a number of bytes.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
 #[expect(clippy::cast_sign_loss, reason = "the cast saturates")]
 pub(crate) fn bytes(bytes: f64) -> Bytes {
@@ -138,7 +138,7 @@ mod tests {
     use crate::testing;
 
     #[test]
-    fn steps_are_told_apart_as_the_workload_tells_them() {
+    fn step_classes_are_those_of_the_workload() {
         for info in workload::catalog() {
             let step = testing::step(&info.name).step;
             assert_eq!(only_reads(&step), info.role == StepRole::Read, "{}", info.name);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_told_with_two_digits_or_whole() {
+    fn shares_have_two_digits_or_none() {
         assert_eq!(percent(0.0123), "1.2 %");
         assert_eq!(percent(0.523), "52 %");
         assert_eq!(percent(1e4), "over 1000 %");

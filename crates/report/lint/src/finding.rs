@@ -1,10 +1,10 @@
-//! What rules find, and the label that it leaves.
+//! Findings of rules, and the label that follows from them.
 
 use model::Label;
 use model::record::{Finding, Severity};
 use serde::Serialize;
 
-/// Where something was seen; an empty list means everywhere.
+/// The place of a finding; an empty list means everywhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
     /// Names of steps.
@@ -25,20 +25,20 @@ pub struct LintFinding {
     pub code: &'static str,
     /// The rule's short name.
     pub name: &'static str,
-    /// How grave it is here.
+    /// Its severity, before waivers.
     pub severity: Severity,
-    /// What was seen, with the figures; one or more whole phrases without a full stop.
+    /// The evidence with its figures: whole phrases without a full stop.
     pub evidence: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
     /// Where.
     pub place: Place,
-    /// The author's reason to set it aside, when he did.
+    /// The reason of the experiment's waiver, if any.
     pub waived: Option<String>,
 }
 
 impl LintFinding {
-    /// Returns how grave it is once waivers are heeded: what is waived is a note.
+    /// Returns the severity after waivers: a waived finding is a note.
     #[must_use]
     pub const fn weight(&self) -> Severity {
         if self.waived.is_some() { Severity::Note } else { self.severity }
@@ -56,7 +56,7 @@ impl From<&LintFinding> for Finding {
     }
 }
 
-/// Returns the label that these findings leave.
+/// Returns the label that follows from these findings.
 #[must_use]
 pub fn label(found: &[LintFinding]) -> Label {
     Label::of(found.iter().map(LintFinding::weight).max())
