@@ -1,4 +1,4 @@
-//! What a library's file tells of itself: the name it is linked by, and what it exports.
+//! ELF properties of a library: soname and exports.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use object::{Endianness, Object as _, ObjectSymbol as _};
 
 use crate::error::SupplyError;
 
-/// Returns the name by which whatever is linked with the library asks the loader for it.
+/// Returns the soname of the library.
 ///
-/// `None` when it has none of its own, so that it is the name of its file.
+/// `None` when it has none: the loader then uses its file name.
 pub(crate) fn soname(library: &Path) -> Result<Option<String>, SupplyError> {
     let image = std::fs::read(library).map_err(SupplyError::io("read", library))?;
     let elf = parse(library, &image)?;
@@ -20,7 +20,7 @@ pub(crate) fn soname(library: &Path) -> Result<Option<String>, SupplyError> {
     Ok(Some(String::from_utf8_lossy(name).into_owned()))
 }
 
-/// Checks that the library exports functions of the engine, which begin with its name.
+/// Checks that the library exports functions named after the engine.
 pub(crate) fn check_exports(library: &Path, engine: &str) -> Result<(), SupplyError> {
     let image = std::fs::read(library).map_err(SupplyError::io("read", library))?;
     let elf = parse(library, &image)?;

@@ -1,4 +1,4 @@
-//! How a server that was fetched, or one of the user's own, becomes an entry.
+//! Turns a fetched or user-installed server into a cache entry.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,21 +8,21 @@ use model::BuildRef;
 
 use super::facts::facts;
 use super::program::{ServerProgram, has_program, places};
-use super::tree::{Files, TREE_DIR, TreeNote, is_open_to_all, open_to_all, survey};
-use super::trial::version_of;
-use crate::artifact::{Artifact, Note};
+use super::tree::{Files, TREE_DIR, TreeMetadata, is_open_to_all, open_to_all, survey};
+use super::version::version_of;
+use crate::artifact::{Artifact, ArtifactMetadata};
 use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::library::digest;
 use crate::source::{Fetched, Progress};
 use crate::store::{NAME_DIGITS, Own, Store};
 
-/// The fact that tells what a server's program says of its version.
+/// Fact: the version line of a server's program.
 const VERSION: &str = "version_string";
 
-/// A server's program as it was found and tried.
+/// A server's program, found and tested.
 struct Found {
-    /// Its place in the tree.
+    /// Its path in the tree.
     program: PathBuf,
     sha256: String,
     bytes: u64,
@@ -30,48 +30,47 @@ struct Found {
 }
 
 impl Found {
-    /// Returns the note of an entry: where its files lie, else what they are, and facts beside
-    /// those the files tell.
-    fn note(
+    /// Returns the metadata of an entry: location or list of files, and further facts.
+    fn metadata(
         self,
         entry: &Entry,
         origin: String,
         (at, files): (Option<PathBuf>, Option<Files>),
         more: BTreeMap<String, String>,
-    ) -> Note {
-        Note {
+    ) -> ArtifactMetadata {
+        ArtifactMetadata {
             build: entry.build.clone(),
             sha256: self.sha256,
             origin,
             bytes: self.bytes,
             facts: self.facts.into_iter().chain(more).collect(),
             shim: None,
-            tree: Some(TreeNote { program: self.program, at, files }),
+            tree: Some(TreeMetadata { program: self.program, at, files }),
         }
     }
 }
 
 impl Store {
-    /// Returns what is known of the server of an engine; `None` for an engine that is a library.
+    /// Returns the server program of an engine; `None` for a library.
     pub(crate) fn server(&self, engine: &str) -> Option<ServerProgram> {
         self.engines.servers.iter().find(|server| server.engine == engine).copied()
     }
 
-    /// Makes the tree in the entry's work directory the entry, or the installation it refers to.
-    pub(crate) fn keep_server(
+    /// Commits the tree in the entry's work directory, or a reference to an installation.
+    pub(crate) fn commit_server(
         &self,
         entry: &Entry,
-        made: Fetched,
+        fetched: Fetched,
         server: &ServerProgram,
     ) -> Result<Artifact, SupplyError> {
-        let Fetched { origin, facts, copied: at } = made;
+        let Fetched { origin, facts, copied: at } = fetched;
         let tree = entry.place(true);
         let root = at.as_deref().unwrap_or(&tree);
         if at.is_none() {
             open_to_all(root)?;
         }
         let found = self.examine(server, root).map_err(|error| {
-            // What was fetched lies where nobody will find it: it is named by its build.
+            // The path of a fetched tree is temporary: errors name the build instead.
             let build = Some(&entry.build).filter(|_| at.is_none());
             of_build(error, build, root)
         })?;
@@ -81,10 +80,10 @@ impl Store {
             let place = ready.join(TREE_DIR);
             fs::rename(&tree, &place).map_err(SupplyError::io("move", &tree))?;
         }
-        entry.keep(&ready, found.note(entry, origin, (at, files), facts))
+        entry.commit(&ready, found.metadata(entry, origin, (at, files), facts))
     }
 
-    /// Keeps the user's own installation, by reference: it is not copied.
+    /// Adds the user's installation by reference, without a copy.
     pub(crate) fn add_server(
         &self,
         own: &Own<'_>,
@@ -109,7 +108,7 @@ impl Store {
         }
         let origin = format!("installation in {}", root.display());
         let ready = entry.work("ready")?;
-        entry.keep(&ready, found.note(&entry, origin, (Some(root), None), BTreeMap::new()))
+        entry.commit(&ready, found.metadata(&entry, origin, (Some(root), None), BTreeMap::new()))
     }
 
     /// Returns the directory of an installation, links followed.
@@ -124,7 +123,7 @@ impl Store {
         Err(SupplyError::NotInstallation { path: given.to_owned(), directory })
     }
 
-    /// Finds the server's program below `root` and has it say what it is.
+    /// Finds the server's program below `root` and checks its version output.
     fn examine(&self, server: &ServerProgram, root: &Path) -> Result<Found, SupplyError> {
         let Some(program) = server.find(root) else {
             let others = &self.engines.servers;
@@ -139,13 +138,16 @@ impl Store {
             });
         };
         let path = root.join(&program);
-        let said = version_of(&path, root)?;
-        let Some(version) = said.lines().find(|line| server.is_said_by(line)) else {
-            let first = said.lines().next().unwrap_or("nothing");
+        let output = version_of(&path, root)?;
+        let Some(version) = output.lines().find(|line| server.matches(line)) else {
+            let first = output.lines().next().unwrap_or("nothing");
             return Err(SupplyError::OtherEngine {
                 path,
                 engine: server.engine.to_owned(),
-                reason: format!("asked for its version it says: {first}{}", self.or_is_it(&said)),
+                reason: format!(
+                    "its `--version` prints: {first}{}",
+                    self.other_engine_hint(&output)
+                ),
             });
         };
         if rustix::process::geteuid().is_root() && !is_open_to_all(&path) {
@@ -157,9 +159,9 @@ impl Store {
         Ok(Found { program, sha256, bytes, facts })
     }
 
-    /// Returns the question whether a program is of another engine that says such a thing.
-    fn or_is_it(&self, said: &str) -> String {
-        let other = self.engines.servers.iter().find(|other| other.is_said_by(said));
+    /// Returns a hint at the engine whose version output this is.
+    fn other_engine_hint(&self, output: &str) -> String {
+        let other = self.engines.servers.iter().find(|other| other.matches(output));
         other.map_or_else(String::new, |other| format!("; is it {}@NAME?", other.engine))
     }
 }
@@ -174,18 +176,18 @@ fn of_build(error: SupplyError, build: Option<&BuildRef>, root: &Path) -> Supply
     error
 }
 
-impl TreeNote {
-    /// Checks that program and files are what they were, or says what changed.
+impl TreeMetadata {
+    /// Checks that program and files are unchanged, or returns what changed.
     ///
-    /// Reads the program, and of the other files their names and sizes.
+    /// Reads the program, and the names and sizes of the other files.
     pub(crate) fn check(&self, dir: &Path, sha256: &str) -> Result<(), String> {
         let root = self.root(dir);
         let program = root.join(&self.program);
         let (is, _) = digest(&program).map_err(|error| error.to_string())?;
         if is != sha256 {
             return Err(match self.at {
-                Some(_) => format!("{} is another than when it was added", program.display()),
-                None => format!("the sha256 of {} is another", self.program.display()),
+                Some(_) => format!("{} changed since it was added", program.display()),
+                None => format!("the sha256 of {} changed", self.program.display()),
             });
         }
         let Some(was) = &self.files else { return Ok(()) };
@@ -194,7 +196,7 @@ impl TreeNote {
             return Ok(());
         }
         Err(format!(
-            "its files are others: {} of {} bytes in all, recorded were {} of {}",
+            "its files changed: {} of {} bytes in all, recorded were {} of {}",
             is.count, is.bytes, was.count, was.bytes
         ))
     }

@@ -1,4 +1,4 @@
-//! One shim, compiled for one build.
+//! Compiles one shim for one engine build.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,24 +10,24 @@ use sha2::{Digest as _, Sha256};
 use shim::Recipe;
 
 use super::compiler::{Compiler, missing_functions};
-use super::headers::{keep, of_rule};
+use super::headers::{copy_headers, parse_make_rule};
 use super::image::soname;
-use crate::artifact::{HEADERS_DIR, ShimNote, library_name};
-use crate::compile::words;
+use crate::artifact::{HEADERS_DIR, ShimMetadata, library_name};
+use crate::compile::compiler_errors;
 use crate::error::SupplyError;
 use crate::library::{digest, hex};
 
-/// What C lets pass with a warning and what means that a header does not fit the source.
+/// Warnings of C that mean a header does not fit the source.
 const STRICT: [&str; 3] = [
     "-Werror=implicit-function-declaration",
     "-Werror=incompatible-pointer-types",
     "-Werror=int-conversion",
 ];
 
-/// Functions named when a library lacks many.
+/// Functions listed when a library lacks many.
 const NAMED: usize = 3;
 
-/// Returns the hash of everything of ours that a compiled shim depends on, in hex.
+/// Returns the SHA-256 of a shim's sources and probes, in hex.
 pub(crate) fn fingerprint(recipe: &Recipe) -> String {
     let mut hasher = Sha256::new();
     let probes = recipe.probes.iter().flat_map(|(name, text)| [*name, *text]);
@@ -39,60 +39,60 @@ pub(crate) fn fingerprint(recipe: &Recipe) -> String {
 }
 
 /// A compiled shim.
-pub(crate) struct Shimmed {
-    /// By what it is told to be the one that was compiled, and from what.
-    pub(crate) note: ShimNote,
-    /// How it was made, by name: compiler, headers, probes that compiled.
+pub(crate) struct CompiledShim {
+    /// Identifies the shim that was compiled, and its recipe.
+    pub(crate) metadata: ShimMetadata,
+    /// Facts by name: compiler, headers, probes that compiled.
     pub(crate) facts: BTreeMap<String, String>,
 }
 
-/// A shim about to be compiled.
-pub(crate) struct Fit<'a> {
+/// The compilation of a shim.
+pub(crate) struct ShimBuild<'a> {
     /// The engine.
     pub(crate) engine: &'a str,
     /// What the driver brings.
     pub(crate) recipe: &'a Recipe,
     /// The C compiler's command.
     pub(crate) compiler: &'a str,
-    /// The build's directory: the library lies there, the shim and the headers will.
+    /// The build's directory, with the library.
     pub(crate) dir: &'a Path,
-    /// An empty directory to work in.
+    /// An empty scratch directory.
     pub(crate) work: &'a Path,
 }
 
-impl Fit<'_> {
-    /// Compiles the shim against the headers in `include` and keeps them.
+impl ShimBuild<'_> {
+    /// Compiles the shim against the headers in `include` and copies them.
     ///
     /// # Errors
-    /// When there is no compiler, it refuses, or the library lacks functions of its headers.
-    pub(crate) fn first(&self, include: &Path) -> Result<Shimmed, SupplyError> {
+    /// When there is no compiler, it fails, or the library lacks functions of its headers.
+    pub(crate) fn compile_first(&self, include: &Path) -> Result<CompiledShim, SupplyError> {
         self.write_sources()?;
         let macros = self.probe(include)?;
-        let kept = self.dir.join(HEADERS_DIR);
-        fs::create_dir(&kept).map_err(SupplyError::io("create", &kept))?;
+        let headers = self.dir.join(HEADERS_DIR);
+        fs::create_dir(&headers).map_err(SupplyError::io("create", &headers))?;
         let sources = (0..self.recipe.probes.len())
             .filter(|index| macros.contains(&self.recipe.probes[*index].0))
             .map(probe_name)
             .chain([self.source_name()]);
         for source in sources {
             let needed = self.needs(include, &source, &macros)?;
-            keep(include, self.recipe.header, &needed, &kept)?;
+            copy_headers(include, self.recipe.header, &needed, &headers)?;
         }
         self.name_library()?;
-        let mut shimmed = self.compile(&kept, include, &macros)?;
-        shimmed.facts.insert("shim_headers".to_owned(), include.display().to_string());
-        Ok(shimmed)
+        let mut build = self.compile(&headers, include, &macros)?;
+        build.facts.insert("shim_headers".to_owned(), include.display().to_string());
+        Ok(build)
     }
 
-    /// Compiles the shim once more, against the headers that were kept.
+    /// Recompiles the shim against the copied headers.
     ///
     /// # Errors
-    /// As of [`Fit::first`].
-    pub(crate) fn again(&self) -> Result<Shimmed, SupplyError> {
+    /// Those of [`ShimBuild::compile_first`].
+    pub(crate) fn recompile(&self) -> Result<CompiledShim, SupplyError> {
         self.write_sources()?;
-        let kept = self.dir.join(HEADERS_DIR);
-        let macros = self.probe(&kept)?;
-        self.compile(&kept, &kept, &macros)
+        let headers = self.dir.join(HEADERS_DIR);
+        let macros = self.probe(&headers)?;
+        self.compile(&headers, &headers, &macros)
     }
 
     fn cc(&self) -> Compiler<'_> {
@@ -114,7 +114,7 @@ impl Fit<'_> {
         probes.try_for_each(|(index, (_, text))| write(&probe_name(index), text))
     }
 
-    /// Returns the arguments by which headers are found.
+    /// Returns the include arguments.
     fn includes(include: &Path) -> [OsString; 4] {
         ["-I".into(), ".".into(), "-I".into(), include.into()]
     }
@@ -147,14 +147,14 @@ impl Fit<'_> {
         arguments.push(source.into());
         let output = self.cc().run(arguments)?;
         if !output.status.success() {
-            return Err(self.refused(include, &output));
+            return Err(self.compile_error(include, &output));
         }
-        Ok(of_rule(&String::from_utf8_lossy(&output.stdout)))
+        Ok(parse_make_rule(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// Makes the library known under the name by which the shim will ask for it.
+    /// Links the library's soname to its file.
     ///
-    /// Else the loader would look for it elsewhere, and find the system's build of the engine.
+    /// Otherwise the loader would find the system's build of the engine.
     fn name_library(&self) -> Result<(), SupplyError> {
         let file = library_name(self.engine);
         let Some(name) = soname(&self.dir.join(&file))? else { return Ok(()) };
@@ -165,13 +165,13 @@ impl Fit<'_> {
         std::os::unix::fs::symlink(&file, &link).map_err(SupplyError::io("create", &link))
     }
 
-    /// Compiles the shim, links it and puts it in place; `told` is the directory errors name.
+    /// Compiles, links and installs the shim; errors show `named_headers`.
     fn compile(
         &self,
         include: &Path,
-        told: &Path,
+        named_headers: &Path,
         macros: &[&str],
-    ) -> Result<Shimmed, SupplyError> {
+    ) -> Result<CompiledShim, SupplyError> {
         let object = format!("assay-{}.o", self.engine);
         let mut arguments: Vec<OsString> =
             ["-O2", "-fPIC", "-c", "-o", &object].map(Into::into).into();
@@ -181,18 +181,18 @@ impl Fit<'_> {
         arguments.push(self.source_name().into());
         let output = self.cc().run(arguments)?;
         if !output.status.success() {
-            return Err(self.refused(told, &output));
+            return Err(self.compile_error(named_headers, &output));
         }
         let shim = shim::file_name(self.engine);
         let mut arguments: Vec<OsString> = ["-shared", "-o", &shim, &object].map(Into::into).into();
-        // The build's own library is found before any other of its name, LD_LIBRARY_PATH or not.
+        // RPATH takes precedence over LD_LIBRARY_PATH: the build's own library is loaded.
         let linked = ["-Wl,--no-undefined", "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN", "-L"];
         arguments.extend(linked.map(Into::into));
         arguments.push(self.dir.into());
         arguments.push(format!("-l:{}", library_name(self.engine)).into());
         let output = self.cc().run(arguments)?;
         if !output.status.success() {
-            return Err(self.not_linked(told, &output));
+            return Err(self.link_error(named_headers, &output));
         }
         let made = self.work.join(&shim);
         let (sha256, _) = digest(&made)?;
@@ -202,28 +202,31 @@ impl Fit<'_> {
         if !macros.is_empty() {
             facts.insert("shim_probes".to_owned(), macros.join(" "));
         }
-        Ok(Shimmed { note: ShimNote { recipe_sha256: fingerprint(self.recipe), sha256 }, facts })
+        Ok(CompiledShim {
+            metadata: ShimMetadata { recipe_sha256: fingerprint(self.recipe), sha256 },
+            facts,
+        })
     }
 
-    fn refused(&self, include: &Path, output: &Output) -> SupplyError {
+    fn compile_error(&self, include: &Path, output: &Output) -> SupplyError {
         SupplyError::NotCompiled {
             engine: self.engine.to_owned(),
             headers: include.to_owned(),
-            words: words(&String::from_utf8_lossy(&output.stderr), output.status),
+            output: compiler_errors(&String::from_utf8_lossy(&output.stderr), output.status),
         }
     }
 
-    fn not_linked(&self, include: &Path, output: &Output) -> SupplyError {
+    fn link_error(&self, include: &Path, output: &Output) -> SupplyError {
         let missing = missing_functions(output);
         if missing.is_empty() {
-            return self.refused(include, output);
+            return self.compile_error(include, output);
         }
         let named: Vec<_> = missing.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
         let more = match missing.len() - named.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        SupplyError::Misfit {
+        SupplyError::HeaderMismatch {
             headers: include.to_owned(),
             reason: format!("it lacks {}{more}", named.join(", ")),
         }

@@ -1,18 +1,18 @@
-//! Understands what the Maven client says when it fails.
+//! Classifies failures of the Maven client by its output.
 
 use super::client::Request;
 use crate::error::SupplyError;
 
-/// Longest excerpt of Maven's words in an error.
+/// Longest excerpt of Maven's output in an error.
 const SUMMARY_CHARS: usize = 300;
 
-/// Returns the error Maven's output stands for.
-pub(super) fn refusal(request: &Request<'_>, output: &str) -> SupplyError {
-    let output = without_escapes(output);
-    let line = error_line(&output);
+/// Returns the error for Maven's output.
+pub(super) fn classify_failure(request: &Request<'_>, text: &str) -> SupplyError {
+    let text = without_escapes(text);
+    let line = error_line(&text);
     let not_found = ["Could not find artifact ", "was not found in "];
-    // A plugin that is not found means a strange repository, not a wrong version.
-    if request.is_meant_by(line) && not_found.iter().any(|words| line.contains(words)) {
+    // A missing plugin means an incomplete repository, not a wrong version.
+    if request.names_artifact(line) && not_found.iter().any(|text| line.contains(text)) {
         return request.unpublished();
     }
     match network_reason(line) {
@@ -21,14 +21,14 @@ pub(super) fn refusal(request: &Request<'_>, output: &str) -> SupplyError {
     }
 }
 
-/// Returns the first error line, or the first line that says anything.
-fn error_line(output: &str) -> &str {
-    let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
+/// Returns the first error line, or the first non-empty line.
+fn error_line(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.clone().next().unwrap_or("nothing");
     lines.find_map(|line| line.strip_prefix("[ERROR]")).unwrap_or(first).trim()
 }
 
-/// Returns what kept Maven from its repository, or `None` when something else went wrong.
+/// Returns the network failure, or `None` for any other error.
 fn network_reason(line: &str) -> Option<String> {
     const REASONS: &[(&str, &str)] = &[
         ("offline mode", "Maven is in offline mode"),
@@ -39,12 +39,12 @@ fn network_reason(line: &str) -> Option<String> {
         ("Network is unreachable", "the network is unreachable"),
         ("No route to host", "no route to it"),
         ("PKIX", "its certificate is not trusted"),
-        ("imed out", "no answer in time"),
+        ("imed out", "timed out"),
         ("Connection reset", "the connection was reset"),
-        ("status code", "it answered with an error"),
+        ("status code", "the server returned an error"),
         ("Could not transfer", "the transfer failed"),
     ];
-    let (_, reason) = REASONS.iter().find(|(words, _)| line.contains(words))?;
+    let (_, reason) = REASONS.iter().find(|(text, _)| line.contains(text))?;
     let status = line.split_once("status code: ").map(|(_, rest)| rest);
     let digits = status.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect());
     match digits {
@@ -68,7 +68,7 @@ fn without_escapes(text: &str) -> String {
     clean
 }
 
-/// Returns the line without addresses and the hosts they name, cut to a readable length.
+/// Returns the line without addresses and host names, truncated.
 pub(in crate::source) fn without_addresses(line: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, ')' | ',' | '"' | '\'' | ']');
     let mut clean = line.to_owned();
@@ -85,7 +85,7 @@ pub(in crate::source) fn without_addresses(line: &str) -> String {
         }
     }
     match clean.char_indices().nth(SUMMARY_CHARS) {
-        Some((cut, _)) => format!("{}...", &clean[..cut]),
+        Some((end, _)) => format!("{}...", &clean[..end]),
         None => clean,
     }
 }
@@ -106,14 +106,14 @@ mod tests {
     }
 
     /// Returns the text of the error for an error line, as Maven 3.8 decorates it.
-    fn told(line: &str) -> String {
+    fn error_for(line: &str) -> String {
         let build = "rocksdb@9.10.1".parse().unwrap();
         let request = request(&build);
-        let output = format!(
+        let text = format!(
             "\x1b[0m\x1b[0m[\x1b[1;31mERROR\x1b[m] {line} -> [Help 1]\n[ERROR] \n[ERROR] To see \
              the full stack trace of the errors, re-run Maven with the -e switch.\n"
         );
-        refusal(&request, &output).to_string()
+        classify_failure(&request, &text).to_string()
     }
 
     const GOAL_FAILED: &str = "Failed to execute goal \
@@ -126,55 +126,56 @@ mod tests {
         (https://repo.example/x): transfer failed for https://repo.example/x/p.pom: ";
 
     #[test]
-    fn a_version_that_was_never_published_names_the_nearest() {
-        for words in [
+    fn unpublished_version_error_names_the_nearest() {
+        for text in [
             "Could not find artifact org.rocksdb:rocksdbjni:jar:9.10.1 in r (https://repo.example)",
             "org.rocksdb:rocksdbjni:jar:9.10.1 was not found in https://repo.example during a \
              previous attempt.",
         ] {
             assert_eq!(
-                told(&format!("{GOAL_FAILED}{words}")),
+                error_for(&format!("{GOAL_FAILED}{text}")),
                 "rocksdb@9.10.1 does not exist: the nearest known release is rocksdb@9.10.0"
             );
         }
     }
 
     #[test]
-    fn a_network_that_is_down_is_told_without_host_names() {
-        for (words, reason) in [
+    fn network_errors_omit_host_names() {
+        for (text, reason) in [
             ("Unknown host repo.example: Name or service not known", "its host name was not"),
             ("Connect to repo.example:443 [/192.0.2.1] failed: Connection refused", "refused"),
-            ("Connect to repo.example:443 failed: connect timed out", "no answer in time"),
+            ("Connect to repo.example:443 failed: connect timed out", "timed out"),
             ("status code: 503, reason phrase: Service Unavailable (503)", "HTTP status 503"),
         ] {
-            let text = told(&format!("{NO_PLUGIN}{words}"));
+            let text = error_for(&format!("{NO_PLUGIN}{text}"));
             assert!(text.contains(reason), "{text}");
             assert!(text.contains("proxy") && !text.contains("example"), "{text}");
         }
         let offline = "Cannot access r (https://repo.example) in offline mode and the artifact \
             org.rocksdb:rocksdbjni:jar:9.10.1 has not been downloaded from it before.";
-        assert!(told(&format!("{GOAL_FAILED}{offline}")).contains("offline mode"));
+        assert!(error_for(&format!("{GOAL_FAILED}{offline}")).contains("offline mode"));
     }
 
     #[test]
-    fn any_other_failure_quotes_maven_without_addresses() {
-        let text =
-            told("Error resolving version at https://repo.example:8443/x (repo.example said no)");
-        assert!(text.contains("Error resolving version at (address) ((host) said no)"), "{text}");
+    fn other_failures_quote_maven_without_addresses() {
+        let text = error_for(
+            "Error resolving version at https://repo.example:8443/x (repo.example refused)",
+        );
+        assert!(text.contains("Error resolving version at (address) ((host) refused)"), "{text}");
         assert!(text.contains("mvn org.apache.maven.plugins"), "{text}");
     }
 
     #[test]
-    fn a_launcher_that_fails_before_maven_is_quoted() {
+    fn launcher_failure_is_quoted() {
         let build = "rocksdb@9.10.0".parse().unwrap();
         let request = request(&build);
-        let output = "\nThe JAVA_HOME environment variable is not defined correctly,\n";
-        let text = refusal(&request, output).to_string();
+        let text = "\nThe JAVA_HOME environment variable is not defined correctly,\n";
+        let text = classify_failure(&request, text).to_string();
         assert!(text.contains("JAVA_HOME environment variable is not defined"), "{text}");
     }
 
     #[test]
-    fn a_long_line_is_cut() {
+    fn long_line_is_truncated() {
         let long = without_addresses(&"x".repeat(10 * SUMMARY_CHARS));
         assert_eq!(long.len(), SUMMARY_CHARS + 3);
     }

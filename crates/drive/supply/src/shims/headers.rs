@@ -1,29 +1,30 @@
-//! An engine's own headers: where they are looked for, and which of them a shim needs.
+//! Search and copy of an engine's headers.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::SupplyError;
 
-/// Directories above a library's own below which `include` is looked for: a tree that was built
-/// keeps libraries in `build/release/lib`.
+/// Parent directories searched for `include`.
+///
+/// A build tree has its libraries in `build/release/lib`.
 const LEVELS: usize = 4;
 
-/// Where the system keeps the headers of everything that is installed.
+/// Header directories of the system.
 const SYSTEM: [&str; 2] = ["/usr/include", "/usr/local/include"];
 
-/// Returns the directory from which `header` is included: the one given, or one near the library.
+/// Returns the directory that has `header`: the given one, or one near the library.
 ///
 /// # Errors
 /// The directories that were searched.
 pub(crate) fn find(
     header: &str,
-    given: Option<&Path>,
+    explicit: Option<&Path>,
     library: &Path,
 ) -> Result<PathBuf, Vec<PathBuf>> {
-    let places = match given {
+    let places = match explicit {
         Some(dir) => vec![dir.to_owned(), dir.join("include")],
-        None => near(library),
+        None => candidates(library),
     };
     let found = places.iter().find(|dir| dir.join(header).is_file());
     match found.map(|dir| dir.canonicalize()) {
@@ -32,31 +33,31 @@ pub(crate) fn find(
     }
 }
 
-/// Returns the directories in which the headers of a library may lie, nearest first.
-fn near(library: &Path) -> Vec<PathBuf> {
+/// Returns the directories that may have a library's headers, nearest first.
+fn candidates(library: &Path) -> Vec<PathBuf> {
     let library = library.canonicalize().unwrap_or_else(|_absent| library.to_owned());
     let dir = library.parent().unwrap_or(Path::new("/"));
     let mut places: Vec<_> =
         dir.ancestors().take(LEVELS).map(|above| above.join("include")).collect();
     places.push(dir.to_owned());
     places.push(PathBuf::from(SYSTEM[0]));
-    let mut seen = Vec::new();
+    let mut unique = Vec::new();
     places.retain(|place| {
-        let is_new = !seen.contains(place);
-        seen.push(place.clone());
+        let is_new = !unique.contains(place);
+        unique.push(place.clone());
         is_new
     });
     places
 }
 
-/// Copies those of the `needed` files that are the engine's from `include` to `kept`.
+/// Copies the engine's headers among `needed` from `include` to `copied`.
 ///
-/// Below the system's own directories only what lies in the header's folder is the engine's.
-pub(crate) fn keep(
+/// In system directories only the header's own folder is the engine's.
+pub(crate) fn copy_headers(
     include: &Path,
     header: &str,
     needed: &[PathBuf],
-    kept: &Path,
+    copied: &Path,
 ) -> Result<(), SupplyError> {
     let folder = Path::new(header).parent().filter(|folder| !folder.as_os_str().is_empty());
     let is_system = SYSTEM.iter().any(|system| Path::new(system) == include);
@@ -67,8 +68,8 @@ pub(crate) fn keep(
             || folder.is_some_and(|folder| path.starts_with(folder));
         let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
         if is_own && is_plain {
-            let (from, to) = (include.join(path), kept.join(path));
-            let dir = to.parent().unwrap_or(kept);
+            let (from, to) = (include.join(path), copied.join(path));
+            let dir = to.parent().unwrap_or(copied);
             fs::create_dir_all(dir).map_err(SupplyError::io("create", dir))?;
             fs::copy(&from, &to).map_err(SupplyError::io("copy", &from))?;
         }
@@ -76,8 +77,8 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// Returns the files that a compiler's rule for `make` names, the source itself among them.
-pub(crate) fn of_rule(rule: &str) -> Vec<PathBuf> {
+/// Parses the files of a compiler's `make` rule, the source included.
+pub(crate) fn parse_make_rule(rule: &str) -> Vec<PathBuf> {
     let (_, files) = rule.split_once(": ").unwrap_or_default();
     let mut found = vec![String::new()];
     let mut letters = files.chars().peekable();
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_found_beside_above_and_where_they_are_said_to_be() {
+    fn headers_are_found_near_the_library_and_in_the_given_directory() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         let library = root.join("build/release/lib/libit.so");
@@ -114,31 +115,31 @@ mod tests {
         }
         fs::write(root.join("include/it/it.h"), "").unwrap();
         assert_eq!(find("it/it.h", None, &library), Ok(root.join("include")));
-        let given = root.join("elsewhere");
-        assert_eq!(find("it/it.h", Some(&given), &library).unwrap_err().len(), 2);
+        let explicit = root.join("elsewhere");
+        assert_eq!(find("it/it.h", Some(&explicit), &library).unwrap_err().len(), 2);
         fs::write(root.join("elsewhere/include/it/it.h"), "").unwrap();
-        assert_eq!(find("it/it.h", Some(&given), &library), Ok(given.join("include")));
+        assert_eq!(find("it/it.h", Some(&explicit), &library), Ok(explicit.join("include")));
     }
 
     #[test]
-    fn a_rule_for_make_names_files_over_many_lines() {
+    fn make_rule_over_many_lines_is_parsed() {
         let rule = "it.o: it.c /a/b.h \\\n /a\\ b/c.h \\\n  d.h\n";
-        let found = of_rule(rule);
+        let found = parse_make_rule(rule);
         assert_eq!(found, ["it.c", "/a/b.h", "/a b/c.h", "d.h"].map(PathBuf::from));
-        assert!(of_rule("").is_empty());
+        assert!(parse_make_rule("").is_empty());
     }
 
     #[test]
-    fn of_the_system_s_headers_only_the_engine_s_are_kept() {
+    fn only_engine_headers_are_copied_from_system_directories() {
         let dir = tempfile::tempdir().unwrap();
         let needed = ["/usr/include/stdio.h", "/usr/include/features.h"].map(PathBuf::from);
         if !needed[0].is_file() {
             println!("skipped: no C headers here: apt install libc6-dev");
             return;
         }
-        keep(Path::new("/usr/include"), "stdio.h", &needed, dir.path()).unwrap();
-        let kept: Vec<_> =
+        copy_headers(Path::new("/usr/include"), "stdio.h", &needed, dir.path()).unwrap();
+        let copied: Vec<_> =
             fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
-        assert_eq!(kept, ["stdio.h"]);
+        assert_eq!(copied, ["stdio.h"]);
     }
 }

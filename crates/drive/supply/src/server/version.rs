@@ -1,4 +1,4 @@
-//! Whether a server's program runs on this machine: it is asked for its version.
+//! Version output of a server's program, and its missing libraries.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use std::time::Duration;
 
 use crate::error::SupplyError;
 
-/// A program that has not told its version after this long is not what it was taken for.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout of `--version`.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How often a program that is busy is tried again: a second in all.
+/// Retries of a busy program: a second in all.
 const BUSY_TRIES: u32 = 100;
 
-/// How long a program that is busy is left alone.
+/// Pause before a busy program is retried.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
-/// More than any server says of its version, in bytes.
-const SAID_MAX: u64 = 1 << 16;
+/// Most bytes read of a version output.
+const OUTPUT_BYTES_MAX: u64 = 1 << 16;
 
-/// The Debian packages of the libraries that servers ask for; newer releases add `t64` to some.
+/// Debian packages of libraries servers need; newer releases add `t64` to some.
 const PACKAGES: &[(&str, &str)] = &[
     ("libaio.so.1", "libaio1"),
     ("libcrypt.so.1", "libcrypt1"),
@@ -46,56 +46,60 @@ const PACKAGES: &[(&str, &str)] = &[
     ("libzstd.so.1", "libzstd1"),
 ];
 
-/// Returns the Debian package that brings a library.
+/// Returns the Debian package of a library.
 pub(crate) fn package_of(library: &str) -> Option<&'static str> {
     PACKAGES.iter().find(|(name, _)| *name == library).map(|(_, package)| *package)
 }
 
-/// Returns the directories of a tree in which libraries lie as distributions lay them.
+/// Returns the library directories of an unpacked tree.
 ///
-/// A server that is not installed finds them there only when the loader is told.
+/// The loader finds them only through LD_LIBRARY_PATH.
 pub(crate) fn library_dirs(root: &Path) -> Vec<PathBuf> {
     let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
     let dirs = ["usr/lib", "lib"].map(|dir| root.join(dir).join(&triplet));
     dirs.into_iter().filter(|dir| dir.is_dir()).collect()
 }
 
-/// Returns what a program below `root` says of its version: every line, its own path left out.
+/// Returns the version output of a program below `root`, its own path left out.
 ///
 /// # Errors
 /// When it does not start, lacks libraries, fails, or takes too long.
 pub(crate) fn version_of(program: &Path, root: &Path) -> Result<String, SupplyError> {
-    let refused = |reason: String| SupplyError::DoesNotRun { program: program.to_owned(), reason };
-    let mut command = told_of_libraries(program, root);
-    let (status, said) = said_by(command.arg("--version")).map_err(|error| {
+    let failure = |reason: String| SupplyError::DoesNotRun { program: program.to_owned(), reason };
+    let mut command = command_with_libraries(program, root);
+    let (status, output) = output_of(command.arg("--version")).map_err(|error| {
         if error.kind() == io::ErrorKind::TimedOut {
-            return refused(format!("`--version` did not end within {} s", PATIENCE.as_secs()));
+            return failure(format!(
+                "`--version` did not end within {} s",
+                VERSION_TIMEOUT.as_secs()
+            ));
         }
-        refused(error.to_string())
+        failure(error.to_string())
     })?;
     if status.success() {
-        return Ok(without_path(&said, program));
+        return Ok(without_path(&output, program));
     }
     let missing = missing_libraries(program, root);
     if missing.is_empty() {
-        let words = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing").trim();
-        return Err(refused(format!("`--version` failed ({status}), it says: {words}")));
+        let output =
+            output.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing").trim();
+        return Err(failure(format!("`--version` failed ({status}), it printed: {output}")));
     }
-    Err(refused(lacks(&missing)))
+    Err(failure(missing_libraries_text(&missing)))
 }
 
-/// Returns the libraries that a program or library below `root` asks for and that are not here.
+/// Returns the libraries a file below `root` needs that are not on this machine.
 pub(crate) fn missing_libraries(file: &Path, root: &Path) -> Vec<String> {
-    // Without `ldd` nothing is known to be missing, and the loader's own words are told.
-    let told = said_by(told_of_libraries(Path::new("ldd"), root).arg(file));
-    told.map_or_else(|_no_ldd| Vec::new(), |(_, said)| not_found(&said))
+    // Without `ldd` none is known to be missing; the loader's error is shown instead.
+    let result = output_of(command_with_libraries(Path::new("ldd"), root).arg(file));
+    result.map_or_else(|_no_ldd| Vec::new(), |(_, output)| parse_missing(&output))
 }
 
-/// Returns the names that `ldd` says are not found.
+/// Parses the libraries that `ldd` reports as not found.
 ///
 /// Source: ldd(1): `NAME => not found`.
-fn not_found(said: &str) -> Vec<String> {
-    let mut missing: Vec<_> = said
+fn parse_missing(output: &str) -> Vec<String> {
+    let mut missing: Vec<_> = output
         .lines()
         .filter_map(|line| line.trim().strip_suffix("=> not found"))
         .map(|name| name.trim().to_owned())
@@ -105,23 +109,23 @@ fn not_found(said: &str) -> Vec<String> {
     missing
 }
 
-/// Returns in words which libraries are missing and what brings them.
-fn lacks(missing: &[String]) -> String {
+/// Describes the missing libraries and their packages.
+fn missing_libraries_text(missing: &[String]) -> String {
     let mut packages: Vec<_> = missing.iter().filter_map(|name| package_of(name)).collect();
     packages.sort_unstable();
     packages.dedup();
-    let mut words = format!("it lacks {}", missing.join(", "));
+    let mut output = format!("it lacks {}", missing.join(", "));
     if !packages.is_empty() {
-        words.push_str(&format!(
-            ": install what brings them (Debian: apt install {})",
+        output.push_str(&format!(
+            ": install their packages (Debian: apt install {})",
             packages.join(" ")
         ));
     }
-    words
+    output
 }
 
-/// Returns a command that finds the libraries of a tree.
-fn told_of_libraries(program: &Path, root: &Path) -> Command {
+/// Returns a command with the library path of a tree.
+fn command_with_libraries(program: &Path, root: &Path) -> Command {
     let mut command = Command::new(program);
     // A server may read the working directory, which need not be readable.
     command.current_dir("/").stdin(Stdio::null()).env_remove("LD_LIBRARY_PATH");
@@ -132,21 +136,21 @@ fn told_of_libraries(program: &Path, root: &Path) -> Command {
     command
 }
 
-/// Runs a command; returns how it ended and what it said on either stream.
-fn said_by(command: &mut Command) -> io::Result<(ExitStatus, String)> {
+/// Runs a command; returns its exit status and its output on both streams.
+fn output_of(command: &mut Command) -> io::Result<(ExitStatus, String)> {
     let (reader, writer) = io::pipe()?;
     let mut child = spawn(command, writer)?;
     let (send, received) = sync_channel(1);
     thread::spawn(move || {
-        let mut said = Vec::new();
-        let read = reader.take(SAID_MAX).read_to_end(&mut said);
-        // Nobody listens any more when it took too long.
-        drop(send.send(read.map(|_| said)));
+        let mut output = Vec::new();
+        let read = reader.take(OUTPUT_BYTES_MAX).read_to_end(&mut output);
+        // The receiver is gone after a timeout.
+        drop(send.send(read.map(|_| output)));
     });
-    match received.recv_timeout(PATIENCE) {
-        Ok(said) => {
-            let said = String::from_utf8_lossy(&said?).into_owned();
-            Ok((child.wait()?, said))
+    match received.recv_timeout(VERSION_TIMEOUT) {
+        Ok(output) => {
+            let output = String::from_utf8_lossy(&output?).into_owned();
+            Ok((child.wait()?, output))
         }
         Err(_too_long) => {
             child.kill()?;
@@ -156,10 +160,9 @@ fn said_by(command: &mut Command) -> io::Result<(ExitStatus, String)> {
     }
 }
 
-/// Starts a command; only the child keeps the writing end.
+/// Starts a command; only the child holds the writing end.
 ///
-/// A program just written is busy while a process that another thread starts at that moment still
-/// has it open.
+/// A program just written is busy while a process started by another thread still has it open.
 fn spawn(command: &mut Command, writer: io::PipeWriter) -> io::Result<Child> {
     command.stdout(writer.try_clone()?).stderr(writer);
     let is_busy = |child: &io::Result<Child>| {
@@ -177,10 +180,10 @@ fn spawn(command: &mut Command, writer: io::PipeWriter) -> io::Result<Child> {
     child
 }
 
-/// Returns what was said, with the program's name where its path stood.
-fn without_path(said: &str, program: &Path) -> String {
+/// Returns the output, with the program's name instead of its path.
+fn without_path(output: &str, program: &Path) -> String {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
-    said.replace(&program.display().to_string(), &name).trim().to_owned()
+    output.replace(&program.display().to_string(), &name).trim().to_owned()
 }
 
 #[cfg(test)]
@@ -200,39 +203,42 @@ mod tests {
         dir
     }
 
-    fn asked(script: &str) -> Result<String, String> {
+    fn reported_version(script: &str) -> Result<String, String> {
         let dir = tree(script);
-        let told = version_of(&dir.path().join("bin/server"), dir.path());
-        told.map_err(|error| error.to_string().replace(&dir.path().display().to_string(), "ROOT"))
+        let result = version_of(&dir.path().join("bin/server"), dir.path());
+        result.map_err(|error| error.to_string().replace(&dir.path().display().to_string(), "ROOT"))
     }
 
     #[test]
-    fn a_version_is_told_without_the_program_s_path() {
-        assert_eq!(asked("#!/bin/sh\necho \"$0  Ver 8.0.31\"\n").unwrap(), "server  Ver 8.0.31");
-    }
-
-    #[test]
-    fn what_fails_is_quoted_and_what_is_no_program_refused() {
+    fn version_omits_the_program_path() {
         assert_eq!(
-            asked("#!/bin/sh\necho; echo no way >&2; exit 3\n").unwrap_err(),
-            "ROOT/bin/server does not run here: `--version` failed (exit status: 3), it says: \
+            reported_version("#!/bin/sh\necho \"$0  Ver 8.0.31\"\n").unwrap(),
+            "server  Ver 8.0.31"
+        );
+    }
+
+    #[test]
+    fn failing_program_is_quoted_and_non_program_rejected() {
+        assert_eq!(
+            reported_version("#!/bin/sh\necho; echo no way >&2; exit 3\n").unwrap_err(),
+            "ROOT/bin/server does not run here: `--version` failed (exit status: 3), it printed: \
              no way"
         );
-        let text = asked("\u{7f}ELF?").unwrap_err();
+        let text = reported_version("\u{7f}ELF?").unwrap_err();
         assert!(text.contains("does not run here: Exec format error"), "{text}");
     }
 
     #[test]
-    fn missing_libraries_are_named_with_what_brings_them() {
-        let said = "\tlinux-vdso.so.1 (0x00007ffc)\n\tlibaio.so.1 => not found\n\
+    fn missing_libraries_are_named_with_their_packages() {
+        let output = "\tlinux-vdso.so.1 (0x00007ffc)\n\tlibaio.so.1 => not found\n\
                     \tlibm.so.6 => /lib/libm.so.6 (0x7f)\n\tlibodd.so.3 => not found\n\
                     \tlibaio.so.1 => not found\n";
-        assert_eq!(not_found(said), ["libaio.so.1", "libodd.so.3"]);
+        assert_eq!(parse_missing(output), ["libaio.so.1", "libodd.so.3"]);
         assert_eq!(
-            lacks(&not_found(said)),
-            "it lacks libaio.so.1, libodd.so.3: install what brings them (Debian: apt install \
+            missing_libraries_text(&parse_missing(output)),
+            "it lacks libaio.so.1, libodd.so.3: install their packages (Debian: apt install \
              libaio1)"
         );
-        assert_eq!(lacks(&["libodd.so.3".to_owned()]), "it lacks libodd.so.3");
+        assert_eq!(missing_libraries_text(&["libodd.so.3".to_owned()]), "it lacks libodd.so.3");
     }
 }
