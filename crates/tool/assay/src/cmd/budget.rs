@@ -1,4 +1,4 @@
-//! `assay plan --budget`: what machine time buys, from the noise that is known.
+//! `assay plan --budget`: repetitions and lengths for a machine-time budget.
 
 use analysis::budget::{Budget, Design, Length, Origin, Proposal, StepNoise, noise};
 use archive::{ExperimentDir, Results};
@@ -7,46 +7,46 @@ use model::units::{clients, parse_share, parse_span};
 use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, StopRule, Unit};
 use render::figure::figure;
 
-use super::judged::earlier;
+use super::analyzed::earlier;
 use super::plan::nearest_dir;
 use super::steady::Window;
 use super::until::within;
 use crate::catalog::Program;
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::told::Told as _;
 
-/// What machine time is to buy.
+/// Options of the budget proposal.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What machine time buys")]
-pub(crate) struct Spend {
-    /// Propose repetitions and lengths for so much machine time, such as 6h
-    #[arg(long, group = "spend", value_name = "SPAN", value_parser = parse_span)]
+#[command(next_help_heading = "Machine-time budget")]
+pub(crate) struct BudgetArgs {
+    /// Propose repetitions and lengths for this machine time, such as 6h
+    #[arg(long, group = "goal", value_name = "SPAN", value_parser = parse_span)]
     budget: Option<Nanos>,
-    /// Propose the cheapest way to 95 % intervals of this half-width, such as 2%
-    #[arg(long, group = "spend", value_name = "PERCENT", value_parser = parse_share)]
+    /// Propose the cheapest design with 95 % intervals of this half-width, such as 2%
+    #[arg(long, group = "goal", value_name = "PERCENT", value_parser = parse_share)]
     half_width: Option<f64>,
-    /// Experiment whose runs tell of the noise: name, identifier or directory [default: the newest
-    /// of this name, if it was run on this machine]
-    #[arg(long, value_name = "EXPERIMENT", requires = "spend")]
+    /// Experiment whose runs give the noise: name, identifier or directory [default: the newest of
+    /// this name, if it was run on this machine]
+    #[arg(long, value_name = "EXPERIMENT", requires = "goal")]
     pilot: Option<String>,
 }
 
-/// Runs that tell of the noise.
+/// Pilot runs, from which the noise is estimated.
 #[derive(Default)]
 struct Pilot {
-    /// Identifier of the experiment; none when there is none.
+    /// Identifier of the experiment, if any.
     id: Option<String>,
     is_elsewhere: bool,
-    /// Whether its runs do the work of those that are planned.
+    /// Whether its runs have the planned data and steps.
     is_alike: bool,
-    /// As they were made: what they cost.
+    /// Whole runs, for their cost.
     runs: Vec<RunRecord>,
-    /// From where on all are steady: how they vary.
+    /// Steady windows, for their noise.
     steady: Vec<RunRecord>,
 }
 
-impl Spend {
-    /// Returns the proposal in lines; `None` when none is asked for.
+impl BudgetArgs {
+    /// Returns the proposal in lines; `None` without a goal.
     pub(crate) fn lines(
         &self,
         experiment: &Experiment,
@@ -67,50 +67,50 @@ impl Spend {
             ));
         }
         let budget = budget(experiment, &noise, &pilot);
-        let mut lines = known(&noise, &pilot);
+        let mut lines = noise_lines(&noise, &pilot);
         lines.push(overhead(&budget, &pilot));
         match (self.budget, self.half_width) {
             (Some(time), _) => {
                 let proposal = budget.propose(time).map_err(|short| {
                     miette!(
                         help = format!(
-                            "give it {} at least, or take variants, levels or steps out",
+                            "give at least {}, or remove variants, levels or steps",
                             short.least
                         ),
-                        "{time} of machine time do not pay for three repetitions"
+                        "{time} of machine time is too short for three repetitions"
                     )
                 })?;
-                lines.extend(proposed(&budget, &proposal.best));
-                lines.extend(beside(&proposal));
-                lines.extend(words(experiment, &proposal.best));
+                lines.extend(design_lines(&budget, &proposal.best));
+                lines.extend(alternatives(&proposal));
+                lines.extend(settings_lines(experiment, &proposal.best));
             }
             (None, Some(half_width)) => {
                 let design = budget.reach(half_width).ok_or_else(|| {
                     miette!(
-                        help = "ask for less, or make the runs steadier: a longer warm-up, a \
+                        help = "give a wider interval, or reduce the noise: a longer warm-up, a \
                                 quieter machine",
                         "a thousand repetitions do not make every interval as narrow as {}",
                         within(half_width)
                     )
                 })?;
-                lines.extend(proposed(&budget, &design));
-                lines.extend(words(experiment, &design));
+                lines.extend(design_lines(&budget, &design));
+                lines.extend(settings_lines(experiment, &design));
             }
             (None, None) => {}
         }
         Ok(Some(lines))
     }
 
-    /// Finds the runs that tell of the noise: those named, or the newest of the same name.
+    /// Finds the pilot: the named experiment, or the newest of the same name.
     fn find(&self, experiment: &Experiment, results: &Results, host: &Host) -> Result<Pilot> {
         let dir = match &self.pilot {
-            Some(name) => results.find(name).told()?,
+            Some(name) => results.find(name).into_report()?,
             None => match results.find(&experiment.name) {
                 Ok(dir) => dir,
                 Err(_nothing_of_that_name) => return Ok(Pilot::default()),
             },
         };
-        let manifest = dir.manifest().told()?;
+        let manifest = dir.manifest().into_report()?;
         let is_elsewhere = manifest.host.fingerprint != host.fingerprint;
         if is_elsewhere && self.pilot.is_none() {
             return Ok(Pilot::default());
@@ -131,11 +131,12 @@ fn read(
     };
     let is_alike = before.data == experiment.data && names(before) == names(experiment);
     let id = Some(format!("{}/{}", before.name, manifest.id));
-    let (runs, steady) = (dir.runs(manifest).told()?, Window::default().runs(dir, manifest)?);
+    let (runs, steady) =
+        (dir.runs(manifest).into_report()?, Window::default().runs(dir, manifest)?);
     Ok(Pilot { id, is_elsewhere, is_alike, runs, steady })
 }
 
-/// Returns what a repetition costs, and its steps that have a length.
+/// Returns the cost of a repetition, and its timed steps.
 fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) -> Budget<'a> {
     let timed = (0..).zip(&experiment.steps).filter_map(|(index, step)| {
         let (StopRule::Duration(span), Load::Closed | Load::Pipelined(_) | Load::Open(_)) =
@@ -161,21 +162,21 @@ fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) ->
 }
 
 impl Pilot {
-    /// Returns what a run cost besides its timed steps: those of the variant and level, or all.
+    /// Returns the mean overhead of the variant's runs, or of all runs.
     fn overhead(&self, variant: &str, clients: u32) -> Option<Nanos> {
         let complete = || self.runs.iter().filter(|run| self.is_alike && run.end.is_complete());
         let own: Vec<&RunRecord> = complete()
             .filter(|run| run.cell.variant == variant && run.cell.clients == clients)
             .collect();
         let runs = if own.is_empty() { complete().collect() } else { own };
-        let taken: Vec<u64> = runs.into_iter().filter_map(besides).collect();
+        let taken: Vec<u64> = runs.into_iter().filter_map(overhead_of).collect();
         let count = u64::try_from(taken.len()).ok().filter(|count| *count > 0)?;
         Some(Nanos(taken.iter().sum::<u64>() / count))
     }
 }
 
-/// Returns what a run took besides the measured spans of its timed steps, in nanoseconds.
-fn besides(run: &RunRecord) -> Option<u64> {
+/// Returns a run's wall time minus its measured spans, in ns.
+fn overhead_of(run: &RunRecord) -> Option<u64> {
     let is_timed = |step: &&model::StepRecord| {
         matches!(step.step.stop, StopRule::Duration(_))
             && matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_))
@@ -184,12 +185,12 @@ fn besides(run: &RunRecord) -> Option<u64> {
     Some(runner::wall_time(run)?.since(Nanos(measured)).0)
 }
 
-/// Returns what is known of the noise, a line for each step and level: the noisiest comparison.
-fn known(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
+/// Formats the noise of the noisiest comparison per step and level.
+fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
     let cov = |variance: f64| figure(Unit::Share, variance.sqrt());
     let row = |one: &&StepNoise| {
         let seconds = one.within.map_or(String::new(), |within| {
-            format!(", and {} over one second, less over more", cov(within))
+            format!(", and {} within runs over one second, less over longer spans", cov(within))
         });
         let origin = match (one.origin, &pilot.id) {
             (Origin::Pilot { runs }, Some(id)) => format!("{runs} runs each of {id}"),
@@ -205,7 +206,7 @@ fn known(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
         vec![
             format!("noise     {}", place(one)),
             one.variant.clone(),
-            format!("{} from run to run{seconds}", cov(one.between)),
+            format!("{} between runs{seconds}", cov(one.between)),
             format!("({origin})"),
         ]
     };
@@ -215,25 +216,25 @@ fn known(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
     }
     if noise.iter().all(|one| one.within.is_none()) {
         lines.push(
-            "noise     what a longer step would do to it is not known: lengths stay as they are"
-                .to_owned(),
+            "noise     the effect of longer steps is unknown: lengths are unchanged".to_owned(),
         );
     }
     if noise.iter().any(|one| one.origin == Origin::Assumed) {
         lines.push(
-            "noise     a pilot tells: run it with --repetitions 5, then ask again".to_owned(),
+            "noise     run a pilot with --repetitions 5 to measure it, then repeat this command"
+                .to_owned(),
         );
     }
     lines
 }
 
-/// Returns the noisiest comparison of each step and level, in their order.
+/// Returns the noisiest comparison of each step and level, in order.
 fn noisiest(noise: &[StepNoise]) -> Vec<&StepNoise> {
     let mut worst: Vec<&StepNoise> = Vec::new();
     let place = |one: &StepNoise| (one.clients, one.index);
     for one in noise {
-        match worst.iter_mut().find(|kept| place(kept) == place(one)) {
-            Some(kept) if kept.variance(1.0) < one.variance(1.0) => *kept = one,
+        match worst.iter_mut().find(|known| place(known) == place(one)) {
+            Some(known) if known.variance(1.0) < one.variance(1.0) => *known = one,
             Some(_) => {}
             None => worst.push(one),
         }
@@ -241,23 +242,23 @@ fn noisiest(noise: &[StepNoise]) -> Vec<&StepNoise> {
     worst
 }
 
-/// Returns a step with its level of clients.
+/// Formats a step with its number of clients.
 fn place(one: &StepNoise) -> String {
     format!("{} with {}", one.step, clients(one.clients))
 }
 
-/// Returns what a run costs before and after what is measured.
+/// Formats the overhead of a run.
 fn overhead(budget: &Budget<'_>, pilot: &Pilot) -> String {
     let run = Nanos(budget.overhead.0 / u64::from(budget.runs.max(1)));
-    let known = if pilot.overhead("", 0).is_some() { "as in the pilot" } else { "estimated" };
-    format!("overhead  {run} a run besides its timed steps ({known})")
+    let source = if pilot.overhead("", 0).is_some() { "as in the pilot" } else { "estimated" };
+    format!("overhead  {run} per run outside its timed steps ({source})")
 }
 
-/// Returns a design and what to expect of it, the widest interval of each step and level.
-fn proposed(budget: &Budget<'_>, design: &Design) -> Vec<String> {
+/// Formats a design with the widest expected interval per step and level.
+fn design_lines(budget: &Budget<'_>, design: &Design) -> Vec<String> {
     let widest = design.worst().map_or(0.0, |worst| worst.half_width);
     let mut lines = vec![format!(
-        "propose   {} repetitions, {}: every ratio to the base within {} or so",
+        "propose   {} repetitions, {}: every ratio to the base within about {}",
         design.repetitions,
         design.cost,
         within(widest)
@@ -278,7 +279,7 @@ fn proposed(budget: &Budget<'_>, design: &Design) -> Vec<String> {
         rows.push(vec![
             format!("expect    {}", place(one)),
             within(widest.half_width),
-            format!("a difference of {} is seen 4 times in 5", percent(widest.detectable)),
+            format!("a difference of {} is detected with 80 % power", percent(widest.detectable)),
             length(one.index),
         ]);
     }
@@ -286,8 +287,8 @@ fn proposed(budget: &Budget<'_>, design: &Design) -> Vec<String> {
     lines
 }
 
-/// Returns other ways to spend the same time, and how far the best depends on the noise.
-fn beside(proposal: &Proposal) -> Vec<String> {
+/// Formats alternative designs, and the sensitivity to the noise.
+fn alternatives(proposal: &Proposal) -> Vec<String> {
     let row = |design: &Design| {
         let lengths: Vec<_> = design.lengths.iter().map(|length| length.span.to_string()).collect();
         let mut distinct = lengths.clone();
@@ -304,21 +305,21 @@ fn beside(proposal: &Proposal) -> Vec<String> {
     };
     let mut lines = columns(&proposal.alternatives.iter().map(row).collect::<Vec<_>>());
     lines.push(format!(
-        "should    the noise from run to run be half as much: {}; twice as much: {}",
+        "if        the noise between runs is half as large: {}; twice as large: {}",
         within(proposal.if_half),
         within(proposal.if_double)
     ));
     lines
 }
 
-/// Returns the words to write or to type.
-fn words(experiment: &Experiment, design: &Design) -> Vec<String> {
+/// Formats the design as file settings and flags.
+fn settings_lines(experiment: &Experiment, design: &Design) -> Vec<String> {
     let repetitions = design.repetitions;
-    let asked = |length: &&Length| {
+    let is_changed = |length: &&Length| {
         let step = experiment.steps.get(length.index as usize);
         step.is_none_or(|step| step.stop != StopRule::Duration(length.span))
     };
-    let changed: Vec<&Length> = design.lengths.iter().filter(asked).collect();
+    let changed: Vec<&Length> = design.lengths.iter().filter(is_changed).collect();
     let is_one = design.lengths.iter().all(|length| length.span == design.lengths[0].span);
     let mut file = vec![format!("repetitions = {repetitions} in [factors]")];
     let mut typed = format!("--repetitions {repetitions}");
@@ -343,7 +344,7 @@ fn words(experiment: &Experiment, design: &Design) -> Vec<String> {
     lines
 }
 
-/// Returns a span as it is written in files.
+/// Formats a span as in files.
 fn seconds(span: Nanos) -> String {
     format!("{}s", span.as_secs_f64())
 }
@@ -352,14 +353,14 @@ fn percent(share: f64) -> String {
     figure(Unit::Share, share)
 }
 
-/// Returns rows as lines whose columns stand below each other.
+/// Formats rows with aligned columns.
 fn columns(rows: &[Vec<String>]) -> Vec<String> {
     let wide = |text: &String| text.chars().count();
     let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(wide).max();
     let line = |row: &Vec<String>| {
         let cells = row.iter().enumerate().map(|(at, text)| {
-            let room = width(at).unwrap_or(0) - wide(text);
-            format!("{text}{}", " ".repeat(room))
+            let padding = width(at).unwrap_or(0) - wide(text);
+            format!("{text}{}", " ".repeat(padding))
         });
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };

@@ -1,4 +1,4 @@
-//! Runs with everything that is concluded of them: what `compare`, `run` and `report` begin with.
+//! Comparison of runs, with its lint findings.
 
 use std::collections::BTreeSet;
 
@@ -9,42 +9,44 @@ use miette::Result;
 use model::{Experiment, Host, RunRecord};
 
 use super::steady::steady_runs;
-use crate::told::Told as _;
+use crate::diagnostic::IntoReport as _;
 
-/// Earlier experiments whose noise is taken into account: the newest tell most of today's noise,
-/// and their number bounds how long a first comparison reads.
+/// Earlier experiments in the noise history.
+///
+/// The newest are the most relevant, and the number bounds the reading time of a first comparison.
 const EARLIER_EXPERIMENTS: usize = 20;
 
-/// Name of an experiment's noise in the archive's cache.
-const LEDGER: &str = "ledger";
+/// Name of an experiment's noise in the derived cache.
+const NOISE_CACHE: &str = "noise";
 
-/// What is concluded of some runs.
-pub(crate) struct Judged {
+/// A comparison with its findings.
+pub(crate) struct Analyzed {
     pub(crate) comparison: Comparison,
-    /// What doubts it, the gravest first.
+    /// The findings, most severe first.
     pub(crate) findings: Vec<LintFinding>,
 }
 
-/// Compares the runs of `experiment` with `base` and asks every rule about them.
+/// Compares the runs of `experiment` with `base` and checks every rule.
 ///
-/// What is known of the noise comes from earlier experiments of `results`.
-pub(crate) fn judge(
+/// The noise history comes from earlier experiments of `results`.
+pub(crate) fn analyze(
     experiment: &Experiment,
     hosts: &[&Host],
     runs: &[RunRecord],
     base: &str,
     results: &Results,
-) -> Result<Judged> {
-    let comparison = compare(runs, experiment, base, &earlier(results, hosts, runs)).told()?;
+) -> Result<Analyzed> {
+    let comparison =
+        compare(runs, experiment, base, &earlier(results, hosts, runs)).into_report()?;
     let context = ComparisonContext { experiment, hosts, runs, comparison: &comparison };
     let findings = check_comparison(&context);
-    Ok(Judged { comparison, findings })
+    Ok(Analyzed { comparison, findings })
 }
 
 /// Returns the noise of the newest other experiments on the same machine.
 ///
-/// Of runs from several machines nothing is known. An experiment that cannot be read is passed
-/// over: `assay list` names it.
+/// Empty for runs from several machines. Unreadable experiments are skipped: `assay list` shows
+/// them.
 pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) -> NoiseHistory {
     let machines: BTreeSet<&str> = hosts.iter().map(|host| host.fingerprint.as_str()).collect();
     let [machine] = machines.into_iter().collect::<Vec<_>>()[..] else {
@@ -52,7 +54,7 @@ pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) ->
     };
     let own = runs.iter().filter_map(|run| run.id.rsplit_once('/'));
     let own: BTreeSet<&str> = own.map(|(experiment, _)| experiment).collect();
-    // What came later is left out: a comparison made again says the same again.
+    // Later experiments are excluded: repeating a comparison gives the same result.
     let begun = runs.iter().map(|run| run.started_at.as_str()).min();
     let is_earlier = |dir: &ExperimentDir| {
         dir.summary().is_ok_and(|one| {
@@ -66,9 +68,9 @@ pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) ->
     NoiseHistory { experiments: noise.take(EARLIER_EXPERIMENTS).collect() }
 }
 
-/// Returns the noise of one experiment.
+/// Returns the noise of one experiment, from the cache if derived.
 fn noise(dir: &ExperimentDir) -> Result<Vec<NoiseCell>, ArchiveError> {
-    dir.cached(LEDGER, || {
+    dir.cached(NOISE_CACHE, || {
         let manifest = dir.manifest()?;
         Ok(noise_cells(&steady_runs(dir)?, &manifest.plan.experiment.data))
     })

@@ -1,4 +1,4 @@
-//! What `plan` and `run` are asked: an experiment file or steps, and what replaces its words.
+//! Arguments of `plan` and `run`: a file or steps, and overrides.
 
 use std::fs;
 use std::path::Path;
@@ -9,44 +9,44 @@ use plan::{Checked, Machine, Overrides, QuickVariant};
 
 use crate::catalog::Program;
 
-/// How a rate is written, below the examples of each verb that takes one.
+/// Syntax of rates, shown below the examples of a command.
 macro_rules! rates {
     () => {
         "
 
 Rates:
   50k/s                                  operations per second over all clients
-  'ramp 10k/s..100k/s over 60s'          a straight line; its last rate holds
-  'steps 10k/s 20k/s 40k/s every 10s'    one after the other; the last one holds
+  'ramp 10k/s..100k/s over 60s'          linear; the last rate continues
+  'steps 10k/s 20k/s 40k/s every 10s'    in sequence; the last rate continues
   'sine 50k/s +-20k/s every 60s'         a wave
   'file rates.csv'                       lines of t,rate: seconds, operations per second"
     };
 }
 pub(crate) use rates;
 
-/// The question.
+/// The experiment: a file, or steps and engines.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Asked {
+pub(crate) struct ExperimentArgs {
     /// Experiment file (.toml), or steps such as `fillseq readrandom`
     #[arg(value_name = "FILE|STEP")]
-    what: Vec<String>,
-    /// Engine to run typed steps against, NAME or NAME@VERSION; repeat to compare
+    inputs: Vec<String>,
+    /// Engine to run the steps against, NAME or NAME@VERSION; repeat to compare
     #[arg(long, value_name = "BUILD")]
     engine: Vec<BuildRef>,
-    /// Profile of the engines typed here that it is made for
+    /// Profile of the engines given here that it applies to
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Option of the engines typed here, under the engine's own name; repeat for more
+    /// Option of the engines given here, by the engine's own name; repeat for more
     #[arg(long, value_name = "NAME=VALUE")]
     option: Vec<String>,
     #[command(flatten)]
-    overrides: Words,
+    overrides: OverrideArgs,
 }
 
-/// Words that replace those of the file.
+/// Options that override the file.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "In place of the file's words")]
-struct Words {
+#[command(next_help_heading = "Overrides of the file")]
+struct OverrideArgs {
     /// Rows of the key space, such as 200k or 4M
     #[arg(long, value_name = "COUNT")]
     rows: Option<String>,
@@ -59,11 +59,11 @@ struct Words {
     /// Length of the steps that end by duration, such as 10s
     #[arg(long, value_name = "SPAN")]
     duration: Option<String>,
-    /// Unmeasured time before them
+    /// Unmeasured warm-up of these steps
     #[arg(long, value_name = "SPAN")]
     warmup: Option<String>,
     /// Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs;
-    /// `adaptive` to find the number that serves most
+    /// `adaptive` to find the number with the highest throughput
     #[arg(long, value_name = "LEVELS")]
     clients: Option<String>,
     /// Offered rate of an open loop, such as 50k/s, in steps that end by duration
@@ -75,8 +75,8 @@ struct Words {
     /// How a free client waits for an arrival: auto, spin or hybrid
     #[arg(long, value_name = "NAME")]
     pacing: Option<String>,
-    /// Response-time limit, such as 'p99.9 < 2ms': with --rate it is held against that rate, alone
-    /// it finds the highest rate that keeps it
+    /// Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested at that rate, alone it
+    /// finds the highest rate within it
     #[arg(long, value_name = "LIMIT")]
     sla: Option<String>,
     /// Operations that each client has in flight, such as 16: SQL servers only, in steps that end
@@ -110,8 +110,8 @@ struct Words {
     /// Bypass the page cache
     #[arg(long)]
     direct_io: bool,
-    /// Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or what
-    /// SQL servers are asked: ibench-2023, ibench-current, sysbench, or a file of your own
+    /// Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or
+    /// application of SQL servers: ibench-2023, ibench-current, sysbench, or a file of your own
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
     /// Parameter of that application, such as tables=8; repeat for more
@@ -120,7 +120,7 @@ struct Words {
     /// CPUs of the client and its server: free, same-cpu or split
     #[arg(long, value_name = "NAME")]
     placement: Option<String>,
-    /// Seed of everything random
+    /// Seed of all random numbers
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Base case of the relative tables
@@ -137,7 +137,7 @@ struct Words {
     waive: Vec<Waiver>,
 }
 
-/// Reads a waiver as typed.
+/// Parses a waiver.
 fn waiver(text: &str) -> std::result::Result<Waiver, String> {
     let (code, reason) = text
         .split_once('=')
@@ -145,7 +145,7 @@ fn waiver(text: &str) -> std::result::Result<Waiver, String> {
     Ok(Waiver { code: code.trim().to_owned(), reason: reason.trim().to_owned() })
 }
 
-impl Words {
+impl OverrideArgs {
     fn overrides(&self) -> Result<Overrides> {
         Ok(Overrides {
             rows: self.rows.clone(),
@@ -180,39 +180,39 @@ impl Words {
     }
 }
 
-impl Asked {
-    /// Reads and checks the question.
+impl ExperimentArgs {
+    /// Reads and checks the experiment.
     pub(crate) fn check(&self, machine: Machine) -> Result<Checked> {
         let overrides = self.overrides.overrides()?;
-        if self.what.is_empty() {
+        if self.inputs.is_empty() {
             return Err(miette!(
                 help = "give an experiment file, or steps such as `readrandom --engine lmdb`",
-                "what should be run?"
+                "no experiment given"
             ));
         }
-        let files = self.what.iter().filter(|what| is_file(what)).count();
+        let files = self.inputs.iter().filter(|input| is_file(input)).count();
         if files > 0 {
-            let [file] = self.what.as_slice() else {
+            let [file] = self.inputs.as_slice() else {
                 return Err(miette!("one experiment file at a time, without further steps"));
             };
             if !self.engine.is_empty() || !self.option.is_empty() || self.profile.is_some() {
                 return Err(miette!(
-                    help = "add a [[variant]] to the file, or type steps in place of the file",
+                    help = "add a [[variant]] to the file, or give steps instead of the file",
                     "--engine, --profile and --option go with steps, not with a file"
                 ));
             }
             return read_file(file, &overrides, machine);
         }
-        Ok(plan::quick(&self.what, &self.variants()?, &overrides, &Program, machine)?)
+        Ok(plan::quick(&self.inputs, &self.variants()?, &overrides, &Program, machine)?)
     }
 
-    /// Returns the variants typed on the command line.
+    /// Returns the variants given on the command line.
     fn variants(&self) -> Result<Vec<QuickVariant>> {
         let mut options = Options::new();
         for (name, value) in pairs(&self.option, "--option")? {
             options.set(&name, &value);
         }
-        let of_engine = |build: &BuildRef| {
+        let profile_of = |build: &BuildRef| {
             let own = format!("{}-", build.engine);
             self.profile.clone().filter(|profile| {
                 profile.starts_with(&own) || profile.ends_with(".toml") || self.engine.len() == 1
@@ -220,18 +220,18 @@ impl Asked {
         };
         let variant = |build: &BuildRef| QuickVariant {
             build: build.clone(),
-            profile: of_engine(build),
+            profile: profile_of(build),
             options: options.clone(),
         };
         Ok(self.engine.iter().map(variant).collect())
     }
 }
 
-/// Returns names and values as typed after `word`.
-fn pairs(typed: &[String], word: &str) -> Result<Vec<(String, String)>> {
+/// Parses the NAME=VALUE arguments of `flag`.
+fn pairs(typed: &[String], flag: &str) -> Result<Vec<(String, String)>> {
     let pair = |typed: &String| match typed.split_once('=') {
         Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
-        None => Err(miette!("`{word} {typed}` is not NAME=VALUE")),
+        None => Err(miette!("`{flag} {typed}` is not NAME=VALUE")),
     };
     typed.iter().map(pair).collect()
 }
@@ -244,7 +244,7 @@ pub(crate) fn read_file(file: &str, overrides: &Overrides, machine: Machine) -> 
     Ok(plan::load(file, &text, overrides, &Program, machine)?)
 }
 
-/// Returns whether a word names an experiment file; steps have neither dot nor slash.
-fn is_file(word: &str) -> bool {
-    word.ends_with(".toml") || word.contains('/') || Path::new(word).is_file()
+/// Returns whether an argument is an experiment file and no step.
+fn is_file(input: &str) -> bool {
+    input.ends_with(".toml") || input.contains('/') || Path::new(input).is_file()
 }
