@@ -93,17 +93,17 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
 const METHOD: &str = "METHODOLOGY.md";
 
 /// Reads a file of the repository; a line's end counts as a space.
-fn words_of(path: &str) -> String {
+fn text_of(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let text = fs::read_to_string(root.join(path)).expect("a file of this repository");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn a_constant_and_the_sentence_that_quotes_it_agree() {
-    let methodology = words_of(METHOD);
+fn quoted_constants_match_the_code() {
+    let methodology = text_of(METHOD);
     for (source, quotes) in QUOTES {
-        let code = words_of(&format!("crates/{source}"));
+        let code = text_of(&format!("crates/{source}"));
         for (constant, sentence) in *quotes {
             assert!(code.contains(constant), "{source} lacks `{constant}`: mend `{sentence}`");
             assert!(methodology.contains(sentence), "{METHOD} lacks `{sentence}` for {constant}");
@@ -112,8 +112,8 @@ fn a_constant_and_the_sentence_that_quotes_it_agree() {
 }
 
 #[test]
-fn every_preset_is_in_the_table_with_its_shares() {
-    let methodology = words_of(METHOD);
+fn every_preset_is_in_the_table() {
+    let methodology = text_of(METHOD);
     for preset in plan::PRESETS {
         let direct = if preset.direct_io { "yes" } else { "no" };
         let row = format!(
@@ -125,8 +125,8 @@ fn every_preset_is_in_the_table_with_its_shares() {
 }
 
 #[test]
-fn the_engines_table_names_the_linked_versions() {
-    let readme = words_of("README.md");
+fn engines_table_names_the_linked_versions() {
+    let readme = text_of("README.md");
     for driver in [
         driver_sqlite::driver(),
         driver_lmdb::driver(),
@@ -140,8 +140,8 @@ fn the_engines_table_names_the_linked_versions() {
 }
 
 #[test]
-fn the_quickstart_of_the_readme_is_that_of_the_experiment() {
-    let (readme, experiment) = (words_of("README.md"), words_of("experiments/quickstart.toml"));
+fn readme_quickstart_matches_the_experiment() {
+    let (readme, experiment) = (text_of("README.md"), text_of("experiments/quickstart.toml"));
     for line in experiment.split("[[variant]] name = \"").skip(1) {
         let name = line.split('"').next().expect("a split has a first part");
         assert!(readme.contains(name), "README.md shows no {name}");

@@ -13,7 +13,7 @@ use assert_cmd::assert::OutputAssertExt;
 use model::{RunEnd, RunRecord};
 use rustix::process::Signal;
 
-use crate::sandbox::{NAME, Sandbox, say, send, wait_until};
+use crate::sandbox::{NAME, Sandbox, note, send, wait_until};
 
 /// Kills of each kind without `ASSAY_KILLS`.
 const KILLS: u64 = 6;
@@ -42,7 +42,7 @@ struct Moments(u64);
 impl Moments {
     fn new(salt: u64) -> Self {
         let seed = number("ASSAY_SEED").unwrap_or(1);
-        say(&format!("ASSAY_SEED={seed}"));
+        note(&format!("ASSAY_SEED={seed}"));
         Self(seed.wrapping_add(salt << 32))
     }
 
@@ -59,15 +59,15 @@ fn number(name: &str) -> Option<u64> {
 
 /// What has been seen of an experiment and must not be lost.
 #[derive(Default)]
-struct Seen {
+struct AttemptHistory {
     /// Every attempt's newest record, by cell and start.
     attempts: BTreeMap<(String, String), RunRecord>,
 }
 
-impl Seen {
+impl AttemptHistory {
     /// Reads everything there is, directly and through the program, and compares with before.
     fn check(&mut self, sandbox: &Sandbox) {
-        sandbox.answer(&["list"]);
+        sandbox.result_of(&["list"]);
         let Some(dir) = sandbox.experiment() else { return };
         let manifest = dir.manifest().expect("the manifest is readable");
         assert_eq!(manifest.plan.cells.len(), 6);
@@ -85,14 +85,14 @@ impl Seen {
             }
         }
         for (attempt, before) in &self.attempts {
-            let kept = now.get(attempt).unwrap_or_else(|| panic!("{attempt:?} is lost"));
-            assert!(kept.steps.starts_with(&before.steps), "{attempt:?} lost a step");
-            assert!(before.end == RunEnd::Running || kept == before, "{attempt:?} was changed");
+            let record = now.get(attempt).unwrap_or_else(|| panic!("{attempt:?} is lost"));
+            assert!(record.steps.starts_with(&before.steps), "{attempt:?} lost a step");
+            assert!(before.end == RunEnd::Running || record == before, "{attempt:?} was changed");
         }
-        sandbox.answer(&["list", NAME]);
-        sandbox.answer(&["show", NAME]);
+        sandbox.result_of(&["list", NAME]);
+        sandbox.result_of(&["show", NAME]);
         if sandbox.records().values().any(|record| !record.steps.is_empty()) {
-            sandbox.answer(&["compare", NAME]);
+            sandbox.result_of(&["compare", NAME]);
         }
         self.attempts = now;
     }
@@ -130,40 +130,40 @@ fn kill_parent(sandbox: &Sandbox, moments: &mut Moments) -> bool {
 /// Goal: whenever Assay is killed, nothing measured is lost and no worker goes on.
 /// Method: kill, read everything, resume and kill again; at last let it finish.
 #[test]
-fn killing_assay_at_any_moment_loses_nothing() {
+fn killing_assay_at_any_moment_loses_no_record() {
     let mut moments = Moments::new(1);
-    let (mut kills, mut before_begin, mut kept) = (0, 0, 0);
+    let (mut kills, mut before_begin, mut stored) = (0, 0, 0);
     let wanted = number("ASSAY_KILLS").unwrap_or(KILLS);
     while kills < wanted {
-        let (sandbox, mut seen) = (sandbox(), Seen::default());
+        let (sandbox, mut history) = (sandbox(), AttemptHistory::default());
         for _ in 0..KILLS_PER_ROUND.min(wanted - kills) {
             if !kill_parent(&sandbox, &mut moments) {
                 break;
             }
             kills += 1;
             before_begin += u64::from(sandbox.experiment().is_none());
-            seen.check(&sandbox);
+            history.check(&sandbox);
         }
         let is_begun = sandbox.experiment().is_some();
         let mut command = if is_begun { sandbox.resume() } else { sandbox.run(&[]) };
         command.assert().success();
-        seen.check_complete(&sandbox);
-        kept += seen.attempts.values().filter(|record| !record.end.is_complete()).count();
+        history.check_complete(&sandbox);
+        stored += history.attempts.values().filter(|record| !record.end.is_complete()).count();
     }
-    say(&format!(
-        "{kills} kills of assay, {before_begin} before its first run; {kept} attempts kept"
+    note(&format!(
+        "{kills} kills of assay, {before_begin} before its first run; {stored} attempts stored"
     ));
 }
 
 /// Goal: whenever a worker is killed, that run is a crash on record and the plan goes on.
 /// Method: kill each worker of an experiment at a random moment of its life, then resume.
 #[test]
-fn killing_a_worker_at_any_moment_is_a_recorded_crash() {
+fn killed_worker_is_a_recorded_crash() {
     let mut moments = Moments::new(2);
     let (mut kills, mut in_check, mut crashed) = (0, 0, 0);
     let wanted = number("ASSAY_KILLS").unwrap_or(KILLS);
     while kills < wanted {
-        let (sandbox, mut seen) = (sandbox(), Seen::default());
+        let (sandbox, mut history) = (sandbox(), AttemptHistory::default());
         let mut command = sandbox.run(&[]);
         let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
         let mut last = None;
@@ -180,7 +180,7 @@ fn killing_a_worker_at_any_moment_is_a_recorded_crash() {
             }
             has_ended()
         }));
-        seen.check(&sandbox);
+        history.check(&sandbox);
         if sandbox.experiment().is_none() {
             // Killed while it was asked whether it opens: refused, and nothing was begun.
             in_check += 1;
@@ -193,9 +193,9 @@ fn killing_a_worker_at_any_moment_is_a_recorded_crash() {
             crashed += 1;
         }
         sandbox.resume().assert().success();
-        seen.check_complete(&sandbox);
+        history.check_complete(&sandbox);
     }
-    say(&format!(
+    note(&format!(
         "{kills} kills of workers, {in_check} while it was checked; {crashed} crashes kept"
     ));
     assert_eq!(kills, in_check + crashed);

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 /// Name of the experiment in every sandbox.
 pub(crate) const NAME: &str = "bad-days";
 /// How often a predicate is looked at.
-const LOOK: Duration = Duration::from_millis(2);
+const POLL: Duration = Duration::from_millis(2);
 
 /// A scratch directory with an experiment in it.
 pub(crate) struct Sandbox {
@@ -90,7 +90,7 @@ impl Sandbox {
     }
 
     /// Returns what a verb answers about the experiment; it must succeed.
-    pub(crate) fn answer(&self, arguments: &[&str]) -> String {
+    pub(crate) fn result_of(&self, arguments: &[&str]) -> String {
         let output = self.assay(arguments).assert().success().get_output().clone();
         String::from_utf8(output.stdout).expect("Assay writes UTF-8")
     }
@@ -136,7 +136,7 @@ impl Sandbox {
 /// Returns the command as an unprivileged user runs it; says why when it cannot be had.
 ///
 /// The sandbox is opened to that user; results and data are made by it.
-pub(crate) fn as_nobody(sandbox: &Sandbox, command: &Command) -> Option<Command> {
+pub(crate) fn as_unprivileged(sandbox: &Sandbox, command: &Command) -> Option<Command> {
     if !rustix::process::geteuid().is_root() {
         return Some(wrapped(&[], command));
     }
@@ -147,11 +147,11 @@ pub(crate) fn as_nobody(sandbox: &Sandbox, command: &Command) -> Option<Command>
     match probe.output() {
         Ok(output) if output.status.success() => Some(wrapped(&ids, command)),
         Ok(output) => {
-            say(&format!("skipped: nobody cannot run this program: {}", sentence(&output)));
+            note(&format!("skipped: nobody cannot run this program: {}", joined_text(&output)));
             None
         }
         Err(error) => {
-            say(&format!("skipped: setpriv does not run: {error}"));
+            note(&format!("skipped: setpriv does not run: {error}"));
             None
         }
     }
@@ -166,12 +166,14 @@ pub(crate) fn on_disk_of(size: &str, place: &str, command: &Command, then: &str)
         "mkdir -p {place} && mount -t tmpfs -o size={size} none {place} || exit 77
          \"$@\"; code=$?; {then}; exit $code"
     );
-    let words = ["unshare", "--map-root-user", "--mount", "sh", "-c", &script, "sh"];
-    let output = wrapped(&words, command).output();
+    let prefix = ["unshare", "--map-root-user", "--mount", "sh", "-c", &script, "sh"];
+    let output = wrapped(&prefix, command).output();
     match output {
-        Err(error) => say(&format!("skipped: unshare does not run: {error}")),
-        Ok(output) if output.status.code() == Some(77) || said(&output).contains("unshare: ") => {
-            say(&format!("skipped: no file system can be mounted: {}", said(&output)));
+        Err(error) => note(&format!("skipped: unshare does not run: {error}")),
+        Ok(output)
+            if output.status.code() == Some(77) || output_text(&output).contains("unshare: ") =>
+        {
+            note(&format!("skipped: no file system can be mounted: {}", output_text(&output)));
         }
         Ok(output) => return Some(output),
     }
@@ -179,8 +181,8 @@ pub(crate) fn on_disk_of(size: &str, place: &str, command: &Command, then: &str)
 }
 
 /// Returns the command with other words before it, which run it.
-pub(crate) fn wrapped(words: &[&str], command: &Command) -> Command {
-    let mut all = words.iter().map(OsString::from).collect::<Vec<_>>();
+pub(crate) fn wrapped(prefix: &[&str], command: &Command) -> Command {
+    let mut all = prefix.iter().map(OsString::from).collect::<Vec<_>>();
     all.push(command.get_program().to_owned());
     all.extend(command.get_args().map(ToOwned::to_owned));
     let mut wrapped = Command::new(&all[0]);
@@ -190,21 +192,21 @@ pub(crate) fn wrapped(words: &[&str], command: &Command) -> Command {
 }
 
 /// Returns what a process said, answers and remarks together.
-pub(crate) fn said(output: &Output) -> String {
+pub(crate) fn output_text(output: &Output) -> String {
     let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     texts.join("\n")
 }
 
 /// Returns what a process said with its lines joined, so that a wrapped sentence can be found.
-pub(crate) fn sentence(output: &Output) -> String {
-    let text = said(output);
-    let words = text.split_whitespace().filter(|word| !matches!(*word, "│" | "×" | "╰─▶"));
-    words.collect::<Vec<_>>().join(" ")
+pub(crate) fn joined_text(output: &Output) -> String {
+    let text = output_text(output);
+    let parts = text.split_whitespace().filter(|word| !matches!(*word, "│" | "×" | "╰─▶"));
+    parts.collect::<Vec<_>>().join(" ")
 }
 
 /// Says what was skipped and why, or with what figures a test was passed.
 #[expect(clippy::print_stdout, reason = "a test that was skipped says so")]
-pub(crate) fn say(text: &str) {
+pub(crate) fn note(text: &str) {
     println!("{text}");
 }
 
@@ -222,7 +224,7 @@ pub(crate) fn wait_until(limit: Duration, mut holds: impl FnMut() -> bool) -> bo
         if begun.elapsed() > limit {
             return false;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL);
     }
     true
 }

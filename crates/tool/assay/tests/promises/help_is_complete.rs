@@ -2,10 +2,10 @@
 
 use insta::assert_snapshot;
 
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 /// Every verb that is not hidden.
-const VERBS: &[&str] = &[
+const COMMANDS: &[&str] = &[
     "plan",
     "run",
     "list",
@@ -22,15 +22,15 @@ const VERBS: &[&str] = &[
 ];
 
 /// Returns the help of the program or of a verb, 100 columns wide.
-fn help(verb: &[&str]) -> String {
-    let place = Place::new();
-    let said = place.assay(&[verb, &["--help"]].concat());
-    assert_eq!((said.code, said.err.as_str()), (0, ""));
-    said.out
+fn help(command: &[&str]) -> String {
+    let workspace = Workspace::new();
+    let output = workspace.assay(&[command, &["--help"]].concat());
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    output.out
 }
 
 #[test]
-fn the_program_lists_its_verbs_in_the_order_of_the_work() {
+fn commands_are_listed_in_workflow_order() {
     assert_snapshot!(help(&[]), @"
     Finds out what a storage engine really does on this machine, and how far to trust the answer
 
@@ -73,31 +73,35 @@ fn the_program_lists_its_verbs_in_the_order_of_the_work() {
 }
 
 #[test]
-fn every_verb_is_listed_and_has_examples() {
+fn every_command_is_listed_and_has_examples() {
     let all = help(&[]);
     let listed: Vec<_> = all
         .lines()
         .skip_while(|line| *line != "Commands:")
         .skip(1)
         .map_while(|line| line.strip_prefix("  ")?.split(' ').next())
-        .filter(|verb| !verb.is_empty())
+        .filter(|command| !command.is_empty())
         .collect();
-    assert_eq!(listed, [VERBS, &["help"]].concat());
-    for verb in VERBS {
-        let text = help(&[verb]);
-        let example = format!("  assay {verb}");
+    assert_eq!(listed, [COMMANDS, &["help"]].concat());
+    for command in COMMANDS {
+        let text = help(&[command]);
+        let example = format!("  assay {command}");
         let examples = text.split_once("Example").map(|(_, examples)| examples);
-        assert!(examples.is_some_and(|text| text.contains(example.trim_start())), "{verb}: {text}");
+        assert!(
+            examples.is_some_and(|text| text.contains(example.trim_start())),
+            "{command}: {text}"
+        );
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
 }
 
 #[test]
-fn plan_and_run_take_the_same_words() {
+fn plan_and_run_have_the_same_overrides() {
     let own = |text: &str| text.split("In place of the file's words:").nth(1).map(str::to_owned);
     let (plan, run) = (help(&["plan"]), help(&["run"]));
-    let words = |text: &str| own(text).and_then(|own| own.split("\n\n").next().map(str::to_owned));
-    assert!(words(&plan).is_some() && words(&plan) == words(&run), "{plan}{run}");
+    let overrides =
+        |text: &str| own(text).and_then(|own| own.split("\n\n").next().map(str::to_owned));
+    assert!(overrides(&plan).is_some() && overrides(&plan) == overrides(&run), "{plan}{run}");
 }
 
 /// Returns the help of `run`: what `plan` takes too, and the rest.
@@ -108,9 +112,9 @@ fn run_in_two() -> (String, String) {
 }
 
 #[test]
-fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
-    let (words, _) = run_in_two();
-    assert_snapshot!(words, @"
+fn run_help_shows_arguments_and_overrides() {
+    let (overrides, _) = run_in_two();
+    assert_snapshot!(overrides, @"
     Run an experiment file, or steps against engines typed here
 
     Usage: assay run [OPTIONS] [FILE|STEP]...
@@ -167,7 +171,7 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
 }
 
 #[test]
-fn run_says_how_it_is_run_with_examples_and_how_rates_are_written() {
+fn run_help_shows_control_options_examples_and_rates() {
     let (_, rest) = run_in_two();
     assert_snapshot!(rest, @"
     How it is run:
@@ -210,7 +214,7 @@ fn run_says_how_it_is_run_with_examples_and_how_rates_are_written() {
 }
 
 #[test]
-fn list_and_show_take_an_experiment() {
+fn list_and_show_help_is_complete() {
     assert_snapshot!(help(&["list"]), @"
     List what has been run
 
@@ -259,7 +263,7 @@ fn list_and_show_take_an_experiment() {
 }
 
 #[test]
-fn compare_and_report_take_a_form_and_a_place() {
+fn compare_and_report_help_is_complete() {
     assert_snapshot!(help(&["compare"]), @"
     Compare the variants of an experiment with its base case
 
@@ -321,7 +325,7 @@ fn compare_and_report_take_a_form_and_a_place() {
 }
 
 #[test]
-fn engine_has_verbs_of_its_own() {
+fn engine_help_is_complete() {
     assert_snapshot!(help(&["engine"]), @"
     List, get, add, build, remove or show engine builds
 
@@ -381,7 +385,7 @@ fn engine_has_verbs_of_its_own() {
 }
 
 #[test]
-fn completions_take_a_shell() {
+fn completions_help_is_complete() {
     assert_snapshot!(help(&["completions"]), @"
     Print the completions of a shell
 
@@ -404,23 +408,23 @@ fn completions_take_a_shell() {
 }
 
 #[test]
-fn shells_get_their_completions() {
-    let place = Place::new();
+fn completions_are_generated_for_each_shell() {
+    let workspace = Workspace::new();
     for (shell, sign) in
         [("bash", "complete -F"), ("zsh", "#compdef assay"), ("fish", "complete -c")]
     {
-        let said = place.assay(&["completions", shell]);
-        assert_eq!((said.code, said.err.as_str()), (0, ""));
-        assert!(said.out.contains(sign), "{shell}");
-        assert!(VERBS.iter().all(|verb| said.out.contains(verb)), "{shell}");
+        let output = workspace.assay(&["completions", shell]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        assert!(output.out.contains(sign), "{shell}");
+        assert!(COMMANDS.iter().all(|command| output.out.contains(command)), "{shell}");
     }
 }
 
 #[test]
-fn an_unknown_verb_gets_the_nearest() {
-    let said = Place::new().assay(&["runn"]);
-    assert_eq!(said.code, 2);
-    assert_snapshot!(said.err, @"
+fn unknown_command_suggests_the_nearest() {
+    let output = Workspace::new().assay(&["runn"]);
+    assert_eq!(output.code, 2);
+    assert_snapshot!(output.err, @"
     error: unrecognized subcommand 'runn'
 
       tip: a similar subcommand exists: 'run'

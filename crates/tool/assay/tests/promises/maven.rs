@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::place::{PerDialect, Place};
+use crate::workspace::{ProgramOutput, Workspace};
 
 /// Copies jars from the directory above it and notes what it was asked.
 const CLIENT: &str = r#"#!/bin/sh
@@ -31,8 +31,8 @@ echo "[ERROR] Failed to execute goal x:y:1:copy on project z: Unable to find/res
 exit 1
 "#;
 
-impl Place {
-    /// Puts the client first in the path of [`Place::assay_with_maven`].
+impl Workspace {
+    /// Puts the client first in the path of [`Workspace::assay_with_maven`].
     pub(crate) fn install_maven(&self) {
         fs::create_dir(self.path("bin")).expect("a directory");
         self.write("bin/mvn", CLIENT);
@@ -52,14 +52,14 @@ impl Place {
     }
 
     /// Runs the program with the directory of the client before the shell's own.
-    pub(crate) fn assay_with_maven(&self, arguments: &[&str]) -> PerDialect {
+    pub(crate) fn assay_with_maven(&self, arguments: &[&str]) -> ProgramOutput {
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         let output = self.program(arguments).env("PATH", path).output();
-        PerDialect::of(output.expect("the program starts"))
+        ProgramOutput::of(output.expect("the program starts"))
     }
 
     /// Returns how often the client was asked.
-    pub(crate) fn times_asked(&self) -> usize {
+    pub(crate) fn request_count(&self) -> usize {
         fs::read_to_string(self.path("bin/asked")).unwrap_or_default().lines().count()
     }
 }

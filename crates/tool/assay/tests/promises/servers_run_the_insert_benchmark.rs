@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 /// Two clients, every kind of step there is, on tables of a toy's size.
 ///
@@ -46,26 +46,26 @@ profile = "myrocks-mariadb"
 "#;
 
 /// Returns why a server cannot be had here, if so; never where CI is to prove this.
-fn lacking() -> Option<String> {
+fn unavailable() -> Option<String> {
     let builds = ["postgres@15.10", "mysql@8.0.31", "mariadb@10.11"];
     builds.into_iter().find_map(|build| supply::testing::server(build).err())
 }
 
 #[test]
-fn three_servers_run_it_and_lose_no_row() {
-    if let Some(reason) = lacking() {
+fn three_servers_run_the_insert_benchmark_without_losing_rows() {
+    if let Some(reason) = unavailable() {
         println!("skipped: {reason}");
         return;
     }
-    let place = Place::new();
-    place.write("toy.toml", TOY);
-    let mut run = place.program(&["run", "toy.toml"]);
+    let workspace = Workspace::new();
+    workspace.write("toy.toml", TOY);
+    let mut run = workspace.program(&["run", "toy.toml"]);
     // The servers lie in the ordinary cache.
     run.env_remove("XDG_CACHE_HOME");
-    let said = crate::place::PerDialect::of(run.output().expect("the program starts"));
-    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    let records = records(&place);
-    assert_eq!(records.len(), 3, "{}", said.err);
+    let output = crate::workspace::ProgramOutput::of(run.output().expect("the program starts"));
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    let records = records(&workspace);
+    assert_eq!(records.len(), 3, "{}", output.err);
     for (variant, record) in &records {
         assert_eq!(record["end"]["how"], "complete", "{variant}: {}", record["end"]);
         let steps = record["steps"].as_array().expect("a list of steps");
@@ -98,8 +98,8 @@ fn written(step: &Value, kind: &str) -> u64 {
 }
 
 /// Returns the record of each run by the name of its variant.
-fn records(place: &Place) -> BTreeMap<String, Value> {
-    let experiments = fs::read_dir(place.path("results/toy")).expect("results").flatten();
+fn records(workspace: &Workspace) -> BTreeMap<String, Value> {
+    let experiments = fs::read_dir(workspace.path("results/toy")).expect("results").flatten();
     let runs = experiments.flat_map(|entry| fs::read_dir(entry.path().join("runs")));
     let files = runs.flat_map(|runs| runs.flatten().map(|run| run.path().join("record.json")));
     let read = |path| fs::read_to_string(path).expect("a record");

@@ -12,15 +12,15 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use crate::sandbox::wrapped;
 
 /// Returns once no other test of this program runs; until it is dropped, none begins.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn take_turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Processes that use all the CPU they get; they end with it.
-pub(crate) struct Hogs(Vec<Child>);
+pub(crate) struct CpuHogs(Vec<Child>);
 
-impl Hogs {
+impl CpuHogs {
     /// Starts that many on each CPU.
     pub(crate) fn on_each_cpu(count: usize) -> Self {
         let allowed = sched_getaffinity(None).expect("a process may ask for its own CPUs");
@@ -41,7 +41,7 @@ impl Hogs {
     }
 }
 
-impl Drop for Hogs {
+impl Drop for CpuHogs {
     fn drop(&mut self) {
         for hog in &mut self.0 {
             hog.kill().expect("own child");
@@ -85,13 +85,13 @@ impl Group {
         let (parent, files) = if is_old { (root.join(controller), old) } else { (root, new) };
         let name = format!("assay-truth-{}", std::process::id());
         let dir = parent.join(name);
-        let told = |what: &str, error: std::io::Error| format!("cannot {what}: {error}");
-        fs::create_dir(&dir).map_err(|error| told(&format!("make {}", dir.display()), error))?;
+        let message = |what: &str, error: std::io::Error| format!("cannot {what}: {error}");
+        fs::create_dir(&dir).map_err(|error| message(&format!("make {}", dir.display()), error))?;
         let group = Self(dir);
         for (file, content) in files {
             let path = group.0.join(file);
             let written = fs::write(&path, content);
-            written.map_err(|error| told(&format!("write {}", path.display()), error))?;
+            written.map_err(|error| message(&format!("write {}", path.display()), error))?;
         }
         Ok(group)
     }

@@ -4,7 +4,7 @@ use model::record::{OpSummary, Percentiles};
 use model::validity::{ArrivalsRecord, InvalidCause, LoadStatus};
 use model::{IntervalRecord, Nanos, OpKind, RunRecord, StepRecord};
 
-use crate::sandbox::{Sandbox, say};
+use crate::sandbox::{Sandbox, note};
 
 /// The step that is offered a load in most of these tests.
 pub(crate) const STEP: &str = "readrandom";
@@ -68,7 +68,7 @@ impl Run {
         let is_late = self.record.invalid.is_some() || self.intervals.iter().any(is_invalid);
         let reason = self.disturbance().or_else(|| self.long_sleep()).filter(|_| is_late);
         if let Some(reason) = &reason {
-            say(&format!("skipped in part: {reason}"));
+            note(&format!("skipped in part: {reason}"));
         }
         reason.is_some()
     }
@@ -97,7 +97,7 @@ impl Run {
     }
 
     /// Returns all that says who was late, for the text of a failed test.
-    pub(crate) fn story(&self) -> String {
+    pub(crate) fn diagnosis(&self) -> String {
         let step = self.step();
         let seconds: Vec<String> = self.measured().map(second).collect();
         format!(
