@@ -274,12 +274,8 @@ fn non_installation_is_rejected() {
 #[test]
 fn replaced_distribution_server_is_found_again() {
     let bench = Bench::new();
-    let version_script = |version: &str| {
-        format!(
-            "#!/bin/sh\necho 'postgres (PostgreSQL) \
-                                                  {version}'\n"
-        )
-    };
+    let version_script =
+        |version: &str| format!("#!/bin/sh\necho 'postgres (PostgreSQL) {version}'\n");
     let store = bench.store();
     bench.install("system/usr/lib/postgresql/15/bin/postgres", &version_script("15.18"));
     let first = get(&store, "postgres@system").unwrap();

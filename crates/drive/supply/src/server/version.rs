@@ -230,9 +230,9 @@ mod tests {
 
     #[test]
     fn missing_libraries_are_named_with_their_packages() {
-        let output = "\tlinux-vdso.so.1 (0x00007ffc)\n\tlibaio.so.1 => not found\n\
-                    \tlibm.so.6 => /lib/libm.so.6 (0x7f)\n\tlibodd.so.3 => not found\n\
-                    \tlibaio.so.1 => not found\n";
+        let output = "\tlinux-vdso.so.1 (0x00007ffc)\n\tlibaio.so.1 => not found\n\tlibm.so.6 => \
+                      /lib/libm.so.6 (0x7f)\n\tlibodd.so.3 => not found\n\tlibaio.so.1 => not \
+                      found\n";
         assert_eq!(parse_missing(output), ["libaio.so.1", "libodd.so.3"]);
         assert_eq!(
             missing_libraries_text(&parse_missing(output)),

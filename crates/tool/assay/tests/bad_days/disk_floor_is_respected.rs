@@ -1,4 +1,4 @@
-//! The disk is never filled: room is looked at before the first run and while each goes on.
+//! The disk floor is checked before and during every run.
 
 use assert_cmd::assert::OutputAssertExt;
 use model::RunEnd;
@@ -19,14 +19,14 @@ fn floor_above_the_free_space_is_rejected_before_the_run() {
     assert_eq!(sandbox.data_left(), Vec::<String>::new());
 }
 
-/// Goal: a run that crosses the floor is stopped and recorded, and its data is gone.
-/// Method: the data directory is a file system of 8 GiB, and the floor lies 64 MiB below that; few
-/// rows, so that the plan fits, are written again and again by an engine whose log never ends.
+/// Goal: a run that crosses the floor is stopped and recorded, and its data removed.
+/// Method: the data directory is a file system of 8 GiB, and the floor is 64 MiB below that; few
+/// rows, so that the plan fits, are overwritten by an engine whose log is never truncated.
 #[test]
 fn run_crossing_the_floor_is_stopped_and_its_data_removed() {
     let benchmark = "steps = [\"fillseq\", \"overwrite\"]\nrows = \"10k\"\nduration = \"100s\"";
-    let endless = "wal_autocheckpoint = 0".to_owned();
-    let sandbox = Sandbox::with_options(benchmark, &[("big", "sqlite", endless)]);
+    let unbounded_log = "wal_autocheckpoint = 0".to_owned();
+    let sandbox = Sandbox::with_options(benchmark, &[("big", "sqlite", unbounded_log)]);
     let run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "8128MiB"]);
     let list = "echo \"left: $(ls -A data | tr '\\n' ' ')\"";
     let Some(output) = on_disk_of("8g", "data", &run, list) else { return };

@@ -1,4 +1,4 @@
-//! Runs put their data where nobody else's is, and take it away when they end.
+//! Run data stays in a directory of its own, and is removed.
 
 use std::fs;
 use std::process::Stdio;
@@ -12,8 +12,8 @@ use crate::sandbox::{Sandbox, joined_text, send, wait_until};
 #[test]
 fn foreign_directory_is_rejected_and_untouched() {
     let sandbox = Sandbox::reading("100ms", &[("only", "lmdb", "")]);
-    fs::create_dir(sandbox.path("data")).expect("our own directory");
-    fs::write(sandbox.path("data/thesis.tex"), "years of work").expect("our own directory");
+    fs::create_dir(sandbox.path("data")).expect("the sandbox");
+    fs::write(sandbox.path("data/thesis.tex"), "years of work").expect("the sandbox");
     let output = sandbox.run(&[]).assert().failure().get_output().clone();
     let message = joined_text(&output);
     assert!(
@@ -37,7 +37,7 @@ fn data_is_removed_after_a_run_and_after_a_crash() {
     assert_eq!(sandbox.data_left(), Vec::<String>::new());
 }
 
-/// Goal: what a killed Assay left is removed by whatever is run there next; other files stay.
+/// Goal: leftovers of a killed Assay are removed by the next run there; other files stay.
 #[test]
 fn leftover_data_of_a_killed_assay_is_removed() {
     let sandbox = Sandbox::reading("100ms", &[("only", "lmdb", "")]);
@@ -49,7 +49,7 @@ fn leftover_data_of_a_killed_assay_is_removed() {
     parent.wait().expect("own child");
     let left = sandbox.data_left();
     assert!(left.len() == 1 && left[0].ends_with("only.c1.r1"), "{left:?}");
-    fs::write(sandbox.path("data/mine.txt"), "put here since").expect("our own directory");
+    fs::write(sandbox.path("data/mine.txt"), "put here since").expect("the sandbox");
     sandbox.run(&[]).assert().success();
     assert_eq!(sandbox.data_left(), ["mine.txt"]);
 }

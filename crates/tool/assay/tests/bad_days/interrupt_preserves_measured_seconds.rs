@@ -1,4 +1,4 @@
-//! Ctrl-C stops soon and keeps what was measured; a second one stops at once.
+//! Ctrl-C preserves measured seconds; a second one stops at once.
 
 use std::process::{Child, Output};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::sandbox::{NAME, Sandbox, now, output_text, send, wait_until};
 const SOON: Duration = Duration::from_secs(5);
 /// Longest time from the second Ctrl-C to the end.
 const AT_ONCE: Duration = Duration::from_secs(2);
-/// Longest time that anything here may take to begin.
+/// Longest time for anything here to begin.
 const LONG: Duration = Duration::from_secs(30);
 
 /// Starts the experiment and waits until `seconds` of `cell`'s second step are in the archive.
@@ -39,7 +39,7 @@ fn end(mut child: Child, limit: Duration) -> Output {
     output
 }
 
-/// Goal: one signal ends the run in hand, keeps its seconds, and leaves the rest to `--resume`.
+/// Goal: one signal ends the current run, stores its seconds, and leaves the rest to `--resume`.
 fn stops_soon_and_resumes(signal: Signal) {
     let benchmark = "steps = [\"filluniquerandom\", { step = \"readrandom\", duration = \"3s\" }]\n\
                      rows = \"2k\"\n[factors]\nrepetitions = 2";
@@ -54,7 +54,7 @@ fn stops_soon_and_resumes(signal: Signal) {
     assert_eq!(records.len(), 1, "no further run was begun");
     let interrupted = &records["only.c1.r1"];
     assert_eq!(interrupted.end, RunEnd::Interrupted { step: "readrandom".to_owned() });
-    assert_eq!(interrupted.steps.len(), 1, "the step in hand is not taken for a whole one");
+    assert_eq!(interrupted.steps.len(), 1, "the interrupted step is not stored as complete");
     let read: u64 = sandbox
         .intervals("only.c1.r1")
         .iter()
@@ -81,8 +81,8 @@ fn sigterm_acts_like_sigint() {
     stops_soon_and_resumes(Signal::TERM);
 }
 
-/// Goal: an engine that does not heed the first signal cannot resist the second.
-/// Method: it hangs, so the run cannot stop after the operations in hand.
+/// Goal: an engine that ignores the first signal is ended by the second.
+/// Method: it hangs, so the run cannot stop after the current operations.
 #[test]
 fn second_sigint_ends_a_hung_run_at_once() {
     let sandbox = Sandbox::reading("2s", &[("stuck", "faulty", "hang at 100k")]);
@@ -93,7 +93,7 @@ fn second_sigint_ends_a_hung_run_at_once() {
     send(child.id(), Signal::INT);
     let begun = now();
     let is_soon = wait_until(Duration::from_millis(500), || begun.elapsed().as_millis() > 400);
-    assert!(is_soon, "two signals must not be taken for one");
+    assert!(is_soon, "the two signals are distinct");
     send(child.id(), Signal::INT);
     let output = end(child, AT_ONCE);
     assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));

@@ -1,6 +1,6 @@
-//! What holds on a bad day of a run: each file is a promise, kept by the program itself.
+//! Behaviour under faults, one file per guarantee.
 //!
-//! To add a promise: one file, and its line here.
+//! To add a guarantee: one file, and its line here.
 
 mod disk_floor_is_respected;
 mod foreign_data_is_never_touched;

@@ -1,4 +1,4 @@
-//! A worker that is killed for memory is recorded so; a cap that cannot be set is told at once.
+//! Memory caps: kills are recorded, unusable caps rejected.
 
 use std::io::Write;
 
@@ -13,12 +13,12 @@ const LIMIT: Bytes = Bytes(256 << 20);
 const VARIANTS: &[(&str, &str, &str)] =
     &[("greedy", "faulty", "eat 1GiB at 3000"), ("modest", "memory", "")];
 
-/// Makes a cap like the runs', or says why the test is skipped.
+/// Creates a memory cap, or prints why the test is skipped.
 fn cap() -> Option<MemoryCap> {
     MemoryCap::create(LIMIT).inspect_err(|error| note(&format!("skipped: {error}"))).ok()
 }
 
-/// Checks that the greedy engine's run ended for memory, and the other well.
+/// Checks that the greedy engine ran out of memory and the other completed.
 fn check_ends(sandbox: &Sandbox) {
     let records = sandbox.records();
     let end = RunEnd::OutOfMemory { step: "readrandom".to_owned() };
@@ -35,9 +35,8 @@ fn worker_above_its_cap_is_recorded_as_out_of_memory() {
     check_ends(&sandbox);
 }
 
-/// Goal: a kill for memory is told from any other kill without a cap of the run's own, as in a
-/// container.
-/// Method: Assay itself is put into a group that is too small for the greedy worker.
+/// Goal: an out-of-memory kill is recognised without a cap of the run's own, as in a container.
+/// Method: Assay itself runs in a cgroup that is too small for the greedy worker.
 #[test]
 fn worker_killed_by_an_enclosing_cap_is_recorded_as_out_of_memory() {
     let Some(cap) = cap() else { return };

@@ -1,4 +1,4 @@
-//! Whatever an engine does to its process is a recorded outcome; the rest of the plan goes on.
+//! Engine faults are recorded outcomes; the plan continues.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use model::{RunEnd, RunRecord};
 
 use crate::sandbox::{NAME, Sandbox, joined_text, now};
 
-/// Rows are 2,000, so operation 3,000 is in the reading step, and the answers from there on.
+/// With 2,000 rows, operation 3,000 is in the reading step.
 const BAD: &[(&str, &str, &str)] = &[
     ("good", "memory", ""),
     ("segv", "faulty", "die segv at 3000"),
@@ -20,7 +20,7 @@ const BAD: &[(&str, &str, &str)] = &[
 
 const STEP: &str = "readrandom";
 
-/// Returns how a run is to be remembered: the phrase in tables, or a part of it.
+/// Returns the expected outcome phrase of a variant, or its beginning.
 fn expected(variant: &str) -> &'static str {
     match variant {
         "good" => "complete",
@@ -28,13 +28,13 @@ fn expected(variant: &str) -> &'static str {
         "abort" => "crashed in readrandom: signal 6 (ABRT)",
         "kill" => "crashed in readrandom: signal 9 (KILL)",
         "hang" => "hung in readrandom: no operation ended for",
-        "fatal" => "failed in readrandom: client 0: faulty: told to fail",
+        "fatal" => "failed in readrandom: client 0: faulty: scripted failure",
         "lie" => "failed in readrandom: client 0: ",
         other => panic!("no variant is named {other}"),
     }
 }
 
-/// Goal: every way in which an engine can fail is told apart, kept, and averaged into nothing.
+/// Goal: every kind of engine failure is distinguished, stored, and excluded from averages.
 /// Method: one experiment in which each variant but one has its own fault.
 #[test]
 fn every_engine_fault_is_recorded_and_the_plan_continues() {
@@ -48,7 +48,7 @@ fn every_engine_fault_is_recorded_and_the_plan_continues() {
     check_reported_outcomes(&sandbox);
 }
 
-/// Checks that a run ended as its variant must, and that what was measured before is there.
+/// Checks the outcome of a run, and that its earlier measurements are stored.
 fn check_record(sandbox: &Sandbox, record: &RunRecord) {
     let name = record.cell.variant.as_str();
     let phrase = record.end.phrase();
@@ -71,7 +71,7 @@ fn check_record(sandbox: &Sandbox, record: &RunRecord) {
     assert!(!sandbox.intervals(&record.cell.id).is_empty(), "{name}");
 }
 
-/// Checks that lists and comparisons call a run that did not end well by its end.
+/// Checks that lists and comparisons show the outcome of failed runs.
 fn check_reported_outcomes(sandbox: &Sandbox) {
     let list = sandbox.result_of(&["list", NAME]);
     let compared = sandbox.result_of(&["compare", NAME]);
@@ -103,7 +103,7 @@ fn engine_that_fails_to_open_is_rejected_before_the_run() {
     let begun = now();
     let output = sandbox.run(&[]).assert().failure().get_output().clone();
     let message = joined_text(&output);
-    assert!(message.contains("told to refuse to open") && message.contains("shut"), "{message}");
+    assert!(message.contains("scripted refusal to open") && message.contains("shut"), "{message}");
     assert!(sandbox.experiment().is_none(), "nothing was begun");
     assert!(begun.elapsed() < Duration::from_secs(5));
 }

@@ -1,7 +1,8 @@
-//! `kill -9` of Assay or of its worker at any moment leaves readable records, and no worker behind;
-//! `--resume` completes the experiment without repeating what was complete.
+//! `kill -9` at any moment leaves readable, resumable results.
 //!
-//! `ASSAY_KILLS` sets how many kills are tried, `ASSAY_SEED` the moments.
+//! No worker survives, and `--resume` completes the experiment without repeating complete runs.
+//!
+//! `ASSAY_KILLS` sets the number of kills, `ASSAY_SEED` their moments.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,15 +18,15 @@ use crate::sandbox::{NAME, Sandbox, note, send, wait_until};
 
 /// Kills of each kind without `ASSAY_KILLS`.
 const KILLS: u64 = 6;
-/// Kills at one experiment, which is then completed.
+/// Kills per experiment, which is then completed.
 const KILLS_PER_ROUND: u64 = 6;
-/// Longest time from the start of `assay run` to its kill, in which it makes some of its runs.
+/// Longest time from the start of `assay run` to its kill, enough for some of its runs.
 const KILL_WITHIN_MS: u64 = 1_200;
 /// Longest time from the start of a worker to its kill.
 const KILL_WORKER_WITHIN_MS: u64 = 350;
-/// Time within which a worker follows its parent.
+/// Time within which a worker ends after its parent.
 const FOLLOW: Duration = Duration::from_secs(2);
-/// Longest time that anything here may take.
+/// Longest time for anything here.
 const LONG: Duration = Duration::from_secs(60);
 
 const VARIANTS: &[(&str, &str, &str)] = &[("memory", "memory", ""), ("lmdb", "lmdb", "")];
@@ -52,12 +53,12 @@ impl Moments {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long this test runs is set from outside")]
+#[expect(clippy::disallowed_methods, reason = "the length of this test is configurable")]
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// What has been seen of an experiment and must not be lost.
+/// Stored attempts of an experiment, which must not be lost.
 #[derive(Default)]
 struct AttemptHistory {
     /// Every attempt's newest record, by cell and start.
@@ -65,7 +66,7 @@ struct AttemptHistory {
 }
 
 impl AttemptHistory {
-    /// Reads everything there is, directly and through the program, and compares with before.
+    /// Reads every record, directly and through the program, and compares with the last check.
     fn check(&mut self, sandbox: &Sandbox) {
         sandbox.result_of(&["list"]);
         let Some(dir) = sandbox.experiment() else { return };
@@ -111,9 +112,9 @@ impl AttemptHistory {
     }
 }
 
-/// Starts the experiment or takes it up, and kills Assay at a random moment.
+/// Starts or resumes the experiment, and kills Assay at a random moment.
 ///
-/// Returns `false` when it came to its end before.
+/// Returns `false` when it ended before.
 fn kill_parent(sandbox: &Sandbox, moments: &mut Moments) -> bool {
     let is_begun = sandbox.experiment().is_some();
     let mut command = if is_begun { sandbox.resume() } else { sandbox.run(&[]) };
@@ -127,8 +128,8 @@ fn kill_parent(sandbox: &Sandbox, moments: &mut Moments) -> bool {
     !has_ended
 }
 
-/// Goal: whenever Assay is killed, nothing measured is lost and no worker goes on.
-/// Method: kill, read everything, resume and kill again; at last let it finish.
+/// Goal: whenever Assay is killed, no measurement is lost and no worker survives.
+/// Method: kill, read everything, resume and kill again; finally let it complete.
 #[test]
 fn killing_assay_at_any_moment_loses_no_record() {
     let mut moments = Moments::new(1);
@@ -155,8 +156,8 @@ fn killing_assay_at_any_moment_loses_no_record() {
     ));
 }
 
-/// Goal: whenever a worker is killed, that run is a crash on record and the plan goes on.
-/// Method: kill each worker of an experiment at a random moment of its life, then resume.
+/// Goal: whenever a worker is killed, that run is recorded as crashed and the plan continues.
+/// Method: kill each worker of an experiment at a random moment, then resume.
 #[test]
 fn killed_worker_is_a_recorded_crash() {
     let mut moments = Moments::new(2);
@@ -182,7 +183,7 @@ fn killed_worker_is_a_recorded_crash() {
         }));
         history.check(&sandbox);
         if sandbox.experiment().is_none() {
-            // Killed while it was asked whether it opens: refused, and nothing was begun.
+            // Killed during the check before the run: rejected, and nothing was begun.
             in_check += 1;
             sandbox.run(&[]).assert().success();
         }
@@ -195,8 +196,6 @@ fn killed_worker_is_a_recorded_crash() {
         sandbox.resume().assert().success();
         history.check_complete(&sandbox);
     }
-    note(&format!(
-        "{kills} kills of workers, {in_check} while it was checked; {crashed} crashes kept"
-    ));
+    note(&format!("{kills} kills of workers, {in_check} during checks; {crashed} crashes stored"));
     assert_eq!(kills, in_check + crashed);
 }

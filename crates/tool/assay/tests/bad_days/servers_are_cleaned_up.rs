@@ -1,4 +1,4 @@
-//! A server that Assay starts is measured, and is gone afterwards, whatever happened.
+//! Started servers are measured and always cleaned up.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use crate::sandbox::{Sandbox, joined_text, note, output_text, send, wait_until};
 
 /// The server that is measured.
 const BUILD: &str = "postgres@15.10";
-/// Longest time that anything here may take.
+/// Longest time for anything here.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Makes a sandbox that reads from a Postgres for `duration`; says why when there is none here.
+/// Makes a sandbox that reads from Postgres; prints why without one.
 fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {
     if let Err(reason) = supply::testing::server(BUILD) {
         note(&format!("skipped: {reason}"));
@@ -30,7 +30,7 @@ fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {
     Some(Sandbox::with_options(&benchmark, &[("pg", BUILD, options.to_owned())]))
 }
 
-/// Returns the processes of servers in the sandbox: they work in their data directory.
+/// Returns the server processes: their working directory is in the data directory.
 fn processes(sandbox: &Sandbox) -> Vec<u32> {
     let Ok(data) = fs::canonicalize(sandbox.path("data")) else { return Vec::new() };
     let all = fs::read_dir("/proc").expect("/proc is mounted").flatten();
@@ -41,7 +41,7 @@ fn processes(sandbox: &Sandbox) -> Vec<u32> {
     inside.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Returns the first process of the server: the one that has started the others.
+/// Returns the server's main process, the parent of the others.
 fn server(sandbox: &Sandbox) -> u32 {
     let all = processes(sandbox);
     let parent = |pid: &u32| {
@@ -52,7 +52,7 @@ fn server(sandbox: &Sandbox) -> u32 {
     *first.expect("a server runs")
 }
 
-/// Returns the private directories in the places that servers of the sandbox have.
+/// Returns the private directories of the sandbox's servers.
 fn private(sandbox: &Sandbox) -> Vec<PathBuf> {
     let data = fs::canonicalize(sandbox.path("data")).unwrap_or_default();
     let data = data.to_string_lossy().into_owned();
@@ -63,7 +63,7 @@ fn private(sandbox: &Sandbox) -> Vec<PathBuf> {
     all.filter(is_its).collect()
 }
 
-/// Checks that no process and no directory of a server is left.
+/// Checks that no server process or directory is left.
 fn assert_clean(sandbox: &Sandbox) {
     assert_eq!(processes(sandbox), Vec::<u32>::new());
     assert_eq!(private(sandbox), Vec::<PathBuf>::new());
@@ -122,12 +122,12 @@ fn killed_server_is_a_recorded_crash() {
         panic!("{:?}\n{}", record(&sandbox).end, output_text(&output));
     };
     assert_eq!(step, "readrandom");
-    assert!(reason.starts_with("the server died: signal 9 (KILL); its last words: "), "{reason}");
+    assert!(reason.starts_with("the server died: signal 9 (KILL); last log line: "), "{reason}");
     assert_clean(&sandbox);
 }
 
-/// Goal: a server that runs already is measured and left as it was; its costs are not told.
-/// Method: it is started here, its password, which it does not ask for, is to be found nowhere.
+/// Goal: a running server is measured and left running; its costs are not reported.
+/// Method: it is started here; its password, which it does not require, must be stored nowhere.
 #[test]
 fn foreign_server_is_measured_and_left_running() {
     let Some(sandbox) = sandbox("300ms", "") else { return };
@@ -164,7 +164,7 @@ fn foreign_server_is_measured_and_left_running() {
     let message: Vec<_> =
         names.filter(|name| name.starts_with("server_") || *name == "data_dir_bytes").collect();
     assert!(message.is_empty(), "{message:?}");
-    assert!(foreign.death().is_none(), "it is not ours to end");
+    assert!(foreign.death().is_none(), "a foreign server is left running");
     let grep = std::process::Command::new("grep")
         .args(["-r", "hush-hush"])
         .arg(sandbox.path("results"))
@@ -195,16 +195,16 @@ fn interrupted_run_stops_its_server() {
     assert_clean(&sandbox);
 }
 
-/// Goal: a server does not outlive an Assay that is killed, and the next one removes the rest.
-/// Method: the next one measures another engine, in the same data directory.
+/// Goal: a server ends when Assay is killed, and the next run removes its leftovers.
+/// Method: the next run measures another engine in the same data directory.
 #[test]
 fn server_leftovers_of_a_killed_assay_are_removed() {
     let Some(sandbox) = sandbox("60s", "") else { return };
     let child = measuring(&sandbox);
     send(child.id(), Signal::KILL);
     child.wait_with_output().unwrap();
-    assert!(wait_until(LONG, || processes(&sandbox).is_empty()), "the server follows");
-    assert!(!private(&sandbox).is_empty(), "nobody has cleaned up yet");
+    assert!(wait_until(LONG, || processes(&sandbox).is_empty()), "the server ends with Assay");
+    assert!(!private(&sandbox).is_empty(), "leftovers remain");
     let quick = ["run", "fillseq", "--engine", "null", "--rows", "1k", "--disk-floor", "1MiB"];
     sandbox.assay(&quick).assert().success();
     assert_clean(&sandbox);

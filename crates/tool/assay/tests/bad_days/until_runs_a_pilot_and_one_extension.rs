@@ -1,5 +1,6 @@
-//! `assay run --until`: a pilot, then once as many repetitions as it shows to be needed; a stop in
-//! between loses nothing and leads to no third stage.
+//! `assay run --until` runs a pilot and one extension.
+//!
+//! An interruption loses nothing and causes no third stage.
 
 use std::time::Duration;
 
@@ -10,12 +11,12 @@ use rustix::process::Signal;
 
 use crate::sandbox::{NAME, Sandbox, joined_text, output_text, send, wait_until};
 
-/// Longest time that anything here may take to begin.
+/// Longest time for anything here to begin.
 const LONG: Duration = Duration::from_secs(30);
 /// A precision that no machine reaches with four repetitions of a fifth of a second.
 const UNREACHABLE_PRECISION: [&str; 4] = ["--until", "0.01%", "--max-repetitions", "4"];
 
-/// Two servers that are alike, and what reads from them.
+/// Two identical simulated servers and a reading step.
 fn sandbox() -> Sandbox {
     let server = || "\"server.work\" = \"1ms\"".to_owned();
     let benchmark = "steps = [\"fillseq\", \"readrandom\"]\nrows = 100\nduration = \"200ms\"\n\
@@ -47,14 +48,14 @@ fn pilot_is_extended_once() {
     let output = sandbox.run(&UNREACHABLE_PRECISION).output().expect("it runs");
     assert!(output.status.success(), "{}", output_text(&output));
     let message = joined_text(&output);
-    assert!(message.contains("--max-repetitions stops it at 4, where"), "{message}");
-    assert!(message.contains("4 runs each; noise by the pilot's 3 repetitions"), "{message}");
+    assert!(message.contains("--max-repetitions limits it to 4, where"), "{message}");
+    assert!(message.contains("4 runs each; noise from the pilot's 3 repetitions"), "{message}");
     let (dir, manifest) = manifest(&sandbox);
     assert_eq!(manifest.plan.pilot_repetitions, Some(3));
     assert_eq!(manifest.plan.experiment.repetitions, 4);
     assert_eq!(manifest.plan.cells.len(), 8);
     assert_eq!(order(&dir, &manifest), planned(&manifest));
-    // Asked once more, for more: the two stages are over.
+    // Resumed with a larger limit: both stages are over.
     let again = ["run", "--resume", NAME, "--until", "0.01%", "--max-repetitions", "9"];
     sandbox.assay(&again).assert().success();
     assert_eq!(dir.manifest().expect("readable"), manifest);

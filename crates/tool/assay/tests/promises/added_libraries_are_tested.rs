@@ -1,5 +1,6 @@
-//! `assay engine add` tries a library before it keeps it: one that is another engine, does not fit
-//! its headers or ends its process is refused with the reason, and nothing is kept.
+//! `assay engine add` tests a library before it is cached.
+//!
+//! One of another engine, one that does not fit its headers and one that crashes are rejected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +12,8 @@ use crate::maven::library;
 use crate::rejection::unwrapped;
 use crate::workspace::{ProgramOutput, Workspace};
 
-/// Returns the distribution's library of that name; without one, the skip is told.
-#[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+/// Returns the distribution's library of that name; prints why if absent.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn installed(name: &str, package: &str) -> Option<PathBuf> {
     let triplet = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let dirs = [triplet.as_str(), "/usr/lib64", "/usr/lib"];
@@ -23,8 +24,8 @@ fn installed(name: &str, package: &str) -> Option<PathBuf> {
     found
 }
 
-/// Compiles a library in the place; without a C compiler, the skip is told.
-#[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+/// Compiles a library in the workspace; prints why without a C compiler.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn compiled(workspace: &Workspace, name: &str, source: &str) -> Option<()> {
     workspace.write("source.c", source);
     let (from, to) = (workspace.path("source.c"), workspace.path(name));
@@ -37,7 +38,7 @@ fn compiled(workspace: &Workspace, name: &str, source: &str) -> Option<()> {
     Some(())
 }
 
-/// Returns what `assay engine add` says of what it does not keep.
+/// Returns the error of `assay engine add` for a rejected library.
 fn rejection(workspace: &Workspace, arguments: &[&str]) -> String {
     let output = workspace.assay(&[&["engine", "add"], arguments].concat());
     rejection_of(workspace, &output)
@@ -55,7 +56,7 @@ fn library_of_another_engine_is_identified_by_a_missing_function() {
     let Some(sqlite) = installed("libsqlite3.so.0", "libsqlite3-0") else { return };
     let (workspace, path) = (Workspace::new(), sqlite.display().to_string());
     let output = rejection(&workspace, &["rocksdb", &path, "--version", "mine"]);
-    assert!(output.contains("rocksdb@mine is not kept: "), "{output}");
+    assert!(output.contains("rocksdb@mine is not cached: "), "{output}");
     assert!(output.contains(" is not RocksDB: it lacks `rocksdb_open`"), "{output}");
     assert!(!output.contains(".partial"), "the user's own path is named: {output}");
     let output = rejection(&workspace, &["leveldb", &path]);
@@ -76,14 +77,14 @@ fn crashing_library_does_not_crash_assay() {
     }
     let output = rejection(&workspace, &["leveldb", "dies.so", "--version", "mine"]);
     assert!(
-        output.contains("leveldb@mine is not kept: it died in the proof: signal 11"),
+        output.contains("leveldb@mine is not cached: it died in the smoke test: signal 11"),
         "{output}"
     );
-    // It looks like a library, but the loader says otherwise.
+    // It has the header of a library, but the loader rejects it.
     workspace.write("header.so", library("a header and nothing else"));
     let output = rejection(&workspace, &["rocksdb", "header.so", "--version", "mine"]);
     assert!(
-        output.contains("rocksdb@mine is not kept: ") && output.contains("header.so"),
+        output.contains("rocksdb@mine is not cached: ") && output.contains("header.so"),
         "{output}"
     );
 }
@@ -99,7 +100,7 @@ fn working_library_is_cached_under_its_name() {
     assert_eq!(output.code, 0, "{}", output.err);
     assert!(output.out.starts_with("leveldb@mine  ") && output.out.contains("  added from /"));
     let again = workspace.assay(&add("mine").each_ref().map(String::as_str));
-    assert_eq!(again.out, output.out, "the same once more changes nothing");
+    assert_eq!(again.out, output.out, "adding it again changes nothing");
     workspace.write("other.so", library("other"));
     let output = workspace.assay(&["engine", "add", "leveldb", "other.so", "--version", "mine"]);
     let output = unwrapped(&output.err);
@@ -124,7 +125,7 @@ fn shim_needs_headers_and_a_compiler() {
     }
     let output = rejection(&workspace, &["splinterdb", "libtoy.so", "--version", "toy"]);
     assert!(output.contains("no header `splinterdb/splinterdb.h` for splinterdb@toy"), "{output}");
-    assert!(output.contains("/usr/include): say where they are with --headers DIR"), "{output}");
+    assert!(output.contains("/usr/include): name their directory with --headers DIR"), "{output}");
     let headed = ["splinterdb", "libtoy.so", "--version", "toy", "--headers", "elsewhere"];
     let output = rejection(&workspace, &headed);
     assert!(output.contains("(searched: elsewhere, elsewhere/"), "{output}");
@@ -155,6 +156,6 @@ fn engine_without_builds_is_rejected_before_the_library_is_read() {
     help: leave out --headers
     ");
     assert_snapshot!(rejection(&workspace, &["leveldb", "absent.so"]), @"  × cannot read absent.so: No such file or directory (os error 2)");
-    workspace.write("text.so", "this is no library, whatever its name says");
+    workspace.write("text.so", "this is no library in spite of its name");
     assert_snapshot!(rejection(&workspace, &["splinterdb", "text.so"]), @"  × text.so cannot be loaded here: it is not an ELF shared library");
 }

@@ -1,5 +1,6 @@
-//! The allocator asked for serves engine and client, says what it holds, and is refused before
-//! any run when it cannot.
+//! The requested allocator serves engine and client, and reports statistics.
+//!
+//! One that cannot is rejected before any run.
 
 use archive::Results;
 use insta::assert_snapshot;
@@ -9,9 +10,10 @@ use model::{Allocator, RunRecord};
 use crate::rejection::{TINY, check_rejection, rejection};
 use crate::workspace::Workspace;
 
-/// Returns the library of an allocator; `None` for the system's, or when none is installed, which
-/// is then told.
-#[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+/// Returns the library of an allocator; `None` for the system's.
+///
+/// Prints why and returns `None` when it is not installed.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn library(allocator: Allocator) -> Option<String> {
     match Libraries::of_loader(None, None).find(allocator) {
         Ok(library) => library.map(|library| library.display().to_string()),
@@ -39,8 +41,7 @@ fn run_of(allocator: Allocator) -> (Workspace, RunRecord) {
     (workspace, run)
 }
 
-/// Goal: what the allocator holds is at least what the engine, in Rust, was given; and its record
-/// tells which it is.
+/// Goal: the allocator's bytes cover the engine's rows, and the record names the allocator.
 #[test]
 fn each_allocator_serves_engine_and_client_and_reports_statistics() {
     for allocator in Allocator::ALL {
@@ -54,7 +55,7 @@ fn each_allocator_serves_engine_and_client_and_reports_statistics() {
         assert!(fact.starts_with(allocator.name()), "{fact}");
         assert!(library.is_none_or(|library| fact.contains(&library)), "{fact}");
         let step = run.steps.last().expect("readrandom");
-        let report = step.malloc.as_ref().expect("what the allocator told");
+        let report = step.malloc.as_ref().expect("allocator statistics");
         assert_eq!((report.allocator, report.version.is_empty()), (allocator, false));
         assert_eq!(report.bins.is_empty(), allocator != Allocator::Jemalloc);
         let rows = 50_000.0 * 200.0;
@@ -72,14 +73,14 @@ fn each_allocator_serves_engine_and_client_and_reports_statistics() {
     }
 }
 
-/// Returns what is said of an experiment with jemalloc under these words of the environment.
+/// Returns the error of an allocator under an environment variable.
 fn rejected_under(workspace: &Workspace, allocator: &str, name: &str, value: &str) -> String {
     let settings = format!("\"sqlite\"\nallocator = \"{allocator}\"");
     workspace.write("mine.toml", TINY.replace("\"sqlite\"", &settings));
     let mut program = workspace.program(&["run", "mine.toml"]);
     let output = program.env_remove("LD_PRELOAD").env(name, value).output();
     let output = crate::workspace::ProgramOutput::of(output.expect("the program starts"));
-    // However the lines are broken.
+    // Line breaks depend on the path's length.
     let message = check_rejection(workspace, &output).replace('\u{2502}', " ");
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -92,7 +93,7 @@ fn invalid_allocator_library_is_rejected_with_the_loader_error() {
     let output =
         rejected_under(&workspace, "jemalloc", "LD_LIBRARY_PATH", &dir.display().to_string());
     assert!(
-        output.contains("variant one: jemalloc was asked for, but `malloc` is served by"),
+        output.contains("variant one: jemalloc was requested, but `malloc` is served by"),
         "{output}"
     );
     assert!(output.contains("from LD_PRELOAD cannot be preloaded"), "{output}");
@@ -105,7 +106,7 @@ fn preloaded_allocator_is_not_reported_as_the_requested_one() {
     for requested in ["system", "mimalloc"] {
         let output = rejected_under(&Workspace::new(), requested, "LD_PRELOAD", &library);
         let is_known =
-            output.contains(&format!("{requested} was asked for, but `malloc` is served by"));
+            output.contains(&format!("{requested} was requested, but `malloc` is served by"));
         assert!(is_known || output.contains("mimalloc is not installed"), "{output}");
         assert!(output.contains("help:"), "{output}");
     }
@@ -138,7 +139,7 @@ fn missing_allocator_is_rejected_with_its_package() {
     assert!(output.contains("apt install"), "{output}");
 }
 
-#[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn skipped(why: &str) {
     println!("skipped: {why}");
 }

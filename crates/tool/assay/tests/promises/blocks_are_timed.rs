@@ -1,4 +1,4 @@
-//! `assay micro`: what a block costs, for programs and in words, and what it refuses.
+//! `assay micro` measures kernels per block and rejects invalid arguments.
 
 use crate::workspace::Workspace;
 
@@ -30,7 +30,7 @@ fn invalid_micro_arguments_are_rejected() {
     let workspace = Workspace::new();
     for (arguments, expected) in [
         (["--engine", "sqlite"], "only RocksDB's libraries do"),
-        (["--engine", "rocksdb"], "which version of rocksdb?"),
+        (["--engine", "rocksdb"], "rocksdb names no version"),
         (["--kernel", "md5"], "`md5` is no kernel"),
         (["--block", "5"], "not between 64 bytes and 1.00 MiB"),
     ] {

@@ -1,12 +1,13 @@
-//! What would be bogus is refused before machine time is spent on it, unless its author says why it
-//! does not matter; and what he says is in the first line.
+//! Plans with blocking findings are rejected unless waived.
+//!
+//! The waiver's reason is in the first line of the results.
 
 use insta::assert_snapshot;
 
 use crate::rejection::{TINY, rejected_at_once, unwrapped};
 use crate::workspace::Workspace;
 
-/// Two variants that promise different durability.
+/// Two variants with different durability classes.
 fn unlike() -> String {
     format!("{TINY}\n[[variant]]\nname = \"two\"\nengine = \"sqlite\"\ndurability = \"sync\"\n")
 }
@@ -19,13 +20,13 @@ fn blocked_plan_is_rejected_with_rule_remedy_and_waiver() {
     assert_snapshot!(unwrapped(&output), @"
     × the result would be bogus: A001 durability mismatch: durability classes differ: os, sync
     help: give all variants one durability class, or waive A001 when the class is the question
-          to run it as it is: --waive 'A001=REASON', or [[waive]] with `code` and `reason` in the
-          file; the reason stands in the first line of every result
+          to run it anyway: --waive 'A001=REASON', or [[waive]] with `code` and `reason` in the
+          file; every result shows the reason in its first line
     nothing was run
     ");
     let plan = workspace.assay(&["plan", "mine.toml"]);
     assert_eq!((plan.code, plan.err.as_str()), (0, ""));
-    assert!(plan.out.contains("\nrefused   A001 durability classes differ"), "{}", plan.out);
+    assert!(plan.out.contains("\nrejected  A001 durability classes differ"), "{}", plan.out);
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn waiver_needs_a_known_rule_and_a_reason() {
         ·          ─┬
         ·           ╰── no reason
         ╰────
-      help: give the reason: it stands in the first line of every result
+      help: give the reason: it is shown in the first line of every result
       nothing was run
     "#);
     workspace.write("mine.toml", TINY);

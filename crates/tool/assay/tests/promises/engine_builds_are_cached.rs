@@ -1,5 +1,4 @@
-//! `assay engine` gets builds once, keeps them, names what is damaged, and refuses what cannot be
-//! loaded here.
+//! `assay engine` caches builds, detects damage and rejects unloadable libraries.
 
 use std::fs;
 
@@ -9,10 +8,10 @@ use crate::maven::{foreign_library, library, member};
 use crate::rejection::{TINY, check_rejection, unwrapped};
 use crate::workspace::Workspace;
 
-/// Where the cache keeps the build of these tests.
+/// Path of the cached build of these tests.
 const CACHED: &str = "cache/assay/engines/rocksdb/9.10.0/librocksdb.so";
 
-/// Returns a place with a client that has release 9.10.0.
+/// Returns a workspace with a client that has release 9.10.0.
 fn workspace() -> Workspace {
     let workspace = Workspace::new();
     workspace.install_maven();
@@ -20,14 +19,14 @@ fn workspace() -> Workspace {
     workspace
 }
 
-/// Returns what `assay engine` answers.
+/// Returns the stdout of `assay engine`.
 fn result_of(workspace: &Workspace, arguments: &[&str]) -> String {
     let output = workspace.assay_with_maven(&[&["engine"], arguments].concat());
     assert_eq!(output.code, 0, "{}", output.err);
     output.out
 }
 
-/// Returns what `assay engine` says when it cannot.
+/// Returns the stderr of a failed `assay engine`.
 fn rejection(workspace: &Workspace, arguments: &[&str]) -> String {
     let output = workspace.assay_with_maven(&[&["engine"], arguments].concat());
     assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
@@ -44,12 +43,12 @@ fn build_is_fetched_once_listed_and_removed() {
     assert!(fetched.starts_with("rocksdb@9.10.0  24 B  sha256 "), "{fetched}");
     assert!(fetched.ends_with("  Maven artifact org.rocksdb:rocksdbjni:9.10.0\n"), "{fetched}");
     assert!(result_of(&workspace, &["list"]).contains(&format!("  {fetched}")));
-    // From here on there is no client at all.
+    // From here on there is no client.
     fs::remove_file(workspace.path("bin/mvn")).expect("the client is removed");
     assert_eq!(result_of(&workspace, &["get", "rocksdb@9.10.0"]), fetched);
     assert_eq!(workspace.request_count(), 1);
     assert_snapshot!(result_of(&workspace, &["remove", "rocksdb@9.10.0"]), @"removed rocksdb@9.10.0");
-    assert_snapshot!(rejection(&workspace, &["remove", "rocksdb@9.10.0"]), @"  × rocksdb@9.10.0 is not cached: `assay engine list` shows what is");
+    assert_snapshot!(rejection(&workspace, &["remove", "rocksdb@9.10.0"]), @"  × rocksdb@9.10.0 is not cached: `assay engine list` shows the cached builds");
 }
 
 #[test]
@@ -66,7 +65,7 @@ fn damaged_build_error_names_the_remedy() {
     let listed = workspace.assay_with_maven(&["engine", "list"]);
     assert_eq!(listed.code, 0);
     assert!(listed.err.starts_with("damaged: the cached rocksdb@9.10.0"), "{}", listed.err);
-    // A run refuses it too, and following the advice helps.
+    // A run rejects it too, and the remedy works.
     workspace.write("mine.toml", TINY.replace("\"sqlite\"", "\"rocksdb@9.10.0\""));
     let output = workspace.assay_with_maven(&["run", "mine.toml"]);
     let output = unwrapped(&check_rejection(&workspace, &output));
@@ -81,7 +80,7 @@ fn unloadable_library_is_rejected_when_added() {
     workspace.write("foreign.so", foreign_library());
     let output = rejection(&workspace, &["add", "rocksdb", "foreign.so"]);
     assert!(output.contains("foreign.so cannot be loaded here: it was built for "), "{output}");
-    workspace.write("text.so", "this is no library, whatever its name says");
+    workspace.write("text.so", "this is no library in spite of its name");
     assert_snapshot!(rejection(&workspace, &["add", "rocksdb", "text.so"]), @"  × text.so cannot be loaded here: it is not an ELF shared library");
     assert_snapshot!(rejection(&workspace, &["add", "rocksdb", "absent.so"]), @"  × cannot read absent.so: No such file or directory (os error 2)");
 }
@@ -90,7 +89,7 @@ fn unloadable_library_is_rejected_when_added() {
 fn unavailable_versions_are_rejected_with_the_reason() {
     let workspace = workspace();
     assert_snapshot!(rejection(&workspace, &["get", "rocksdb@9.10.7"]), @"
-    rocksdb@9.10.7: asking Maven for org.rocksdb:rocksdbjni:9.10.7 (12 to 92 MB unless Maven has it)
+    rocksdb@9.10.7: requesting org.rocksdb:rocksdbjni:9.10.7 from Maven (12 to 92 MB unless cached)
       × rocksdb@9.10.7 does not exist: the nearest known release is rocksdb@9.10.0
     ");
     assert_snapshot!(rejection(&workspace, &["get", "rocksdb@4.0.0"]), @"  × rocksdb@4.0.0 is too old: the oldest supported release is rocksdb@5.18.4");
@@ -106,7 +105,7 @@ fn unavailable_versions_are_rejected_with_the_reason() {
     assert_snapshot!(rejection(&workspace, &["show", "redb@3.0"]), @"  × redb is linked into Assay: it has no other builds");
     assert_snapshot!(rejection(&workspace, &["get", "splinterdb@mine"]), @"  × no source offers splinterdb@mine: add your own with `assay engine add splinterdb PATH`");
     assert_snapshot!(rejection(&workspace, &["get", "sqlite"]), @"
-    × sqlite without a version is the one that is linked into Assay
+    × sqlite without a version is the build linked into Assay
     help: name another build, as in sqlite@system
     ");
     assert_snapshot!(rejection(&workspace, &["show", "squlite"]), @"
@@ -128,7 +127,7 @@ fn nonexistent_version_is_rejected_at_its_variant() {
     workspace.write("mine.toml", TINY.replace("\"sqlite\"", "\"rocksdb@9.10.7\""));
     let output = workspace.assay_with_maven(&["run", "mine.toml"]);
     assert_snapshot!(check_rejection(&workspace, &output), @r#"
-    rocksdb@9.10.7: asking Maven for org.rocksdb:rocksdbjni:9.10.7 (12 to 92 MB unless Maven has it)
+    rocksdb@9.10.7: requesting org.rocksdb:rocksdbjni:9.10.7 from Maven (12 to 92 MB unless cached)
       × variant one: rocksdb@9.10.7 does not exist: the nearest known release is rocksdb@9.10.0
         ╭─[mine.toml:11:8]
      10 │ [[variant]]
@@ -149,7 +148,7 @@ fn missing_maven_error_has_two_remedies() {
         workspace.program(&["run", "mine.toml"]).env("PATH", workspace.path("bin")).output();
     let output = crate::workspace::ProgramOutput::of(output.expect("the program starts"));
     assert_snapshot!(check_rejection(&workspace, &output), @r#"
-    rocksdb@9.10.0: asking Maven for org.rocksdb:rocksdbjni:9.10.0 (12 to 92 MB unless Maven has it)
+    rocksdb@9.10.0: requesting org.rocksdb:rocksdbjni:9.10.0 from Maven (12 to 92 MB unless cached)
       × variant one: no Maven client (`mvn`) on this machine: install one (Debian: apt install maven),
       │ or give your own library with `assay engine add rocksdb PATH`
         ╭─[mine.toml:11:8]

@@ -1,11 +1,11 @@
-//! What an engine refuses is told in its own words, at the line that asked for it, before any run.
+//! Engine errors are quoted at their line, before any run.
 
 use insta::assert_snapshot;
 
 use crate::rejection::{TINY, rejected, rejection, rejection_of};
 use crate::workspace::Workspace;
 
-/// Returns what `engine` says of options.
+/// Returns the error of `engine` for options.
 fn options(engine: &str, text: &str) -> String {
     rejection("\"sqlite\"", &format!("\"{engine}\"\n[variant.options]\n{text}"))
 }
@@ -20,7 +20,7 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
        · ─────┬─────
        ·      ╰── refused by the engine
        ╰────
-     help: the engine says: not an option of SQLite here; known: busy_timeout, page_size,
+     help: the engine reports: not an option of SQLite here; known: busy_timeout, page_size,
            auto_vacuum, journal_mode, synchronous, cache_size, mmap_size, temp_store,
            wal_autocheckpoint, journal_size_limit, secure_delete, assay.table
            did you mean `journal_mode`?
@@ -34,7 +34,7 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
        · ─────┬────
        ·      ╰── refused by the engine
        ╰────
-     help: the engine says: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
+     help: the engine reports: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
            MDB_NOMETASYNC, MDB_WRITEMAP, MDB_MAPASYNC, MDB_NORDAHEAD, MDB_NOMEMINIT
            did you mean `max_readers`?
      nothing was run
@@ -47,7 +47,7 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
        · ─────┬────
        ·      ╰── refused by the engine
        ╰────
-     help: the engine says: not an option of redb here; known: cache_size, two_phase_commit,
+     help: the engine reports: not an option of redb here; known: cache_size, two_phase_commit,
            quick_repair
            did you mean `cache_size`?
      nothing was run
@@ -60,7 +60,7 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
        · ──┬──
        ·   ╰── refused by the engine
        ╰────
-     help: the engine says: not an option of fjall here; known: cache_size, worker_threads,
+     help: the engine reports: not an option of fjall here; known: cache_size, worker_threads,
            max_cached_files, max_journaling_size, journal_compression, max_memtable_size,
            data_block_size_policy, data_block_compression_policy, index_block_compression_policy,
            data_block_hash_ratio_policy, data_block_restart_interval_policy, expect_point_read_hits,
@@ -82,7 +82,7 @@ fn invalid_value_is_rejected_with_the_engine_error() {
        · ──────┬─────
        ·       ╰── refused by the engine
        ╰────
-     help: the engine says: asked for `waal`, SQLite kept `delete`
+     help: the engine reports: requested `waal`, SQLite uses `delete`
      nothing was run
     "#);
     assert_snapshot!(options("memory", "speed = \"fast\""), @r#"
@@ -93,7 +93,7 @@ fn invalid_value_is_rejected_with_the_engine_error() {
        · ──┬──
        ·   ╰── refused by the engine
        ╰────
-     help: the engine says: memory has no options: remove it
+     help: the engine reports: memory has no options: remove it
      nothing was run
     "#);
     assert_snapshot!(options("sqlite", "page_size = [1]"), @"
@@ -125,17 +125,17 @@ fn oversized_keys_and_values_are_rejected_at_their_setting() {
     7 │ rows = 10
     8 │ key_bytes = 512
       ·             ─┬─
-      ·              ╰── asked for here
+      ·              ╰── requested here
     9 │ duration = "300ms"
       ╰────
-     help: ask for `key_bytes` of 511 or less, or leave this variant out
+     help: set `key_bytes` to 511 or less, or remove this variant
      nothing was run
     "#);
     let workspace = Workspace::new();
     workspace.write("mine.toml", TINY.replace("sqlite", "lmdb"));
     assert_snapshot!(rejected(&workspace, &["run", "mine.toml", "--key-bytes", "600"]), @"
     × variant one: keys of 600 bytes: lmdb 0.9.70 takes at most 511
-    help: ask for `key_bytes` of 511 or less, or leave this variant out
+    help: set `key_bytes` to 511 or less, or remove this variant
     nothing was run
     ");
 }
@@ -145,7 +145,7 @@ fn command_line_option_is_rejected_without_a_location() {
     let typed = ["run", "readrandom", "--rows", "10", "--engine", "lmdb", "--option", "x=1"];
     assert_snapshot!(rejected(&Workspace::new(), &typed), @"
     × variant lmdb: option `x` is refused
-    help: the engine says: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
+    help: the engine reports: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
           MDB_NOMETASYNC, MDB_WRITEMAP, MDB_MAPASYNC, MDB_NORDAHEAD, MDB_NOMEMINIT
     nothing was run
     ");
@@ -162,9 +162,9 @@ fn unsupported_setting_is_rejected_at_its_line() {
     12 │ engine = "sqlite"
     13 │ direct_io = true
        ·             ──┬─
-       ·               ╰── asked for here
+       ·               ╰── requested here
        ╰────
-     help: leave it out, or look with `assay engine show` for a build that has it
+     help: leave it out, or use a build that has it (`assay engine show`)
      nothing was run
     "#);
     assert_snapshot!(setting("lmdb", "compression = \"lz4\""), @r#"
@@ -173,9 +173,9 @@ fn unsupported_setting_is_rejected_at_its_line() {
     12 │ engine = "lmdb"
     13 │ compression = "lz4"
        ·               ──┬──
-       ·                 ╰── asked for here
+       ·                 ╰── requested here
        ╰────
-     help: leave it out, or look with `assay engine show` for a build that has it
+     help: leave it out, or use a build that has it (`assay engine show`)
      nothing was run
     "#);
     let shared = TINY.replace("\"2k\"", "10\ncompression = \"zstd\"");
@@ -185,10 +185,10 @@ fn unsupported_setting_is_rejected_at_its_line() {
     7 │ rows = 10
     8 │ compression = "zstd"
       ·               ───┬──
-      ·                  ╰── asked for here
+      ·                  ╰── requested here
     9 │ duration = "300ms"
       ╰────
-     help: leave it out, or look with `assay engine show` for a build that has it
+     help: leave it out, or use a build that has it (`assay engine show`)
      nothing was run
     "#);
 }
@@ -213,7 +213,7 @@ fn rocksdb_errors_are_quoted() {
        ·          ╰── refused by the engine
     17 │ 
        ╰────
-     help: the engine says: Invalid argument: Could not find option: : max_backgroud_jobs
+     help: the engine reports: Invalid argument: Could not find option: : max_backgroud_jobs
            did you mean `max_background_jobs`?
      nothing was run
     ");
@@ -231,13 +231,16 @@ fn rocksdb_errors_are_quoted() {
        ·               ──┬──
        ·                 ╰── refused by the engine
        ╰────
-     help: the engine says: Invalid argument: Error parsing:: compression
+     help: the engine reports: Invalid argument: Error parsing:: compression
      nothing was run
     "#);
 }
 
-/// Returns the user's own cache of builds when it holds the release asked for above.
-#[expect(clippy::disallowed_methods, reason = "the one place of this test that looks outside")]
+/// Returns the user's own cache of builds when it has the release above.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the only access to the user's environment in this test"
+)]
 fn rocksdb_cache() -> Option<String> {
     let variable = |name| std::env::var(name).ok();
     let (home, xdg) = (variable("HOME"), variable("XDG_CACHE_HOME"));

@@ -1,7 +1,8 @@
-//! `assay engine build` compiles a release with any compiler and flags, names it after them, goes
-//! on where it was stopped, and lets the compiler speak when it refuses.
+//! `assay engine build` compiles releases with any compiler and flags.
 //!
-//! LMDB is compiled: two files of C, from a crate that this workspace has anyway.
+//! Builds are named after them, resume where they stopped, and quote compiler errors.
+//!
+//! LMDB is compiled: two files of C, from a crate that this workspace depends on.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -16,8 +17,9 @@ use crate::workspace::{ProgramOutput, Workspace};
 /// The release that is compiled.
 const RELEASE: &str = "lmdb@0.9.70";
 
-/// Compiles with the next compiler in the path, notes what, and, while told to, kills the program
-/// that called it at `midl.c`.
+/// Wraps the next compiler in the path and logs what it compiles.
+///
+/// While the file `kill` exists it kills its caller at `midl.c`.
 const GCC: &str = r#"#!/bin/sh
 home="${0%/*}"
 case "$*" in
@@ -27,7 +29,7 @@ esac
 PATH="${PATH#*:}" exec gcc "$@"
 "#;
 
-/// Returns what a machine without compiler or source lacks; the test is skipped then.
+/// Returns why the test is skipped, if compiler or cargo is missing.
 fn missing_tools() -> Option<&'static str> {
     let is_there = |program: &str| {
         let mut command = Command::new(program);
@@ -41,26 +43,26 @@ fn missing_tools() -> Option<&'static str> {
     }
 }
 
-/// Returns the program about to build; cargo is to find all it needs where the workspace has it.
+/// Returns the build command, with cargo offline.
 fn building(workspace: &Workspace, arguments: &[&str]) -> assert_cmd::Command {
     let mut program = workspace.program(&[&["engine", "build"], arguments].concat());
     program.env("CARGO_NET_OFFLINE", "true");
     program
 }
 
-/// Returns what `assay engine build` says.
+/// Returns the output of `assay engine build`.
 fn build(workspace: &Workspace, arguments: &[&str]) -> ProgramOutput {
     ProgramOutput::of(building(workspace, arguments).output().expect("the program starts"))
 }
 
-/// Returns what it says when it cannot.
+/// Returns its stderr when it fails.
 fn rejection(arguments: &[&str]) -> String {
     let output = build(&Workspace::new(), arguments);
     assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
     unwrapped(&output.err)
 }
 
-/// Goal: builds of one release are told apart by their flags, wherever one of them is seen.
+/// Goal: builds of one release are distinguished by their flags in every output.
 /// Method: two are compiled, listed, shown and run; the run's manifest is read.
 #[test]
 fn builds_record_their_compiler_flags() {
@@ -74,10 +76,11 @@ fn builds_record_their_compiler_flags() {
     let listed = workspace.assay(&["engine", "list"]).out;
     assert!(listed.contains(&format!("{RELEASE}-plain")), "{listed}");
     assert!(listed.contains(" 0.9.21 0.9.24 0.9.70\n"), "{listed}");
-    // The same name for other flags would make two things one.
+    // The same name for other flags is rejected.
     let output = build(&workspace, &[RELEASE, "--cflags", "-O1", "--name", "plain"]);
     assert!(output.err.contains("is cached already") && output.code == 1, "{}", output.err);
-    let objects = fs::read_dir(workspace.path("cache/assay/build")).expect("where objects were");
+    let objects =
+        fs::read_dir(workspace.path("cache/assay/build")).expect("the directory of objects");
     assert_eq!(objects.count(), 0, "objects are removed");
     let shown = workspace.assay(&["engine", "show", &format!("{RELEASE}-fast")]);
     assert!(shown.out.contains("\n  compiler: gcc"), "{}{}", shown.out, shown.err);
@@ -90,7 +93,7 @@ fn builds_record_their_compiler_flags() {
     }
 }
 
-/// Compiles the release, and asks for the same again, which compiles nothing.
+/// Compiles the release twice; the second call compiles nothing.
 fn build_twice(workspace: &Workspace, flags: &str, name: &str) {
     let arguments = [RELEASE, "--cflags", flags, "--name", name];
     let output = build(workspace, &arguments);
@@ -100,10 +103,10 @@ fn build_twice(workspace: &Workspace, flags: &str, name: &str) {
     assert!(output.out.ends_with(&format!(" with {flags}\n")), "{}", output.out);
     let again = build(workspace, &arguments);
     assert_eq!((again.code, &again.out), (0, &output.out));
-    assert_eq!(again.err, format!("{RELEASE}-{name} was compiled before\n"));
+    assert_eq!(again.err, format!("{RELEASE}-{name} is already compiled\n"));
 }
 
-/// Measures two builds for a moment and returns what is kept of them.
+/// Measures two builds briefly and returns the manifest.
 fn manifest_of_a_run(workspace: &Workspace, one: &str, other: &str) -> String {
     let how = ["--rows", "500", "--duration", "50ms"];
     let what = ["run", "fillseq", "readrandom", "--engine", one, "--engine", other];
@@ -117,7 +120,7 @@ fn manifest_of_a_run(workspace: &Workspace, one: &str, other: &str) -> String {
     fs::read_to_string(run.join("manifest.json")).expect("a manifest")
 }
 
-/// Goal: a killed build goes on where it was.
+/// Goal: a killed build continues where it stopped.
 /// Method: a compiler that kills its caller at the second file, once.
 #[test]
 fn killed_build_continues_where_it_stopped() {
@@ -141,8 +144,7 @@ fn killed_build_continues_where_it_stopped() {
     let output = ProgramOutput::of(build());
     assert_eq!(output.code, 0, "{}", output.err);
     assert!(output.err.contains("1 of 2 files were compiled before"), "{}", output.err);
-    let compiled =
-        fs::read_to_string(workspace.path("bin/compiled")).expect("the compiler's notes");
+    let compiled = fs::read_to_string(workspace.path("bin/compiled")).expect("the compiler's log");
     assert_eq!(compiled.lines().count(), 1, "{compiled}");
 }
 
@@ -152,26 +154,26 @@ fn compiler_errors_are_quoted() {
         return println!("{missing}");
     }
     let output = rejection(&[RELEASE, "--cflags", "-O2 -fno-such-flag"]);
-    assert!(output.contains("gcc does not take the flags -O2 -fno-such-flag:"), "{output}");
+    assert!(output.contains("gcc rejects the flags -O2 -fno-such-flag:"), "{output}");
     assert!(output.contains("unrecognized command-line option"), "{output}");
     let output = rejection(&[RELEASE, "--cflags", "-O0 -DMDB_IDL_LOGN=oops", "--jobs", "1"]);
     assert!(output.contains("gcc did not compile ") && output.contains("error: "), "{output}");
     assert!(output.contains("oops"), "{output}");
-    assert!(output.contains("the same call goes on from there"), "{output}");
+    assert!(output.contains("the same call continues from there"), "{output}");
 }
 
 #[test]
 fn invalid_build_arguments_are_rejected_with_the_remedy() {
     assert_snapshot!(rejection(&["lmdb@0.9.71"]), @"  × no crate carries the source of lmdb@0.9.71: the nearest that can be compiled is lmdb@0.9.70");
-    assert_snapshot!(rejection(&["rocksdb"]), @"  × no crate carries the source of rocksdb: say which version, as in rocksdb@11.8.1");
+    assert_snapshot!(rejection(&["rocksdb"]), @"  × no crate carries the source of rocksdb: give a version, as in rocksdb@11.8.1");
     assert_snapshot!(rejection(&["redb@4.4.0"]), @"  × no crate carries the source of redb@4.4.0: engines that can be compiled: rocksdb, leveldb, sqlite, lmdb");
-    assert_snapshot!(rejection(&[RELEASE, "--cc", "icc"]), @"  × `icc` is no compiler that is known: write gcc or clang, or one with its version as gcc-13");
+    assert_snapshot!(rejection(&[RELEASE, "--cc", "icc"]), @"  × `icc` is not a known compiler: write gcc or clang, or one with its version as gcc-13");
     assert_snapshot!(rejection(&[RELEASE, "--cc", "gcc-99"]), @"  × no compiler `gcc-99` on this machine: install it (Debian: apt install gcc-99)");
     if let Some(missing) = missing_tools() {
         return println!("{missing}");
     }
-    assert_snapshot!(rejection(&[RELEASE, "--cflags", "main.c"]), @"  × `main.c` is no flag: each begins with a dash; one with a value is one word, as in --param=NAME=VALUE");
-    assert_snapshot!(rejection(&[RELEASE, "--cflags", "-O2 -c"]), @"  × `-c` would keep the compiler from making the library");
+    assert_snapshot!(rejection(&[RELEASE, "--cflags", "main.c"]), @"  × `main.c` is not a flag: flags begin with a dash; write a value as in --param=NAME=VALUE");
+    assert_snapshot!(rejection(&[RELEASE, "--cflags", "-O2 -c"]), @"  × `-c` would prevent the compiler from making the library");
     // A compiler, but no cargo.
     let workspace = Workspace::new();
     fs::create_dir(workspace.path("bin")).expect("a directory");

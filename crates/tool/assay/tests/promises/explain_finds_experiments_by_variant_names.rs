@@ -1,4 +1,4 @@
-//! `assay explain` finds its experiment by the variants' names, and says what it lacks.
+//! `assay explain` finds experiments by variant names.
 
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     workspace
 });
 
-/// Returns what is said to a question that has no answer, its lines joined.
+/// Returns the stderr of a failed command, its lines joined.
 fn rejection(arguments: &[&str]) -> String {
     let output = RUN.assay(arguments);
     assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
@@ -48,7 +48,7 @@ fn newest_experiment_with_both_variants_is_explained() {
     let output = RUN.assay(&["explain", "one", "two"]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert!(output.out.starts_with("Verdict: "), "{}", output.out);
-    // Too short to be anything but bogus, or one run of each: there is a reason either way.
+    // Too short, or one run each: there is a reason either way.
     assert!(output.out.contains("Not explained: "), "{}", output.out);
     let one = RUN.assay(&["explain", "one", "two", "readrandom", "--in", "pair"]);
     assert!(
@@ -77,7 +77,7 @@ fn unknown_names_are_rejected_with_suggestions() {
         (&["explain", "one", "two", "--clients", "7"], "no run had 7 clients"),
         (&["explain", "one", "two", "--clients", "7"], "levels of clients: 1"),
         (&["explain", "one", "two", "--in", "nothing"], "nothing"),
-        (&["explain", "one", "two", "--format", "csv"], "an explanation is no table of figures"),
+        (&["explain", "one", "two", "--format", "csv"], "explanations have no CSV format"),
     ];
     for (arguments, expected) in cases {
         let output = rejection(arguments);

@@ -1,10 +1,10 @@
-//! Every verb explains itself, with examples; shells can complete the command line.
+//! Every command has help with examples and shell completions.
 
 use insta::assert_snapshot;
 
 use crate::workspace::Workspace;
 
-/// Every verb that is not hidden.
+/// Every command that is not hidden.
 const COMMANDS: &[&str] = &[
     "plan",
     "run",
@@ -21,7 +21,7 @@ const COMMANDS: &[&str] = &[
     "completions",
 ];
 
-/// Returns the help of the program or of a verb, 100 columns wide.
+/// Returns the help of the program or of a command, 100 columns wide.
 fn help(command: &[&str]) -> String {
     let workspace = Workspace::new();
     let output = workspace.assay(&[command, &["--help"]].concat());
@@ -32,24 +32,24 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn commands_are_listed_in_workflow_order() {
     assert_snapshot!(help(&[]), @"
-    Finds out what a storage engine really does on this machine, and how far to trust the answer
+    Measures storage engines and SQL servers on this machine, and tests how far to trust the result
 
     Usage: assay [OPTIONS] <COMMAND>
 
     Commands:
       plan         Show the runs of an experiment in their order, with machine time and disk; run
                    nothing
-      run          Run an experiment file, or steps against engines typed here
-      list         List what has been run
+      run          Run an experiment file, or steps against given engines
+      list         List experiments and their runs
       show         Show one run, or every run of an experiment, step by step
       compare      Compare the variants of an experiment with its base case
       explain      Explain the difference between two variants: where the time goes, what moved, what
                    binds
-      lint         Say what makes a plan, a run or a comparison doubtful or bogus
-      history      Tell what changed over many experiments, or in a file from elsewhere
+      lint         Check a plan, a run or a comparison for mistakes
+      history      Find changes over many experiments, or in an imported file
       report       Write the HTML report of an experiment, or a Markdown post with pictures
-      micro        Time checksums and compression of single blocks, by themselves
-      workload     List what may be asked, or show what an application asks of SQL servers
+      micro        Measure checksums and compression of single blocks
+      workload     List workloads, or show the application of SQL servers
       engine       List, get, add, build, remove or show engine builds
       completions  Print the completions of a shell
       help         Print this message or the help of the given subcommand(s)
@@ -58,14 +58,13 @@ fn commands_are_listed_in_workflow_order() {
       -h, --help     Print help
       -V, --version  Print version
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
-      assay run experiments/quickstart.toml --report     compare embedded engines, write the page
+      assay run experiments/quickstart.toml --report     compare embedded engines, write the report
       assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
       assay compare quickstart                           the newest results of that name
       assay engine get rocksdb@9.10.0                    obtain an engine build
@@ -97,7 +96,7 @@ fn every_command_is_listed_and_has_examples() {
 
 #[test]
 fn plan_and_run_have_the_same_overrides() {
-    let own = |text: &str| text.split("In place of the file's words:").nth(1).map(str::to_owned);
+    let own = |text: &str| text.split("Overrides of the file:").nth(1).map(str::to_owned);
     let (plan, run) = (help(&["plan"]), help(&["run"]));
     let overrides =
         |text: &str| own(text).and_then(|own| own.split("\n\n").next().map(str::to_owned));
@@ -107,7 +106,7 @@ fn plan_and_run_have_the_same_overrides() {
 /// Returns the help of `run`: what `plan` takes too, and the rest.
 fn run_in_two() -> (String, String) {
     let text = help(&["run"]);
-    let at = text.find("How it is run:").expect("options of its own");
+    let at = text.find("Run control:").expect("options of its own");
     (text[..at].to_owned(), text[at..].to_owned())
 }
 
@@ -115,7 +114,7 @@ fn run_in_two() -> (String, String) {
 fn run_help_shows_arguments_and_overrides() {
     let (overrides, _) = run_in_two();
     assert_snapshot!(overrides, @"
-    Run an experiment file, or steps against engines typed here
+    Run an experiment file, or steps against given engines
 
     Usage: assay run [OPTIONS] [FILE|STEP]...
 
@@ -123,27 +122,28 @@ fn run_help_shows_arguments_and_overrides() {
       [FILE|STEP]...  Experiment file (.toml), or steps such as `fillseq readrandom`
 
     Options:
-          --engine <BUILD>       Engine to run typed steps against, NAME or NAME@VERSION; repeat to
+          --engine <BUILD>       Engine to run the steps against, NAME or NAME@VERSION; repeat to
                                  compare
-          --profile <NAME>       Profile of the engines typed here that it is made for
-          --option <NAME=VALUE>  Option of the engines typed here, under the engine's own name; repeat
-                                 for more
+          --profile <NAME>       Profile of the engines given here that it applies to
+          --option <NAME=VALUE>  Option of the engines given here, by the engine's own name; repeat for
+                                 more
       -h, --help                 Print help
 
-    In place of the file's words:
+    Overrides of the file:
           --rows <COUNT>            Rows of the key space, such as 200k or 4M
           --key-bytes <BYTES>       Bytes of a key
           --value-bytes <BYTES>     Bytes of a value
           --duration <SPAN>         Length of the steps that end by duration, such as 10s
-          --warmup <SPAN>           Unmeasured time before them
+          --warmup <SPAN>           Unmeasured warm-up of these steps
           --clients <LEVELS>        Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4
-                                    times the CPUs; `adaptive` to find the number that serves most
+                                    times the CPUs; `adaptive` to find the number with the highest
+                                    throughput
           --rate <RATE>             Offered rate of an open loop, such as 50k/s, in steps that end by
                                     duration
           --arrivals <NAME>         Arrivals within the rate: poisson or constant
           --pacing <NAME>           How a free client waits for an arrival: auto, spin or hybrid
-          --sla <LIMIT>             Response-time limit, such as 'p99.9 < 2ms': with --rate it is held
-                                    against that rate, alone it finds the highest rate that keeps it
+          --sla <LIMIT>             Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested
+                                    at that rate, alone it finds the highest rate within it
           --pipeline <DEPTH>        Operations that each client has in flight, such as 16: SQL servers
                                     only, in steps that end by duration
           --repetitions <N>         Repetitions of every cell
@@ -156,11 +156,11 @@ fn run_help_shows_arguments_and_overrides() {
           --allocator <NAME>        Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc
           --direct-io               Bypass the page cache
           --workload <NAME>         Workload preset that derives sizes from the machine (byrx, byos,
-                                    iobuf or iodir), or what SQL servers are asked: ibench-2023,
+                                    iobuf or iodir), or application of SQL servers: ibench-2023,
                                     ibench-current, sysbench, or a file of your own
           --parameter <NAME=VALUE>  Parameter of that application, such as tables=8; repeat for more
           --placement <NAME>        CPUs of the client and its server: free, same-cpu or split
-          --seed <N>                Seed of everything random
+          --seed <N>                Seed of all random numbers
           --base <VARIANT>          Base case of the relative tables
           --margin <PERCENT>        Smallest difference that matters, such as 2%
           --control                 Run the base once more under another name: a difference found there
@@ -174,24 +174,22 @@ fn run_help_shows_arguments_and_overrides() {
 fn run_help_shows_control_options_examples_and_rates() {
     let (_, rest) = run_in_two();
     assert_snapshot!(rest, @"
-    How it is run:
+    Run control:
           --resume <EXPERIMENT>  Complete an experiment: name (its newest), identifier or directory
           --report               Write the HTML report when done
-          --watchdog <SPAN>      Longest time without an operation ending before an engine counts as
+          --watchdog <SPAN>      Longest time without a finished operation before an engine counts as
                                  hung [default: 120s]
           --disk-floor <SIZE>    Disk space that must stay free [default: 2GiB]
 
-    How precise the result is to be:
-          --until <PERCENT>      Half the width of every 95 % interval, such as 2%: the repetitions are
-                                 a pilot that tells how many more are needed; these are made, and that
-                                 is the end
+    Precision of the result:
+          --until <PERCENT>      Half the width of every 95 % interval, such as 2%: a pilot estimates
+                                 how many repetitions are needed, and these are run once
           --budget <SPAN>        Machine time that --until may take, the pilot included
-          --max-repetitions <N>  Repetitions that --until may make, the pilot's included [default: 100]
+          --max-repetitions <N>  Repetitions that --until may run, the pilot's included [default: 100]
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
@@ -202,12 +200,12 @@ fn run_help_shows_control_options_examples_and_rates() {
       assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
       assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
       assay run experiments/quickstart.toml --until 2% --budget 2h
-      assay run --resume quickstart                 completes what was interrupted
+      assay run --resume quickstart                 completes an interrupted experiment
 
     Rates:
       50k/s                                  operations per second over all clients
-      'ramp 10k/s..100k/s over 60s'          a straight line; its last rate holds
-      'steps 10k/s 20k/s 40k/s every 10s'    one after the other; the last one holds
+      'ramp 10k/s..100k/s over 60s'          linear; the last rate continues
+      'steps 10k/s 20k/s 40k/s every 10s'    in sequence; the last rate continues
       'sine 50k/s +-20k/s every 60s'         a wave
       'file rates.csv'                       lines of t,rate: seconds, operations per second
     ");
@@ -216,7 +214,7 @@ fn run_help_shows_control_options_examples_and_rates() {
 #[test]
 fn list_and_show_help_is_complete() {
     assert_snapshot!(help(&["list"]), @"
-    List what has been run
+    List experiments and their runs
 
     Usage: assay list [OPTIONS] [EXPERIMENT]
 
@@ -226,10 +224,9 @@ fn list_and_show_help_is_complete() {
     Options:
       -h, --help  Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
@@ -275,24 +272,22 @@ fn compare_and_report_help_is_complete() {
 
     Options:
           --base <VARIANT>   Variant that the others are relative to [default: the experiment's]
-          --metric <NAME>    Print this metric alone, in every step, with its verdicts
+          --metric <NAME>    Print only this metric, in every step, with its verdicts
           --costs            Print the cost tables too
-          --format <FORMAT>  Form of output: text, markdown, csv or json [default: text]
-          --whole            Count each step from its first measured second, and not from where all runs
-                             are steady
+          --format <FORMAT>  Output format: text, markdown, csv or json [default: text]
+          --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay compare quickstart                          against the experiment's own base case
       assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
       assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
-      assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs alone
+      assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
     ");
     assert_snapshot!(help(&["report"]), @"
@@ -333,32 +328,31 @@ fn engine_help_is_complete() {
 
     Commands:
       list    List engines, cached builds and known releases
-      get     Obtain a build and keep it in the cache
-      add     Keep a library of your own, or remember where a server of your own is installed
+      get     Obtain a build and store it in the cache
+      add     Add your own library, or your own server installation
       build   Compile a release with a compiler and flags of your choice
       remove  Remove a build from the cache
-      show    Show what a build can do
+      show    Show version, origin and capabilities of a build
       help    Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help  Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay engine list                            engines, cached builds and known releases
       assay engine get rocksdb@9.10.0              the official artifact, through Maven
       assay engine get rocksdb@system              the distribution's library
-      assay engine get postgres@15.10              a server, its program amid its files
+      assay engine get postgres@15.10              a server with all its files
       assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
       assay engine add postgres@mine /usr/lib/postgresql/15
       assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
       assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
-      assay engine show rocksdb@9.10.0             what this build can do
+      assay engine show rocksdb@9.10.0             version, origin and capabilities
     ");
     assert_snapshot!(help(&["engine", "add"]), @"
     Keep a library of your own, or remember where a server of your own is installed
@@ -397,10 +391,9 @@ fn completions_help_is_complete() {
     Options:
       -h, --help  Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Example: assay completions bash > ~/.local/share/bash-completion/completions/assay

@@ -1,5 +1,6 @@
-//! `assay history` finds what changed in a file from elsewhere and in the archive, tells what of
-//! it matters, and ends with the exit code that CI needs.
+//! `assay history` finds changes in files and in the archive.
+//!
+//! It marks the relevant ones, and ends with an exit code for CI.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::workspace::{ProgramOutput, Workspace};
 
-/// A value between -1 and 1 for a point: scattered, and the same everywhere.
+/// A deterministic pseudo-random value between -1 and 1 for a point.
 ///
 /// Source: G. L. Steele, D. Lea and C. H. Flood, 2014, "Fast Splittable Pseudorandom Number
 /// Generators", OOPSLA, figure 17.
@@ -129,8 +130,7 @@ fn text_starts_with_a_summary_then_each_history() {
 
     rss  40 points, 2026-01-01 to 2026-02-12
       █▇▇▅▇▃▂▂▄▃▁▄█▅▇█▅▇█▄▂▅▇▁▂▆▂▁█▄▂▁█▄▂█▁▅▆▇  99.1 .. 101
-      no change found: a lasting step of 0.98 % half-way, or of 1.48 % at the last points, would have been seen four times
-        in five
+      no change found: a lasting step of 0.98 % half-way, or of 1.48 % at the last points, would be detected with 80 % power
 
     size  40 points, 2026-01-01 to 2026-02-12
       ▁▁▁▁▂▂▂▂▂▃▃▃▃▃▄▃▄▄▄▅▄▄▅▅▅▆▅▆▆▆▇▇▇▇▇█▇███  49.6 .. 58.2
@@ -158,11 +158,11 @@ fn json_has_changes_by_index_and_label() {
     assert!(number("low") < -0.06 && -0.06 < number("high") && number("p") < 1e-6, "{change}");
     assert!((number("effect") + 0.06).abs() < 0.01, "{change}");
     assert!(metrics[0]["drift"].is_null());
-    // Missing values are left out, and places are those of the file.
+    // Missing values are left out, and indexes are those of the file.
     assert_eq!(metrics[1]["change_points"][0]["index"], 20);
     assert_eq!(metrics[1]["missing"], 2);
     assert_eq!(metrics[2]["change_points"].as_array().map(Vec::len), Some(0));
-    // A slow ramp is a drift, and no staircase.
+    // A slow ramp is a drift, not a series of steps.
     let drift = &metrics[3]["drift"];
     assert_eq!(metrics[3]["change_points"].as_array().map(Vec::len), Some(0));
     let slope = drift["slope_per_point"].as_f64().expect("a slope");
@@ -197,7 +197,7 @@ fn exit_code_is_1_on_a_relevant_lasting_regression() {
     assert_eq!(code(&["--metric", "ops", "--higher-is-better", "ops"]), 1);
     assert_eq!(code(&["--metric", "ops", "--lower-is-better", "ops"]), 0);
     assert_eq!(code(&["--metric", "rss", "--lower-is-better", "rss"]), 0);
-    // It is there whatever the margin; the margin says whether it matters.
+    // The change is found at any margin; the margin decides its relevance.
     let large = ["--metric", "ops", "--higher-is-better", "ops", "--min-effect", "10%"];
     assert_eq!(code(&large), 0);
     assert!(history(&workspace, &large).out.contains("worse, small"));
@@ -288,7 +288,7 @@ fn archive_gives_histories_of_experiments() {
     };
     let output = rejected(&["history", "--engine", "lmdb"]);
     assert!(output.contains("`throughput_ops_per_s` of engine `lmdb`"), "{output}");
-    assert!(output.contains("there is: memory"), "{output}");
+    assert!(output.contains("available: memory"), "{output}");
     assert_snapshot!(rejected(&["history", "--metric", "throughput_ops_per_sec"]), @"
     × no metric is named `throughput_ops_per_sec`
     help: did you mean `throughput_ops_per_s`?

@@ -1,10 +1,10 @@
-//! `assay history` says what is wrong with a file or a question, and what would be needed.
+//! `assay history` rejects invalid files and arguments with the remedy.
 
 use insta::assert_snapshot;
 
 use crate::workspace::Workspace;
 
-/// Returns what is said of a file.
+/// Returns the error for a file.
 fn rejected(content: &str, more: &[&str]) -> String {
     let workspace = Workspace::new();
     workspace.write("mine.csv", content);
@@ -56,11 +56,11 @@ fn invalid_history_file_is_rejected_with_its_line() {
 fn too_few_values_are_rejected_with_the_minimum() {
     assert_snapshot!(rejected("time,ops\n1,10\n", &[]), @"
     × ops has one value: a change needs at least 4 values, two before it and two after; 25 and more
-    │ tell changes from the noise that runs share
+    │ distinguish changes from the noise that runs share
     ");
     assert_snapshot!(rejected("time,ops\n1,10\n2,\n3,\n4,11\n5,\n", &[]), @"
     × ops has 2 values in 5 rows: a change needs at least 4 values, two before it and two after; 25
-    │ and more tell changes from the noise that runs share
+    │ and more distinguish changes from the noise that runs share
     ");
 }
 
@@ -75,7 +75,7 @@ fn metric_and_direction_must_be_known() {
     help: columns: ops
     ");
     assert_snapshot!(rejected(FIVE, &["--fail-on-regression"]), @"
-    × which way is `ops` better? a regression cannot be told without: add --higher-is-better ops or
+    × which way is `ops` better? a regression needs a direction: add --higher-is-better ops or
     │ --lower-is-better ops, or choose metrics with --metric
     ");
     assert_snapshot!(rejected(FIVE, &["--higher-is-better", "qps"]), @"
@@ -83,7 +83,7 @@ fn metric_and_direction_must_be_known() {
     help: did you mean `ops`?
     ");
     let both = ["--higher-is-better", "ops", "--lower-is-better", "ops"];
-    assert_snapshot!(rejected(FIVE, &both), @"  × `ops` is said to be better both ways: name it once");
+    assert_snapshot!(rejected(FIVE, &both), @"  × `ops` is given both directions: name it once");
     assert_snapshot!(rejected(FIVE, &["--since", "6"]), @"  × no point is labelled `6`: labels run from 1 to 5");
 }
 
@@ -106,7 +106,7 @@ fn invalid_history_arguments_are_rejected() {
         output.err
     };
     assert_snapshot!(output(&[], 1), @"
-    × nothing has been run yet (looked in results)
+    × no experiment found in results
     help: run an experiment first, or read a file with --import
     ");
     assert_snapshot!(output(&["--import", "yours.csv"], 1), @"
@@ -115,13 +115,13 @@ fn invalid_history_arguments_are_rejected() {
     ");
     let few = ["--import", "mine.csv", "--min-effect", "2"];
     assert_snapshot!(output(&few, 2), @"
-    error: invalid value '2' for '--min-effect <SHARE>': `2` is no share below 1: write 2% or 0.02
+    error: invalid value '2' for '--min-effect <SHARE>': `2` is not a share below 1: write 2% or 0.02
 
     For more information, try '--help'.
     ");
     let strict = ["--import", "mine.csv", "--strictness", "none"];
     assert_snapshot!(output(&strict, 2), @"
-    error: invalid value 'none' for '--strictness <N>': `none` is no strictness: write a number such as 4, or 3
+    error: invalid value 'none' for '--strictness <N>': `none` is not a penalty between 0.5 and 100: write a number such as 4, or 3
 
     For more information, try '--help'.
     ");

@@ -1,5 +1,4 @@
-//! Amounts that are zero, too large or without a unit are refused, and so are steps in an
-//! impossible order.
+//! Invalid amounts and impossible orders of steps are rejected.
 
 use insta::assert_snapshot;
 
@@ -125,7 +124,7 @@ fn rows_must_be_given_and_fit_the_disk() {
           machine
     nothing was run
     ");
-    // What is free differs from machine to machine.
+    // The free space differs between machines.
     let output = rejection("\"2k\"", "\"900B\"");
     assert!(output.contains("one run may take 1031 TiB of disk, but only"), "{output}");
     assert!(output.contains("fewer rows, a data directory on a larger file system"), "{output}");
@@ -244,7 +243,7 @@ fn step_rejects_settings_it_does_not_use() {
     7 │ rows = "2k"
       ╰────
      help: write "closed", { rate = "50k/s" } for an open loop, { sla = "p99.9 < 2ms" } for the
-           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in flight
+           highest rate within a limit, or { pipeline = 16 } for a closed loop with 16 in flight
      nothing was run
     "#);
     assert_snapshot!(rejection("\"fillseq\"", "{ step = \"fillseq\", operations = 5 }"), @r#"

@@ -1,4 +1,4 @@
-//! A command line that cannot be meant is refused like a file, without a place.
+//! Invalid command lines are rejected like files, without a location.
 
 use insta::assert_snapshot;
 
@@ -11,7 +11,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     workspace.write("mine.toml", TINY);
     let output = |arguments: &[&str]| rejected_at_once(&workspace, arguments);
     assert_snapshot!(output(&["run"]), @"
-    × what should be run?
+    × no experiment given
     help: give an experiment file, or steps such as `readrandom --engine lmdb`
     nothing was run
     ");
@@ -33,7 +33,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     ");
     assert_snapshot!(output(&["run", "mine.toml", "--engine", "lmdb"]), @"
     × --engine, --profile and --option go with steps, not with a file
-    help: add a [[variant]] to the file, or type steps in place of the file
+    help: add a [[variant]] to the file, or give steps instead of the file
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "mine.toml"]), @"

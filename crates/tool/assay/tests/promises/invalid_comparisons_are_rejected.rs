@@ -1,5 +1,6 @@
-//! What cannot be compared is refused, with what is wrong and what would be needed; what may be
-//! compared and shows nothing is called bogus.
+//! Invalid comparisons are rejected with the reason.
+//!
+//! Comparisons that are possible but meaningless are labelled bogus.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use crate::rejection::unwrapped;
 use crate::workspace::{ProgramOutput, Workspace};
 
-/// One variant, once, in a blink.
+/// One variant, run once and briefly.
 const SINGLE: &str = r#"[experiment]
 name = "alone"
 question = "What does one do?"
@@ -27,7 +28,7 @@ name = "one"
 engine = "sqlite"
 "#;
 
-/// The experiment and those like it but for one thing, each run once for all tests of this file.
+/// The experiment and variations of it, each run once for this file.
 static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     let workspace = Workspace::new();
     let of = |name: &str, changes: &[(&str, &str)]| {
@@ -92,13 +93,13 @@ fn different_experiments_are_rejected_with_both_values() {
 #[test]
 fn single_run_is_rejected_for_comparison() {
     assert_snapshot!(rejection(&["compare", "alone/one.c1.r1"]), @"
-    × alone/one.c1.r1 is one run of `one`, and nothing it could be compared with was named
-    help: name a run of another variant beside it; `assay show EXPERIMENT RUN` shows it alone
+    × alone/one.c1.r1 is one run of `one`, and no other variant to compare with is given
+    help: add a run of another variant; `assay show EXPERIMENT RUN` shows it alone
     ");
     // The same run twice is one run.
     assert_snapshot!(rejection(&["compare", "alone/one.c1.r1", "alone/one.c1.r1"]), @"
-    × alone/one.c1.r1, alone/one.c1.r1 are runs of `one`, and nothing it could be compared with was named
-    help: name a run of another variant beside it; `assay show EXPERIMENT RUN` shows them alone
+    × alone/one.c1.r1, alone/one.c1.r1 are runs of `one`, and no other variant to compare with is given
+    help: add a run of another variant; `assay show EXPERIMENT RUN` shows them alone
     ");
 }
 
@@ -150,16 +151,16 @@ fn unknown_metric_is_rejected_with_similar_ones() {
     ");
     assert_snapshot!(of("write_stalls"), @"
     × no metric is named `write_stalls`
-    help: metrics like it: device_writes_per_op, device_write_kib_per_op, server_writes_per_op,
+    help: similar metrics: device_writes_per_op, device_write_kib_per_op, server_writes_per_op,
           server_write_kib_per_op, writer_rows_per_s, writer_rate_share
     ");
     assert_snapshot!(of("speed"), @"
     × no metric is named `speed`
-    help: GLOSSARY.md lists all; CSV and JSON hold all
+    help: GLOSSARY.md lists all; CSV and JSON contain all
     ");
     let output = of("goodput_ops_per_s");
-    assert!(output.contains("no step of these runs knows `goodput_ops_per_s`"), "{output}");
-    assert!(output.contains("these runs know: ") && output.contains("cpu_us_per_op"), "{output}");
+    assert!(output.contains("no step of these runs has `goodput_ops_per_s`"), "{output}");
+    assert!(output.contains("these runs have: ") && output.contains("cpu_us_per_op"), "{output}");
 }
 
 #[test]
@@ -167,13 +168,13 @@ fn metric_without_direction_is_never_called_faster() {
     let output = RUN.assay(&["compare", "alone", "other", "--metric", "busy_threads"]);
     assert_eq!(output.code, 0, "{}", output.err);
     assert!(output.out.contains("neither more nor less is better"), "{}", output.out);
-    assert!(output.out.contains("inconclusive; would see"), "{}", output.out);
+    assert!(output.out.contains("inconclusive; detectable"), "{}", output.out);
     for word in ["faster", "slower", "\u{25b2}", "\u{25bc}"] {
         assert!(!output.out.contains(word), "{word}: {}", output.out);
     }
 }
 
-/// Goal: figures of two machines are never told as a difference between engines.
+/// Goal: figures of two machines are never reported as a difference between engines.
 /// Method: the fingerprint in one manifest is changed.
 #[test]
 fn differing_hosts_are_labelled_bogus() {
@@ -203,8 +204,8 @@ fn record_of_a_newer_schema_is_rejected_and_listed() {
     assert!(output.err.contains("runs/one.c1.r1/record.json has schema 7"), "{}", output.err);
 }
 
-/// Goal: one damaged file hides nothing but itself. Method: a record is cut short, and then the
-/// manifest, and a cut one is listed both with and without what was derived of it before.
+/// Goal: one damaged file hides no other. Method: a record is truncated, then the manifest; it is
+/// listed both with and without its derived files.
 #[test]
 fn damaged_file_is_listed_and_hides_no_other() {
     let workspace = copy(&["alone", "other"]);
@@ -220,7 +221,7 @@ fn damaged_file_is_listed_and_hides_no_other() {
     assert_eq!(out.matches("1 of 1 runs complete  ").count(), 1, "{out}");
     assert_eq!(out.matches("0 of 1 runs complete, 1 record is damaged  ").count(), 1, "{out}");
     assert!(err.contains("runs/two.c1.r1/record.json is damaged: EOF"), "{err}");
-    assert_eq!(listed(&["list"]), (out, err), "what was derived says the same");
+    assert_eq!(listed(&["list"]), (out, err), "the derived files give the same output");
     let (_, err) = listed(&["list", "other"]);
     assert!(err.contains("runs/two.c1.r1/record.json is damaged: EOF"), "{err}");
     fs::write(dir.join("manifest.json"), "{}").expect("a file");
@@ -239,14 +240,14 @@ fn copy(names: &[&str]) -> Workspace {
 }
 
 fn copy_dir(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a directory of ours");
-    for entry in fs::read_dir(from).expect("a directory of ours") {
+    fs::create_dir_all(to).expect("a scratch directory");
+    for entry in fs::read_dir(from).expect("a scratch directory") {
         let path = entry.expect("an entry").path();
         let target = to.join(path.file_name().expect("a name"));
         if path.is_dir() {
             copy_dir(&path, &target);
         } else {
-            fs::copy(&path, target).expect("a file of ours");
+            fs::copy(&path, target).expect("a scratch file");
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Loads, limits and numbers of clients that cannot be meant are refused before machine time is
-//! spent: each with its place, the reason and the remedy.
+//! Invalid loads, limits and client counts are rejected before the run.
+//!
+//! Each error has its location, the reason and the remedy.
 
 use insta::assert_snapshot;
 
 use crate::rejection::{TINY, rejected_at_once, rejection, rejection_of};
 use crate::workspace::Workspace;
 
-/// Returns what is said of a load of the whole benchmark.
+/// Returns the error for a load of the whole benchmark.
 fn load(text: &str) -> String {
     rejection("\"300ms\"", &format!("\"10s\"\nload = {text}"))
 }
@@ -78,7 +79,7 @@ fn limit_is_a_percentile_and_a_time_with_unit() {
        ·                     ╰── here
     10 │ 
        ╰────
-     help: ask for less time, or measure for longer
+     help: give a lower limit, or measure for longer
      nothing was run
     "#);
 }
@@ -94,7 +95,7 @@ fn percentile_needs_enough_operations_in_the_window() {
        ·                                      ╰── here
     10 │ 
        ╰────
-     help: measure for at least 200 s, or ask for p99
+     help: measure for at least 200 s, or use p99
      nothing was run
     "#);
     assert_snapshot!(rejection("\"300ms\"", "\"300ms\"\nload = { sla = \"p99.9999 < 2ms\" }"), @r#"
@@ -107,7 +108,7 @@ fn percentile_needs_enough_operations_in_the_window() {
        ·                        ╰── here
     10 │ 
        ╰────
-     help: measure for at least 10 s, or ask for p99.99
+     help: measure for at least 10 s, or use p99.99
      nothing was run
     "#);
     let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10", "--duration", "2s"];
@@ -117,7 +118,7 @@ fn percentile_needs_enough_operations_in_the_window() {
     );
     assert_snapshot!(output, @"
     × step readrandom: p99 needs 10,000 operations; 2.00 s at 100/s have 200
-    help: measure for at least 100 s, or ask for p50
+    help: measure for at least 100 s, or use p50
     nothing was run
     ");
 }
@@ -158,7 +159,7 @@ fn arrivals_and_pacing_require_a_rate() {
     10 │ 
        ╰────
      help: write "closed", { rate = "50k/s" } for an open loop, { sla = "p99.9 < 2ms" } for the
-           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in flight
+           highest rate within a limit, or { pipeline = 16 } for a closed loop with 16 in flight
      nothing was run
     "#);
 }
@@ -198,7 +199,7 @@ fn load_is_closed_or_a_table_of_known_keys() {
     10 │ 
        ╰────
      help: write "closed", { rate = "50k/s" } for an open loop, { sla = "p99.9 < 2ms" } for the
-           highest rate that keeps a limit, or { pipeline = 16 } for a closed loop with 16 in flight
+           highest rate within a limit, or { pipeline = 16 } for a closed loop with 16 in flight
      nothing was run
     "#);
     assert_snapshot!(rejection("\"300ms\"", "\"10s\"\nrate = \"5k/s\""), @r#"
@@ -250,7 +251,7 @@ fn load_needs_a_step_that_supports_it() {
      8 │ duration = "10s"
      9 │ load = { rate = "5k/s" }
        ·        ────────┬────────
-       ·                ╰── asked for here
+       ·                ╰── requested here
     10 │ 
        ╰────
      help: it is for steps that end by duration and have no `load` of their own, such as
@@ -284,7 +285,7 @@ fn clients_are_levels_sweep_or_adaptive() {
        ·           ───┬──
        ·              ╰── here
        ╰────
-     help: name each level once; `repetitions` says how often each is run
+     help: name each level once; `repetitions` sets how often each is run
      nothing was run
     ");
     assert_snapshot!(factors("4", ""), @r#"
@@ -317,7 +318,7 @@ fn clients_are_levels_sweep_or_adaptive() {
     14 │ [factors]
     15 │ clients = "adaptive"
        ·           ─────┬────
-       ·                ╰── asked for here
+       ·                ╰── requested here
        ╰────
      help: add a step that ends by duration and has no `clients` of its own
      nothing was run
@@ -338,8 +339,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     ");
     assert_snapshot!(output(&["--pacing", "spin"]), @"
     × arrivals and pacing belong to a rate, and none is given
-    help: give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest rate that keeps a
-          limit, or --pipeline 16 for 16 in flight
+    help: give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest rate within a limit, or --pipeline 16 for 16 in flight
     nothing was run
     ");
     assert_snapshot!(output(&["--clients", "1,x"]), @"

@@ -1,25 +1,26 @@
-//! Rates that cannot be offered are refused before machine time is spent: each with its place, the
-//! reason and the remedy; those of a rate file at its own line.
+//! Invalid rates are rejected before the run.
+//!
+//! Each error has its location, the reason and the remedy; those of a rate file its own line.
 
 use insta::assert_snapshot;
 
 use crate::rejection::{TINY, rejected_at_once, rejection};
 use crate::workspace::Workspace;
 
-/// Returns what is said of a rate as written in the file.
+/// Returns the error for a rate as written in the file.
 fn load(rate: &str) -> String {
     rejection("\"300ms\"", &format!("\"10s\"\nload = {{ rate = {rate} }}"))
 }
 
-/// Returns what is said of a rate in quotes.
+/// Returns the error for a rate in quotes.
 fn rate(text: &str) -> String {
     load(&format!("\"{text}\""))
 }
 
-/// Returns the first line of what is said of a rate: the rest is the place.
+/// Returns the error for a rate without its location.
 fn reason(text: &str) -> String {
     let output = rate(text);
-    let end = output.find("\u{256d}").expect("a place");
+    let end = output.find("\u{256d}").expect("a location");
     output[..end].split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -1,4 +1,4 @@
-//! Lint looks at plans, runs and comparisons, and ends with what it found.
+//! `assay lint` reports findings and exits with their severity.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::workspace::Workspace;
 
-/// RocksDB against itself; the second variant's own words follow.
+/// RocksDB against itself; settings of the second variant are appended.
 const TWICE: &str = r#"[experiment]
 name = "twice"
 question = "Does it differ from itself?"
@@ -32,7 +32,7 @@ engine = "rocksdb@9.10.0"
 /// The experiment, run once for all tests of this file.
 static RUN: LazyLock<Workspace> = LazyLock::new(|| Workspace::with_pair("sqlite", &[]));
 
-/// Returns what lint says of a plan, those of the machine left out, and what it ends with.
+/// Returns exit code and findings of a plan, those of the machine left out.
 fn of_plan(text: &str, arguments: &[&str]) -> (i32, Vec<String>) {
     let workspace = Workspace::new();
     workspace.write("twice.toml", text);
@@ -44,7 +44,7 @@ fn of_plan(text: &str, arguments: &[&str]) -> (i32, Vec<String>) {
     let found = json[0]["findings"].as_array().expect("a list");
     let own = found.iter().filter(|one| one["code"] != "A018" && one["code"] != "A020");
     let describe = |one: &Value| {
-        let word = |name: &str| one[name].as_str().expect("a word").to_owned();
+        let word = |name: &str| one[name].as_str().expect("a text").to_owned();
         format!("{} {}: {}", word("severity"), word("code"), word("seen"))
     };
     (output.code, own.map(describe).collect())
@@ -59,10 +59,10 @@ fn plan_without_findings_exits_with_0() {
 fn differing_background_jobs_are_reported() {
     let wrong = format!("{TWICE}options = {{ max_background_jobs = 1 }}\n");
     let (code, found) = of_plan(&wrong, &[]);
-    assert_eq!(code, 0, "a doubt is no failure unless --fail-on asks for it");
-    let expected = "doubt A048: variants of rocksdb differ in background jobs: its default, 1";
+    assert_eq!(code, 0, "a warning fails only with --fail-on warning");
+    let expected = "warning A048: variants of rocksdb differ in background jobs: its default, 1";
     assert_eq!(found, [expected]);
-    assert_eq!(of_plan(&wrong, &["--fail-on", "doubt"]).0, 1);
+    assert_eq!(of_plan(&wrong, &["--fail-on", "warning"]).0, 1);
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn results_show_label_first_and_most_severe_findings_before_others() {
     let output = RUN.assay(&["lint", "pair"]);
     assert_eq!(output.err, "");
     let first = output.out.lines().next().unwrap_or_default();
-    assert!(first.starts_with("pair: TRUTHY, usable, with stated doubts. "), "{}", output.out);
-    for text in ["Doubts\n", "A039 too few repetitions", "A027 too short", "Remedy   "] {
+    assert!(first.starts_with("pair: TRUTHY, usable, with stated warnings. "), "{}", output.out);
+    for text in ["Warnings\n", "A039 too few repetitions", "A027 too short", "Remedy   "] {
         assert!(output.out.contains(text), "{text}: {}", output.out);
     }
     assert_eq!(output.code, 0);
-    assert_eq!(RUN.assay(&["lint", "pair", "--fail-on", "doubt"]).code, 1);
+    assert_eq!(RUN.assay(&["lint", "pair", "--fail-on", "warning"]).code, 1);
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn rule_is_explained_with_and_without_findings() {
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert_snapshot!(output.out);
     let found = RUN.assay(&["lint", "pair", "--explain", "A029"]).out;
-    let evidence = "  Seen     readrandom: reads what `fillseq` left, in key order";
+    let evidence = "  Evidence readrandom: reads what `fillseq` left, in key order";
     assert!(found.lines().any(|line| line == evidence), "{found}");
     let listed = workspace.assay(&["lint", "--rules"]).out;
-    assert!(listed.lines().any(|line| line.starts_with("A029  doubt     key-order load")));
+    assert!(listed.lines().any(|line| line.starts_with("A029  warning   key-order load")));
 }
 
 #[test]

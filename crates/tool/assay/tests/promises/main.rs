@@ -1,6 +1,6 @@
-//! What the program promises on its command line: the list of files is the list of promises.
+//! Guarantees of the command line, one file each.
 //!
-//! How it survives bad days of a run is tested in `bad_days/`.
+//! Behaviour under faults is tested in `bad_days/`.
 
 mod maven;
 mod rejection;

@@ -1,4 +1,4 @@
-//! `assay plan` shows the runs in the order in which `assay run` makes them, and runs nothing.
+//! `assay plan` lists runs in execution order, and runs nothing.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 /// The experiment of `make run`.
 const QUICKSTART: &str = include_str!("../../../../../experiments/quickstart.toml");
 
-/// Returns the plan of the quickstart with further words.
+/// Returns the plan of the quickstart with further arguments.
 fn quickstart(more: &[&str]) -> String {
     let workspace = Workspace::new();
     workspace.write("quickstart.toml", QUICKSTART);
@@ -27,7 +27,7 @@ fn order(plan: &str) -> Vec<String> {
 
 #[test]
 fn quickstart_plan_is_as_expected() {
-    // Rows and durations are tuned now and then; what doubts them is the rules' own affair.
+    // Rows and durations are tuned now and then; notes on them are tested with the rules.
     let plan = quickstart(&["--rows", "1k", "--duration", "1s"]);
     let plan: Vec<_> = plan.lines().filter(|line| !line.starts_with("note ")).collect();
     assert_snapshot!(plan.join("\n"), @"
@@ -86,14 +86,14 @@ fn more_repetitions_do_not_change_earlier_ones() {
 #[test]
 fn margin_control_and_waivers_are_shown() {
     let typed = ["plan", "readrandom", "--engine", "lmdb", "--rows", "10k", "--repetitions", "4"];
-    let more = ["--control", "--margin", "1%", "--waive", "a027=a first look"];
+    let more = ["--control", "--margin", "1%", "--waive", "a027=a first test"];
     let output = Workspace::new().assay(&[&typed[..], &more].concat());
     assert_eq!((output.code, output.err.as_str()), (0, ""));
-    assert!(output.out.starts_with("waived    A027 (a first look)\n"), "{}", output.out);
+    assert!(output.out.starts_with("waived    A027 (a first test)\n"), "{}", output.out);
     assert_snapshot!(lines(&output.out, &["margin", "variant", "order", "  "]), @"
     margin    1.00 %: smaller differences do not matter
     variant   lmdb: lmdb, no profile, durability os  (base)
-    variant   lmdb-control: lmdb, no profile, durability os  (control: the base once more)
+    variant   lmdb-control: lmdb, no profile, durability os  (control: the base repeated)
     order     8 runs, interleaved as ABBA or BAAB, from seed 1
          1  lmdb-control.c1.r1
          2  lmdb.c1.r1
@@ -197,7 +197,7 @@ fn presets_derive_sizes_from_this_machine_by_default() {
 #[test]
 fn command_line_overrides_the_file() {
     let plan = quickstart(&["--rows", "1k", "--duration", "1s", "--repetitions", "1"]);
-    assert_snapshot!(lines(&plan, &["rows", "step", "order", "doubt"]), @"
+    assert_snapshot!(lines(&plan, &["rows", "step", "order", "warning"]), @"
     rows      1000 of 20 + 400 bytes, 410 KiB in all, values compressible to 0.5
     step      filluniquerandom: 1000 operations, clients 1, uniform
     step      settle: until idle, at most 20m00s
@@ -205,11 +205,11 @@ fn command_line_overrides_the_file() {
     step      fwdrange: 1.00 s after 300 ms of warm-up, clients 1, uniform
     step      readwhilewriting: 1.00 s after 300 ms of warm-up, clients 1, uniform
     order     8 runs, interleaved by rows of a Williams square, whole after 8, from seed 1
-    doubt     A039 every cell is run once: no difference can be told from noise; set `repetitions` to 3 or more (--repetitions 3)
+    warning   A039 every cell is run once: no difference can be distinguished from noise; set `repetitions` to 3 or more (--repetitions 3)
     ");
 }
 
-/// Plans `readwhilewriting` after a fill, with further words.
+/// Plans `readwhilewriting` after a fill, with further arguments.
 fn typed(args: &[&str]) -> String {
     let plan = ["plan", "readwhilewriting", "--engine", "lmdb", "--rows", "10k"];
     let output = Workspace::new().assay(&[&plan, args].concat());
@@ -254,7 +254,7 @@ fn client_levels_follow_the_cpus() {
     assert!(most.contains("probes of ") && most.contains("clients up to "), "{most}");
 }
 
-/// The experiments that come with the program, but for the quickstart.
+/// The shipped experiments, except the quickstart.
 const EXPERIMENTS: &[(&str, &str)] = &[
     ("open-loop", include_str!("../../../../../experiments/open-loop.toml")),
     ("scalability", include_str!("../../../../../experiments/scalability.toml")),

@@ -1,10 +1,10 @@
-//! `assay plan --budget` proposes how to spend machine time, and says whence the noise is known.
+//! `assay plan --budget` proposes designs for a machine-time budget.
 
 use insta::assert_snapshot;
 
 use crate::workspace::Workspace;
 
-/// Two engines of which nothing is known.
+/// Two engines without history.
 const TYPED: [&str; 10] = [
     "plan",
     "readrandom",
@@ -28,14 +28,14 @@ fn planned(workspace: &Workspace, more: &[&str]) -> String {
 fn noise_is_assumed_without_history() {
     assert_snapshot!(planned(&Workspace::new(), &["--budget", "1h"]), @r#"
     quick-readrandom: How do the engines compare on readrandom?
-    noise     filluniquerandom with 1 client  redb  2.50 % from run to run  (assumed: no history)
-    noise     readrandom with 1 client        redb  2.50 % from run to run  (assumed: no history)
-    noise     what a longer step would do to it is not known: lengths stay as they are
-    noise     a pilot tells: run it with --repetitions 5, then ask again
-    overhead  1.77 s a run besides its timed steps (estimated)
-    propose   152 repetitions, 59m37s: every ratio to the base within ±0.57 % or so
-    expect    filluniquerandom with 1 client  ±0.57 %  a difference of 0.81 % is seen 4 times in 5
-    expect    readrandom with 1 client        ±0.57 %  a difference of 0.81 % is seen 4 times in 5  measured for 10.0 s
+    noise     filluniquerandom with 1 client  redb  2.50 % between runs  (assumed: no history)
+    noise     readrandom with 1 client        redb  2.50 % between runs  (assumed: no history)
+    noise     the effect of longer steps is unknown: lengths are unchanged
+    noise     run a pilot with --repetitions 5 to measure it, then repeat this command
+    overhead  1.77 s per run outside its timed steps (estimated)
+    propose   152 repetitions, 59m37s: every ratio to the base within about ±0.57 %
+    expect    filluniquerandom with 1 client  ±0.57 %  a difference of 0.81 % is detected with 80 % power
+    expect    readrandom with 1 client        ±0.57 %  a difference of 0.81 % is detected with 80 % power  measured for 10.0 s
     or        2 repetitions    of 10.0 s  ±11.4 %, 47.1 s
     or        3 repetitions    of 10.0 s  ±5.83 %, 1m10s
     or        5 repetitions    of 10.0 s  ±4.49 %, 1m57s
@@ -43,20 +43,20 @@ fn noise_is_assumed_without_history() {
     or        20 repetitions   of 10.0 s  ±1.67 %, 7m50s
     or        50 repetitions   of 10.0 s  ±1.01 %, 19m36s
     or        152 repetitions  of 10.0 s  ±0.57 %, 59m37s  (best)
-    should    the noise from run to run be half as much: ±0.28 %; twice as much: ±1.14 %
+    if        the noise between runs is half as large: ±0.28 %; twice as large: ±1.14 %
     write     repetitions = 152 in [factors]
     or type   --repetitions 152
     "#);
     assert_snapshot!(planned(&Workspace::new(), &["--half-width", "2%"]), @r#"
     quick-readrandom: How do the engines compare on readrandom?
-    noise     filluniquerandom with 1 client  redb  2.50 % from run to run  (assumed: no history)
-    noise     readrandom with 1 client        redb  2.50 % from run to run  (assumed: no history)
-    noise     what a longer step would do to it is not known: lengths stay as they are
-    noise     a pilot tells: run it with --repetitions 5, then ask again
-    overhead  1.77 s a run besides its timed steps (estimated)
-    propose   15 repetitions, 5m52s: every ratio to the base within ±1.98 % or so
-    expect    filluniquerandom with 1 client  ±1.98 %  a difference of 2.79 % is seen 4 times in 5
-    expect    readrandom with 1 client        ±1.98 %  a difference of 2.79 % is seen 4 times in 5  measured for 10.0 s
+    noise     filluniquerandom with 1 client  redb  2.50 % between runs  (assumed: no history)
+    noise     readrandom with 1 client        redb  2.50 % between runs  (assumed: no history)
+    noise     the effect of longer steps is unknown: lengths are unchanged
+    noise     run a pilot with --repetitions 5 to measure it, then repeat this command
+    overhead  1.77 s per run outside its timed steps (estimated)
+    propose   15 repetitions, 5m52s: every ratio to the base within about ±1.98 %
+    expect    filluniquerandom with 1 client  ±1.98 %  a difference of 2.79 % is detected with 80 % power
+    expect    readrandom with 1 client        ±1.98 %  a difference of 2.79 % is detected with 80 % power  measured for 10.0 s
     write     repetitions = 15 in [factors]
     or type   --repetitions 15
     "#);
@@ -68,19 +68,19 @@ fn insufficient_budget_is_rejected_with_the_minimum() {
     let output = workspace.assay(&[&TYPED[..], &["--budget", "30s"]].concat());
     assert_eq!((output.code, output.out.as_str()), (1, ""));
     assert_snapshot!(output.err, @r#"
-      × 30.0 s of machine time do not pay for three repetitions
-      help: give it 1m10s at least, or take variants, levels or steps out
+      × 30.0 s of machine time is too short for three repetitions
+      help: give at least 1m10s, or remove variants, levels or steps
     "#);
     let output = workspace.assay(&[&TYPED[..], &["--half-width", "0.01%"]].concat());
     assert_eq!((output.code, output.out.as_str()), (1, ""));
     assert_snapshot!(output.err, @r#"
       × a thousand repetitions do not make every interval as narrow as ±0.010 %
-      help: ask for less, or make the runs steadier: a longer warm-up, a quieter machine
+      help: give a wider interval, or reduce the noise: a longer warm-up, a quieter machine
     "#);
 }
 
-/// Goal: the noise comes from the runs there are: of this experiment, of one that is named, of
-/// earlier ones with steps of the same name.
+/// Goal: the noise comes from runs of this experiment, of a named one, or of earlier ones with
+/// steps of the same name.
 #[test]
 fn noise_comes_from_earlier_runs() {
     let workspace = Workspace::new();

@@ -1,4 +1,4 @@
-//! Without a terminal, progress is plain lines: one as a run begins, one per finished step.
+//! Without a terminal, progress is one line per run and step.
 
 use crate::workspace::Workspace;
 

@@ -1,4 +1,4 @@
-//! What others published is put beside what was found here: before a run, after it, in every form.
+//! Published findings are compared with results, in every format.
 
 use std::fs;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::rejection::rejected_at_once;
 use crate::workspace::Workspace;
 
-/// Two servers of which one works twice as long on each operation: the truth is planted.
+/// Two simulated servers, one with twice the work per operation.
 const EXPERIMENT: &str = r#"[experiment]
 name = "held"
 question = "Does twice the work take twice as long?"
@@ -37,7 +37,7 @@ engine = "faulty"
 "server.work" = "4ms"
 
 [[published]]
-source = "Nobody, 2026, A planted truth"
+source = "Example, 2026, A planted truth"
 setup = "the script of this test"
 scaled = "20 rows"
 
@@ -73,7 +73,7 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     workspace.write("held.toml", EXPERIMENT);
     let output = workspace.assay(&["run", "held.toml", "--report"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    workspace.write("answer.txt", output.out);
+    workspace.write("output.txt", output.out);
     workspace
 });
 
@@ -86,10 +86,10 @@ fn result_of(arguments: &[&str]) -> String {
 const COUNT: &str = "Of 3 published findings, 1 reproduces, 1 is the opposite here and 1 differs \
                      here, published as the same.";
 
-/// Goal: a planted truth reproduces, and what is not so does not, whatever the form of the answer.
+/// Goal: a planted truth reproduces and wrong findings do not, in every output format.
 #[test]
 fn planted_findings_get_the_right_verdicts() {
-    let text = fs::read_to_string(RUN.path("answer.txt")).expect("the answer of the run");
+    let text = fs::read_to_string(RUN.path("output.txt")).expect("the output of the run");
     for text in [text, result_of(&["compare", "held"]), result_of(&["show", "held"])] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(COUNT), "{text}");
@@ -113,7 +113,7 @@ fn planted_findings_get_the_right_verdicts() {
     assert!(page.contains("id=\"published\"") && page.contains(COUNT));
 }
 
-/// Goal: base and findings are apart: another base moves the tables and no finding.
+/// Goal: another base changes the tables but no published finding.
 #[test]
 fn another_base_changes_no_published_finding() {
     let section = |more: &[&str]| {
@@ -128,7 +128,7 @@ fn another_base_changes_no_published_finding() {
 fn two_single_runs_leave_findings_undecided() {
     let both = result_of(&["compare", "held/quick.c1.r1", "held/slow.c1.r1"]);
     assert!(both.contains("All 3 published findings are undecided."), "{both}");
-    assert!(both.contains("one run alone tells nothing of the noise"), "{both}");
+    assert!(both.contains("one run has no noise estimate"), "{both}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn one_repetition_leaves_findings_undecided() {
     let quick = quick.replace(&format!("\"faulty\"\n{options}\"4ms\""), "\"sqlite\"");
     let other = "[[variant]]\nname = \"other\"\nengine = \"sqlite\"\n\n[[published]]";
     let quick = quick.replace("[[published]]\nsource", &format!("{other}\nsource"));
-    // The client costs more than the memory engine, which is no matter here.
+    // The client costs more than the memory engine, which is irrelevant here.
     let quick = quick + "\n[[waive]]\ncode = \"A008\"\nreason = \"nothing is concluded\"\n";
     workspace.write("held.toml", quick);
     let output = workspace.assay(&["plan", "held.toml", "--repetitions", "1"]);
@@ -152,7 +152,7 @@ fn one_repetition_leaves_findings_undecided() {
     let output = workspace.assay(&["run", "held.toml", "--repetitions", "1"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     assert!(output.out.contains("All 3 published findings are undecided."), "{}", output.out);
-    // Runs of variants that no finding is about are asked about none.
+    // Runs of variants without findings show none.
     let other = workspace.assay(&["compare", "held/slow.c1.r1", "held/other.c1.r1"]);
     assert!(other.code == 0 && !other.out.contains("Published"), "{}{}", other.out, other.err);
 }
@@ -165,18 +165,18 @@ fn plan_shows_how_many_findings_will_be_tested() {
         let output = workspace.assay(&[&["plan", "held.toml"], more].concat());
         assert_eq!((output.code, output.err.as_str()), (0, ""));
         let is_ours = |line: &&str| {
-            ["published", "scaled", "not tried"].iter().any(|word| line.starts_with(word))
+            ["published", "scaled", "not tested"].iter().any(|word| line.starts_with(word))
         };
         output.out.lines().filter(is_ours).collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(lines(&[]), @"
-    published Nobody, 2026, A planted truth: all 3 findings will be tried
+    published Example, 2026, A planted truth: all 3 findings will be tested
     scaled    20 rows
     ");
     assert_snapshot!(lines(&["--clients", "2"]), @"
-    published Nobody, 2026, A planted truth: 2 of 3 findings will be tried
+    published Example, 2026, A planted truth: 2 of 3 findings will be tested
     scaled    20 rows
-    not tried Twice the work takes as long: there is no level of 1 client
+    not tested Twice the work takes as long: there is no level of 1 client
     ");
 }
 

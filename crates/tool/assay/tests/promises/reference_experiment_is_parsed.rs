@@ -1,11 +1,11 @@
-//! The experiment file that the design shows is understood, and refused where it is wrong.
+//! A complete experiment file is parsed, and its error located.
 
 use insta::assert_snapshot;
 
 use crate::rejection::rejection_of;
 use crate::workspace::Workspace;
 
-/// Section 5 of the design: its last line is wrong on purpose.
+/// A complete experiment; its last line is wrong on purpose.
 const REFERENCE: &str = r#"[experiment]
 name     = "rocksdb-releases"
 question = "Did point and range reads get slower between 9.10 and 11.8?"
@@ -34,7 +34,7 @@ max_background_jobs = 4
 name = "11.8"
 engine = "rocksdb@11.8.1"
 profile = "rocksdb-leveled"
-max_background_jobs = 4      # an error: points at this line, says which table it belongs to
+max_background_jobs = 4      # an error: points at this line, names the table it belongs to
 "#;
 
 #[test]
@@ -43,7 +43,7 @@ fn reference_experiment_fails_only_at_its_deliberate_error() {
      × unknown key `max_background_jobs` in [[variant]]
        ╭─[mine.toml:29:1]
     28 │ profile = "rocksdb-leveled"
-    29 │ max_background_jobs = 4      # an error: points at this line, says which table it belongs to
+    29 │ max_background_jobs = 4      # an error: points at this line, names the table it belongs to
        · ─────────┬─────────
        ·          ╰── no such key
        ╰────

@@ -1,9 +1,8 @@
-//! How a refusal is tested: each names the thing, its place and the remedy; nothing was run and
-//! nothing is left behind.
+//! Helpers for rejected runs: nothing is run or left behind.
 
 use crate::workspace::{ProgramOutput, Workspace};
 
-/// An experiment that is right, as a start for wrong ones.
+/// A valid experiment, as a template of invalid ones.
 pub(crate) const TINY: &str = r#"[experiment]
 name = "tiny"
 question = "Is it refused?"
@@ -18,25 +17,25 @@ name = "one"
 engine = "sqlite"
 "#;
 
-/// Returns what `assay run` says of the experiment in which `old` is replaced by `new`.
+/// Returns the error of `assay run` with `old` replaced by `new`.
 pub(crate) fn rejection(old: &str, new: &str) -> String {
     assert_eq!(TINY.matches(old).count(), 1, "{old}");
     rejection_of(&TINY.replace(old, new))
 }
 
-/// Returns what `assay run` says of an experiment that it must refuse.
+/// Returns the error of `assay run` for an invalid experiment.
 pub(crate) fn rejection_of(experiment: &str) -> String {
     let workspace = Workspace::new();
     workspace.write("mine.toml", experiment);
     rejected(&workspace, &["run", "mine.toml"])
 }
 
-/// Runs what must be refused.
+/// Runs a command that must be rejected.
 pub(crate) fn rejected(workspace: &Workspace, arguments: &[&str]) -> String {
     check_rejection(workspace, &workspace.assay(arguments))
 }
 
-/// Checks that what was said is a refusal: nothing was run and nothing is left behind.
+/// Checks that an output is a rejection, and returns its message.
 pub(crate) fn check_rejection(workspace: &Workspace, output: &ProgramOutput) -> String {
     assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
     assert!(output.err.ends_with("  nothing was run\n"), "{}", output.err);
@@ -46,7 +45,7 @@ pub(crate) fn check_rejection(workspace: &Workspace, output: &ProgramOutput) -> 
     output.err.clone()
 }
 
-/// Returns a refusal that must come before even the data directory is made.
+/// Returns a rejection that precedes the data directory.
 pub(crate) fn rejected_at_once(workspace: &Workspace, arguments: &[&str]) -> String {
     let output = rejected(workspace, arguments);
     assert!(!workspace.path("assay-data").exists(), "no data directory");

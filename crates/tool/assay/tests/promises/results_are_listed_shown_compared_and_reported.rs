@@ -1,4 +1,4 @@
-//! What was run is listed, shown, compared and reported from the archive alone.
+//! Results are listed, shown, compared and reported from the archive.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,14 +14,14 @@ use crate::workspace::Workspace;
 /// The experiment, run once for all tests of this file.
 static RUN: LazyLock<Workspace> = LazyLock::new(|| Workspace::with_pair("memory", &["--report"]));
 
-/// Returns the answer to a question that has one.
+/// Returns the stdout of a successful command.
 fn result_of(arguments: &[&str]) -> String {
     let output = RUN.assay(arguments);
     assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
     output.out
 }
 
-/// Returns what is said to a question that has no answer.
+/// Returns the stderr of a failed command.
 fn rejection(arguments: &[&str]) -> String {
     let output = RUN.assay(arguments);
     assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
@@ -86,7 +86,7 @@ fn csv_and_json_have_the_same_medians() {
     }
     assert_eq!(medians.len(), 4);
     for (key, of_csv) in csv_medians() {
-        // JSON's reader may be off by one in the last of 53 bits.
+        // The JSON parser may be off by one in the last of 53 bits.
         let of_json = medians[&key];
         assert!((of_csv / of_json - 1.0).abs() < 1e-14, "{key:?}: {of_csv} and {of_json}");
     }
@@ -158,7 +158,7 @@ fn label_comes_first_and_every_step_has_a_summary() {
     let column = header.iter().position(|name| *name == "label").expect("a column");
     let is_labelled = |line: &str| line.split(',').nth(column) == Some(label);
     assert!(csv.lines().skip(1).all(is_labelled), "{csv}");
-    // The page says it before anything else but the question.
+    // The page shows it right after the question.
     result_of(&["report", "pair", "-o", "labelled.html"]);
     let page = fs::read_to_string(RUN.path("labelled.html")).expect("the page");
     let (header, _) = page.split_once("</header>").expect("a header");
@@ -169,7 +169,7 @@ fn label_comes_first_and_every_step_has_a_summary() {
 fn single_runs_are_compared() {
     let text = result_of(&["compare", "pair/two.c1.r1", "pair/one.c1.r2", "--base", "two"]);
     assert!(text.contains("two (base)  1"), "one run each: {text}");
-    assert!(!text.contains("planned runs"), "what was not named is not missed: {text}");
+    assert!(!text.contains("planned runs"), "unselected runs are not missing: {text}");
     let output = rejection(&["compare", "pair/three.c1.r1"]);
     assert!(
         output.contains("no run is named `three.c1.r1`") && output.contains("one.c1.r1"),
@@ -201,7 +201,7 @@ fn unknown_names_are_rejected_with_known_ones() {
     ");
     let empty = Workspace::new().assay(&["list"]);
     assert_eq!((empty.code, empty.out.as_str()), (0, ""));
-    assert_snapshot!(empty.err, @"nothing has been run yet (looked in results)");
+    assert_snapshot!(empty.err, @"no experiment found in results");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn report_is_one_self_contained_file() {
     for loader in ["<script src", "<link", "<img", "url(", "@import"] {
         assert!(!page.contains(loader), "{loader}");
     }
-    // `run --report` wrote the same page beside the results.
+    // `run --report` wrote the same page to the results.
     let default = result_of(&["report", "pair"]);
     assert!(
         fs::metadata(RUN.path(default.trim())).is_ok_and(|file| file.len() > 10_000),

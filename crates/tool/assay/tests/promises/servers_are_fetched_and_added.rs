@@ -1,4 +1,4 @@
-//! `assay engine` keeps servers: fetched as trees, or the user's own where they are installed.
+//! `assay engine` caches fetched servers and references installed ones.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,10 +8,10 @@ use insta::assert_snapshot;
 
 use crate::workspace::Workspace;
 
-/// A MySQL, as far as it is asked here.
+/// A program with the version output of MySQL.
 const MYSQLD: &str = "#!/bin/sh\necho \"$0  Ver 8.0.31 for Linux on x86_64 (fake)\"\n";
 
-/// Puts a program below the place's directory.
+/// Puts a program below the workspace.
 fn install(workspace: &Workspace, path: &str, script: &str) {
     fs::create_dir_all(workspace.path(path).parent().expect("a path below")).expect("a directory");
     workspace.write(path, script);
@@ -19,14 +19,14 @@ fn install(workspace: &Workspace, path: &str, script: &str) {
     fs::set_permissions(workspace.path(path), executable).expect("a program");
 }
 
-/// Returns what `assay engine` answers.
+/// Returns the stdout of `assay engine`.
 fn result_of(workspace: &Workspace, arguments: &[&str]) -> String {
     let output = workspace.assay_with_maven(&[&["engine"], arguments].concat());
     assert_eq!(output.code, 0, "{}", output.err);
     output.out.replace(&root(workspace), "ROOT")
 }
 
-/// Checks what `assay engine` says when it cannot; lines are broken in the middle of paths.
+/// Checks the error of `assay engine`; paths may be wrapped.
 fn rejects(workspace: &Workspace, arguments: &[&str], expected: &str) {
     let output = workspace.assay_with_maven(&[&["engine"], arguments].concat());
     assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
@@ -36,7 +36,7 @@ fn rejects(workspace: &Workspace, arguments: &[&str], expected: &str) {
 }
 
 fn root(workspace: &Workspace) -> String {
-    let root = workspace.path("").canonicalize().expect("the place's directory");
+    let root = workspace.path("").canonicalize().expect("the workspace");
     root.display().to_string()
 }
 
@@ -59,7 +59,7 @@ fn server_is_fetched_listed_shown_and_removed() {
     let fetched = result_of(&workspace, &["get", "mysql@8.0.31"]);
     assert!(fetched.starts_with("mysql@8.0.31  59 B in 1 files  sha256 "), "{fetched}");
     assert!(result_of(&workspace, &["list"]).contains(&format!("  {fetched}")));
-    // From here on there is no client at all.
+    // From here on there is no client.
     fs::remove_file(workspace.path("bin/mvn")).expect("the client is removed");
     assert_eq!(result_of(&workspace, &["get", "mysql@8.0.31"]), fetched);
     let shown = result_of(&workspace, &["show", "mysql@8.0.31"]);
@@ -76,14 +76,14 @@ fn installation_is_referenced_and_a_change_detected() {
     let workspace = Workspace::new();
     install(&workspace, "mine/bin/mysqld", MYSQLD);
     let added = result_of(&workspace, &["add", "mysql@mine", "mine"]);
-    assert!(added.starts_with("mysql@mine  59 B, used where it lies  sha256 "), "{added}");
+    assert!(added.starts_with("mysql@mine  59 B, used in place  sha256 "), "{added}");
     assert!(added.ends_with("  installation in ROOT/mine\n"), "{added}");
     assert_eq!(result_of(&workspace, &["add", "mysql", "mine", "--version", "mine"]), added);
     install(&workspace, "mine/bin/mysqld", &MYSQLD.replace("8.0.31", "8.0.32"));
     rejects(
         &workspace,
         &["get", "mysql@mine"],
-        "is damaged (ROOT/mine/bin/mysqld is another than when it was added): run `assay engine \
+        "is damaged (ROOT/mine/bin/mysqld changed since it was added): run `assay engine \
          remove mysql@mine`, then `assay engine add mysql@mine DIR` with your own installation",
     );
     result_of(&workspace, &["remove", "mysql@mine"]);
@@ -96,22 +96,23 @@ fn invalid_server_is_rejected_with_the_remedy() {
     install(&workspace, "mine/bin/mysqld", MYSQLD);
     install(&workspace, "broken/bin/postgres", "#!/bin/sh\necho no locale; exit 1\n");
     let other = "no program of postgres in ROOT/mine (searched: bin/postgres, sbin/postgres, \
-        usr/sbin/postgres, libexec/postgres); it has the program of mysql: is it mysql@NAME?";
+                 usr/sbin/postgres, libexec/postgres); it has the program of mysql: is it \
+                 mysql@NAME?";
     rejects(&workspace, &["add", "postgres@a", "mine"], other);
-    let broken = "ROOT/broken/bin/postgres does not run here: `--version` failed (exit status: \
-        1), it says: no locale";
+    let broken = "ROOT/broken/bin/postgres does not run here: `--version` failed (exit status: 1), \
+                  it printed: no locale";
     rejects(&workspace, &["add", "postgres@a", "broken"], broken);
-    let program = "mine/bin/mysqld is no directory: give the one the server is installed in, as \
-        in ROOT/mine";
+    let program = "mine/bin/mysqld is no directory: give the one the server is installed in, as in \
+                   ROOT/mine";
     rejects(&workspace, &["add", "mysql@a", "mine/bin/mysqld"], program);
     let twice = &["add", "mysql@a", "mine", "--version", "b"];
-    rejects(&workspace, twice, "mysql@a names the build already help: leave out --version b");
+    rejects(&workspace, twice, "mysql@a already names the build help: leave out --version b");
     let headers = &["add", "mysql@a", "mine", "--headers", "h"];
     rejects(&workspace, headers, "mysql is a server: no headers are needed");
     let official = "mysql@8.0.31 is the name of an official build: choose another, as in";
     rejects(&workspace, &["add", "mysql@8.0.31", "mine"], official);
-    let known = "known are mysql@5.6.24, mysql@5.7.22, mysql@8.0.15, mysql@8.0.31; or add your \
-        own installation with `assay engine add mysql@NAME DIR`";
+    let known = "known are mysql@5.6.24, mysql@5.7.22, mysql@8.0.15, mysql@8.0.31; or add your own \
+                 installation with `assay engine add mysql@NAME DIR`";
     rejects(&workspace, &["get", "mysql@8.4.0"], &format!("no source offers mysql@8.4.0: {known}"));
     rejects(&workspace, &["get", "mysql"], &format!("no source offers mysql: {known}"));
 }

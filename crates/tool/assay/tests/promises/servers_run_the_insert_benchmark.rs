@@ -1,4 +1,4 @@
-//! The Insert Benchmark runs on Postgres, InnoDB and MyRocks, and their tables hold what they must.
+//! The Insert Benchmark runs on three servers without losing rows.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::workspace::Workspace;
 
-/// Two clients, every kind of step there is, on tables of a toy's size.
+/// Two clients and every kind of step, on small tables.
 ///
 /// After each step the tables are counted; a row too many or too few fails the run.
 const TOY: &str = r#"[experiment]
 name = "toy"
-question = "Do servers keep what they are given?"
+question = "Do servers store every row?"
 
 [benchmark]
 workload = "ibench-current"
@@ -45,7 +45,7 @@ engine = "mariadb@10.11"
 profile = "myrocks-mariadb"
 "#;
 
-/// Returns why a server cannot be had here, if so; never where CI is to prove this.
+/// Returns why a server is unavailable, if so; CI panics instead.
 fn unavailable() -> Option<String> {
     let builds = ["postgres@15.10", "mysql@8.0.31", "mariadb@10.11"];
     builds.into_iter().find_map(|build| supply::testing::server(build).err())
@@ -71,18 +71,18 @@ fn three_servers_run_the_insert_benchmark_without_losing_rows() {
         let steps = record["steps"].as_array().expect("a list of steps");
         assert_eq!(steps.len(), 7, "{variant}");
         let rows = |step: &Value, kind: &str| step["clients"][kind]["counts"]["rows"].as_u64();
-        // Each of two clients goes on to the end of its turn.
+        // Each of two clients completes its batch.
         assert_eq!(rows(&steps[0], "insert"), Some(10_000), "{variant}");
         assert_eq!(rows(&steps[2], "insert"), rows(&steps[2], "delete"), "{variant}");
         for step in &steps[4..] {
             let (inserted, deleted) = (written(step, "insert"), written(step, "delete"));
             assert!(inserted > 0 && inserted.abs_diff(deleted) <= 200, "{variant}: {step}");
         }
-        // One by one, and sixteen in flight.
+        // Sequential, and sixteen in flight.
         for step in [&steps[4], &steps[6]] {
             let count = |name| step["clients"]["scan"]["counts"][name].as_u64().unwrap_or_default();
             let (done, rows) = (count("done"), count("rows"));
-            // Fewer only where a range begins among the last rows of its index.
+            // Fewer only where a range begins near the end of its index.
             assert!(
                 done > 0 && rows <= done * 10 && rows * 100 >= done * 990,
                 "{variant}: {rows} of {done} ranges"
@@ -92,7 +92,7 @@ fn three_servers_run_the_insert_benchmark_without_losing_rows() {
     }
 }
 
-/// Returns the rows that the background writers have inserted or deleted.
+/// Returns the rows inserted or deleted by the background writers.
 fn written(step: &Value, kind: &str) -> u64 {
     step["writers"][kind]["counts"]["rows"].as_u64().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Experiments and applications that come with the program are read without a complaint.
+//! Shipped experiments and applications are valid.
 
 use std::fs;
 use std::path::Path;
@@ -67,21 +67,21 @@ fn application_step_is_planned_with_its_prerequisites() {
     let output = Workspace::new().assay(&[&typed[..], &engines, &more].concat());
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     let is_shown = |line: &&str| {
-        ["rows", "asked", "cost", "placement", "variant", "step"]
+        ["rows", "workload", "cost", "placement", "variant", "step"]
             .iter()
             .any(|word| line.starts_with(word))
     };
     let shown: Vec<_> = output.out.lines().filter(is_shown).collect();
     assert_snapshot!(shown.join("\n"), @"
     rows      100000 of about 45 bytes, 4.29 MiB in all
-    asked     ibench-2023: the Insert Benchmark of 2023: inserts in key order, three indexes, queries beside paced inserts
+    workload  ibench-2023: the Insert Benchmark of 2023: inserts in key order, three indexes, queries with paced inserts
     cost      about 5m15s of machine time; up to 629 MiB of disk at a time
     placement same-cpu
     variant   postgres-15.10: postgres@15.10, no profile, durability os  (base)
     variant   mysql-8.0.31: mysql@8.0.31, no profile, durability os
     step      l.i0: 100000 rows, clients 1 or 2
     step      l.x: 2 calls for each table, clients 1 or 2
-    step      q100: 1m00s after 5.00 s of warm-up, clients 1 or 2, beside 100 rows/s each
+    step      q100: 1m00s after 5.00 s of warm-up, clients 1 or 2, with 100 rows/s each in the background
     ");
 }
 
@@ -109,7 +109,7 @@ fn application_is_shown_and_an_invalid_one_rejected_at_its_line() {
 fn embedded_engine_is_rejected_for_sql_workloads() {
     let typed = ["run", "q100", "--workload", "ibench-2023", "--engine", "lmdb", "--rows", "1k"];
     let output = rejected_at_once(&Workspace::new(), &typed);
-    assert!(output.contains("ibench-2023 asks an SQL server, and lmdb is none"), "{output}");
+    assert!(output.contains("ibench-2023 needs an SQL server, and lmdb is none"), "{output}");
     let typed = ["run", "q100", "--workload", "ibench-2024", "--engine", "lmdb", "--rows", "1k"];
     let output = rejected_at_once(&Workspace::new(), &typed);
     assert!(output.contains("did you mean `ibench-2023`?"), "{output}");

@@ -1,4 +1,4 @@
-//! Words that are unknown, misplaced or of the wrong kind are refused at their line.
+//! Unknown, misplaced and mistyped settings are rejected at their line.
 
 use insta::assert_snapshot;
 

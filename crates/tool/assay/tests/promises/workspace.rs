@@ -1,4 +1,4 @@
-//! A temporary directory in which the program is run, and what it says there.
+//! A temporary directory in which the program runs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,13 +35,13 @@ pub(crate) struct Workspace {
     root: TempDir,
 }
 
-/// What one call of the program said.
+/// Exit code and output of one call.
 pub(crate) struct ProgramOutput {
-    /// What it ended with.
+    /// Exit code.
     pub(crate) code: i32,
-    /// Its answer.
+    /// Standard output.
     pub(crate) out: String,
-    /// Everything else.
+    /// Standard error.
     pub(crate) err: String,
 }
 
@@ -51,7 +51,7 @@ impl Workspace {
         Self { root: tempfile::tempdir().expect("a temporary directory") }
     }
 
-    /// Makes a directory in which the experiment `pair` was run: `one` and `two` on an engine.
+    /// Creates a directory and runs the experiment `pair` in it.
     pub(crate) fn with_pair(engine: &str, more: &[&str]) -> Self {
         let workspace = Self::new();
         workspace.write("pair.toml", PAIR.replace("ENGINE", engine));
@@ -67,7 +67,7 @@ impl Workspace {
 
     /// Writes a file below the directory.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        fs::write(self.path(name), content).expect("a file in a directory of ours");
+        fs::write(self.path(name), content).expect("a file in the workspace");
     }
 
     /// Returns the program with arguments, not yet started.
@@ -78,16 +78,16 @@ impl Workspace {
         command
     }
 
-    /// Runs the program; stdout and stderr are pipes, so neither may hold an escape sequence.
+    /// Runs the program; stdout and stderr are pipes, without escape sequences.
     pub(crate) fn assay(&self, arguments: &[&str]) -> ProgramOutput {
         ProgramOutput::of(self.program(arguments).output().expect("the program starts"))
     }
 }
 
 impl ProgramOutput {
-    /// Takes what a finished program said.
+    /// Converts the output of a finished program.
     pub(crate) fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("the program speaks UTF-8");
+        let text = |bytes| String::from_utf8(bytes).expect("the program prints UTF-8");
         let (out, err) = (text(output.stdout), text(output.stderr));
         assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "colour in a pipe: {out}{err}");
         assert!(!err.contains("panicked"), "{err}");

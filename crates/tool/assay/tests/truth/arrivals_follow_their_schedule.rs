@@ -1,4 +1,4 @@
-//! Arrivals are a function of rate, time and seed, however slow the engine is.
+//! Arrivals depend on rate, time and seed only.
 
 use assert_cmd::assert::OutputAssertExt;
 use model::Nanos;
@@ -24,7 +24,7 @@ fn offer(arrivals: &str, seed: &str) -> [Run; 2] {
     ["fast.c2.r1", "slow.c2.r1"].map(|cell| Run::of(&sandbox, cell))
 }
 
-/// Checks what each run owes to its arrivals, and returns how many were offered.
+/// Checks that every arrival is accounted for; returns the number offered.
 fn offered(runs: &[Run; 2]) -> f64 {
     let [fast, slow] = runs;
     assert_eq!(fast.arrivals().offered, slow.arrivals().offered, "the same seed and time");
@@ -33,7 +33,7 @@ fn offered(runs: &[Run; 2]) -> f64 {
         assert_eq!(counts.done + arrivals.censored, arrivals.offered, "{}", run.diagnosis());
         assert_eq!(counts.failed, 0);
     }
-    // The slow one could serve a third. The rest is not forgotten: its ages are response times.
+    // The slow one could serve a third. The rest is censored: its ages count as response times.
     let late = slow.arrivals();
     let second = Nanos::SECOND;
     assert!(late.censored > late.offered / 2, "{}", slow.diagnosis());
@@ -61,6 +61,6 @@ fn constant_arrivals_match_rate_times_time_within_a_thousandth() {
 fn poisson_arrivals_match_rate_times_time_within_four_sigma() {
     let expected = f64::from(RATE * SECONDS);
     let found = offered(&offer("poisson", "2"));
-    // Four standard deviations: of 16,000 right schedules one is outside, and the seed is fixed.
+    // Four standard deviations: one of 16,000 correct schedules is outside, and the seed is fixed.
     assert!((found - expected).abs() <= 4.0 * expected.sqrt(), "{found} of {expected}");
 }

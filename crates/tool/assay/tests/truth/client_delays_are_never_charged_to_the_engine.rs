@@ -1,4 +1,4 @@
-//! Whatever keeps the client from its work is never told as the engine's doing.
+//! Delays of the client are never charged to the engine.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -11,26 +11,26 @@ use crate::host::{CpuHogs, Group, take_turn};
 use crate::measured::{Run, STEP};
 use crate::sandbox::{Sandbox, note, now, output_text, send, wait_until};
 
-/// An engine that cannot be to blame.
-const MEMORY_ENGINE: &[(&str, &str, &str)] = &[("innocent", "memory", "")];
-const CELL: &str = "innocent.c1.r1";
+/// An engine that is never the bottleneck.
+const MEMORY_ENGINE: &[(&str, &str, &str)] = &[("memory", "memory", "")];
+const CELL: &str = "memory.c1.r1";
 /// Longest wait for anything to begin or to end.
 const LONG: Duration = Duration::from_secs(60);
-/// How long the client is stopped.
+/// Time the client is stopped.
 const STOPPED: Duration = Duration::from_millis(1_200);
-/// Hogs on each CPU: the client gets a fifth.
+/// Hogs per CPU: the client gets a fifth.
 const HOGS: usize = 4;
-/// Tries to find a quiet host.
+/// Attempts to find a quiet host.
 const TRIES: usize = 3;
 
-/// Checks that the client, and not the engine, is said to have been late.
+/// Checks that the client, not the engine, is reported as late.
 fn assert_client_is_charged(run: &Run, sandbox: &Sandbox) {
     let diagnosis = run.diagnosis();
     let is_reported =
         !run.causes().is_empty() || run.record.invalid.is_some() || run.is_client_bound();
-    assert!(is_reported, "the client is said to have been on time: {diagnosis}");
-    assert!(!run.is_overloaded(), "the engine is blamed: {diagnosis}");
-    // Voided seconds are in the record one by one, and users are told.
+    assert!(is_reported, "the client is reported as on time: {diagnosis}");
+    assert!(!run.is_overloaded(), "the engine is charged: {diagnosis}");
+    // Invalid seconds are recorded one by one, and shown to users.
     let invalid = run.measured().filter(|interval| interval.invalid.is_some()).count();
     let counted = run
         .step()
@@ -60,15 +60,15 @@ fn cpu_hog_is_not_charged_to_the_engine() {
     let run = finish(child, &sandbox);
     drop(hogs);
     assert_client_is_charged(&run, &sandbox);
-    // A worker that gets a tenth of a CPU may look stopped in some of its seconds.
+    // A worker that gets a tenth of a CPU may appear stopped in some of its seconds.
     assert!(
         run.causes().contains(&InvalidCause::Neighbours),
-        "nobody saw the hogs: {}",
+        "the hogs were not detected: {}",
         run.diagnosis()
     );
 }
 
-/// Goal: a cap on the CPU, as containers have, is seen and named.
+/// Goal: a CPU cap, as of containers, is detected and named.
 /// Method: Assay as a whole is in the group; a client that spins uses up any quota.
 #[test]
 fn cpu_cap_is_not_charged_to_the_engine() {
@@ -85,7 +85,7 @@ fn cpu_cap_is_not_charged_to_the_engine() {
     assert!(is_named || run.record.invalid.is_some(), "the cap is not named: {}", run.diagnosis());
 }
 
-/// Goal: a client that was stopped says so, and the seconds around it still count.
+/// Goal: a stopped client is detected, and the seconds around it still count.
 #[test]
 fn stopped_client_is_not_charged_to_the_engine() {
     let _turn = take_turn();
@@ -107,7 +107,7 @@ fn stopped_client_is_not_charged_to_the_engine() {
     let run = finish(child, &sandbox);
     let diagnosis = run.diagnosis();
     assert_client_is_charged(&run, &sandbox);
-    // Whatever else the host did, the time it was stopped does not count, and its wake neither.
+    // The time it was stopped and its recovery do not count.
     let still = run.measured().filter(|interval| {
         let pause_us = interval.readings.get("pause_us").copied().unwrap_or_default();
         pause_us > interval.length_ns.as_secs_f64() * 1e6 / 2.0
@@ -116,19 +116,19 @@ fn stopped_client_is_not_charged_to_the_engine() {
     assert!(!counts.is_empty() && counts.iter().all(|is_invalid| *is_invalid), "{diagnosis}");
     let stopped_ns = u64::try_from(STOPPED.as_nanos()).expect("a short span");
     assert!(run.reads().response.max_ns > stopped_ns * 9 / 10, "{diagnosis}");
-    let invalid_intervals = run.step().invalid_intervals.as_ref().expect("told above");
+    let invalid_intervals = run.step().invalid_intervals.as_ref().expect("invalid intervals");
     let valid = invalid_intervals.valid.get(&model::OpKind::Get).copied().unwrap_or_default();
     assert!(valid.response.max_ns < stopped_ns / 4, "{diagnosis}");
     assert!(valid.counts.done < run.reads().counts.done, "{diagnosis}");
     if run.disturbance().is_none() {
-        // What is left of a quiet host's run is a result.
+        // On a quiet host the remaining intervals are valid.
         assert!(run.causes().contains(&InvalidCause::Paused), "{diagnosis}");
         assert!(invalid_intervals.intervals < invalid_intervals.of_intervals, "{diagnosis}");
     }
 }
 
-/// Goal: on a quiet host nothing is voided.
-/// Method: whether it was quiet is measured; a busy one is tried again, and then skipped.
+/// Goal: on a quiet host no interval is invalid.
+/// Method: the host's load is measured; on a busy host the test is repeated, then skipped.
 #[test]
 fn quiet_host_has_no_invalid_interval() {
     let _turn = take_turn();

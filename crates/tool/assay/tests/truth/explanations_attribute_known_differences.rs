@@ -1,4 +1,4 @@
-//! An engine that was made to wait is explained by waiting, one made to compute by its CPU.
+//! `explain` attributes added waiting and added CPU time correctly.
 
 use assert_cmd::assert::OutputAssertExt;
 use serde_json::Value;
@@ -14,7 +14,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("burns", "fault = \"burn 120us\""),
 ];
 
-/// Goal: the accounts are right, each by itself, and add up to the whole.
+/// Goal: each component is right, and they add up to the total.
 /// Method: a difference of known size and kind. CPU is counted by the kernel and is right on any
 /// host; waiting is sampled, and on a busy host sleeps end late.
 #[test]

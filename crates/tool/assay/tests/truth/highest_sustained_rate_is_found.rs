@@ -1,8 +1,7 @@
-//! The highest rate that is found is the one that the engine can sustain: no more, and not less.
+//! The highest sustained rate is found within 3 %.
 //!
-//! The engine is a simulated server of known capacity and known debt; precision as such is proven
-//! in `search`, on a simulated clock. What is proven here is the chain, from the words of the user
-//! to the record.
+//! The engine is a simulated server of known capacity and debt. Precision is tested in `search`, on
+//! a simulated clock; here the whole chain is tested, from the arguments to the record.
 
 use assert_cmd::assert::OutputAssertExt;
 use model::validity::{Outcome, Purpose};
@@ -11,40 +10,39 @@ use crate::host::take_turn;
 use crate::measured::Run;
 use crate::sandbox::{Sandbox, note};
 
-/// Four servers of 2 ms: bursts of 2,000/s. Each operation leaves work behind, and what is worked
-/// off pays for 1,540/s: only these can be sustained. Too much debt slows the server down, as it
-/// does engines; no short probe gets so far.
+/// Four servers of 2 ms: bursts of 2,000/s. Each operation adds debt, and the pay rate sustains
+/// 1,540/s. Too much debt slows the server down, as it does engines; no short probe reaches it.
 const SERVER: &str = "\"server.work\" = \"2ms\", \"server.parallel\" = 4, \
                       \"server.debt_per_op\" = \"1MiB\", \"server.pays\" = \"1540MiB/s\", \
                       \"server.debt_limit\" = \"1GiB\", \"server.slowdown\" = 8";
 const CAPACITY_OPS_PER_S: f64 = 1_540.0;
-/// How far from the truth the middle between the rate found and the lowest that failed may be.
+/// Allowed relative error of the middle between the rate found and the lowest that failed.
 const ERROR: f64 = 0.03;
-/// How far a rate may be on the wrong side of the truth: no probe sees debt grow by less.
+/// Allowed excess of a rate over the capacity: no probe detects a smaller growth of debt.
 const SLACK: f64 = 0.01;
 
-/// Searches from that debt on and checks what is found.
+/// Searches with an initial debt and checks the result.
 ///
 /// `paid_within` is the longest wait before a probe, enough to pay the debt: other processes may
 /// dirty pages faster than they are written.
 fn check_from(initial_debt: &str, paid_within: &str) {
     let _turn = take_turn();
-    // The shortest probes there are: the confirmations, ten times as long, see the debt grow.
+    // The shortest probes: the confirmations, ten times as long, detect the growth of debt.
     let benchmark = format!(
         "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"500\"\n\
          duration = \"500ms\"\nwarmup = \"100ms\"\nsettle_cap = \"{paid_within}\""
     );
     let options = format!("{SERVER}, \"server.initial_debt\" = \"{initial_debt}\"");
     let sandbox = Sandbox::with_options(&benchmark, &[("server", "faulty", options)]);
-    // Twice as many clients as servers: somebody always waits in the queue of a busy server.
+    // Twice as many clients as servers: a busy server always has a queue.
     let mut run = sandbox.run(&["--clients", "8", "--sla", "p75 < 30ms"]);
     run.args(["--arrivals", "constant"]).assert().success();
     check(&Run::of(&sandbox, "server.c8.r1"));
 }
 
-/// Checks that the truth was found, and that the record says how.
+/// Checks that the capacity was found, and that the record has the probes.
 fn check(run: &Run) {
-    let search = run.step().search.as_ref().expect("a search keeps its probes");
+    let search = run.step().search.as_ref().expect("a search stores its probes");
     let diagnosis = format!("{search:#?}\n{}", run.diagnosis());
     let Some(found) = &search.found else {
         assert!(run.is_disturbed(), "nothing was found: {diagnosis}");
@@ -54,8 +52,8 @@ fn check(run: &Run) {
     let failed = found.failed_ops_per_s.unwrap_or_else(|| panic!("nothing failed: {diagnosis}"));
     let error = (passed * failed).sqrt() / CAPACITY_OPS_PER_S - 1.0;
     note(&format!(
-        "{passed:.0}/s sustained, {failed:.0}/s not; the truth is {CAPACITY_OPS_PER_S}/s, {:+.1} % off \
-         their middle; {} probes",
+        "{passed:.0}/s sustained, {failed:.0}/s not; the capacity is {CAPACITY_OPS_PER_S}/s, \
+         {:+.1} % off their middle; {} probes",
         error * 100.0,
         search.probes.len()
     ));
@@ -68,7 +66,7 @@ fn check(run: &Run) {
     assert_eq!(confirmed.purpose, Purpose::Confirm, "{diagnosis}");
     assert_eq!(confirmed.outcome, Outcome::Passed, "{diagnosis}");
     assert_eq!(confirmed.offered_ops_per_s, Some(passed), "{diagnosis}");
-    // Every probe has its intervals; the confirmation's are the step's own.
+    // Every probe has its intervals; the confirmation's are those of the step.
     let probes = run.intervals.iter().filter_map(|interval| interval.probe);
     let last = search.probes.last().map(|probe| probe.number);
     assert_eq!(probes.max(), last, "{diagnosis}");

@@ -1,4 +1,4 @@
-//! What is done to the host of a run: CPU hogs, control groups, and taking turns.
+//! Host disturbances: CPU hogs, control groups, exclusive turns.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,19 +11,19 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::sandbox::wrapped;
 
-/// Returns once no other test of this program runs; until it is dropped, none begins.
+/// Waits until no other test runs; none begins until it is dropped.
 pub(crate) fn take_turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Processes that use all the CPU they get; they end with it.
+/// CPU-bound processes, killed on drop.
 pub(crate) struct CpuHogs(Vec<Child>);
 
 impl CpuHogs {
-    /// Starts that many on each CPU.
+    /// Starts `count` processes on each CPU.
     pub(crate) fn on_each_cpu(count: usize) -> Self {
-        let allowed = sched_getaffinity(None).expect("a process may ask for its own CPUs");
+        let allowed = sched_getaffinity(None).expect("the CPUs of this process");
         let mut hogs = Self(Vec::new());
         for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
             let mut one = CpuSet::new();
@@ -50,11 +50,11 @@ impl Drop for CpuHogs {
     }
 }
 
-/// A control group with one limit, for a command and all it starts; it goes when they have ended.
+/// A control group with one limit, removed on drop.
 pub(crate) struct Group(PathBuf);
 
 impl Group {
-    /// Makes a group with a cap on the CPU, in parts of one CPU.
+    /// Creates a group with a CPU cap, as a share of one CPU.
     pub(crate) fn of_cpu(share: f64) -> Result<Self, String> {
         let period_us = 100_000;
         #[expect(clippy::cast_possible_truncation, reason = "a small number")]
@@ -67,14 +67,13 @@ impl Group {
         Self::make("cpu", &old, &new)
     }
 
-    /// Makes a group with a cap on the number of threads.
+    /// Creates a group with a cap on threads.
     pub(crate) fn of_threads(most: u32) -> Result<Self, String> {
         let limit = [("pids.max", most.to_string())];
         Self::make("pids", &limit, &limit)
     }
 
-    /// Makes a group with these files' contents: in version 1's hierarchy of the controller, else
-    /// in version 2's.
+    /// Creates a group with these file contents, in cgroup v1 or else v2.
     fn make(
         controller: &str,
         old: &[(&str, String)],
@@ -109,7 +108,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Whatever was in it has ended; a group that is left behind is empty and does no harm.
+        // Its processes have ended; a group left behind is empty and harmless.
         drop(fs::remove_dir(&self.0));
     }
 }

@@ -1,11 +1,11 @@
-//! A real engine against itself gives no verdict, and is found out when it is not itself.
+//! A/A comparison: identical builds show no difference.
 //!
-//! Goal: on a machine as it is, with all its noise, two names for one RocksDB are not told apart,
-//! and a build that was asked for something else is not compared as if it were the same. Method:
-//! eight blocks of an A/A control, small; then plans and comparisons that lint must flag.
+//! Goal: on a real, noisy machine two names for one RocksDB show no difference, and a build with
+//! other settings is flagged. Method: eight small blocks of an A/A control; then plans and
+//! comparisons that lint must flag.
 //!
-//! A family of true nulls is judged wrongly in at most one campaign in twenty, so a campaign with a
-//! verdict is made once more: two in a row are one in four hundred.
+//! A family of true nulls has a false positive in at most one campaign in twenty, so a campaign
+//! with a verdict is repeated: two in a row are one in four hundred.
 
 use std::process::Command;
 
@@ -15,11 +15,12 @@ use serde_json::Value;
 use crate::host::take_turn;
 use crate::sandbox::{NAME, Sandbox, note, output_text};
 
-const BENCHMARK: &str = "steps = [\"filluniquerandom\", \"settle\", \"readrandom\", \"fwdrange\"]\n\
-                         rows = \"50k\"\nduration = \"300ms\"\ndurability = \"os\"\ncache = \"64MiB\"";
+const BENCHMARK: &str = "steps = [\"filluniquerandom\", \"settle\", \"readrandom\", \
+                         \"fwdrange\"]\nrows = \"50k\"\nduration = \"300ms\"\ndurability = \
+                         \"os\"\ncache = \"64MiB\"";
 const RELEASE: &str = "rocksdb@9.10.0";
 
-/// Returns the experiment, or says why this machine cannot make it.
+/// Returns the experiment, or prints why it is unavailable.
 fn sandbox(variants: &[(&str, &str)]) -> Option<Sandbox> {
     let variants: Vec<_> =
         variants.iter().map(|(name, options)| (*name, RELEASE, (*options).to_owned())).collect();
@@ -28,12 +29,12 @@ fn sandbox(variants: &[(&str, &str)]) -> Option<Sandbox> {
     if got.status.success() {
         return Some(sandbox);
     }
-    assert!(std::env::var_os("CI").is_none(), "CI proves this: {}", output_text(&got));
-    note(&format!("skipped: {RELEASE} cannot be had: {}", output_text(&got)));
+    assert!(std::env::var_os("CI").is_none(), "required in CI: {}", output_text(&got));
+    note(&format!("skipped: {RELEASE} is unavailable: {}", output_text(&got)));
     None
 }
 
-/// Returns steps of a comparison with what is concluded of a variant there.
+/// Returns the steps of a comparison with a variant's effect.
 fn verdicts(sandbox: &Sandbox, variant: &str) -> Vec<(String, Value)> {
     let json = sandbox.result_of(&["compare", NAME, "--format", "json"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
@@ -71,13 +72,13 @@ fn release_shows_no_difference_from_itself() {
     let Some(sandbox) = sandbox(&[("itself", "")]) else { return };
     let first = false_verdicts(&sandbox);
     if !first.is_empty() {
-        note(&format!("one campaign in twenty may: {first:?}; once more"));
+        note(&format!("expected in one of twenty campaigns: {first:?}; repeating"));
         let second = false_verdicts(&sandbox);
         assert!(second.is_empty(), "twice in a row: {first:?}, then {second:?}");
     }
 }
 
-/// Returns what lint says of the experiment file, with its exit code.
+/// Returns exit code and output of lint.
 fn linted(mut command: Command) -> (Option<i32>, String) {
     let output = command.output().expect("the program starts");
     (output.status.code(), output_text(&output))
@@ -90,10 +91,11 @@ fn differing_options_and_durability_are_flagged_before_the_run() {
     };
     let (_, message) = linted(sandbox.assay(&["lint", "experiment.toml"]));
     assert!(message.contains("A048") && message.contains("64"), "{message}");
-    let text = std::fs::read_to_string(sandbox.path("experiment.toml")).expect("our own file");
+    let text =
+        std::fs::read_to_string(sandbox.path("experiment.toml")).expect("the experiment file");
     let mixed = text.replace("options = { max_background_jobs = 64 }", "durability = \"none\"");
     assert_ne!(text, mixed);
-    std::fs::write(sandbox.path("experiment.toml"), mixed).expect("our own file");
+    std::fs::write(sandbox.path("experiment.toml"), mixed).expect("the experiment file");
     let (code, message) = linted(sandbox.assay(&["lint", "experiment.toml"]));
     assert!(message.contains("A001") && code != Some(0), "{code:?}: {message}");
     let refused = sandbox.run(&[]).output().expect("the program starts");

@@ -1,6 +1,6 @@
-//! Loads that this host cannot offer are refused before machine time is spent.
+//! Loads beyond this host are rejected before the run.
 //!
-//! Those that no host can offer or judge are refused by their words alone: see `promises`.
+//! Loads that are invalid on any host are tested in `tests/promises`.
 
 use std::process::Output;
 
@@ -14,7 +14,7 @@ fn sandbox() -> Sandbox {
     Sandbox::reading("1s", &[("map", "memory", "")])
 }
 
-/// Checks that what was said is a refusal: nothing was run and nothing is left behind.
+/// Checks that nothing was run or left behind; returns the message.
 fn refusal(sandbox: &Sandbox, output: &Output) -> String {
     let message = joined_text(output);
     assert_eq!(output.status.code(), Some(1), "{}", output_text(output));
@@ -24,7 +24,7 @@ fn refusal(sandbox: &Sandbox, output: &Output) -> String {
     message
 }
 
-/// Goal: a rate that no client of this host can offer is refused with what it can.
+/// Goal: a rate that no client of this host can offer is rejected with the ceiling.
 #[test]
 fn rate_above_the_client_ceiling_is_rejected() {
     let _turn = take_turn();
@@ -34,8 +34,8 @@ fn rate_above_the_client_ceiling_is_rejected() {
     assert!(message.contains("ceiling") && message.contains("500,000,000/s"), "{message}");
 }
 
-/// Goal: a sweep that would fail at its last level is refused before its first.
-/// Method: Assay is in a group that may have few threads.
+/// Goal: a sweep that would fail at its last level is rejected before its first.
+/// Method: Assay runs in a cgroup with few threads.
 #[test]
 fn sweep_beyond_the_thread_limit_is_rejected() {
     let _turn = take_turn();

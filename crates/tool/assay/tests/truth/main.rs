@@ -1,9 +1,9 @@
-//! What is true of the figures: methodology as code, told by the program itself on the real clock.
+//! Validity of the figures, tested on the real clock.
 //!
-//! Each file is a promise. Tests take turns (`take_turn`): most of them need the CPUs for themselves.
-//! What a machine lacks, or a busy one cannot show, is skipped with the reason.
+//! Each file is a guarantee. Tests take turns (`take_turn`): most need the CPUs exclusively. What a
+//! machine lacks, or a busy one cannot show, is skipped with the reason.
 //!
-//! To add a promise: one file, and its line here.
+//! To add a guarantee: one file, and its line here.
 
 mod host;
 mod measured;

@@ -1,4 +1,4 @@
-//! A sweep, an adaptive number of clients and a limit each leave a curve, and every verb tells it.
+//! Sweeps and searches store curves that every command reports.
 
 use assert_cmd::assert::OutputAssertExt;
 use model::validity::Purpose;
@@ -14,7 +14,7 @@ fn sandbox(variants: &[(&str, &str, &str)]) -> Sandbox {
     Sandbox::reading("500ms", variants)
 }
 
-/// Checks that `show`, `compare` and `report` have something to say, and returns the page.
+/// Checks `show` and `compare`, and returns the page of `report`.
 fn page(sandbox: &Sandbox) -> String {
     for command in ["show", "compare"] {
         let message = sandbox.result_of(&[command, NAME]);
@@ -54,7 +54,7 @@ fn adaptive_search_stores_every_probe() {
     if run.is_disturbed() {
         return;
     }
-    let search = run.step().search.as_ref().expect("a search keeps its probes");
+    let search = run.step().search.as_ref().expect("a search stores its probes");
     let probed: Vec<u32> = search
         .probes
         .iter()
@@ -71,15 +71,15 @@ fn adaptive_search_stores_every_probe() {
 #[test]
 fn rate_search_reports_rates_and_response_times() {
     let _turn = take_turn();
-    // The shortest probes there are; other processes may dirty pages faster than they are written.
+    // The shortest probes; other processes may dirty pages faster than they are written.
     let benchmark = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"2k\"\n\
                      duration = \"200ms\"\nsettle_cap = \"1s\"";
     let sandbox = Sandbox::of(benchmark, &[("slow", "faulty", "slow 2ms from 2001")]);
     sandbox.run(&["--clients", "2", "--sla", "p75 < 20ms"]).assert().success();
     let page = page(&sandbox);
-    assert!(page.contains("p75 &lt; 20"), "the page does not tell the limit");
+    assert!(page.contains("p75 &lt; 20"), "the page does not show the limit");
     let run = Run::of(&sandbox, "slow.c2.r1");
-    let search = run.step().search.as_ref().expect("a search keeps its probes");
+    let search = run.step().search.as_ref().expect("a search stores its probes");
     assert!(!search.ended.is_empty(), "{search:#?}");
     let goodput = search
         .probes
@@ -90,7 +90,7 @@ fn rate_search_reports_rates_and_response_times() {
     assert!(offered.count() >= 2 || run.is_disturbed(), "{search:#?}");
 }
 
-/// Goal: a rate and a limit together tell the share of operations that kept it.
+/// Goal: a rate and a limit together give the share of operations within it.
 #[test]
 fn goodput_is_reported_when_a_limit_is_given() {
     let _turn = take_turn();

@@ -1,4 +1,4 @@
-//! A slow start is seen, and left out of what is compared; a stall is seen, and counts.
+//! Warm-up is detected and trimmed; stalls are detected and count.
 
 use assert_cmd::assert::OutputAssertExt;
 use model::Nanos;
@@ -9,15 +9,15 @@ use crate::measured::{Run, STEP};
 use crate::sandbox::{NAME, Sandbox};
 
 /// A server that takes 2 ms for an operation, and twice that until it has paid 7 MiB of debt, 7 s
-/// after it was opened; some 14 s later, in the middle of its steady part, it stands still.
+/// after it was opened; some 14 s later, in its steady part, it stalls.
 const SERVER: &str = "\"server.work\" = \"2ms\", \"server.initial_debt\" = \"7MiB\", \
                       \"server.pays\" = \"1MiB/s\", \"server.debt_limit\" = \"1KiB\", \
                       \"server.slowdown\" = 2, \"fault\" = \"stall 3s at 5k\"";
 const BENCHMARK: &str = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"100\"\n\
                          duration = \"24s\"\nwarmup = \"0s\"";
 
-/// Goal: what was slow at first is told as warm-up, its end is found, and figures begin there.
-/// Method: one run of 24 s; the server's script says when it is slow and when it stands still.
+/// Goal: a slow start is reported as warm-up, its end is found, and figures begin there.
+/// Method: one run of 24 s; the server's script defines when it is slow and when it stalls.
 #[test]
 fn warm_up_is_trimmed_and_a_stall_is_reported() {
     let _turn = take_turn();
@@ -32,7 +32,7 @@ fn warm_up_is_trimmed_and_a_stall_is_reported() {
     let from_s = time_profile.steady_from_ns.as_secs_f64();
     assert_eq!(time_profile.class, TrendClass::WarmUp, "{time_profile:?}{diagnosis}");
     assert!((5.0..=9.0).contains(&from_s), "{time_profile:?}{diagnosis}");
-    // Three seconds cover two whole ones at least, and are joined with what is left of the others.
+    // Three seconds cover at least two whole intervals, joined with parts of others.
     let stalls = time_profile.stalls;
     assert_eq!(stalls.count, 1, "{time_profile:?}{diagnosis}");
     assert!(stalls.longest_ns >= Nanos::from_secs(2), "{time_profile:?}{diagnosis}");

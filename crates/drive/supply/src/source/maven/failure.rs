@@ -117,13 +117,17 @@ mod tests {
     }
 
     const GOAL_FAILED: &str = "Failed to execute goal \
-        org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy (default-cli) on project \
-        standalone-pom: Unable to find/resolve artifact. ";
+                               org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+                               (default-cli) on project standalone-pom: Unable to find/resolve \
+                               artifact. ";
     const NO_PLUGIN: &str = "Plugin org.apache.maven.plugins:maven-dependency-plugin:3.6.1 or one \
-        of its dependencies could not be resolved: Failed to read artifact descriptor for \
-        org.apache.maven.plugins:maven-dependency-plugin:jar:3.6.1: Could not transfer artifact \
-        org.apache.maven.plugins:maven-dependency-plugin:pom:3.6.1 from/to r \
-        (https://repo.example/x): transfer failed for https://repo.example/x/p.pom: ";
+                             of its dependencies could not be resolved: Failed to read artifact \
+                             descriptor for \
+                             org.apache.maven.plugins:maven-dependency-plugin:jar:3.6.1: Could not \
+                             transfer artifact \
+                             org.apache.maven.plugins:maven-dependency-plugin:pom:3.6.1 from/to r \
+                             (https://repo.example/x): transfer failed for \
+                             https://repo.example/x/p.pom: ";
 
     #[test]
     fn unpublished_version_error_names_the_nearest() {
@@ -152,7 +156,7 @@ mod tests {
             assert!(text.contains("proxy") && !text.contains("example"), "{text}");
         }
         let offline = "Cannot access r (https://repo.example) in offline mode and the artifact \
-            org.rocksdb:rocksdbjni:jar:9.10.1 has not been downloaded from it before.";
+                       org.rocksdb:rocksdbjni:jar:9.10.1 has not been downloaded from it before.";
         assert!(error_for(&format!("{GOAL_FAILED}{offline}")).contains("offline mode"));
     }
 
