@@ -38,7 +38,7 @@ pub struct Artifact {
 /// The files of a server, its program included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
-    /// The directory they lie in.
+    /// Their directory.
     pub root: PathBuf,
     /// Number of files; `None` for an installation used in place.
     pub files: Option<u64>,

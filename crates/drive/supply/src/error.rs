@@ -207,7 +207,7 @@ pub enum SupplyError {
     /// Cargo could not obtain the source.
     #[error(
         "the source of {build} ({package}) could not be obtained, cargo reports: {summary}; check \
-         the network and cargo's settings and repeat; what was obtained before keeps working"
+         the network and cargo's settings and repeat; crates obtained before keep working"
     )]
     NoCrate {
         /// The requested build.
@@ -335,7 +335,7 @@ pub enum SupplyError {
     NotInstallation {
         /// What was given.
         path: PathBuf,
-        /// The directory that may have been meant.
+        /// A suggested directory.
         directory: String,
     },
     /// The directory has no server program.
@@ -414,7 +414,7 @@ pub enum SupplyError {
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb.
+        /// The failed action, a verb.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,

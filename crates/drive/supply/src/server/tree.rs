@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::SupplyError;
 use crate::library::hex;
 
-/// The directory of an entry in which a server's files lie.
+/// The directory of a server's files in an entry.
 pub(crate) const TREE_DIR: &str = "tree";
 
 /// Deepest directory of a server; no installation comes near.

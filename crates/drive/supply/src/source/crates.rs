@@ -53,7 +53,7 @@ impl Packages {
         let found = self.find(name).ok_or_else(|| SupplyError::NoCrate {
             build: "this release".to_owned(),
             package: name.to_owned(),
-            summary: "it is not among what was resolved".to_owned(),
+            summary: "it is not among the resolved crates".to_owned(),
         })?;
         Ok(&found.dir)
     }

@@ -36,7 +36,7 @@ const REGRESSION: &str = "Regressions";
 
 An imported file:
   time,ops,p99_ms                 the first column is a time, a commit or an index, in order;
-  2026-11-19,251000,1.41          every other column is one metric
+  2026-11-19,251000,1.41          each further column is one metric
   2026-11-20,250400,              an empty field is a missing value
   A .json file is a list of such rows: [{\"time\": \"2026-11-19\", \"ops\": 251000}, ...]
 

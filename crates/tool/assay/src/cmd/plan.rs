@@ -192,14 +192,14 @@ fn finding_line(finding: &LintFinding) -> String {
 /// Formats a step in one line; `levels` are those of the client factor.
 fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
     let application = experiment.application.as_ref();
-    let traffic_spec = application.and_then(|application| application.step(&step.name));
+    let step_spec = application.and_then(|application| application.step(&step.name));
     let is_searched = matches!(step.load, Load::FindRate(_) | Load::FindClients);
     let stop = match step.stop {
         StopRule::Operations(0) => {
             return format!("step      {}: until idle, at most {}", step.name, step.settle_cap);
         }
-        StopRule::Operations(n) => match traffic_spec {
-            Some(traffic_spec) => by_rows(traffic_spec, experiment.data.rows),
+        StopRule::Operations(n) => match step_spec {
+            Some(step_spec) => by_rows(step_spec, experiment.data.rows),
             None => format!("{n} operations"),
         },
         StopRule::Duration(span) => {
@@ -219,7 +219,7 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
         }
     };
     let limit = step.limit.map_or(String::new(), |limit| format!(", with {limit}"));
-    let keys = match traffic_spec {
+    let keys = match step_spec {
         None => format!(", {}", step.distribution),
         Some(TrafficSpec { background: Some(background), .. }) => {
             format!(", with {} rows/s each in the background", background.rows_per_s)
@@ -230,8 +230,8 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
 }
 
 /// Formats the end of an application's step that ends by rows.
-fn by_rows(traffic_spec: &TrafficSpec, loaded: u64) -> String {
-    match (&traffic_spec.clients, traffic_spec.rows) {
+fn by_rows(step_spec: &TrafficSpec, loaded: u64) -> String {
+    match (&step_spec.clients, step_spec.rows) {
         (Some(CallMix::Once(procedures)), _) => {
             let calls = procedures.len();
             let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };

@@ -240,17 +240,15 @@ fn list_and_show_help_is_complete() {
 
     Arguments:
       <EXPERIMENT>  Experiment: name (its newest), identifier or directory
-      [RUN]         Run, as `assay list EXPERIMENT` names it; all when absent
+      [RUN]         Run, as listed by `assay list EXPERIMENT`; all when absent
 
     Options:
-          --whole  Count each step from its first measured second, and not from where all runs are
-                   steady
+          --whole  Measure whole steps, without trimming the warm-up
       -h, --help   Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
@@ -303,18 +301,16 @@ fn compare_and_report_help_is_complete() {
                             directory]
           --markdown <DIR>  Write a Markdown post with SVG pictures into this directory instead of the
                             page
-          --whole           Count each step from its first measured second, and not from where all runs
-                            are steady
+          --whole           Measure whole steps, without trimming the warm-up
       -h, --help            Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
-      assay report quickstart                       writes report.html beside the results
+      assay report quickstart                       writes report.html to the results
       assay report quickstart --markdown post/      writes post/report.md with its pictures
     ");
 }
@@ -355,25 +351,23 @@ fn engine_help_is_complete() {
       assay engine show rocksdb@9.10.0             version, origin and capabilities
     ");
     assert_snapshot!(help(&["engine", "add"]), @"
-    Keep a library of your own, or remember where a server of your own is installed
+    Add your own library, or your own server installation
 
     Usage: assay engine add [OPTIONS] <ENGINE> <PATH>
 
     Arguments:
-      <ENGINE>  Engine it is of, such as rocksdb; or a name for the build, such as postgres@mine
-      <PATH>    The library; of a server, the directory it is installed in, which is not copied
+      <ENGINE>  Engine, such as rocksdb; or a name for the build, such as postgres@mine
+      <PATH>    The library, or the installation directory of a server (not copied)
 
     Options:
-          --version <NAME>  Name to give the build, if not given with the engine; may begin with its
-                            version
-          --headers <DIR>   Where its headers are, if not near the library; for engines driven through a
-                            shim
+          --version <NAME>  Name of the build, if not given with the engine; may begin with its version
+          --headers <DIR>   Directory of its headers, if not near the library; for engines driven
+                            through a shim
       -h, --help            Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
     ");
 }

@@ -57,41 +57,39 @@ fn history_help_shows_file_format_and_exit_code() {
     let output = Workspace::new().assay(&["history", "--help"]);
     assert_eq!(output.code, 0);
     assert_snapshot!(output.out, @r#"
-    Tell what changed over many experiments, or in a file from elsewhere
+    Find changes over many experiments, or in an imported file
 
     Usage: assay history [OPTIONS]
 
     Options:
           --metric <NAME>    Metric, or column of the file; repeat for more [default:
                              throughput_ops_per_s, or every column]
-          --format <FORMAT>  Form of output: text, markdown, csv or json [default: text]
-          --plot <FILE>      Write a picture of the histories to this file, as SVG
-          --strictness <N>   Penalty for a change: 4 for alarms, 3 to see more [default: 4]
+          --format <FORMAT>  Output format: text, markdown, csv or json [default: text]
+          --plot <FILE>      Write a plot of the histories to this file, as SVG
+          --strictness <N>   Penalty for a change: 4 for alarms, 3 to detect more [default: 4]
       -h, --help             Print help
 
     Regressions:
           --fail-on-regression        End with exit code 1 if there is a regression
           --min-effect <SHARE>        Smallest change that matters, such as 2% or 0.02 [default: 2%]
-          --since <LABEL>             Point from which on a regression counts, by its label [default:
-                                      the first]
-          --higher-is-better <NAMES>  Columns of which more is better, separated by commas
-          --lower-is-better <NAMES>   Columns of which less is better, separated by commas
+          --since <LABEL>             Label of the first point at which regressions count [default: the
+                                      first]
+          --higher-is-better <NAMES>  Columns where higher is better, separated by commas
+          --lower-is-better <NAMES>   Columns where lower is better, separated by commas
 
     From the archive:
           --engine <BUILD>     Engine, NAME for all of its builds or NAME@VERSION
           --variant <NAME>     Variant
           --step <NAME>        Step [default: every step]
           --experiment <NAME>  Experiment, by name [default: every experiment]
-          --host <PART>        Host, by its fingerprint or a part of it [default: the newest
-                               experiment's]
+          --host <PART>        Host, by its fingerprint or part of it [default: the newest experiment's]
 
-    From elsewhere:
-          --import <FILE>  Read the histories from a CSV or JSON file in place of the archive
+    From a file:
+          --import <FILE>  Read the histories from a CSV or JSON file instead of the archive
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
@@ -102,13 +100,13 @@ fn history_help_shows_file_format_and_exit_code() {
 
     An imported file:
       time,ops,p99_ms                 the first column is a time, a commit or an index, in order;
-      2026-11-19,251000,1.41          every further column is one metric
+      2026-11-19,251000,1.41          each further column is one metric
       2026-11-20,250400,              an empty field is a missing value
       A .json file is a list of such rows: [{"time": "2026-11-19", "ops": 251000}, ...]
 
-    A change is there or not by statistics alone; --min-effect only says which of them matter.
-    With --fail-on-regression the exit code is 1 if a change or drift for the worse matters and is
-    not made good since.
+    Changes are found by statistics alone; --min-effect selects the relevant ones. With
+    --fail-on-regression the exit code is 1 if a relevant change or drift for the worse was not
+    recovered since.
     "#);
 }
 

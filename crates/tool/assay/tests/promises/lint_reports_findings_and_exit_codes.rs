@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::workspace::Workspace;
 
+/// Name of the severity in JSON.
+const WARNING: &str = "doubt";
+
 /// RocksDB against itself; settings of the second variant are appended.
 const TWICE: &str = r#"[experiment]
 name = "twice"
@@ -45,7 +48,7 @@ fn of_plan(text: &str, arguments: &[&str]) -> (i32, Vec<String>) {
     let own = found.iter().filter(|one| one["code"] != "A018" && one["code"] != "A020");
     let describe = |one: &Value| {
         let word = |name: &str| one[name].as_str().expect("a text").to_owned();
-        format!("{} {}: {}", word("severity"), word("code"), word("seen"))
+        format!("{} {}: {}", word("severity"), word("code"), word("evidence"))
     };
     (output.code, own.map(describe).collect())
 }
@@ -60,7 +63,8 @@ fn differing_background_jobs_are_reported() {
     let wrong = format!("{TWICE}options = {{ max_background_jobs = 1 }}\n");
     let (code, found) = of_plan(&wrong, &[]);
     assert_eq!(code, 0, "a warning fails only with --fail-on warning");
-    let expected = "warning A048: variants of rocksdb differ in background jobs: its default, 1";
+    let expected =
+        format!("{WARNING} A048: variants of rocksdb differ in background jobs: its default, 1");
     assert_eq!(found, [expected]);
     assert_eq!(of_plan(&wrong, &["--fail-on", "warning"]).0, 1);
 }
