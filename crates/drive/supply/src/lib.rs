@@ -3,11 +3,11 @@
 //! A build is a library, or a server: a program with its files.
 //!
 //! This crate loads no library and knows no engine: callers describe engines through [`Engines`].
-//! It stands before the drivers in the flow: a
-//! [`model::BuildRef`] goes in, the path of a checked library comes out.
+//! It stands before the drivers in the flow: a [`model::BuildRef`] goes in, the path of a checked
+//! library comes out.
 //!
-//! Invariants: an entry of the cache is complete or absent (it is renamed into place); a library
-//! is handed out only after its SHA-256 was compared; a user's library, one compiled here and one
+//! Invariants: an entry of the cache is complete or absent (it is renamed into place); a library is
+//! handed out only after its SHA-256 was compared; a user's library, one compiled here and one
 //! behind a shim is cached only after its smoke test passed; one process at a time works on a
 //! build; the cache is read without network.
 //!

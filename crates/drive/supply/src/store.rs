@@ -245,9 +245,9 @@ impl Store {
     /// A server's installation is not copied, for it may be large and may not be relocatable: it is
     /// used in place, and a changed program is detected.
     ///
-    /// Without a version it is named by its hash, `user-` and 12 digits. Adding the same
-    /// library under the same name again changes nothing. A library that finds others through a
-    /// path relative to itself (`$ORIGIN`) will not find them from the cache.
+    /// Without a version it is named by its hash, `user-` and 12 digits. Adding the same library
+    /// under the same name again changes nothing. A library that finds others through a path
+    /// relative to itself (`$ORIGIN`) will not find them from the cache.
     ///
     /// # Errors
     /// When the file is no library for this machine or not of that engine, its shim cannot be

@@ -258,8 +258,8 @@ impl Noise {
     /// Returns a factor around 1, in parts per million.
     ///
     /// Source: S. Vigna, 2014, "An experimental exploration of Marsaglia's xorshift generators,
-    /// scrambled", xorshift64. The sum of its four parts is nearly normal; a part's
-    /// variance is 2^32/12, so the standard deviation of the sum is 37,837.
+    /// scrambled", xorshift64. The sum of its four parts is nearly normal; a part's variance is
+    /// 2^32/12, so the standard deviation of the sum is 37,837.
     fn ppm(&mut self) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
