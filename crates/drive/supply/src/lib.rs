@@ -38,4 +38,4 @@ pub use server::{MARIADB, MYSQL, POSTGRES, ServerProgram};
 pub use source::{
     Debian, Distribution, Fetched, Installed, Maven, MavenServers, Npm, Progress, Source,
 };
-pub use store::{Own, Store, default_cache_dir};
+pub use store::{Store, UserBuild, default_cache_dir};

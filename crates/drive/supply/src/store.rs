@@ -40,7 +40,7 @@ pub struct Store {
 
 /// A user's own library or server installation.
 #[derive(Debug, Clone, Copy)]
-pub struct Own<'a> {
+pub struct UserBuild<'a> {
     /// Its engine.
     pub engine: &'a str,
     /// The library file, or a server's installation directory.
@@ -88,7 +88,7 @@ impl Store {
 
     /// Sets the engine descriptions: shims, servers, smoke test.
     #[must_use]
-    pub fn knowing(mut self, engines: Engines) -> Self {
+    pub fn with_engines(mut self, engines: Engines) -> Self {
         self.engines = engines;
         self
     }
@@ -253,7 +253,11 @@ impl Store {
     /// When the file is no library for this machine or not of that engine, its shim cannot be
     /// compiled, its smoke test fails, the directory has no server of that engine, or the name is
     /// taken.
-    pub fn add(&self, own: &Own<'_>, progress: Progress<'_>) -> Result<Artifact, SupplyError> {
+    pub fn add(
+        &self,
+        own: &UserBuild<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Artifact, SupplyError> {
         if let Some(server) = self.server(own.engine) {
             return self.add_server(own, &server, progress);
         }

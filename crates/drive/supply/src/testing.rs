@@ -29,7 +29,7 @@ fn obtain(build: &str) -> Result<Artifact, String> {
     let (home, xdg) = (variable("HOME"), variable("XDG_CACHE_HOME"));
     let dir = default_cache_dir(home.as_deref(), xdg.as_deref()).ok_or("no home directory")?;
     let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
-    let store = Store::open(dir).map_err(|error| error.to_string())?.knowing(engines);
+    let store = Store::open(dir).map_err(|error| error.to_string())?.with_engines(engines);
     // Concurrent tests wait here: one process at a time works on a build.
     store.get(&build, &mut |_| ()).map_err(|error| error.to_string())
 }

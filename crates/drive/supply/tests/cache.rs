@@ -5,7 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
-use supply::{Artifact, Distribution, Maven, Own, Source, Store, SupplyError, default_cache_dir};
+use supply::{
+    Artifact, Distribution, Maven, Source, Store, SupplyError, UserBuild, default_cache_dir,
+};
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -122,7 +124,7 @@ fn get(store: &Store, text: &str) -> Result<Artifact, SupplyError> {
 
 /// Adds a library of RocksDB.
 fn add(store: &Store, library: &Path, version: Option<&str>) -> Result<Artifact, SupplyError> {
-    let own = Own { engine: "rocksdb", library, version, headers: None };
+    let own = UserBuild { engine: "rocksdb", library, version, headers: None };
     store.add(&own, &mut |_| ())
 }
 

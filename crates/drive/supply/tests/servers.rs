@@ -10,8 +10,8 @@ use flate2::write::GzEncoder;
 use insta::assert_snapshot;
 use model::BuildRef;
 use supply::{
-    Artifact, Engines, Installed, MARIADB, MYSQL, MavenServers, Npm, Own, POSTGRES, Source, Store,
-    SupplyError,
+    Artifact, Engines, Installed, MARIADB, MYSQL, MavenServers, Npm, POSTGRES, Source, Store,
+    SupplyError, UserBuild,
 };
 use tempfile::TempDir;
 use zip::ZipWriter;
@@ -87,7 +87,7 @@ impl Bench {
             Box::new(Npm::new(by("npm.sh"))),
         ];
         let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
-        Store::with_sources(self.path("cache"), sources).expect("a cache").knowing(engines)
+        Store::with_sources(self.path("cache"), sources).expect("a cache").with_engines(engines)
     }
 
     /// Returns an error's text with the root directory as ROOT.
@@ -123,7 +123,7 @@ fn get(store: &Store, text: &str) -> Result<Artifact, SupplyError> {
 fn add(store: &Store, text: &str, dir: &Path) -> Result<Artifact, SupplyError> {
     let build = build(text);
     let (engine, version) = (build.engine.as_str(), build.version.as_deref());
-    store.add(&Own { engine, library: dir, version, headers: None }, &mut |_| ())
+    store.add(&UserBuild { engine, library: dir, version, headers: None }, &mut |_| ())
 }
 
 #[test]

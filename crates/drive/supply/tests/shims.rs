@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use model::SmokeTestFailure;
 use shim::Recipe;
-use supply::{Artifact, Engines, Own, Store, SupplyError};
+use supply::{Artifact, Engines, Store, SupplyError, UserBuild};
 use tempfile::TempDir;
 
 /// A shim that returns the toy's version and the result of its probes.
@@ -101,7 +101,7 @@ impl Bench {
                 smoke_test_failure.lock().expect("no panic").clone().map_or(Ok(()), Err)
             }),
         };
-        Store::open(self.path("cache")).expect("a cache").knowing(engines)
+        Store::open(self.path("cache")).expect("a cache").with_engines(engines)
     }
 
     /// Returns the value of a shim loaded with another toy on the library path.
@@ -137,7 +137,7 @@ fn changed_recipe(engine: &str) -> Option<Recipe> {
 }
 
 fn add(store: &Store, library: &Path, headers: Option<&Path>) -> Result<Artifact, SupplyError> {
-    store.add(&Own { engine: "toy", library, version: Some("mine"), headers }, &mut |_| ())
+    store.add(&UserBuild { engine: "toy", library, version: Some("mine"), headers }, &mut |_| ())
 }
 
 /// Goal: the shim calls the library in its own directory.
@@ -148,7 +148,7 @@ fn shim_binds_to_the_library_next_to_it() {
     let library = bench.tree("tree", 3);
     let other = bench.compile("others/libtoy.so.1", TOY, 9);
     let mut messages = Vec::new();
-    let own = Own { engine: "toy", library: &library, version: None, headers: None };
+    let own = UserBuild { engine: "toy", library: &library, version: None, headers: None };
     let added = bench.store(recipe).add(&own, &mut |line| messages.push(line.to_owned())).unwrap();
     assert_eq!(bench.shim_value(&added, other.parent().unwrap()), 37);
     let headers = bench.path("tree/include").canonicalize().unwrap();

@@ -183,7 +183,7 @@ pub(crate) fn search(outcomes: &[Outcome], found: Option<f64>) -> SearchRecord {
         service: summary(60_000).service,
         duration_ns: Nanos::from_secs(60),
         debt_bytes: None,
-        drained_ns: Nanos(0),
+        settle_time_ns: Nanos(0),
         outcome: *outcome,
         reason: "0.08 to 0.12 % were late".to_owned(),
     };

@@ -69,7 +69,7 @@ pub(crate) fn family(family: &Family) -> Option<String> {
             "{}; {} significant without adjustment, {} of them withdrawn by it (Benjamini-Hochberg, \
              false discovery rate 5 %)",
             many(family.comparisons as usize, "comparison"),
-            many(family.told as usize, "difference"),
+            many(family.significant as usize, "difference"),
             family.withdrawn
         )
     })

@@ -384,7 +384,7 @@ mod tests {
             service: times,
             duration_ns: Nanos::from_secs(5),
             debt_bytes: None,
-            drained_ns: Nanos(0),
+            settle_time_ns: Nanos(0),
             outcome: Outcome::Passed,
             reason: String::new(),
         };

@@ -15,7 +15,7 @@ use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::library::digest;
 use crate::source::{Fetched, Progress};
-use crate::store::{NAME_DIGITS, Own, Store};
+use crate::store::{NAME_DIGITS, Store, UserBuild};
 
 /// Fact: the version line of a server's program.
 const VERSION: &str = "version_string";
@@ -86,7 +86,7 @@ impl Store {
     /// Adds the user's installation by reference, without a copy.
     pub(crate) fn add_server(
         &self,
-        own: &Own<'_>,
+        own: &UserBuild<'_>,
         server: &ServerProgram,
         progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {

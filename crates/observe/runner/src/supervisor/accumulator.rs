@@ -15,7 +15,7 @@ use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, ProbeBegins
 use crate::stamp::now_utc;
 use crate::tally::{self, KindHistograms, done_of, longest_of};
 use crate::validity::classify::{IntervalClassifier, lag_allowed};
-use crate::validity::evidence::{Evidence, Outside, Own, Setting, StartLag};
+use crate::validity::evidence::{Evidence, Outside, Setting, StartLag, UserBuild};
 
 /// The accumulated state of the current step.
 pub(crate) struct StepAccumulator<'a> {
@@ -173,7 +173,7 @@ impl<'a> StepAccumulator<'a> {
             response_max: longest_of(&record.clients),
             done,
             over_limit: done.saturating_sub(tally::within(&clients, limit_or_default.within)),
-            own: Own::of(&message.growth),
+            own: UserBuild::of(&message.growth),
             outside,
         };
         let classification = self.classifier.classify(&evidence);
@@ -358,7 +358,7 @@ mod tests {
             service: Percentiles::default(),
             duration_ns: Nanos::SECOND,
             debt_bytes: None,
-            drained_ns: Nanos(0),
+            settle_time_ns: Nanos(0),
             outcome: *outcome,
             reason: String::new(),
         };

@@ -90,14 +90,14 @@ pub(crate) struct Evidence {
     /// Of these, those over the limit.
     pub(crate) over_limit: u64,
     /// The worker's own accounts of this very interval.
-    pub(crate) own: Own,
+    pub(crate) own: UserBuild,
     /// The host's accounts meanwhile.
     pub(crate) outside: Outside,
 }
 
 /// The worker's accounts of an interval, us.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Own {
+pub(crate) struct UserBuild {
     pub(crate) process_cpu: Option<f64>,
     pub(crate) client_cpu: Option<f64>,
     pub(crate) harness_cpu: Option<f64>,
@@ -111,7 +111,7 @@ pub(crate) struct Own {
     pub(crate) preemptions: Option<f64>,
 }
 
-impl Own {
+impl UserBuild {
     /// Returns the accounts among the growth of the worker's counters.
     pub(crate) fn of(growth: &Readings) -> Self {
         let sum = |user: &str, kernel: &str| Some(growth.get(user)? + growth.get(kernel)?);
@@ -219,9 +219,9 @@ mod tests {
             ("client_cpu_kernel_us", 60.0),
             ("harness_cpu_us", 40.0),
         ]);
-        assert_eq!(Own::of(&growth).engine_cpu(), Some(400.0));
+        assert_eq!(UserBuild::of(&growth).engine_cpu(), Some(400.0));
         growth.remove("client_cpu_user_us");
-        assert_eq!(Own::of(&growth).engine_cpu(), None, "an unknown part is not zero");
+        assert_eq!(UserBuild::of(&growth).engine_cpu(), None, "an unknown part is not zero");
     }
 
     #[test]

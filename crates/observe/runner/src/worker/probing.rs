@@ -88,7 +88,7 @@ impl<W: Write + Send> Worker<'_, W> {
         probe: &Probe,
         monitor: &mut PendingWorkMonitor,
     ) -> Result<Probed, String> {
-        let waited = match probe.is_drained_before {
+        let waited = match probe.settles_first {
             true => self.wait_for_pending_work(context, monitor)?,
             false => Nanos(0),
         };
@@ -115,7 +115,7 @@ impl<W: Write + Send> Worker<'_, W> {
             Err(end) => StepEnds { index: context.index, end: end.clone(), ..StepEnds::default() },
         };
         let mut observation = watcher.observation(tried.ok().as_ref(), &after, &is_invalid);
-        observation.drained = waited;
+        observation.settle_time = waited;
         observation.stop = match &ends.end {
             StepEnd::Finished => None,
             StepEnd::Stopped => Some("the user stopped it".to_owned()),
@@ -254,7 +254,7 @@ impl Watcher {
             response: load::percentiles(&response),
             service: load::percentiles(&service),
             duration: totals.map_or(Nanos(0), |totals| totals.duration),
-            drained: Nanos(0),
+            settle_time: Nanos(0),
             debt_bytes: debt(&self.before).zip(debt(after)),
             stop: None,
         }
@@ -326,7 +326,7 @@ mod tests {
             number,
             purpose: Purpose::Bracket,
             load,
-            is_drained_before: false,
+            settles_first: false,
             warmup: Nanos(5),
             measure: Nanos(9),
         };

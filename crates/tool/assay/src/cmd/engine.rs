@@ -9,7 +9,7 @@ use model::capability::Feature;
 use model::{BuildRef, Bytes};
 use plan::{Builds, EngineInfo};
 use runner::Library;
-use supply::{Artifact, KNOWN_ROCKSDB, Own, ServerProgram, Store};
+use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, UserBuild};
 
 use super::smoke_test::engines;
 use crate::diagnostic::IntoReport as _;
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         Action::Add { engine, library, version, headers } => {
             let version = build_name(engine, version.as_deref())?;
             let (engine, headers) = (engine.engine.as_str(), headers.as_deref());
-            let own = Own { engine, library, version, headers };
+            let own = UserBuild { engine, library, version, headers };
             ui.print(line(&add(&own, environment, ui)?));
         }
         Action::Build(args) => return super::build::run(args, environment, ui),
@@ -101,7 +101,7 @@ pub(crate) fn store(environment: &Environment) -> Result<Store> {
     let cache = environment.cache.clone().ok_or_else(|| {
         miette!(help = "give one with --cache DIR", "no home directory for the cache of builds")
     })?;
-    Ok(Store::open(cache).into_report()?.knowing(engines(environment)))
+    Ok(Store::open(cache).into_report()?.with_engines(engines(environment)))
 }
 
 /// Returns the name of the user's build, from the reference or --version.
@@ -116,7 +116,7 @@ fn build_name<'a>(build: &'a BuildRef, separate: Option<&'a str>) -> Result<Opti
 }
 
 /// Adds the user's library or server to the cache.
-fn add(own: &Own<'_>, environment: &Environment, ui: &Ui) -> Result<Artifact> {
+fn add(own: &UserBuild<'_>, environment: &Environment, ui: &Ui) -> Result<Artifact> {
     let engine = own.engine;
     check_can_load(engine)?;
     if own.headers.is_some() && registry::recipe(engine).is_none() {

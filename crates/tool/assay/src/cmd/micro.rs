@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
-use micro::{Answer, Question, Set};
+use micro::{Request, Response, Set};
 use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
 use model::{BuildRef, Bytes, Implementation, Kernel, KernelTimes, MicroRecord, Nanos};
@@ -154,8 +154,8 @@ fn measure(
                 processes.iter_mut().find(|one| one.implementation.name == of.implementation);
             let process = process.expect("times belong to a process");
             let KernelTimes { kernel, block_bytes, .. } = *of;
-            let question = Question::Time { kernel, block_bytes, span: args.span };
-            if let Answer::Time(ns) = process.request(question)? {
+            let question = Request::Time { kernel, block_bytes, span: args.span };
+            if let Response::Time(ns) = process.request(question)? {
                 of.ns_per_block.push(ns);
             }
             bar.inc(1);
@@ -187,14 +187,14 @@ impl Server {
         let requests = process.stdin.take().expect("stdin is piped");
         let responses = BufReader::new(process.stdout.take().expect("stdout is piped"));
         let mut server = Self { implementation, process, requests, responses };
-        if let Answer::Serves(serves) = server.request(Question::Serves)? {
+        if let Response::Serves(serves) = server.request(Request::Serves)? {
             server.implementation.serves = serves;
         }
         Ok(server)
     }
 
     /// Sends a request, and waits for the response.
-    fn request(&mut self, question: Question) -> Result<Answer> {
+    fn request(&mut self, question: Request) -> Result<Response> {
         let text = serde_json::to_string(&question).into_report()?;
         let sent = writeln!(self.requests, "{text}").and_then(|()| self.requests.flush());
         let mut line = String::new();
