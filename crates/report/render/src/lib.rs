@@ -7,10 +7,11 @@
 //! class, incomplete runs and warnings go wherever the numbers go; colour is never the only sign;
 //! an unknown value is written `NA`, never 0; a page needs neither network nor script.
 //!
-//! To add a format of the comparison, see [`comparison`]; a picture, `plot`; a section of the
-//! page, [`html`].
+//! To add a format, see `document`; a section of the comparison, [`comparison`]; a picture, `plot`;
+//! a section of the page, [`html`].
 
 pub mod comparison;
+mod document;
 pub mod explain;
 pub mod figure;
 pub mod findings;
@@ -31,7 +32,6 @@ pub mod post;
 pub mod published;
 pub mod run;
 mod sentence;
-mod table;
 mod trust;
 mod validity;
 

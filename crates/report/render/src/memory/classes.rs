@@ -2,8 +2,8 @@
 
 use model::{Bin, MallocRecord, RunRecord, StepRecord, Unit};
 
+use crate::document::Table;
 use crate::figure::{figure, percent};
-use crate::table::{Cell, Table};
 
 /// Classes with a row of their own; the others share one.
 const SHOWN: usize = 8;
@@ -30,12 +30,12 @@ pub(crate) fn classes(bins: &[Bin]) -> Table {
     let all = Sum::of(bins);
     let mut table = Table::new(["size class", "mapped", "share", "used", "unused"]);
     let mut row = |name: String, sum: &Sum| {
-        table.push(vec![
-            Cell::plain(name),
-            Cell::plain(figure(Unit::Bytes, sum.mapped)),
-            Cell::plain(percent(sum.mapped / all.mapped)),
-            Cell::plain(percent(sum.used_share())),
-            Cell::plain(figure(Unit::Bytes, sum.unused)),
+        table.push([
+            name,
+            figure(Unit::Bytes, sum.mapped),
+            percent(sum.mapped / all.mapped),
+            percent(sum.used_share()),
+            figure(Unit::Bytes, sum.unused),
         ]);
     };
     for bin in &bins[..SHOWN.min(bins.len())] {

@@ -10,7 +10,7 @@ use super::palette::INK;
 use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;
 use super::verdicts::{ratio_mark, tick};
-use crate::comparison::fill;
+use crate::document::fill;
 use crate::figure::{declared, ratio};
 use crate::published::{Finding, Publication, publications, verdict};
 

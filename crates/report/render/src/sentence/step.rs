@@ -155,7 +155,7 @@ mod tests {
 
     use super::super::sample::{Sample, effect, one_run, open};
     use super::*;
-    use crate::comparison::fill;
+    use crate::document::fill;
 
     fn text_of(sample: &Sample) -> String {
         sample.with(|compared| fill(&step_sentences(compared).join("\n"), 76))
