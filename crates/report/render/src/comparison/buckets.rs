@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::section::Section;
 use crate::document::Table;
+use crate::figure::float;
 use crate::input::Compared;
 use crate::label::{measured_steps, step_heading, variant_label};
 use crate::validity::span;
@@ -47,10 +48,9 @@ pub(super) struct Histogram<'a> {
 
 impl Histogram<'_> {
     /// Returns the shares of the buckets; none when nothing was done.
-    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
     pub(super) fn shares(&self) -> [f64; BUCKETS] {
-        let all = self.counts.iter().sum::<u64>().max(1) as f64;
-        self.counts.map(|count| count as f64 / all)
+        let all = float(self.counts.iter().sum::<u64>().max(1));
+        self.counts.map(|count| float(count) / all)
     }
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn part(compared: &Compared<'_>) -> Option<Section> {
 fn table(compared: &Compared<'_>, operations: &str, all: &[&Histogram<'_>]) -> Table {
     let mut table = Table::named(operations, all.iter().map(|one| one.heading.as_str()));
     let variants = all.iter().map(|one| variant_label(compared.comparison, one.variant));
-    table.words("variant", variants);
+    table.labels("variant", variants);
     for bucket in 0..BUCKETS {
         let shares = all.iter().map(|one| percent(one.counts[bucket], one.shares()[bucket]));
         table.figures(bucket_name(bucket), shares);

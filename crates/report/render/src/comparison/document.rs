@@ -1,4 +1,4 @@
-//! The comparison as a document, its answer on one screen, and every format.
+//! The comparison as a document, and its answer on one screen.
 
 use super::section::{Section, sections};
 use super::tables::{absolute, costs, relative, runs_table};

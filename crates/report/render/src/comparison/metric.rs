@@ -94,7 +94,7 @@ mod tests {
     use stats::Why;
 
     use super::*;
-    use crate::sentence::sample::{Sample, effect, open};
+    use crate::sentence::testing::{Sample, effect, open};
 
     fn shown(sample: &Sample, name: &str) -> Option<String> {
         let style = Style { width: 100, has_colour: false, has_costs: false };

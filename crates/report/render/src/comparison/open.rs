@@ -167,7 +167,7 @@ fn rates(compared: &Compared<'_>, step: &StepComparison) -> Table {
         table.figures(heading, step.cells.iter().map(cell));
     }
     let status = |cell: &CellComparison| load_status(&compared.records(step, &cell.variant));
-    table.words("load", step.cells.iter().map(status));
+    table.labels("load", step.cells.iter().map(status));
     table
 }
 

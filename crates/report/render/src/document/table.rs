@@ -89,9 +89,9 @@ impl Table {
         let mut table = Self::default();
         for heading in headings {
             let heading = heading.as_ref();
-            let words = heading.strip_prefix('<');
-            let is_text = words.is_some() || table.columns.is_empty();
-            let heading = words.unwrap_or(heading).to_owned();
+            let label = heading.strip_prefix('<');
+            let is_text = label.is_some() || table.columns.is_empty();
+            let heading = label.unwrap_or(heading).to_owned();
             table.columns.push(Column { heading, is_text, cells: Vec::new() });
         }
         table
@@ -103,12 +103,12 @@ impl Table {
         names: impl IntoIterator<Item = C>,
     ) -> Self {
         let mut table = Self::default();
-        table.words(heading, names);
+        table.labels(heading, names);
         table
     }
 
     /// Adds a column of words.
-    pub(crate) fn words<C: Into<Cell>>(
+    pub(crate) fn labels<C: Into<Cell>>(
         &mut self,
         heading: impl Into<String>,
         cells: impl IntoIterator<Item = C>,

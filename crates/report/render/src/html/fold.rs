@@ -48,7 +48,7 @@ pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<P
     parts.extend(options::all(input));
     let used = used(comparison);
     let mut meanings = Table::named("metric", used.iter().map(|metric| metric.name));
-    meanings.words("meaning", used.iter().map(|metric| metric.meaning));
+    meanings.labels("meaning", used.iter().map(|metric| metric.meaning));
     parts.push(Part::Folded("What the metrics mean".to_owned(), vec![Part::Table(meanings)]));
     parts
 }

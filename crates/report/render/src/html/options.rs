@@ -27,7 +27,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
             let mut table = Table::named(*engine, differing.iter().copied());
             for variant in variants {
                 let value = |name: &&str| code(variant.effective.get(name), "not known to it");
-                table.words(variant.name, differing.iter().map(value));
+                table.labels(variant.name, differing.iter().map(value));
             }
             Part::Table(table)
         });
@@ -50,7 +50,7 @@ fn settings(input: &ReportInput<'_>) -> Vec<Part> {
     for (index, variant) in variants.iter().enumerate() {
         let value =
             |values: &Vec<Option<String>>| code(values[index].as_ref(), "left to the engine");
-        table.words(&variant.name, all.values().map(value));
+        table.labels(&variant.name, all.values().map(value));
     }
     let about = "Those that differ between variants.".to_owned();
     vec![Part::Heading(3, "Settings".to_owned()), Part::Text(about), Part::Table(table)]
@@ -65,7 +65,7 @@ fn code(value: Option<impl std::fmt::Display>, unknown: &str) -> Cell {
 pub(super) fn all(input: &ReportInput<'_>) -> Vec<Part> {
     let folded = |variant: &Variant<'_>| {
         let mut table = Table::named("", variant.effective.iter().map(|(name, _)| name));
-        table.words("", variant.effective.iter().map(|(_, value)| code(Some(value), "")));
+        table.labels("", variant.effective.iter().map(|(_, value)| code(Some(value), "")));
         let summary = format!("Effective options of {}", variant.name);
         Part::Folded(summary, vec![Part::Table(table)])
     };

@@ -4,6 +4,7 @@ use model::state::LevelShape;
 use model::{Bytes, EngineState, RunRecord};
 
 use crate::document::{Cell, Part, Table, Tone};
+use crate::figure::float;
 use crate::input::ReportInput;
 
 /// Returns the section; nothing when no engine reports its shape.
@@ -16,7 +17,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     }
     let depth = shapes.iter().map(Shape::depth).max().unwrap_or(0);
     let mut table = Table::named("", shapes.iter().map(|shape| shape.variant));
-    table.words("after", shapes.iter().map(|shape| shape.step));
+    table.labels("after", shapes.iter().map(|shape| shape.step));
     table.figures("tree", shapes.iter().map(Shape::tree));
     for level in 0..depth {
         table.figures(format!("L{level}"), shapes.iter().map(|shape| shape.level(level)));
@@ -73,8 +74,7 @@ impl<'a> Shape<'a> {
         let Some(level) = levels.find(|level| level.level == number) else {
             return Cell::new("\u{2013}", Tone::Grey);
         };
-        #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
-        let share = level.bytes as f64 / self.bytes().max(1) as f64;
+        let share = float(level.bytes) / float(self.bytes().max(1));
         let files = match level.files {
             1 => "1 file".to_owned(),
             files => format!("{files} files"),

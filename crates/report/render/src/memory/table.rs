@@ -47,7 +47,7 @@ pub(crate) fn table(headings: &[&str], rows: &[Row<'_>], data: &DataShape) -> Ta
     let has_cache = peaks.iter().any(|peak| peak.contains_key("rss_per_cache"));
     let mut table = Table::default();
     for (index, heading) in headings.iter().enumerate() {
-        table.words(*heading, rows.iter().map(|row| row.names[index]));
+        table.labels(*heading, rows.iter().map(|row| row.names[index]));
     }
     table.figures("rss peak", peaks.iter().map(|peak| bytes(peak.get("rss_peak_bytes"))));
     if has_cache {

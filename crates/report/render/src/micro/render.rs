@@ -95,7 +95,7 @@ fn served(record: &MicroRecord, cells: &[KernelCell]) -> Table {
             Some(Err(why)) => format!("none: {why}"),
             None => MISSING.to_owned(),
         });
-        table.words(&one.name, served);
+        table.labels(&one.name, served);
     }
     table
 }

@@ -12,7 +12,7 @@ use super::palette::INK;
 use super::picture::{Labels, Picture, line, px, text};
 use super::plane::{LEFT, Plane, Stroke, Up, apart, path, sample};
 use super::subject::Subject;
-use crate::figure::figure;
+use crate::figure::{figure, float};
 use crate::validity::rate;
 use model::units::clients;
 
@@ -272,9 +272,4 @@ fn marks_and_lines() -> Markup {
             (sample(place(index), *stroke, INK, name))
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
-fn float(ns: u64) -> f64 {
-    ns as f64
 }

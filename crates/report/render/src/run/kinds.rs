@@ -1,12 +1,13 @@
 //! Response times by kind of operation, of clients and of background writers.
 
 use model::record::{OpSummary, Percentiles};
-use model::{Nanos, OpKind, StepRecord, Unit};
+use model::{Nanos, OpKind, StepRecord};
 
 use analysis::metrics::Percentile;
 
 use crate::document::{Part, Table, known};
-use crate::figure::{count, figure};
+use crate::figure::count;
+use crate::validity;
 
 /// Percentiles that are shown.
 const SHOWN: [Percentile; 3] = [Percentile::P50, Percentile::P99, Percentile::P999];
@@ -60,7 +61,6 @@ fn shown(percentile: Percentile, times: &Percentiles) -> String {
     span(percentile.shown(times))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a time is no longer than 73 min")]
 fn span(time: Option<Nanos>) -> String {
-    known(time.map(|time| figure(Unit::Nanos, time.0 as f64)))
+    known(time.map(|time| validity::span(time.0)))
 }

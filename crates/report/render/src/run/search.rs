@@ -33,7 +33,7 @@ pub(crate) fn probe_tables(run: &RunRecord) -> Vec<Part> {
     let searches = run.steps.iter().filter_map(|step| Some((step, step.search.as_ref()?)));
     let folded = |(step, search): (&StepRecord, &SearchRecord)| {
         let mut table = table(search);
-        table.words("why", search.probes.iter().map(|probe| probe.reason.as_str()));
+        table.labels("why", search.probes.iter().map(|probe| probe.reason.as_str()));
         let (run, name) = (run_name(&run.id), &step.step.name);
         let summary = format!("Probes of {run}, {name}: {}", answer(search));
         Part::Folded(summary, vec![Part::Table(table)])

@@ -153,7 +153,7 @@ pub(crate) fn list(names: &[&str]) -> String {
 mod tests {
     use stats::{Method, Verdict, Why};
 
-    use super::super::sample::{Sample, effect, one_run, open};
+    use super::super::testing::{Sample, effect, one_run, open};
     use super::*;
     use crate::document::fill;
 
