@@ -20,7 +20,7 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let drawn: Vec<Picture> = pictures.published.into_iter().chain(all).collect();
     let file = |one: &Picture| (format!("{}.svg", one.labels.name), one.file().into_bytes());
     let pictures: Vec<(String, Vec<u8>)> = drawn.iter().map(file).collect();
-    let mut document = comparison::document(&compared, false, true);
+    let mut document = comparison::document(&compared, Format::Markdown, true);
     document.add(explained(input, &compared));
     document.add(drawn.into_iter().map(Part::Picture));
     let line = command(&input.manifest.command_line);

@@ -21,8 +21,7 @@ const SHOWN: usize = 6;
 pub fn render_comparison(compared: &Compared<'_>, format: Format, style: Style) -> String {
     match format {
         Format::Text | Format::Markdown => {
-            let is_short = format == Format::Text;
-            document(compared, is_short, style.has_costs).render(format, style)
+            document(compared, format, style.has_costs).render(format, style)
         }
         Format::Csv => csv::render(compared),
         Format::Json => json::render(compared),
@@ -30,7 +29,7 @@ pub fn render_comparison(compared: &Compared<'_>, format: Format, style: Style) 
 }
 
 /// Returns label, step sentences, sections, legends, costs on request, warnings.
-pub(crate) fn document(compared: &Compared<'_>, is_short: bool, has_costs: bool) -> Document {
+pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool) -> Document {
     let (comparison, meta) = (compared.comparison, compared.meta);
     let base = &comparison.base;
     let has_several = comparison.variants.len() > 1;
@@ -77,7 +76,7 @@ pub(crate) fn document(compared: &Compared<'_>, is_short: bool, has_costs: bool)
         document.add(bucket_tables(compared).into_iter().flat_map(Section::parts));
     }
     document.append(published::document(compared));
-    document.append(problems(compared, is_short));
+    document.append(problems(compared, format == Format::Text));
     document
 }
 

@@ -106,3 +106,49 @@ fn content(cell: &Cell) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_stand_below_their_cells_and_wide_tables_are_split() {
+        let mut table = Table::named("`step`", ["a"]);
+        table.figures("read\nops/s", [Cell::new("20 <b>", Tone::Better).with("[19..21]")]);
+        let page = table.clone();
+        for _ in 0..2 {
+            table.labels("why", ["x".repeat(WIDTH - 10)]);
+        }
+        let written = html(&[Part::Table(page)]).into_string();
+        insta::assert_snapshot!(written.replace("><", ">\n<"), @r#"
+        <div class="wide">
+        <table>
+        <thead>
+        <tr>
+        <th class="text">`step`</th>
+        <th class="">read<small>ops/s</small>
+        </th>
+        </tr>
+        </thead>
+        <tbody>
+        <tr>
+        <th scope="row">a</th>
+        <td class="better">20 &lt;b&gt;<small>[19..21]</small>
+        </td>
+        </tr>
+        </tbody>
+        </table>
+        </div>
+        "#);
+        assert_eq!(html(&[Part::Table(table)]).into_string().matches("<table>").count(), 3);
+    }
+
+    #[test]
+    fn the_step_of_a_sentence_is_bold_and_code_is_marked() {
+        let sentence = Part::Sentences(vec!["readrandom: 2 % more".to_owned()]);
+        let text = Part::Text("set `settle`".to_owned());
+        let written = html(&[sentence, text]).into_string();
+        assert!(written.contains("<strong>readrandom</strong>: 2\u{a0}% more"), "{written}");
+        assert!(written.contains("set <code>settle</code>"), "{written}");
+    }
+}

@@ -161,7 +161,7 @@ impl Finding<'_> {
         let There { value, base_value, expected } = self.published;
         let expected = match expected {
             Expected::Ratio(value) => ratio(value),
-            named => snake(named),
+            Expected::Higher | Expected::Lower | Expected::Same => snake(expected),
         };
         [write(value).unwrap_or_default(), write(base_value).unwrap_or_default(), expected]
     }

@@ -16,7 +16,7 @@ pub(super) fn time_profiles(run: &RunRecord) -> Option<[Part; 2]> {
         |step: &StepRecord| Some(format!("{}: {}", step.step.name, notes(step)?.join("; ")));
     let items: Vec<String> = run.steps.iter().filter_map(of_step).collect();
     let title = Part::Heading(2, "Over time".to_owned());
-    (!items.is_empty()).then(|| [title, Part::Sentences(items)])
+    (!items.is_empty()).then_some([title, Part::Sentences(items)])
 }
 
 /// Returns the notes on a step; one too short to classify has its stalls alone.
