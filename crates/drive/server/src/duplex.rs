@@ -1,4 +1,4 @@
-//! Writing to a server that may be writing to us.
+//! Writes to a socket whose peer may be writing too.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -7,11 +7,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
-/// Writes all of `bytes` to a socket; `take` is called whenever something can be read meanwhile.
+/// Writes all bytes, calling `take` whenever the socket is readable.
 ///
-/// A server that cannot get rid of its answers stops reading: who sends ahead and only writes
-/// would wait for it as it waits for us. `take` reads once, whatever there is. One system call
-/// where the socket has room.
+/// A server whose answers are not read stops reading, so a pipelining client that only writes
+/// would deadlock. `take` reads once. One system call where the socket has room.
 ///
 /// # Errors
 /// When the socket fails, or `take` does.
@@ -58,8 +57,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_answers_before_it_reads_on_stops_nobody() {
-        // Goal: no deadlock however much is sent ahead. Method: a peer that writes back all it
+    fn pipelining_never_deadlocks_on_full_socket_buffers() {
+        // Goal: no deadlock however much is pipelined. Method: a peer that writes back all it
         // reads, blocking, and far more in flight than both buffers hold.
         let (mut ours, mut theirs) = UnixStream::pair().unwrap();
         let echo = thread::spawn(move || {
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_is_gone_is_an_error_and_no_signal() {
+    fn closed_socket_is_an_error_not_a_signal() {
         let (mut ours, theirs) = UnixStream::pair().unwrap();
         drop(theirs);
         let error = write_and_take(&mut ours, b"x", |_| Ok(())).unwrap_err();

@@ -1,15 +1,15 @@
-//! Why a server does not run.
+//! Errors of server set-up, start and stop.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
 
-/// What kept a server from being set up or started.
+/// Failure to set up, start or stop a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// The server refused, in its own words.
+    /// The server rejected its options, with its own message.
     #[error(transparent)]
     Refused(#[from] EngineError),
     /// A file or directory cannot be made, read or removed.
@@ -20,14 +20,14 @@ pub enum ServerError {
         /// The operating system's reason.
         source: io::Error,
     },
-    /// A program that starts servers is missing.
+    /// A helper program that starts servers is missing.
     #[error("cannot start {}: {source}; it is part of {package}", program.display())]
     Spawn {
         /// The program.
         program: PathBuf,
         /// The operating system's reason.
         source: io::Error,
-        /// What has it.
+        /// The package that has it.
         package: &'static str,
     },
     /// There is no such user.
@@ -41,41 +41,41 @@ pub enum ServerError {
     Root,
     /// The server's user cannot reach a directory.
     #[error(
-        "user `{user}`, as whom the server runs, cannot enter {0}: allow it with `chmod o+x {0}`, \
-         or keep {what}", dir.display()
+        "user `{user}`, which runs the server, cannot enter {0}: allow it with `chmod o+x {0}`, \
+         or move {what}", dir.display()
     )]
     Unreachable {
         /// The user.
         user: String,
         /// The directory.
         dir: PathBuf,
-        /// What lies below it, and the option that moves it.
+        /// What lies below it, where to, and the option that moves it.
         what: &'static str,
     },
     /// The server did not answer in time.
-    #[error("the server did not answer within {seconds} s; its last words: {last_log_lines}")]
+    #[error("the server did not answer within {seconds} s; last log line: {last_log_lines}")]
     NotReady {
         /// How long was waited.
         seconds: u64,
-        /// What it last said, and what the last probe was told.
+        /// Last line of its log, and the last probe's error.
         last_log_lines: String,
     },
-    /// The server did not end when asked to.
+    /// The server did not end within the stop timeout.
     #[error("the server did not stop within {seconds} s and was killed")]
     NotStopped {
         /// How long was waited.
         seconds: u64,
     },
-    /// The server had ended before it was asked to.
+    /// The server ended before it was stopped.
     #[error("the server died: {0}")]
     Died(String),
-    /// The user has thought better of it.
+    /// The user interrupted the start.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl ServerError {
-    /// Returns what makes an operating system's error one of ours.
+    /// Returns the conversion of an I/O error on `path`.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::File { path, source }

@@ -1,33 +1,33 @@
-//! What differs from one server to the next.
+//! The server kind: commands, endpoint, probe and log parsing.
 
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
 use model::{Endpoint, Options, Settings};
 
-/// The directories of one server, all below `dir`; they belong to the user it runs as.
+/// Directories of one server, owned by its user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// The data directory; empty before set-up.
     pub data: PathBuf,
-    /// Directory of the unix socket; its path is short enough for one (107 bytes with the name).
+    /// Directory of the unix socket, short enough for `sun_path` (107 bytes).
     pub socket: PathBuf,
     /// Directory of temporary files.
     pub temporary: PathBuf,
-    /// The server's log, where everything it says is kept.
+    /// The server's log: its standard output and error.
     pub log: PathBuf,
-    /// Number that tells servers apart whose sockets are named by a port.
+    /// Port number, for servers that name their socket by it.
     pub port: u16,
     /// Name of the user the server runs as.
     pub user: String,
 }
 
-/// What a server is asked to be.
+/// Specification of a server to start.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerSpec<'a> {
     /// The server's program: `.../bin/postgres`, `.../bin/mysqld`.
     pub program: &'a Path,
-    /// What the program says of its version (`--version`), in one line.
+    /// First line of the program's `--version`.
     pub version: &'a str,
     /// Its directories.
     pub site: &'a Site,
@@ -44,15 +44,15 @@ pub struct Task {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Environment variables beside the inherited ones.
+    /// Environment variables added to the inherited ones.
     pub environment: Vec<(String, String)>,
-    /// What it reads on its standard input.
+    /// Text of its standard input.
     pub input: String,
     /// Files to write before it is run, with their text.
     pub files: Vec<(PathBuf, String)>,
 }
 
-/// How a server is asked to stop.
+/// The signal for a clean stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// SIGTERM.
@@ -66,7 +66,7 @@ pub trait Kind: Send + Sync {
     /// Returns the engine's name: `postgres`.
     fn engine(&self) -> &'static str;
 
-    /// Returns what must be in the environment for `program` to run at all, as for `--version`.
+    /// Returns the environment that `program` needs to run at all, as for `--version`.
     fn environment(&self, _program: &Path) -> Vec<(String, String)> {
         Vec::new()
     }
@@ -76,29 +76,29 @@ pub trait Kind: Send + Sync {
     /// # Errors
     /// [`EngineError::Option`] for an option refused, [`EngineError::Unsupported`] for a setting
     /// that the server lacks.
-    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError>;
+    fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError>;
 
     /// Returns the server's own program with its arguments.
     ///
     /// # Errors
     /// As [`Kind::set_up`].
-    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError>;
+    fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError>;
 
     /// Returns where the server listens once it is ready.
     fn endpoint(&self, site: &Site) -> Endpoint;
 
-    /// Logs in and asks for something trivial: the server is ready when this succeeds.
+    /// Logs in and runs a trivial statement: success means ready.
     ///
     /// # Errors
     /// While it is not.
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError>;
 
-    /// Returns how the server is asked to stop cleanly.
+    /// Returns the signal of a clean stop.
     fn stop(&self) -> Stop;
 
-    /// Returns what the log of a server that did not start says was wrong: the option, when it is
-    /// one, in the server's own words.
-    fn refusal(&self, log: &str) -> EngineError;
+    /// Returns the error in the log of a server that did not start: the option, when it is one,
+    /// with the server's message.
+    fn startup_error(&self, log: &str) -> EngineError;
 
     /// Returns whether a file below the data directory, by its path from there, belongs to the
     /// write-ahead log or binary log.

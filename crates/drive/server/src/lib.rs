@@ -1,15 +1,15 @@
-//! The life of a server: made, started, found ready, stopped, wiped; its traces cleaned up.
+//! Server processes: set-up, start, readiness, stop, clean-up.
 //!
-//! It knows no server by name: what differs from one to the next is a [`Kind`], which each SQL
-//! driver brings along. It stands between `model` and the runner, which starts a server for each
-//! run, in a control group of its own, and ends it.
+//! What differs from one server to the next is a [`Kind`], which each SQL driver implements. The
+//! crate stands between `model` and the runner, which starts a server for each run, in a control
+//! group of its own, and ends it.
 //!
 //! Invariants: a server listens on a unix socket below its [`Site`] only; it runs as an
 //! unprivileged user; it dies with the process that started it; only processes that this crate
 //! has started are ever ended, and only directories that it has made are removed.
 //!
-//! What the clients of all servers need is here too: [`PipelineQueue`] and [`write_and_take`] to send
-//! ahead, [`clock_fact`].
+//! What the clients of all servers share is here too: [`PipelineQueue`] and [`write_and_take`]
+//! for pipelining, [`clock_fact`].
 //!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
@@ -18,9 +18,9 @@ mod duplex;
 pub mod error;
 pub mod kind;
 pub mod launch;
-mod living;
 mod pipeline_queue;
-pub mod place;
+pub mod private_dir;
+mod process;
 pub mod running;
 mod shared;
 mod site;
@@ -33,6 +33,6 @@ pub use error::ServerError;
 pub use kind::{Kind, ServerSpec, Site, Stop, Task};
 pub use launch::ServerPlacement;
 pub use pipeline_queue::PipelineQueue;
-pub use place::clean_up;
+pub use private_dir::clean_up;
 pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN, Start};
 pub use user::User;

@@ -1,32 +1,32 @@
-//! Statements that a client has sent ahead, and whose answers it awaits.
+//! Pipelined statements of a client: sent and not yet answered.
 
 use std::collections::VecDeque;
 
 use engine::EngineError;
 
-/// What is in flight, oldest first; what was when the connection was lost is told of as failed.
+/// Statements in flight, oldest first; those of a lost connection fail.
 ///
-/// `F` says how an answer is read. Nothing is allocated once the line has been at its longest.
+/// `F` describes how an answer is read. No allocation once the queue has been at its longest.
 #[derive(Debug)]
 pub struct PipelineQueue<F> {
-    flights: VecDeque<F>,
+    in_flight: VecDeque<F>,
     lost: usize,
 }
 
 impl<F> Default for PipelineQueue<F> {
     fn default() -> Self {
-        Self { flights: VecDeque::new(), lost: 0 }
+        Self { in_flight: VecDeque::new(), lost: 0 }
     }
 }
 
 impl<F> PipelineQueue<F> {
-    /// Adds a statement behind the others.
+    /// Appends a statement.
     #[inline]
-    pub fn push(&mut self, flight: F) {
-        self.flights.push_back(flight);
+    pub fn push(&mut self, statement: F) {
+        self.in_flight.push_back(statement);
     }
 
-    /// Takes the oldest, whose answer comes next.
+    /// Removes the oldest, whose answer comes next.
     ///
     /// # Errors
     /// When it was lost with its connection, or nothing is in flight.
@@ -37,16 +37,16 @@ impl<F> PipelineQueue<F> {
             return Err(EngineError::Timeout("lost with its connection".to_owned()));
         }
         let none = || EngineError::Fatal("no statement is in flight".to_owned());
-        self.flights.pop_front().ok_or_else(none)
+        self.in_flight.pop_front().ok_or_else(none)
     }
 
-    /// Notes that nothing in flight will be answered: the connection is lost.
+    /// Marks every statement in flight as lost with its connection.
     pub fn lose_all(&mut self) {
-        self.lost += self.flights.len();
-        self.flights.clear();
+        self.lost += self.in_flight.len();
+        self.in_flight.clear();
     }
 
-    /// Returns whether the oldest was lost, so that nothing is to be waited for.
+    /// Returns whether the oldest was lost: no answer will come.
     #[must_use]
     #[inline]
     pub const fn has_lost(&self) -> bool {
@@ -59,17 +59,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_in_flight_when_the_connection_was_lost_fails_before_what_is_sent_later() {
-        let mut ahead = PipelineQueue::default();
-        ahead.push('a');
-        ahead.push('b');
-        assert_eq!(ahead.oldest().unwrap(), 'a');
-        ahead.lose_all();
-        ahead.push('c');
-        assert!(ahead.has_lost());
-        assert!(matches!(ahead.oldest(), Err(EngineError::Timeout(_))));
-        assert!(!ahead.has_lost());
-        assert_eq!(ahead.oldest().unwrap(), 'c');
-        assert!(matches!(ahead.oldest(), Err(EngineError::Fatal(_))));
+    fn statements_in_flight_at_a_disconnect_fail_before_later_ones() {
+        let mut queue = PipelineQueue::default();
+        queue.push('a');
+        queue.push('b');
+        assert_eq!(queue.oldest().unwrap(), 'a');
+        queue.lose_all();
+        queue.push('c');
+        assert!(queue.has_lost());
+        assert!(matches!(queue.oldest(), Err(EngineError::Timeout(_))));
+        assert!(!queue.has_lost());
+        assert_eq!(queue.oldest().unwrap(), 'c');
+        assert!(matches!(queue.oldest(), Err(EngineError::Fatal(_))));
     }
 }

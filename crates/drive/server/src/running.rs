@@ -1,4 +1,4 @@
-//! A server while it runs.
+//! A running server: start, readiness, death, stop.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,41 +14,42 @@ use rustix::process::Signal;
 use crate::error::ServerError;
 use crate::kind::{Kind, ServerSpec, Site, Stop, Task};
 use crate::launch::{self, ServerPlacement, launch};
-use crate::living::{Living, WAIT_MS, end_all};
-use crate::place::Place;
+use crate::private_dir::PrivateDir;
+use crate::process::{ProcessIdentity, WAIT_MS, kill_all};
 use crate::site::{self, Template};
 use crate::user::User;
 
-/// Longest time a program of the set-up may take: MySQL 5.7 takes 9 s, on a busy disk more.
+/// Timeout of a set-up program: MySQL 5.7 takes 9 s, more on a busy disk.
 const SET_UP_MAX: Duration = Duration::from_secs(300);
-/// Longest time from the start of a server until it answers; one that recovers takes long.
+/// Timeout from start to ready; recovery may take long.
 pub const READY_WITHIN: Duration = Duration::from_secs(120);
-/// Longest time a server may take to stop: it writes what its cache holds.
+/// Timeout of a clean stop: the server writes its dirty cache.
 pub const STOP_WITHIN: Duration = Duration::from_secs(120);
 
-/// Looks at a living server between two at the shared memory it uses.
-const LOOKS_BETWEEN: u32 = 20;
+/// Polls of a running server per scan of the shared memory it has mapped.
+const POLLS_PER_SCAN: u32 = 20;
 
 /// Name of a server's log in its directory.
 pub const LOG: &str = "server.log";
 
-/// First number of sockets that are named by a port, and how many there are.
+/// First port number for sockets named by one, and how many there are.
 const PORTS: (u16, u16) = (20_000, 20_000);
 /// Numbers the servers of this process.
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
-/// What a server starts from.
+/// Everything a server is started with.
 #[derive(Clone)]
 pub struct Start<'a> {
     /// Its kind.
     pub kind: &'static dyn Kind,
     /// Its program: `.../bin/postgres`.
     pub program: &'a Path,
-    /// What tells the program from others of its path: its hash.
+    /// Hash of the program, the key of its templates.
     pub fingerprint: &'a str,
-    /// Directory of its data, log and temporary files; with an earlier server's data in it, the
-    /// server goes on with them. Made for it: should this process be killed, the next Assay
-    /// removes it.
+    /// Directory of its data, log and temporary files.
+    ///
+    /// An earlier server's data in it is used again. If this process is killed, the next Assay
+    /// removes the directory.
     pub dir: &'a Path,
     /// Settings that mean the same for every engine.
     pub settings: &'a Settings,
@@ -58,28 +59,28 @@ pub struct Start<'a> {
     pub user: Option<&'a str>,
     /// Where its processes run.
     pub placement: ServerPlacement,
-    /// Directory below which data directories just set up are kept for the next one.
+    /// Directory of templates: data directories stored right after set-up.
     pub templates: Option<&'a Path>,
-    /// Time it has to answer.
+    /// Timeout until it is ready.
     pub ready_within: Duration,
 }
 
-/// How a server ended of itself.
+/// How a server ended by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Death {
-    /// How; `None` when nobody knows.
+    /// Exit status; `None` when unknown.
     pub status: Option<ExitStatus>,
-    /// The last line of its log that says anything.
+    /// The last line of its log that is not blank.
     pub last_log_lines: String,
 }
 
 impl fmt::Display for Death {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; its last words: {}", launch::how(self.status), self.last_log_lines)
+        write!(f, "{}; last log line: {}", launch::describe_exit(self.status), self.last_log_lines)
     }
 }
 
-/// A server that runs; killed when dropped, its data left to whoever named the directory.
+/// A running server; killed when dropped, its data left in place.
 pub struct Running {
     kind: &'static dyn Kind,
     program: PathBuf,
@@ -89,36 +90,35 @@ pub struct Running {
     endpoint: Endpoint,
     files: Vec<PathBuf>,
     child: Child,
-    /// Its end, once taken note of.
+    /// Its end, once observed.
     ended: Option<Death>,
-    /// How often it was looked at.
-    looks: u32,
-    place: Place,
+    /// Calls of [`Running::death`].
+    polls: u32,
+    private_dir: PrivateDir,
 }
 
 impl Running {
-    /// Sets a server up when its directory is empty, starts it and waits until it answers.
+    /// Sets up an empty directory, starts the server, waits until ready.
     ///
-    /// The server dies with the thread that calls this. `is_over` is asked now and then whether
-    /// the user has thought better of it.
+    /// The server dies with the thread that calls this. `is_cancelled` is polled for an interrupt.
     ///
     /// # Errors
-    /// [`ServerError::Refused`] in the server's own words, or what else stood in the way; nothing
-    /// runs then.
-    pub fn start(start: &Start<'_>, is_over: &dyn Fn() -> bool) -> Result<Self, ServerError> {
+    /// # Errors
+    /// [`ServerError::Refused`] with the server's message, or any other error; no process is left.
+    pub fn start(start: &Start<'_>, is_cancelled: &dyn Fn() -> bool) -> Result<Self, ServerError> {
         let mut user = User::find(start.user)?;
         let groups = &start.placement.groups;
-        // Before anything is made: what a killed process leaves is in the note.
-        let place = Place::make(&user, start.dir, groups)?;
-        let site = site_of(start, &place, &user);
+        // First of all, so that the note covers everything a killed process leaves.
+        let private_dir = PrivateDir::make(&user, start.dir, groups)?;
+        let site = site_of(start, &private_dir, &user);
         site::make(&site, start.dir, &user)?;
         user.reach(&[
-            (start.program, "the server's program elsewhere, with --cache"),
-            (&site.data, "the data elsewhere, with --data-dir"),
-            (&site.socket, "sockets elsewhere"),
+            (start.program, "the server's program with --cache"),
+            (&site.data, "the data with --data-dir"),
+            (&site.socket, "the sockets"),
         ])?;
         let version = launch::version(start.program, &user, &start.kind.environment(start.program));
-        let ask = ServerSpec {
+        let spec = ServerSpec {
             program: start.program,
             version: &version,
             site: &site,
@@ -127,11 +127,11 @@ impl Running {
         };
         let mut files = Vec::new();
         if site::is_empty(&site.data)? {
-            let tasks = start.kind.set_up(&ask)?;
+            let tasks = start.kind.set_up(&spec)?;
             files.extend(tasks.iter().flat_map(|task| &task.files).map(|(path, _)| path.clone()));
-            set_up(start, (&site, &user), &tasks, is_over)?;
+            set_up(start, (&site, &user), &tasks, is_cancelled)?;
         }
-        let task = start.kind.serve(&ask)?;
+        let task = start.kind.serve(&spec)?;
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
         let child = launch(&task, &user, &start.placement, &site.log)?;
         let endpoint = start.kind.endpoint(&site);
@@ -145,14 +145,14 @@ impl Running {
             files,
             child,
             ended: None,
-            looks: 0,
-            place,
+            polls: 0,
+            private_dir,
         };
-        if let Some(server) = Living::of(running.child.id()) {
-            running.place.note_server(server)?;
+        if let Some(server) = ProcessIdentity::of(running.child.id()) {
+            running.private_dir.record_server(server)?;
         }
-        running.wait_until_ready(start.ready_within, is_over)?;
-        running.place.note_shared()?;
+        running.wait_until_ready(start.ready_within, is_cancelled)?;
+        running.private_dir.record_shared_memory()?;
         Ok(running)
     }
 
@@ -168,7 +168,7 @@ impl Running {
         &self.site
     }
 
-    /// Returns what its program says of its version.
+    /// Returns the first line of its program's `--version`.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
@@ -180,7 +180,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Returns the files worth keeping: its log, and the configuration written for it.
+    /// Returns its log and the configuration files written for it.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = vec![self.site.log.clone()];
@@ -189,11 +189,11 @@ impl Running {
         files
     }
 
-    /// Returns how it was started, by name.
+    /// Returns the facts of its start, by name.
     #[must_use]
     pub fn facts(&self) -> BTreeMap<String, String> {
-        let user = match self.user.key() {
-            Some(key) => format!("{} with the capability {key}", self.user.name),
+        let user = match self.user.capability() {
+            Some(capability) => format!("{} with the capability {capability}", self.user.name),
             None => self.user.name.clone(),
         };
         let program = self.program.display().to_string();
@@ -207,33 +207,33 @@ impl Running {
         facts.filter(|(_, value)| !value.is_empty()).collect()
     }
 
-    /// Returns how it died; `None` while it lives. Does not wait.
+    /// Returns how it died; `None` while it runs. Does not wait.
     pub fn death(&mut self) -> Option<&Death> {
         if self.ended.is_none()
             && let Ok(Some(status)) = self.child.try_wait()
         {
             self.note_end(Some(status));
         }
-        self.looks = self.looks.wrapping_add(1);
-        if self.ended.is_none() && self.looks.is_multiple_of(LOOKS_BETWEEN) {
-            // What cannot be noted is left behind should the server be killed, nothing worse.
-            drop(self.place.note_shared());
+        self.polls = self.polls.wrapping_add(1);
+        if self.ended.is_none() && self.polls.is_multiple_of(POLLS_PER_SCAN) {
+            // On failure the memory is left behind if the server is killed, nothing worse.
+            drop(self.private_dir.record_shared_memory());
         }
         self.ended.as_ref()
     }
 
-    /// Returns how it died, when it does within that time.
+    /// Returns how it died, waiting at most `time`.
     ///
-    /// For a client who has lost its server: the kernel closes a socket a moment before it tells
-    /// of the death.
+    /// For a client that lost its connection: the kernel closes a socket a moment before it reports
+    /// the death.
     pub fn death_within(&mut self, time: Duration) -> Option<&Death> {
-        if let Some(server) = Living::of(self.child.id()) {
+        if let Some(server) = ProcessIdentity::of(self.child.id()) {
             server.wait(waits(time), || false);
         }
         self.death()
     }
 
-    /// Asks it to stop and waits; then ends what is left of it.
+    /// Stops it cleanly, then kills what is left of its processes.
     ///
     /// # Errors
     /// [`ServerError::Died`] when it had ended before, [`ServerError::NotStopped`] when it was
@@ -248,7 +248,7 @@ impl Running {
             Stop::Terminate => Signal::TERM,
             Stop::Interrupt => Signal::INT,
         };
-        let has_stopped = self.ask_to_stop(signal, waits(within));
+        let has_stopped = self.request_stop(signal, waits(within));
         self.kill();
         if has_stopped {
             Ok(())
@@ -257,27 +257,28 @@ impl Running {
         }
     }
 
-    /// Ends every process of it, whatever they are doing.
+    /// Kills every process of it.
     pub fn kill(&mut self) {
         if self.ended.is_none() {
-            let first: Vec<Living> = Living::of(self.child.id()).into_iter().collect();
-            // The note lacks it when it ends before it was written down.
-            let is_noted = self.place.note.server.is_some();
+            let first: Vec<ProcessIdentity> =
+                ProcessIdentity::of(self.child.id()).into_iter().collect();
+            // A server that ended at once is not in the note.
+            let is_noted = self.private_dir.note.server.is_some();
             if is_noted {
-                self.place.note.end()
+                self.private_dir.note.end()
             } else {
-                end_all(&first)
+                kill_all(&first)
             }
             let status = self.child.wait().ok();
             self.note_end(status);
         }
-        // Those of a server that is gone are found by their control group and directory, and its
-        // segments can be told once its number is nobody's.
-        self.place.note.end();
+        // Processes that outlive the server are found by control group and directory; its segments
+        // can be matched once its process id is free.
+        self.private_dir.note.end();
     }
 
-    fn ask_to_stop(&self, signal: Signal, waits: u64) -> bool {
-        let Some(server) = Living::of(self.child.id()) else { return true };
+    fn request_stop(&self, signal: Signal, waits: u64) -> bool {
+        let Some(server) = ProcessIdentity::of(self.child.id()) else { return true };
         server.signal(signal);
         server.wait(waits, || false)
     }
@@ -286,30 +287,30 @@ impl Running {
         self.ended = Some(Death { status, last_log_lines: site::last_log_lines(&self.site.log) });
     }
 
-    /// Waits until it answers; one that does not is ended by the drop that follows.
+    /// Waits until it is ready; on error the drop that follows kills it.
     fn wait_until_ready(
         &mut self,
         within: Duration,
-        is_over: &dyn Fn() -> bool,
+        is_cancelled: &dyn Fn() -> bool,
     ) -> Result<(), ServerError> {
-        let mut told = String::new();
+        let mut probe_error = String::new();
         for _ in 0..waits(within) {
             if self.death().is_some() {
-                return Err(self.kind.refusal(&site::tail(&self.site.log)).into());
+                return Err(self.kind.startup_error(&site::tail(&self.site.log)).into());
             }
             match self.kind.probe(&self.endpoint) {
                 Ok(()) => return Ok(()),
-                Err(error) => told = error.to_string(),
+                Err(error) => probe_error = error.to_string(),
             }
-            if is_over() {
+            if is_cancelled() {
                 return Err(ServerError::Interrupted);
             }
-            if let Some(server) = Living::of(self.child.id()) {
+            if let Some(server) = ProcessIdentity::of(self.child.id()) {
                 server.wait(1, || false);
             }
         }
         let last_log_lines =
-            format!("{}; a client was told: {told}", site::last_log_lines(&self.site.log));
+            format!("{}; last probe: {probe_error}", site::last_log_lines(&self.site.log));
         Err(ServerError::NotReady { seconds: within.as_secs(), last_log_lines })
     }
 }
@@ -321,14 +322,14 @@ impl Drop for Running {
 }
 
 /// Returns the directories of a server.
-fn site_of(start: &Start<'_>, place: &Place, user: &User) -> Site {
+fn site_of(start: &Start<'_>, private_dir: &PrivateDir, user: &User) -> Site {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let (first, count) = PORTS;
     #[expect(clippy::cast_possible_truncation, reason = "it is below a number of 16 bits")]
     let own = (std::process::id() % u32::from(count)) as u16;
     Site {
         data: start.dir.join("data"),
-        socket: place.socket(),
+        socket: private_dir.socket(),
         temporary: start.dir.join("tmp"),
         log: start.dir.join(LOG),
         port: first + own.wrapping_add(number) % count,
@@ -336,12 +337,12 @@ fn site_of(start: &Start<'_>, place: &Place, user: &User) -> Site {
     }
 }
 
-/// Fills the data directory: from a template, else by the programs of the set-up.
+/// Fills the data directory from a template, else by the set-up programs.
 fn set_up(
     start: &Start<'_>,
     (site, user): (&Site, &User),
     tasks: &[Task],
-    is_over: &dyn Fn() -> bool,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> Result<(), ServerError> {
     let template = start.templates.map(|root| Template::of(root, start.fingerprint, tasks, site));
     if let Some(template) = &template
@@ -350,37 +351,37 @@ fn set_up(
         return Ok(());
     }
     for task in tasks {
-        let status = launch::run(task, user, &site.log, waits(SET_UP_MAX), is_over)?;
-        if is_over() {
+        let status = launch::run(task, user, &site.log, waits(SET_UP_MAX), is_cancelled)?;
+        if is_cancelled() {
             return Err(ServerError::Interrupted);
         }
         if !status.is_some_and(|status| status.success()) {
-            return Err(set_up_refusal(start.kind, task, status, &site.log).into());
+            return Err(set_up_error(start.kind, task, status, &site.log).into());
         }
     }
     if let Some(template) = &template {
-        template.keep(site, user);
+        template.store(site, user);
     }
     Ok(())
 }
 
-/// Returns why a program of the set-up failed: as the kind reads the log.
-fn set_up_refusal(
+/// Returns the error of a failed set-up program, as the kind reads the log.
+fn set_up_error(
     kind: &dyn Kind,
     task: &Task,
     status: Option<ExitStatus>,
     log: &Path,
 ) -> EngineError {
     let program = task.program.file_name().unwrap_or_default().to_string_lossy();
-    let refusal = kind.refusal(&site::tail(log));
-    if let EngineError::Fatal(words) = refusal {
-        let how = launch::how(status);
-        return EngineError::Fatal(format!("{program} failed ({how}): {words}"));
+    let startup_error = kind.startup_error(&site::tail(log));
+    if let EngineError::Fatal(reason) = startup_error {
+        let exit = launch::describe_exit(status);
+        return EngineError::Fatal(format!("{program} failed ({exit}): {reason}"));
     }
-    refusal
+    startup_error
 }
 
-/// Returns how many waits there are in a time.
+/// Converts a timeout to a count of waits.
 fn waits(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / WAIT_MS
 }

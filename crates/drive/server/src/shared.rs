@@ -1,19 +1,19 @@
-//! Shared memory that outlives the processes that were killed in it.
+//! Shared memory that outlives killed processes.
 //!
-//! Postgres keeps some in named files and in System V segments, which only a clean end removes.
+//! Postgres has some in named files and System V segments, which only a clean stop removes.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::living::Living;
+use crate::process::ProcessIdentity;
 
 /// Where named shared memory lies. Source: shm_overview(7).
 const DIR: &str = "/dev/shm";
 
 /// Returns the named shared memory that processes have mapped.
-pub(crate) fn mapped_by(processes: &[Living]) -> Vec<PathBuf> {
+pub(crate) fn mapped_by(processes: &[ProcessIdentity]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for process in processes {
         let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
@@ -24,7 +24,7 @@ pub(crate) fn mapped_by(processes: &[Living]) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the named shared memory in the text of `/proc/PID/maps`, what was removed left out.
+/// Parses the named shared memory in `/proc/PID/maps`, without deleted files.
 fn named_in(maps: &str) -> impl Iterator<Item = PathBuf> {
     maps.lines().filter_map(|line| {
         let start = line.find(DIR)?;
@@ -45,17 +45,17 @@ pub(crate) fn remove_named(paths: &[PathBuf], uid: u32) {
     }
 }
 
-/// Removes the System V segments that a process, now gone, has made and nobody uses.
-pub(crate) fn remove_segments(creator: &Living, uid: u32) {
-    if Living::of(creator.pid).is_some() {
-        // Its id may be another's by now.
+/// Removes the unused System V segments of a process that has ended.
+pub(crate) fn remove_segments(creator: &ProcessIdentity, uid: u32) {
+    if ProcessIdentity::of(creator.pid).is_some() {
+        // A running process has the id: it may be another one.
         return;
     }
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     for id in segments(&table, creator.pid, uid) {
         let mut command = Command::new("ipcrm");
         command.args(["-m", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
-        // A segment of a few bytes that stays is no harm that could be mended here.
+        // A segment of a few bytes may stay on failure.
         drop(command.status());
     }
 }
@@ -70,7 +70,7 @@ fn segments(table: &str, creator: u32, uid: u32) -> Vec<u64> {
         let [_, id, _, _, made_by, _, used_by, owner, ..] = fields[..] else { return None };
         (made_by == u64::from(creator) && used_by == 0 && owner == u64::from(uid)).then_some(id)
     };
-    // The key may be negative, as it is shown.
+    // The key is printed signed.
     table.lines().filter_map(|line| segment(line.trim_start().trim_start_matches('-'))).collect()
 }
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_told_by_maker_owner_and_use() {
+    fn segments_are_matched_by_creator_owner_and_use() {
         let table = "key shmid perms size cpid lpid nattch uid gid\n\
                      10205097 131073 600 56 31832 31840 0 65534 65534\n\
                      -10205098 131074 600 56 31832 31840 0 65534 65534\n\

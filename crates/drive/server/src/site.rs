@@ -1,4 +1,4 @@
-//! The directories of a server: made, filled from a template, read for its last words.
+//! Server directories: creation, templates, end of the log.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,14 +9,14 @@ use crate::error::ServerError;
 use crate::kind::{Site, Task};
 use crate::user::User;
 
-/// Bytes of a log that are read for its last words.
+/// Bytes read from the end of a log.
 const TAIL_BYTES: u64 = 64 << 10;
-/// Longest last words, in characters.
-const WORDS_MAX: usize = 400;
-/// Begin of the names of templates, below the directory they are kept in.
+/// Longest log line that is reported, in characters.
+const LINE_CHARS_MAX: usize = 400;
+/// Prefix of the names of templates.
 const TEMPLATE: &str = "run-template-";
 
-/// Makes the directories that are not there, all of them the user's.
+/// Creates missing directories, owned by the user.
 pub(crate) fn make(site: &Site, dir: &Path, user: &User) -> Result<(), ServerError> {
     let fail = ServerError::file;
     fs::create_dir_all(dir).map_err(fail(dir))?;
@@ -35,81 +35,80 @@ pub(crate) fn is_empty(dir: &Path) -> Result<bool, ServerError> {
     Ok(entries.next().is_none())
 }
 
-/// A data directory just set up, kept so that the next server of its kind need not be.
+/// A data directory right after set-up, stored for the next server of its kind.
 #[derive(Debug)]
 pub(crate) struct Template {
     dir: PathBuf,
-    /// Everything that was asked of the set-up.
-    asked: String,
+    /// Everything the set-up depends on.
+    key: String,
 }
 
 impl Template {
-    /// Returns the place below `root` of what these tasks of a program make.
+    /// Returns the template of these set-up tasks, below `root`.
     ///
-    /// The program is told by its hash, the tasks by their words; the site's own directories are
-    /// left out of them.
+    /// Its key is the program's hash and the tasks' text, without the site's own directories.
     pub(crate) fn of(root: &Path, fingerprint: &str, tasks: &[Task], site: &Site) -> Self {
-        let mut asked = format!("{fingerprint} {} {tasks:?}", site.user);
+        let mut key = format!("{fingerprint} {} {tasks:?}", site.user);
         let dirs = [&site.data, &site.temporary, &site.socket, &site.log];
         for (number, dir) in dirs.into_iter().enumerate() {
-            asked = asked.replace(&*dir.to_string_lossy(), &format!("<{number}>"));
+            key = key.replace(&*dir.to_string_lossy(), &format!("<{number}>"));
         }
         if let Some(dir) = site.data.parent() {
-            asked = asked.replace(&*dir.to_string_lossy(), "<>");
+            key = key.replace(&*dir.to_string_lossy(), "<>");
         }
-        asked = asked.replace(&site.port.to_string(), "<port>");
-        Self { dir: root.join(format!("{TEMPLATE}{:016x}", fnv(asked.as_bytes()))), asked }
+        key = key.replace(&site.port.to_string(), "<port>");
+        Self { dir: root.join(format!("{TEMPLATE}{:016x}", fnv(key.as_bytes()))), key }
     }
 
-    /// Fills the data directory; returns whether there was something to fill it from.
+    /// Copies the template to the data directory; returns `false` without one.
     pub(crate) fn fill(&self, site: &Site, user: &User) -> Result<bool, ServerError> {
-        if !self.is_kept() {
+        if !self.is_stored() {
             return Ok(false);
         }
         copy(&self.dir.join("data"), &site.data, user).map_err(ServerError::file(&site.data))?;
         Ok(true)
     }
 
-    /// Keeps a data directory that was just set up; a disk without room for it keeps none.
+    /// Stores a data directory right after set-up; skipped when the disk is full.
     ///
-    /// It is copied elsewhere and moved into its place whole: others may read or make it meanwhile,
-    /// and the first who makes it is who keeps it.
-    pub(crate) fn keep(&self, site: &Site, user: &User) {
-        let kept = || -> io::Result<()> {
+    /// Copied elsewhere, then moved into place whole: others may read or store it meanwhile, and
+    /// the first one stored is used.
+    pub(crate) fn store(&self, site: &Site, user: &User) {
+        let stored = || -> io::Result<()> {
             let root = self.dir.parent().unwrap_or(Path::new("."));
             let made = tempfile::Builder::new().prefix(TEMPLATE).tempdir_in(root)?;
             let data = made.path().join("data");
             fs::create_dir(&data)?;
             copy(&site.data, &data, user)?;
-            fs::write(made.path().join("asked"), &self.asked)?;
+            fs::write(made.path().join("key"), &self.key)?;
             let moved = fs::rename(made.path(), &self.dir);
-            if moved.is_ok() || self.is_kept() {
+            if moved.is_ok() || self.is_stored() {
                 return Ok(());
             }
-            // Of another set-up with the same hash, or of a time when it was not moved whole.
+            // Of another set-up with the same hash, or incomplete.
             fs::remove_dir_all(&self.dir)?;
             fs::rename(made.path(), &self.dir)
         };
         // Without it the next server is set up as this one was.
-        kept().ok();
+        stored().ok();
     }
 
-    /// Returns whether it is there, and is what was asked for.
-    fn is_kept(&self) -> bool {
-        fs::read_to_string(self.dir.join("asked")).is_ok_and(|known| known == self.asked)
+    /// Returns whether the template exists with this key.
+    fn is_stored(&self) -> bool {
+        fs::read_to_string(self.dir.join("key")).is_ok_and(|known| known == self.key)
     }
 }
 
 /// Returns the 64-bit FNV-1a hash of some bytes.
 ///
-/// Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm", RFC 9923. It names a
-/// directory only: what was asked is compared whole.
+/// Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm", RFC 9923. It only names
+/// a directory: the key is compared whole.
 fn fnv(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Copies what lies in one directory to another, for the user.
+/// Copies a directory's content to another, owned by the user.
 fn copy(from: &Path, to: &Path, user: &User) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -145,11 +144,11 @@ pub(crate) fn tail(log: &Path) -> String {
     read().unwrap_or_default()
 }
 
-/// Returns the last line of a log that says anything.
+/// Returns the last line of a log that is not blank.
 pub(crate) fn last_log_lines(log: &Path) -> String {
     let tail = tail(log);
     let line = tail.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    line.unwrap_or("nothing").chars().take(WORDS_MAX).collect()
+    line.unwrap_or("the log is empty").chars().take(LINE_CHARS_MAX).collect()
 }
 
 #[cfg(test)]
@@ -167,14 +166,14 @@ mod tests {
         }
     }
 
-    fn task(site: &Site, word: &str) -> Task {
-        let arguments = vec![format!("--datadir={}", site.data.display()), word.to_owned()];
+    fn task(site: &Site, flag: &str) -> Task {
+        let arguments = vec![format!("--datadir={}", site.data.display()), flag.to_owned()];
         Task { program: "/opt/initdb".into(), arguments, ..Task::default() }
     }
 
     /// Goal: a template serves sites elsewhere, and nothing that differs in any other way.
     #[test]
-    fn a_template_is_of_one_program_and_one_set_up() {
+    fn template_key_covers_program_and_set_up() {
         let root = tempfile::tempdir().unwrap();
         let user = User::find(None).unwrap();
         let (here, there) = (site(&root.path().join("a")), site(&root.path().join("b")));
@@ -183,21 +182,21 @@ mod tests {
         }
         fs::create_dir(here.data.join("base")).unwrap();
         fs::write(here.data.join("base/1"), "rows").unwrap();
-        let of = |site: &Site, hash: &str, word: &str| {
-            Template::of(root.path(), hash, &[task(site, word)], site)
+        let of = |site: &Site, hash: &str, flag: &str| {
+            Template::of(root.path(), hash, &[task(site, flag)], site)
         };
-        of(&here, "h1", "-k").keep(&here, &user);
-        for (hash, word) in [("h2", "-k"), ("h1", "-q")] {
-            assert!(!of(&there, hash, word).fill(&there, &user).unwrap());
+        of(&here, "h1", "-k").store(&here, &user);
+        for (hash, flag) in [("h2", "-k"), ("h1", "-q")] {
+            assert!(!of(&there, hash, flag).fill(&there, &user).unwrap());
         }
         assert!(is_empty(&there.data).unwrap());
         assert!(of(&there, "h1", "-k").fill(&there, &user).unwrap());
         assert_eq!(fs::read_to_string(there.data.join("base/1")).unwrap(), "rows");
     }
 
-    /// Goal: nobody is filled from half a template. Method: several set up, keep and fill at once.
+    /// Goal: no partial template is copied. Method: several threads set up, store and fill at once.
     #[test]
-    fn servers_that_are_set_up_at_the_same_time_get_whole_templates() {
+    fn concurrent_set_ups_copy_whole_templates() {
         const FILES: usize = 200;
         let root = tempfile::tempdir().unwrap();
         let user = User::find(None).unwrap();
@@ -210,7 +209,7 @@ mod tests {
                 for file in 0..FILES {
                     fs::write(site.data.join(file.to_string()), "rows").unwrap();
                 }
-                template.keep(&site, &user);
+                template.store(&site, &user);
             }
             assert_eq!(fs::read_dir(&site.data).unwrap().count(), FILES);
         };
@@ -222,18 +221,18 @@ mod tests {
         });
         let left = fs::read_dir(root.path()).unwrap().flatten();
         let is_template = |name: String| name.starts_with(TEMPLATE);
-        let kept = left.filter(|entry| is_template(entry.file_name().to_string_lossy().into()));
-        assert_eq!(kept.count(), 1);
+        let stored = left.filter(|entry| is_template(entry.file_name().to_string_lossy().into()));
+        assert_eq!(stored.count(), 1);
     }
 
     #[test]
-    fn the_last_words_are_the_last_line_that_says_anything() {
+    fn last_log_line_skips_blank_lines() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
-        assert_eq!(last_log_lines(&log), "nothing");
+        assert_eq!(last_log_lines(&log), "the log is empty");
         fs::write(&log, "starting\nFATAL: no room\n\n  \n").unwrap();
         assert_eq!(last_log_lines(&log), "FATAL: no room");
         fs::write(&log, "x".repeat(200_000)).unwrap();
-        assert_eq!(last_log_lines(&log).len(), WORDS_MAX);
+        assert_eq!(last_log_lines(&log).len(), LINE_CHARS_MAX);
     }
 }

@@ -19,9 +19,9 @@ const ROWS: u32 = 300;
 /// Bytes of a value of theirs.
 const VALUE: [u8; 900] = [7; 900];
 
-/// A driver whose engines are servers: opening starts one on the directory, closing stops it.
+/// A driver that starts a server per directory, for the conformance battery.
 ///
-/// So the conformance battery runs on servers. What was set up once is copied afterwards.
+/// Set-up runs once; later directories are copies.
 pub struct Served<D> {
     kind: &'static dyn Kind,
     program: PathBuf,
@@ -30,7 +30,7 @@ pub struct Served<D> {
 }
 
 impl<D: Driver> Served<D> {
-    /// Returns a driver that starts `program` for each directory and connects with `driver`.
+    /// Returns a driver that starts `program` per directory and connects with `driver`.
     ///
     /// # Panics
     /// When no temporary directory can be made.
@@ -65,11 +65,10 @@ impl<D: Driver> Served<D> {
         Ok(Opened { engine, running: Mutex::new(running) })
     }
 
-    /// Checks that every acknowledged write outlives the server's processes, in the classes that
-    /// promise it.
+    /// Checks that acknowledged writes survive a kill of all server processes.
     ///
-    /// Rows are written, every process of the server is killed, and it is started again on what
-    /// it left.
+    /// Each durability class but `none`: rows are written, every process of the server is killed,
+    /// and it is started again on the same directory.
     ///
     /// # Panics
     /// When the server fails, or a row is missing; the text names the class.
@@ -83,7 +82,7 @@ impl<D: Driver> Served<D> {
             let spec = OpenSpec::embedded(dir.path().to_owned(), settings, data);
             let open = || {
                 let running = self.start(&spec).expect("the server starts");
-                self.connect(running, &spec).expect("a client is let in")
+                self.connect(running, &spec).expect("the login succeeds")
             };
             let opened = open();
             write_rows(&*opened.engine);
@@ -133,10 +132,10 @@ impl<D: Driver> Driver for Served<D> {
     }
 }
 
-/// A client's engine, and the server behind it.
+/// An engine with the server behind it.
 struct Opened {
     engine: Box<dyn Engine>,
-    /// Locked for the sake of `Sync` alone.
+    /// Locked only to be `Sync`.
     running: Mutex<Running>,
 }
 

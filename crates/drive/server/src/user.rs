@@ -1,4 +1,4 @@
-//! As whom a server runs, and how it becomes that.
+//! The account that server processes run under.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,11 +11,11 @@ use crate::error::ServerError;
 /// User that servers run as when the caller is root and names no other.
 const UNPRIVILEGED: &str = "nobody";
 
-/// Capabilities that let the user reach what lies below a closed directory, weakest first.
+/// Capabilities that open closed directories to the user, weakest first.
 ///
-/// `/root` is closed on most systems, and the cache of an administrator lies below it. Containers
-/// often have the second only. Source: capabilities(7).
-const KEYS: &[&str] = &["dac_read_search", "dac_override"];
+/// `/root` is closed on most systems, and an administrator's cache lies below it. Containers
+/// often grant only the second. Source: capabilities(7).
+const CAPABILITIES: &[&str] = &["dac_read_search", "dac_override"];
 
 /// A user of this system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,14 +24,16 @@ pub struct User {
     pub name: String,
     uid: u32,
     gid: u32,
-    /// Whether it is the one who asks.
+    /// Whether it is the user of this process.
     is_self: bool,
-    /// What it needs to reach its directories.
-    key: Option<&'static str>,
+    /// The capability it needs to reach its directories.
+    capability: Option<&'static str>,
 }
 
 impl User {
-    /// Returns as whom servers run: `name`, else `nobody` for root and oneself for anybody else.
+    /// Returns the account `name`; by default an unprivileged one for root.
+    ///
+    /// Any other user runs servers under its own account.
     ///
     /// # Errors
     /// [`ServerError::NoUser`] when there is none of that name, [`ServerError::Root`] for root.
@@ -44,9 +46,15 @@ impl User {
         let wanted = name.map_or_else(|| UNPRIVILEGED.to_owned(), str::to_owned);
         let Some(user) = found.ok().flatten() else {
             if name.is_none() && !own.is_root() {
-                // A container may run under an id that nobody has named.
+                // A container may run under an id without a name.
                 let (uid, gid) = (own.as_raw(), nix::unistd::getegid().as_raw());
-                return Ok(Self { name: uid.to_string(), uid, gid, is_self: true, key: None });
+                return Ok(Self {
+                    name: uid.to_string(),
+                    uid,
+                    gid,
+                    is_self: true,
+                    capability: None,
+                });
             }
             return Err(ServerError::NoUser(wanted));
         };
@@ -54,16 +62,16 @@ impl User {
             return Err(ServerError::Root);
         }
         let (uid, gid) = (user.uid.as_raw(), user.gid.as_raw());
-        Ok(Self { name: user.name, uid, gid, is_self: user.uid == own, key: None })
+        Ok(Self { name: user.name, uid, gid, is_self: user.uid == own, capability: None })
     }
 
-    /// Returns how the user reaches its directories, when that takes more than its own rights.
+    /// Returns the capability the user needs to reach its directories.
     #[must_use]
-    pub const fn key(&self) -> Option<&'static str> {
-        self.key
+    pub const fn capability(&self) -> Option<&'static str> {
+        self.capability
     }
 
-    /// Returns the user's number.
+    /// Returns the user id.
     pub(crate) const fn uid(&self) -> u32 {
         self.uid
     }
@@ -73,40 +81,40 @@ impl User {
         if self.is_self { Ok(()) } else { chown(path, Some(self.uid), Some(self.gid)) }
     }
 
-    /// Returns the words before a command that run it as the user and end it with its parent.
+    /// Returns the command prefix that runs a program as the user and kills it with its parent.
     ///
     /// The parent is the thread that starts it. Source: prctl(2), `PR_SET_PDEATHSIG`.
-    pub(crate) fn words(&self) -> Vec<OsString> {
-        let mut words = vec!["setpriv".to_owned(), "--pdeathsig".to_owned(), "KILL".to_owned()];
+    pub(crate) fn args(&self) -> Vec<OsString> {
+        let mut args = vec!["setpriv".to_owned(), "--pdeathsig".to_owned(), "KILL".to_owned()];
         if !self.is_self {
-            words.extend(["--reuid".to_owned(), self.uid.to_string()]);
-            words.extend(["--regid".to_owned(), self.gid.to_string(), "--clear-groups".to_owned()]);
+            args.extend(["--reuid".to_owned(), self.uid.to_string()]);
+            args.extend(["--regid".to_owned(), self.gid.to_string(), "--clear-groups".to_owned()]);
         }
-        if let Some(key) = self.key {
+        if let Some(capability) = self.capability {
             for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
-                words.extend([set.to_owned(), format!("-all,+{key}")]);
+                args.extend([set.to_owned(), format!("-all,+{capability}")]);
             }
             // With these, access(2) heeds the capability too.
             let bits = "+no_setuid_fixup,+noroot".to_owned();
-            words.extend(["--securebits".to_owned(), bits]);
+            args.extend(["--securebits".to_owned(), bits]);
         }
-        words.push("--".to_owned());
-        words.into_iter().map(OsString::from).collect()
+        args.push("--".to_owned());
+        args.into_iter().map(OsString::from).collect()
     }
 
-    /// Sees to it that the user can enter every directory above `paths`; each comes with what to
-    /// say of it when that cannot be.
+    /// Ensures that the user can enter every directory above `paths`, adding a capability if
+    /// needed; each path comes with the text of the error.
     ///
     /// # Errors
     /// [`ServerError::Unreachable`] with the first directory that stays closed.
     pub(crate) fn reach(&mut self, paths: &[(&Path, &'static str)]) -> Result<(), ServerError> {
-        let Some((dir, what)) = self.closed(paths)? else { return Ok(()) };
+        let Some((dir, what)) = self.first_closed(paths)? else { return Ok(()) };
         if !self.is_self {
-            for key in KEYS {
-                let with_key = Self { key: Some(key), ..self.clone() };
-                // A system that does not give the capability is one without it.
-                if matches!(with_key.closed(paths), Ok(None)) {
-                    *self = with_key;
+            for capability in CAPABILITIES {
+                let candidate = Self { capability: Some(capability), ..self.clone() };
+                // A capability that is not granted opens nothing.
+                if matches!(candidate.first_closed(paths), Ok(None)) {
+                    *self = candidate;
                     return Ok(());
                 }
             }
@@ -114,8 +122,8 @@ impl User {
         Err(ServerError::Unreachable { user: self.name.clone(), dir, what })
     }
 
-    /// Returns the first directory that the user cannot enter, as the kernel sees it.
-    fn closed(
+    /// Returns the first directory that the user cannot enter, checked as that user.
+    fn first_closed(
         &self,
         paths: &[(&Path, &'static str)],
     ) -> Result<Option<(PathBuf, &'static str)>, ServerError> {
@@ -123,13 +131,13 @@ impl User {
             let mut dirs: Vec<_> = path.ancestors().skip(1).collect();
             dirs.reverse();
             let script = r#"for dir; do [ -x "$dir" ] || { printf %s "$dir"; exit 0; }; done"#;
-            let mut words = self.words();
-            words.extend(["sh", "-c", script, "sh"].map(OsString::from));
-            words.extend(dirs.iter().map(|dir| dir.as_os_str().to_owned()));
-            let output = command(&words).output().map_err(spawn_error)?;
+            let mut args = self.args();
+            args.extend(["sh", "-c", script, "sh"].map(OsString::from));
+            args.extend(dirs.iter().map(|dir| dir.as_os_str().to_owned()));
+            let output = command(&args).output().map_err(spawn_error)?;
             if !output.status.success() {
-                let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-                let source = io::Error::other(said);
+                let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                let source = io::Error::other(stderr);
                 return Err(spawn_error(source));
             }
             if !output.stdout.is_empty() {
@@ -141,15 +149,15 @@ impl User {
     }
 }
 
-/// Returns a command of words, in a directory that everybody may enter.
-pub(crate) fn command(words: &[OsString]) -> Command {
-    let (program, arguments) = words.split_first().expect("a command has a program");
+/// Builds a command that runs in `/`, which every user may enter.
+pub(crate) fn command(args: &[OsString]) -> Command {
+    let (program, arguments) = args.split_first().expect("a command has a program");
     let mut command = Command::new(program);
     command.args(arguments).current_dir("/").stdin(Stdio::null());
     command
 }
 
-/// Returns that `setpriv` cannot be used.
+/// Returns the error of a missing `setpriv`.
 pub(crate) fn spawn_error(source: io::Error) -> ServerError {
     ServerError::Spawn { program: "setpriv".into(), source, package: "util-linux" }
 }
@@ -162,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_run_as_nobody_special() {
+    fn servers_run_as_an_unprivileged_user() {
         assert!(matches!(User::find(Some("no-such-user")), Err(ServerError::NoUser(_))));
         assert!(matches!(User::find(Some("root")), Err(ServerError::Root)));
         let user = User::find(None).unwrap();
@@ -171,21 +179,24 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_below_a_closed_directory_is_reached() {
+    fn capability_opens_a_closed_parent_directory() {
         let dir = tempfile::tempdir().unwrap();
         let below = dir.path().join("below");
         fs::create_dir(&below).unwrap();
         fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
         let mut user = User::find(None).unwrap();
         user.reach(&[(Path::new("/bin/sh"), "")]).unwrap();
-        assert_eq!(user.key, None);
+        assert_eq!(user.capability, None);
         if user.is_self {
-            println!("skipped: only root can run servers as somebody else");
+            println!("skipped: only root can run servers as another user");
             return;
         }
-        assert_eq!(user.closed(&[(&below, "it")]).unwrap(), Some((dir.path().to_owned(), "it")));
+        assert_eq!(
+            user.first_closed(&[(&below, "it")]).unwrap(),
+            Some((dir.path().to_owned(), "it"))
+        );
         match user.reach(&[(&below, "it")]) {
-            Ok(()) => assert!(user.key.is_some()),
+            Ok(()) => assert!(user.capability.is_some()),
             Err(error) => assert!(
                 error.to_string().contains(&format!("chmod o+x {}", dir.path().display())),
                 "{error}"

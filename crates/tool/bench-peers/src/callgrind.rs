@@ -1,4 +1,4 @@
-//! Reads what callgrind counted: instructions by object file and function.
+//! Parses callgrind output: instructions by object file and function.
 //!
 //! Source: Valgrind user manual, "Callgrind Format Specification", sections "Extended Example"
 //! and "Name Compression".
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 /// Instructions of one or more threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// By object file and function: instructions that lie there.
+    /// Self cost by object file and function.
     functions: BTreeMap<(String, String), u64>,
 }
 
 impl Counts {
-    /// Reads an output file.
+    /// Parses an output file.
     ///
     /// # Errors
     /// When the parts do not add up to the file's own sum.
@@ -31,7 +31,7 @@ impl Counts {
             } else if let Some(name) = line.strip_prefix("cfn=") {
                 expand(name, &mut functions);
             } else if line.starts_with("calls=") {
-                // The next line tells what the callee cost, which is counted there.
+                // The next line is the inclusive cost of the callee, counted at the callee.
                 is_call = true;
             } else if let Some(total) = line.strip_prefix("totals: ") {
                 sum = total.trim().parse::<u64>().ok();
@@ -47,7 +47,7 @@ impl Counts {
         }
     }
 
-    /// Adds those of another thread.
+    /// Adds the counts of another thread.
     pub(crate) fn add(&mut self, other: &Self) {
         for (place, count) in &other.functions {
             *self.functions.entry(place.clone()).or_default() += count;
@@ -66,7 +66,7 @@ impl Counts {
     }
 }
 
-/// Returns the full name of `(3) name` or `(3)`, and remembers the former.
+/// Returns the full name of `(3) name` or `(3)`, storing the former.
 fn expand(name: &str, names: &mut BTreeMap<String, String>) -> String {
     match name.split_once(' ') {
         Some((id, name)) => {
@@ -113,7 +113,7 @@ totals: 425
 ";
 
     #[test]
-    fn instructions_are_counted_where_they_lie_and_calls_only_once() {
+    fn self_cost_is_counted_and_callees_once() {
         let counts = Counts::parse(FILE).unwrap();
         let own = ["/bin/client", "/lib/engine.so"].map(|name| counts.within(|at, _| at == name));
         assert_eq!((own, counts.total()), ([30, 395], 425));
@@ -121,7 +121,7 @@ totals: 425
     }
 
     #[test]
-    fn a_file_that_does_not_add_up_is_refused() {
+    fn inconsistent_totals_are_rejected() {
         let error = Counts::parse(&FILE.replace("totals: 425", "totals: 825")).unwrap_err();
         assert_eq!(error, "callgrind's parts make 425, its sum Some(825)");
     }

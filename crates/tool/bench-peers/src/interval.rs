@@ -1,4 +1,4 @@
-//! The median and how sure of it one can be.
+//! Median with a distribution-free confidence interval.
 
 /// A median with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -8,13 +8,13 @@ pub(crate) struct Median {
     pub(crate) high: f64,
 }
 
-/// Probability that the interval contains the median, at least.
+/// Least coverage probability of the interval.
 const CONFIDENCE: f64 = 0.95;
 
-/// Returns the median of at least six values that are independent of one another.
+/// Returns the median of at least six independent values.
 ///
-/// The interval lies between two order statistics, as narrow as the confidence allows; nothing is
-/// supposed about the distribution of the values.
+/// The interval lies between two order statistics, as narrow as the confidence permits, for any
+/// distribution of the values.
 /// Source: W. Conover, 1999, "Practical Nonparametric Statistics", 3rd edition, section 3.2.
 pub(crate) fn median(mut values: Vec<f64>) -> Median {
     values.sort_by(f64::total_cmp);
@@ -24,7 +24,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> Median {
     Median { value, low: values[rank], high: values[count - 1 - rank] }
 }
 
-/// Returns how many of the least and of the greatest values lie outside the interval.
+/// Returns how many values lie outside the interval on each side.
 fn rank(count: usize) -> usize {
     // P(the median lies below the value of rank r) = P(Binomial(count, 1/2) <= r), both ends.
     let mut chance = 0.5f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_those_of_the_published_table() {
+    fn ranks_equal_the_published_table() {
         // Source: Conover 1999, table A3 (binomial, p = 0.5): the largest r with P(X <= r) at
         // most 0.025, less one for a count from zero.
         let ranks = [6, 8, 9, 12, 15, 20].map(rank);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_between_its_bounds() {
+    fn median_lies_within_its_interval() {
         let values = (1u32..=12).rev().map(f64::from).collect();
         assert_eq!(median(values), Median { value: 6.5, low: 3.0, high: 10.0 });
     }

@@ -1,18 +1,19 @@
-//! `make bench-peers`: what our clients cost beside `db_bench`, `pgbench` and `sysbench`, on the
-//! same library or server and one task.
+//! Cost of our clients compared with `db_bench`, `pgbench` and `sysbench`.
 //!
-//! Not a benchmark of RocksDB or of a server: both programs drive the same, so what differs is the
-//! client. It stands outside the flow, and calls `load` and the drivers as a worker does.
+//! Run by `make bench-peers`. No benchmark of RocksDB or of a server: both clients use the same
+//! library or server for the same task, so the difference is the client. The program stands
+//! outside the flow, and calls `load` and the drivers as a worker does.
 //!
 //! Four measurements: instructions, counted by callgrind, which are the same on a busy machine;
-//! throughput, in interleaved pairs on one core; CPU of SQL clients beside their server on one
-//! core (`--sql` does that alone); and the lag of rate-limited peers (`--lag` does that alone). A
-//! target that is missed is told, with by how much; the exit code speaks of failures only.
+//! throughput, in interleaved pairs on one core; CPU of SQL clients with their server on one
+//! core (`--sql` alone); and the lag of rate-limited peers (`--lag` alone).
+//! A missed target is reported with the shortfall; the exit code reports failures only.
 //!
 //! To compare one more kind of operation, add it to `task::WORKS`, or `sql::work::WORKS`.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks to its user")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the output of a program")]
 
 mod callgrind;
+mod environment;
 mod instructions;
 mod interval;
 mod lag;
@@ -20,25 +21,24 @@ mod options;
 mod ours;
 mod peer;
 mod report;
-mod setting;
 mod sql;
 mod task;
 mod throughput;
 
 use std::process::ExitCode;
 
-use setting::Setting;
+use environment::Environment;
 use task::Task;
 
-/// Makes the program our side of the comparison: what follows is a task in JSON.
+/// Option: run as our side of the comparison; a task in JSON follows.
 const OURS: &str = "--ours";
-/// Makes it our side of the comparison of SQL clients: what follows is a job in JSON.
+/// Option: run as our side of the SQL comparison; a job in JSON follows.
 const OURS_SQL: &str = "--ours-sql";
-/// Makes it a process that answers and does nothing else.
+/// Option: run as an echo process.
 const ECHO: &str = "--echo";
-/// Asks for the comparison of lag alone.
+/// Option: compare the lag alone.
 const LAG: &str = "--lag";
-/// Asks for the comparison of SQL clients alone.
+/// Option: compare SQL clients alone.
 const SQL: &str = "--sql";
 
 fn main() -> ExitCode {
@@ -68,7 +68,7 @@ fn ours_only(task: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Executes one job as our side and prints what was done.
+/// Executes one job as our side and prints the result.
 fn our_sql_only(job: &str) -> Result<(), String> {
     let job: sql::Job = serde_json::from_str(job).map_err(|error| error.to_string())?;
     let done = serde_json::to_string(&sql::execute(&job)?).map_err(|error| error.to_string())?;
@@ -78,23 +78,23 @@ fn our_sql_only(job: &str) -> Result<(), String> {
 
 /// Compares the two clients and prints the tables.
 fn compare() -> Result<(), String> {
-    let setting = match Setting::find()? {
-        Ok(setting) => setting,
+    let environment = match Environment::find()? {
+        Ok(environment) => environment,
         Err(lack) => {
             println!("skipped: {lack}");
             return Ok(());
         }
     };
-    print!("{}", report::head(&setting, &options::differences(&setting)?));
+    print!("{}", report::head(&environment, &options::differences(&environment)?));
     print!("{}", report::instructions_head());
     for work in &task::WORKS {
-        let counted = instructions::count(&setting, work)?;
+        let counted = instructions::count(&environment, work)?;
         print!("{}", report::instructions_row(work, &counted));
     }
     print!("{}", report::throughput_head());
     throughput::on_one_core(|| {
         for work in &task::WORKS {
-            let pairs = throughput::race(&setting, work)?;
+            let pairs = throughput::measure_pairs(&environment, work)?;
             print!("{}", report::throughput_row(work, &pairs));
         }
         print!("{}", report::notes());

@@ -1,24 +1,24 @@
-//! Whether both clients opened the same RocksDB: what its own OPTIONS files say.
+//! Differences between the OPTIONS files of both clients' databases.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::setting::{Setting, Side, run};
+use crate::environment::{Environment, Side, run};
 use crate::task::WORKS;
 
-/// Operations that are enough to make a database.
+/// Operations that create a database.
 const SOME: u64 = 1000;
 
 /// Returns the options in which the clients' databases differ, as `name=value` of either side.
-pub(crate) fn differences(setting: &Setting) -> Result<Vec<String>, String> {
+pub(crate) fn differences(environment: &Environment) -> Result<Vec<String>, String> {
     let writes = WORKS.iter().find(|work| work.kind.is_write());
     let work = writes.ok_or("no work that writes")?;
     let mut sides = Vec::new();
     for side in [Side::Peer, Side::Ours] {
-        let words = setting.words(side, work, SOME)?;
-        run(&words)?;
-        sides.push(newest(&setting.place(side, work))?);
+        let args = environment.args(side, work, SOME)?;
+        run(&args)?;
+        sides.push(newest(&environment.data_dir(side, work))?);
     }
     Ok(differing(&sides[0], &sides[1]))
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_told() {
+    fn only_differences_are_reported() {
         let (peer, ours) = ("# db_bench\n  a=1\n  b=2\n", "# us\na=1\nb=3\n");
         assert_eq!(differing(peer, ours), ["db_bench b=2", "ours b=3"]);
     }

@@ -1,4 +1,4 @@
-//! Our client: the loop, the generators and the driver of a run, without its supervisor.
+//! Our RocksDB client: loop, generators and driver, without supervisor.
 
 use engine::{Driver, Engine, Maintenance, OpenSpec};
 use load::{GroupRun, SteadyClock, StepRun, StopFlag, run_step};
@@ -7,17 +7,17 @@ use workload::{Group, Presence, Request, catalog, generators};
 
 use crate::task::{CACHE_BYTES, KEY_BYTES, MEMTABLE_BYTES, RANGE_ROWS, ROWS, Task, VALUE_BYTES};
 
-/// What `db_bench` sets in silence.
+/// The profile of `db_bench`'s built-in settings.
 const PROFILE: &str = include_str!("../../../../profiles/rocksdb-dbbench.toml");
 
-/// Longest interval there is. Valgrind slows a program down some fifty times, so cuts once a
-/// second would weigh fifty times what they do in a run.
+/// Longest interval: valgrind slows a program down some fifty times, so one-second interval ends
+/// would weigh fifty times as much as in a run.
 const INTERVAL: Nanos = Nanos::from_secs(60);
 
 /// Executes a task and returns its operations per second.
 ///
 /// # Errors
-/// When the engine, an answer or the number of operations is not what it should be.
+/// When the engine fails, an answer is wrong, or the operation count differs.
 pub(crate) fn execute(task: &Task) -> Result<f64, String> {
     let driver = driver_rocksdb::open_library(&task.library).map_err(|error| error.to_string())?;
     let engine = open(driver.as_ref(), task)?;
@@ -78,7 +78,7 @@ fn open(driver: &dyn Driver, task: &Task) -> Result<Box<dyn Engine>, String> {
     driver.open(&spec).map_err(|error| error.to_string())
 }
 
-/// Returns the profile with what `peer` asks for by flags.
+/// Returns the profile with the flags of `peer`.
 fn options() -> Result<Options, String> {
     #[derive(serde::Deserialize)]
     struct Profile {

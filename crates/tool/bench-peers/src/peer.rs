@@ -1,4 +1,4 @@
-//! The other client: RocksDB's own benchmark.
+//! The peer `db_bench`: command line and result.
 
 use crate::task::{
     CACHE_BYTES, KEY_BYTES, MEMTABLE_BYTES, RANGE_ROWS, ROWS, Task, VALUE_BYTES, Work,
@@ -7,11 +7,11 @@ use crate::task::{
 /// Its program.
 pub(crate) const PROGRAM: &str = "db_bench";
 
-/// Returns the command line for a task: the histogram on, because ours cannot be switched off.
-pub(crate) fn words(work: &Work, task: &Task) -> Vec<String> {
+/// Returns the command line of a task, with the histogram on, as ours cannot be switched off.
+pub(crate) fn args(work: &Work, task: &Task) -> Vec<String> {
     let is_write = work.kind.is_write();
     let count = if is_write { "writes" } else { "reads" };
-    [
+    let flags = [
         ("benchmarks", work.peer.to_owned()),
         ("db", task.dir.display().to_string()),
         ("use_existing_db", u8::from(!is_write).to_string()),
@@ -27,31 +27,27 @@ pub(crate) fn words(work: &Work, task: &Task) -> Vec<String> {
         ("write_buffer_size", MEMTABLE_BYTES.to_string()),
         ("compression_type", "none".to_owned()),
         ("seed", 1.to_string()),
-    ]
-    .into_iter()
-    .map(|(name, value)| format!("--{name}={value}"))
-    .fold(vec![PROGRAM.to_owned()], |mut words, word| {
-        words.push(word);
-        words
-    })
+    ];
+    let flags = flags.map(|(name, value)| format!("--{name}={value}"));
+    std::iter::once(PROGRAM.to_owned()).chain(flags).collect()
 }
 
-/// Returns the operations per second that it printed.
+/// Parses the operations per second.
 ///
 /// # Errors
 /// When it printed none, or did not find every key.
 pub(crate) fn ops_per_s(work: &Work, printed: &str) -> Result<f64, String> {
     let line = printed.lines().find(|line| line.starts_with(work.peer) && line.contains("ops/sec"));
     let line = line.ok_or_else(|| format!("{PROGRAM} printed no result: {printed}"))?;
-    let words: Vec<_> = line.split_whitespace().collect();
-    let at = words.iter().position(|word| *word == "ops/sec").unwrap_or_default();
-    let rate = words.get(at.saturating_sub(1)).and_then(|word| word.parse().ok());
+    let tokens: Vec<_> = line.split_whitespace().collect();
+    let at = tokens.iter().position(|token| *token == "ops/sec").unwrap_or_default();
+    let rate = tokens.get(at.saturating_sub(1)).and_then(|token| token.parse().ok());
     if let Some((found, all)) = found(line)
         && found != all
     {
         return Err(format!("{PROGRAM} found {found} of {all} keys"));
     }
-    rate.ok_or_else(|| format!("{PROGRAM}'s result is not understood: {line}"))
+    rate.ok_or_else(|| format!("{PROGRAM}'s result cannot be parsed: {line}"))
 }
 
 /// Returns the counts of `(N of M found)`.
@@ -65,7 +61,7 @@ mod tests {
     use crate::task::WORKS;
 
     #[test]
-    fn the_rate_is_read_and_a_key_that_was_not_found_is_an_error() {
+    fn rate_is_parsed_and_a_missing_key_is_an_error() {
         let line = "readrandom   :       1.538 micros/op 650128 ops/sec 0.461 seconds \
                     300000 operations;   74.4 MB/s (300000 of 300000 found)";
         assert_eq!(ops_per_s(&WORKS[0], line), Ok(650_128.0));

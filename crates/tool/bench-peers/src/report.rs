@@ -1,18 +1,18 @@
-//! What is printed: Markdown, for METHODOLOGY.
+//! Report of the RocksDB comparison: Markdown, for METHODOLOGY.
 
+use crate::environment::Environment;
 use crate::instructions::Counted;
 use crate::interval::Median;
-use crate::setting::Setting;
 use crate::task::{CACHE_BYTES, KEY_BYTES, RANGE_ROWS, ROWS, VALUE_BYTES, Work};
-use crate::throughput::{PAIRS, Race};
+use crate::throughput::{PAIRS, PairedThroughput};
 
-/// Most that the client's own part may be of the peer's.
+/// Target: our own instructions relative to the peer's, at most.
 const OWN_MAX: f64 = 0.3;
-/// Least throughput, relative to the peer's, that the interval must reach.
+/// Target: throughput ratio that the interval must reach.
 const RATIO_MIN: f64 = 1.0;
 
-/// Returns what is compared, and how equal it is.
-pub(crate) fn head(setting: &Setting, differences: &[String]) -> String {
+/// Returns the description of the comparison.
+pub(crate) fn head(environment: &Environment, differences: &[String]) -> String {
     let differences = match differences {
         [] => "none".to_owned(),
         some => some.join("; "),
@@ -22,12 +22,12 @@ pub(crate) fn head(setting: &Setting, differences: &[String]) -> String {
          {ROWS} rows, keys of {KEY_BYTES} and values of {VALUE_BYTES} bytes, block cache {} MiB (holds \
          all),\none client, db_bench with histogram=1, both at perf level 1.\n\
          Differences of the two OPTIONS files: {differences}.\n",
-        setting.library.display(),
+        environment.library.display(),
         CACHE_BYTES >> 20,
     )
 }
 
-/// Returns the head of the table of instructions.
+/// Returns the head of the instruction table.
 pub(crate) fn instructions_head() -> String {
     format!(
         "\nInstructions per operation (callgrind, slope between two operation counts).\n\
@@ -58,7 +58,7 @@ pub(crate) fn instructions_row(work: &Work, counted: &Counted) -> String {
     )
 }
 
-/// Returns the head of the table of throughput.
+/// Returns the head of the throughput table.
 pub(crate) fn throughput_head() -> String {
     format!(
         "\nThroughput, {PAIRS} pairs in the order ABBA on one core: medians, \
@@ -70,26 +70,26 @@ pub(crate) fn throughput_head() -> String {
 }
 
 /// Returns one row of it.
-pub(crate) fn throughput_row(work: &Work, race: &Race) -> String {
-    let Median { value, low, high } = race.ratio;
+pub(crate) fn throughput_row(work: &Work, pairs: &PairedThroughput) -> String {
+    let Median { value, low, high } = pairs.ratio;
     format!(
         "| {} | {:.0} | {:.0} | {value:.3} | {low:.3} to {high:.3} | {} |\n",
         work.step,
-        race.peer.value,
-        race.ours.value,
+        pairs.peer.value,
+        pairs.ours.value,
         verdict(RATIO_MIN - high),
     )
 }
 
-/// Returns whether a target is met, given by how much it is missed.
+/// Formats the verdict on a target, given the shortfall.
 fn verdict(missed_by: f64) -> String {
     if missed_by <= 0.0 { "met".to_owned() } else { format!("MISSED by {missed_by:.3}") }
 }
 
-/// Returns what the two clients do differently.
+/// Returns the notes on differences between the clients.
 pub(crate) fn notes() -> String {
     format!(
-        "\nRead with it:\n\
+        "\nNotes:\n\
          - Both read the same rows, each in a copy of its own, and must find every key.\n\
          - A range of {RANGE_ROWS} rows: db_bench steps {RANGE_ROWS} times, beyond the last row \
          it reads; ours {} times.\n\
@@ -97,7 +97,7 @@ pub(crate) fn notes() -> String {
          one, to 1 us in\n  buckets 1.5 wide, and checks nothing but that the key is there.\n\
          - The first thread of each process (start, end, merging) is not counted in the \
          instructions.\n\
-         - Debian builds db_bench with assertions, as it says itself when it starts.\n",
+         - Debian builds db_bench with assertions, as it prints at start.\n",
         RANGE_ROWS - 1,
     )
 }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missed_target_tells_by_how_much() {
+    fn missed_target_reports_the_shortfall() {
         assert_eq!((verdict(-0.01), verdict(0.0)), ("met".to_owned(), "met".to_owned()));
         assert_eq!(verdict(0.0336), "MISSED by 0.034");
     }

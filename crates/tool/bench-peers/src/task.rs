@@ -1,4 +1,4 @@
-//! What both clients are asked to do.
+//! The tasks of both clients.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(crate) const CACHE_BYTES: u64 = 32 << 20;
 /// Bytes of a memtable: all writes of one task fit, so nothing is flushed while it is timed.
 pub(crate) const MEMTABLE_BYTES: u64 = 512 << 20;
 
-/// One kind of operation, under both names.
+/// A workload, under both clients' names.
 #[derive(Debug)]
 pub(crate) struct Work {
     /// The step.
@@ -29,7 +29,7 @@ pub(crate) struct Work {
     pub(crate) operations: u64,
 }
 
-/// What is compared.
+/// The compared workloads.
 pub(crate) const WORKS: [Work; 3] = [
     Work { step: "readrandom", peer: "readrandom", kind: OpKind::Get, operations: 1_200_000 },
     Work { step: "fwdrange", peer: "seekrandom", kind: OpKind::Scan, operations: 500_000 },
@@ -39,14 +39,14 @@ pub(crate) const WORKS: [Work; 3] = [
 /// Rows of a range.
 pub(crate) const RANGE_ROWS: u32 = 10;
 
-/// One process's job.
+/// The task of one process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Task {
     /// The step; a `fillseq` is compacted behind the clients, to prepare the data of the reads.
     pub(crate) step: String,
     /// Operations.
     pub(crate) operations: u64,
-    /// Where the data is, or is to be.
+    /// Data directory.
     pub(crate) dir: PathBuf,
     /// The library.
     pub(crate) library: PathBuf,

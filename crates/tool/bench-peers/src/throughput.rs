@@ -1,18 +1,18 @@
-//! Times both clients in interleaved pairs on one core.
+//! Throughput of both clients in interleaved pairs on one core.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+use crate::environment::{Environment, Side, run};
 use crate::interval::{Median, median};
 use crate::peer;
-use crate::setting::{Setting, Side, run};
 use crate::task::Work;
 
 /// Pairs, half of them in each order.
 pub(crate) const PAIRS: usize = 12;
 
-/// What the pairs came to.
+/// Results of all pairs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Race {
+pub(crate) struct PairedThroughput {
     /// Operations per second of `db_bench`.
     pub(crate) peer: Median,
     /// Operations per second of our client.
@@ -21,9 +21,9 @@ pub(crate) struct Race {
     pub(crate) ratio: Median,
 }
 
-/// Does what is given with this process and all it starts on one core: the last one it may use.
+/// Calls `act` with this process and its children pinned to the last permitted core.
 pub(crate) fn on_one_core<T>(act: impl FnOnce() -> T) -> T {
-    let allowed = sched_getaffinity(None).expect("a process may ask for its own cores");
+    let allowed = sched_getaffinity(None).expect("a process may read its own cores");
     let last = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core));
     let mut one = CpuSet::new();
     one.set(last.expect("a running process has a core"));
@@ -33,14 +33,17 @@ pub(crate) fn on_one_core<T>(act: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Times one work; the sides take turns in the order ABBA, so a drift meets both alike.
-pub(crate) fn race(setting: &Setting, work: &Work) -> Result<Race, String> {
+/// Times one work in the order ABBA, so that a drift affects both sides alike.
+pub(crate) fn measure_pairs(
+    environment: &Environment,
+    work: &Work,
+) -> Result<PairedThroughput, String> {
     let (mut peers, mut ours) = (Vec::new(), Vec::new());
     for pair in 0..PAIRS {
         let sides = if pair % 2 == 0 { [Side::Peer, Side::Ours] } else { [Side::Ours, Side::Peer] };
         for side in sides {
-            let words = setting.words(side, work, work.operations)?;
-            let printed = run(&words)?;
+            let args = environment.args(side, work, work.operations)?;
+            let printed = run(&args)?;
             match side {
                 Side::Peer => peers.push(peer::ops_per_s(work, &printed)?),
                 Side::Ours => ours.push(own_ops_per_s(&printed)?),
@@ -48,7 +51,7 @@ pub(crate) fn race(setting: &Setting, work: &Work) -> Result<Race, String> {
         }
     }
     let ratios = ours.iter().zip(&peers).map(|(ours, peer)| ours / peer).collect();
-    Ok(Race { peer: median(peers), ours: median(ours), ratio: median(ratios) })
+    Ok(PairedThroughput { peer: median(peers), ours: median(ours), ratio: median(ratios) })
 }
 
 fn own_ops_per_s(printed: &str) -> Result<f64, String> {

@@ -1,57 +1,57 @@
-//! One statement with its gaps, sent prepared or as text.
+//! A statement with placeholders, sent prepared or as text.
 
 use std::io::Write;
 
 use crate::wire::{Column, Connection, Done, Failure, Moment, Statement, Value};
 
-/// Errors of a server that cannot prepare a statement of that sort.
+/// Error of a statement that cannot be prepared.
 ///
 /// Source: MySQL's server error reference, `ER_UNSUPPORTED_PS`.
 const NOT_PREPARED: u16 = 1295;
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// A piece of a command.
+/// A segment of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Bit {
-    /// Words.
-    Words(Vec<u8>),
-    /// A value, by its position among those given.
+pub(crate) enum Segment {
+    /// SQL text.
+    Text(Vec<u8>),
+    /// A value, by its position among the arguments.
     Value(usize),
 }
 
 /// A statement; prepared when it is first executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Command {
-    bits: Vec<Bit>,
+    segments: Vec<Segment>,
     positions: Vec<usize>,
     statement: Option<Statement>,
     is_text: bool,
 }
 
 impl Command {
-    /// Returns the command of these pieces.
-    pub(crate) fn new(bits: Vec<Bit>, is_text: bool) -> Self {
-        let positions = bits.iter().filter_map(|bit| match bit {
-            Bit::Value(position) => Some(*position),
-            Bit::Words(_) => None,
+    /// Returns the command of these segments.
+    pub(crate) fn new(segments: Vec<Segment>, is_text: bool) -> Self {
+        let positions = segments.iter().filter_map(|segment| match segment {
+            Segment::Value(position) => Some(*position),
+            Segment::Text(_) => None,
         });
-        Self { positions: positions.collect(), bits, statement: None, is_text }
+        Self { positions: positions.collect(), segments, statement: None, is_text }
     }
 
-    /// Returns the command of a text in which each `?` is a value, in order.
+    /// Parses a command whose `?` are its values, in order.
     pub(crate) fn of(sql: &str, is_text: bool) -> Self {
-        let mut bits = Vec::new();
-        for (number, words) in sql.split('?').enumerate() {
+        let mut segments = Vec::new();
+        for (number, text) in sql.split('?').enumerate() {
             if number > 0 {
-                bits.push(Bit::Value(number - 1));
+                segments.push(Segment::Value(number - 1));
             }
-            bits.push(Bit::Words(words.as_bytes().to_vec()));
+            segments.push(Segment::Text(text.as_bytes().to_vec()));
         }
-        Self::new(bits, is_text)
+        Self::new(segments, is_text)
     }
 
-    /// Forgets what was prepared: the connection is another.
-    pub(crate) fn forget(&mut self) {
+    /// Drops the prepared statement, after a reconnect.
+    pub(crate) fn reset(&mut self) {
         self.statement = None;
     }
 
@@ -69,27 +69,28 @@ impl Command {
         &mut self,
         connection: &mut Connection,
         value: impl Fn(usize) -> Value<'v> + Copy,
-        wants_kind: bool,
+        needs_kind: bool,
         on_row: impl FnMut(Column, &[u8]),
     ) -> Result<Done, Failure> {
         if self.statement.is_none() && !self.is_text {
             self.prepare(connection)?;
         }
-        let Self { bits, positions, statement, .. } = self;
+        let Self { segments, positions, statement, .. } = self;
         match statement {
             Some(statement) => {
                 let values = positions.iter().map(|position| value(*position));
-                connection.execute(statement, values, wants_kind, on_row)
+                connection.execute(statement, values, needs_kind, on_row)
             }
             None => {
-                write(bits, value, connection.begin_text());
+                write(segments, value, connection.begin_text());
                 connection.finish_text(on_row)
             }
         }
     }
 
-    /// Keeps the command, with its values, to be sent with others; `None` when it is not prepared
-    /// yet or too long, else whether its rows come as text.
+    /// Queues the command with its values; `None` when not prepared yet or too long.
+    ///
+    /// Else returns whether its rows come as text.
     ///
     /// # Errors
     /// When the values are not those of its parameters.
@@ -99,28 +100,28 @@ impl Command {
         connection: &mut Connection,
         value: impl Fn(usize) -> Value<'v> + Copy,
     ) -> Result<Option<bool>, Failure> {
-        let Self { bits, positions, statement, is_text } = self;
-        let is_kept = match statement {
+        let Self { segments, positions, statement, is_text } = self;
+        let is_queued = match statement {
             Some(statement) => {
                 let values = positions.iter().map(|position| value(*position));
                 connection.submit(statement, values)?
             }
             None if *is_text => {
-                write(bits, value, connection.begin_text());
+                write(segments, value, connection.begin_text());
                 connection.submit_text()
             }
             None => return Ok(None),
         };
-        Ok(is_kept.then_some(statement.is_none()))
+        Ok(is_queued.then_some(statement.is_none()))
     }
 
     #[cold]
     fn prepare(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let mut sql = Vec::new();
-        for bit in &self.bits {
-            match bit {
-                Bit::Words(words) => sql.extend_from_slice(words),
-                Bit::Value(_) => sql.push(b'?'),
+        for segment in &self.segments {
+            match segment {
+                Segment::Text(text) => sql.extend_from_slice(text),
+                Segment::Value(_) => sql.push(b'?'),
             }
         }
         match connection.prepare(&sql) {
@@ -134,21 +135,21 @@ impl Command {
 
 /// Appends a command as text.
 #[inline]
-fn write<'v>(bits: &[Bit], value: impl Fn(usize) -> Value<'v>, out: &mut Vec<u8>) {
-    for bit in bits {
-        match bit {
-            Bit::Words(words) => out.extend_from_slice(words),
-            Bit::Value(position) => literal(value(*position), out),
+fn write<'v>(segments: &[Segment], value: impl Fn(usize) -> Value<'v>, out: &mut Vec<u8>) {
+    for segment in segments {
+        match segment {
+            Segment::Text(text) => out.extend_from_slice(text),
+            Segment::Value(position) => literal(value(*position), out),
         }
     }
 }
 
-/// Appends a value as SQL has it.
+/// Appends a value as an SQL literal.
 #[inline]
 fn literal(value: Value<'_>, out: &mut Vec<u8>) {
-    let told = match value {
+    let written = match value {
         Value::Integer(value) => write!(out, "{value}"),
-        // Infinities and what is no number have no literal.
+        // Infinities and NaN have no literal.
         Value::Real(value) if value.is_finite() => write!(out, "{value:e}"),
         Value::Real(_) => write!(out, "NULL"),
         Value::Moment(seconds) => {
@@ -170,10 +171,10 @@ fn literal(value: Value<'_>, out: &mut Vec<u8>) {
             Ok(())
         }
     };
-    told.expect("a vector takes what is written to it");
+    written.expect("writing to a vector cannot fail");
 }
 
-/// Appends text between quotes.
+/// Appends a quoted string literal.
 ///
 /// Source: MySQL's reference manual, "String Literals".
 fn quote(text: &[u8], out: &mut Vec<u8>) {
@@ -192,28 +193,28 @@ fn quote(text: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn said(value: Value<'_>) -> String {
+    fn literal_text(value: Value<'_>) -> String {
         let mut out = Vec::new();
         literal(value, &mut out);
         String::from_utf8(out).unwrap()
     }
 
     #[test]
-    fn values_are_said_as_sql_has_them() {
-        assert_eq!(said(Value::Integer(i64::MIN)), "-9223372036854775808");
-        assert_eq!(said(Value::Real(0.1)), "1e-1");
-        assert_eq!(said(Value::Real(f64::NAN)), "NULL");
-        assert_eq!(said(Value::Moment(1_700_000_000)), "'2023-11-14 22:13:20'");
-        assert_eq!(said(Value::Text(b"it's \\ \0")), r"'it\'s \\ \0'");
-        assert_eq!(said(Value::Bytes(b"\0a'\xff")), "x'006127ff'");
+    fn values_become_sql_literals() {
+        assert_eq!(literal_text(Value::Integer(i64::MIN)), "-9223372036854775808");
+        assert_eq!(literal_text(Value::Real(0.1)), "1e-1");
+        assert_eq!(literal_text(Value::Real(f64::NAN)), "NULL");
+        assert_eq!(literal_text(Value::Moment(1_700_000_000)), "'2023-11-14 22:13:20'");
+        assert_eq!(literal_text(Value::Text(b"it's \\ \0")), r"'it\'s \\ \0'");
+        assert_eq!(literal_text(Value::Bytes(b"\0a'\xff")), "x'006127ff'");
     }
 
     #[test]
-    fn gaps_are_numbered_in_order() {
+    fn placeholders_are_numbered_in_order() {
         let command = Command::of("a ? b ?", false);
         assert_eq!(command.positions(), [0, 1]);
-        let words = |text: &str| Bit::Words(text.as_bytes().to_vec());
-        let bits = [words("a "), Bit::Value(0), words(" b "), Bit::Value(1), words("")];
-        assert_eq!(command.bits, bits);
+        let text = |text: &str| Segment::Text(text.as_bytes().to_vec());
+        let segments = [text("a "), Segment::Value(0), text(" b "), Segment::Value(1), text("")];
+        assert_eq!(command.segments, segments);
     }
 }

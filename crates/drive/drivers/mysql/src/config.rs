@@ -1,4 +1,4 @@
-//! What a connection is asked to be: our own options, and what a server must have in force.
+//! Connection options, and the check of a foreign server's variables.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use model::{Capabilities, Durability, Endpoint};
 
 use crate::kind::{Flavour, canonical};
 
-/// Begin of the names of options that are ours; the server never sees them.
-pub(crate) const OURS: &str = "assay";
-/// Our own option: how statements are sent.
+/// Prefix of Assay's own options; the server never gets them.
+pub(crate) const OWN_PREFIX: &str = "assay";
+/// Own option: how statements are sent.
 const PROTOCOL: &str = "assay.protocol";
 
 /// How the server is used.
@@ -24,19 +24,19 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Returns how `spec` asks for the server to be used.
+    /// Resolves `spec` to a configuration.
     pub(crate) fn resolve(
         flavour: Flavour,
         spec: &OpenSpec,
-        can: &Capabilities,
+        capabilities: &Capabilities,
     ) -> Result<Self, EngineError> {
-        check_settings(flavour.name(), can, &spec.settings)?;
+        check_settings(flavour.name(), capabilities, &spec.settings)?;
         let Some(endpoint) = spec.endpoint.clone() else {
             let text = format!("{} is a server: it needs a build or a dsn", flavour.name());
             return Err(EngineError::Fatal(text));
         };
         let mut is_text = false;
-        for (name, value) in spec.options.iter().filter(|(name, _)| name.starts_with(OURS)) {
+        for (name, value) in spec.options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
             is_text = match (name, value) {
                 (PROTOCOL, "prepared") => false,
                 (PROTOCOL, "text") => true,
@@ -45,7 +45,7 @@ impl Config {
                     return Err(refused(name, reason));
                 }
                 _ => {
-                    let reason = format!("not an option of Assay's here; known: {PROTOCOL}");
+                    let reason = format!("unknown Assay option; known: {PROTOCOL}");
                     return Err(refused(name, reason));
                 }
             };
@@ -54,22 +54,22 @@ impl Config {
     }
 }
 
-/// Checks that a server which runs already has in force what is asked for.
+/// Checks that a foreign server runs with the requested options.
 ///
 /// # Errors
-/// [`EngineError::Option`] for an option it lacks or has otherwise, [`EngineError::Unsupported`]
-/// when it does not keep the promise of the durability class.
+/// [`EngineError::Option`] for an option it lacks or has set otherwise,
+/// [`EngineError::Unsupported`] when it is weaker than the durability class.
 pub(crate) fn check_foreign(
     spec: &OpenSpec,
     variables: &BTreeMap<String, String>,
 ) -> Result<(), EngineError> {
-    for (name, asked) in spec.options.iter().filter(|(name, _)| !name.starts_with(OURS)) {
+    for (name, requested) in spec.options.iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX)) {
         let Some(found) = variables.get(&canonical(name)) else {
             return Err(refused(name, "the server of the dsn has no such variable"));
         };
-        if !is_same(found, asked) {
+        if !is_same(found, requested) {
             let reason = format!(
-                "`{asked}` is asked for, and the server of the dsn runs with `{found}`: set it \
+                "`{requested}` is requested, the server of the dsn runs with `{found}`: set it \
                  there"
             );
             return Err(refused(name, reason));
@@ -89,24 +89,24 @@ pub(crate) fn check_foreign(
     }
     for (name, class) in wanted {
         let Some(found) = variables.get(&name) else { continue };
-        let is_kept = match class {
+        let is_satisfied = match class {
             Durability::None => true,
-            // Of the last one, `ON` keeps the log in the process.
+            // `rocksdb_manual_wal_flush=ON` leaves the log in the process.
             Durability::Os => found != "0" && found != "ON",
             Durability::Sync => found == "1",
         };
-        if !is_kept {
+        if !is_satisfied {
             return Err(EngineError::Unsupported(format!(
                 "durability `{class}`: the server of the dsn runs with {name}={found}: set it \
-                 there, or ask for a weaker class"
+                 there, or use a weaker class"
             )));
         }
     }
     Ok(())
 }
 
-/// Returns whether two values of a variable mean the same: `1G` and bytes, `ON` and `1`.
-fn is_same(found: &str, asked: &str) -> bool {
+/// Compares two values of a variable: `1G` equals its bytes, `ON` equals `1`.
+fn is_same(found: &str, requested: &str) -> bool {
     let plain = |value: &str| {
         let value = value.to_ascii_lowercase();
         match value.as_str() {
@@ -121,7 +121,7 @@ fn is_same(found: &str, asked: &str) -> bool {
             },
         }
     };
-    plain(found) == plain(asked) || (asked.is_empty() && plain(found) == "1")
+    plain(found) == plain(requested) || (requested.is_empty() && plain(found) == "1")
 }
 
 #[cfg(test)]
@@ -149,10 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn our_options_are_read_and_the_server_s_left_alone() {
-        let can = crate::driver().capabilities();
+    fn own_options_are_parsed_and_server_options_ignored() {
+        let capabilities = crate::driver().capabilities();
         let resolve = |options: &[(&str, &str)]| {
-            Config::resolve(Flavour::Mysql, &spec(options, Durability::Os), &can)
+            Config::resolve(Flavour::Mysql, &spec(options, Durability::Os), &capabilities)
         };
         assert!(resolve(&[("assay.protocol", "text"), ("sql_mode", "")]).unwrap().is_text);
         assert!(!resolve(&[("assay.protocol", "prepared")]).unwrap().is_text);
@@ -161,12 +161,13 @@ mod tests {
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
         }
         let without = OpenSpec { endpoint: None, ..spec(&[], Durability::Os) };
-        let error = Config::resolve(Flavour::Mariadb, &without, &can).unwrap_err().to_string();
+        let error =
+            Config::resolve(Flavour::Mariadb, &without, &capabilities).unwrap_err().to_string();
         assert_eq!(error, "mariadb is a server: it needs a build or a dsn");
     }
 
     #[test]
-    fn a_foreign_server_must_have_in_force_what_is_asked_for() {
+    fn foreign_server_must_match_the_requested_options() {
         let mut variables: BTreeMap<String, String> = [
             ("innodb_buffer_pool_size", "134217728"),
             ("innodb_flush_log_at_trx_commit", "2"),

@@ -1,4 +1,4 @@
-//! A server before a client is let in.
+//! The MySQL and MariaDB drivers: identity, capabilities, open.
 
 use engine::{Driver, Engine, EngineError, OpenSpec, PIPELINING};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
@@ -15,7 +15,7 @@ pub fn driver() -> Box<dyn Driver> {
     Box::new(MysqlDriver(Flavour::Mysql))
 }
 
-/// Returns the driver of MariaDB; it differs from that of MySQL in its name alone.
+/// Returns the driver of MariaDB, the same under another name.
 #[must_use]
 pub fn mariadb() -> Box<dyn Driver> {
     Box::new(MysqlDriver(Flavour::Mariadb))
@@ -24,7 +24,7 @@ pub fn mariadb() -> Box<dyn Driver> {
 struct MysqlDriver(Flavour);
 
 impl Driver for MysqlDriver {
-    /// Version and facts are told once the server is connected to.
+    /// Version and facts are known once connected.
     fn identity(&self) -> Identity {
         Identity {
             engine: self.0.name().to_owned(),
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_offers_procedures_beside_keys_and_values() {
+    fn server_offers_procedures_and_key_value_operations() {
         let can = driver().capabilities();
         assert!(OpKind::ALL.iter().all(|kind| can.operations.contains(kind)));
         assert_eq!(can.key_bytes_max, Some(767));

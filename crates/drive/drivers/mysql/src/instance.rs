@@ -1,4 +1,4 @@
-//! A server that a client was let in to.
+//! An open database: tables, control connection, maintenance and state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,17 +10,17 @@ use model::{Bounds, EngineState, Identity, Options};
 use crate::config::{Config, check_foreign};
 use crate::kind::Flavour;
 use crate::session::MysqlSession;
-use crate::tables::Store;
+use crate::tables::StorageEngine;
 use crate::wire::{Connection, Failure};
-use crate::{state, tables, upkeep};
+use crate::{maintenance, state, tables};
 
-/// Name of the lock that keeps two runs out of one database.
+/// Name of the lock that excludes a second run from the database.
 const LOCK: &str = "CONCAT('assay ', DATABASE())";
-/// How long that lock is waited for, s: a client that has just left still holds it.
+/// Timeout of that lock, s: a client that has just left may still hold it.
 const LOCK_WAIT_S: u32 = 5;
-/// Variables that name the place or moment of a server and not what it does, beside those whose
+/// Variables that name a server's location or time and not its behaviour, besides those whose
 /// value lies in its directories.
-const OF_THE_PLACE: [&str; 8] = [
+const LOCATION_VARIABLES: [&str; 8] = [
     "basedir",
     "character_sets_dir",
     "datadir",
@@ -30,20 +30,20 @@ const OF_THE_PLACE: [&str; 8] = [
     "plugin_dir",
     "server_uuid",
 ];
-/// What a statement must have room for beside the value: words, key and quotes.
+/// Room for the SQL text, key and quotes besides the value.
 const STATEMENT_BYTES: u64 = 4096;
 
 /// A server with the tables of a run.
 pub(crate) struct MysqlEngine {
     flavour: Flavour,
     pub(crate) config: Config,
-    pub(crate) asked: Option<ApplicationSetup>,
-    /// Connections that sessions lost and made again.
+    pub(crate) setup: Option<ApplicationSetup>,
+    /// Connections that sessions have made again after a loss.
     pub(crate) reconnects: AtomicU64,
-    /// What InnoDB was told to do until it is at rest, so that it can be taken back.
-    pub(crate) restless: Mutex<Option<upkeep::Restored>>,
-    /// Where the tables lie.
-    pub(crate) store: Store,
+    /// InnoDB variables to restore once it is idle.
+    pub(crate) saved_variables: Mutex<Option<maintenance::SavedVariables>>,
+    /// Storage engine of the tables.
+    pub(crate) storage_engine: StorageEngine,
     /// The names of all tables.
     pub(crate) names: BTreeSet<String>,
     version: String,
@@ -51,7 +51,7 @@ pub(crate) struct MysqlEngine {
 }
 
 impl MysqlEngine {
-    /// Connects, makes the tables and checks that the server can do what `spec` asks.
+    /// Connects, creates the tables and checks the server against `spec`.
     pub(crate) fn open(
         flavour: Flavour,
         spec: &OpenSpec,
@@ -72,13 +72,13 @@ impl MysqlEngine {
         let names = tables::names(spec.application.as_ref());
         let first = names.first().map_or("", String::as_str);
         Ok(Self {
-            store: tables::store(&mut control, first)?,
+            storage_engine: tables::storage_engine(&mut control, first)?,
             names,
             flavour,
             config,
-            asked: spec.application.clone(),
+            setup: spec.application.clone(),
             reconnects: AtomicU64::new(0),
-            restless: Mutex::new(None),
+            saved_variables: Mutex::new(None),
             version: control.version().to_owned(),
             control: Mutex::new(control),
         })
@@ -88,17 +88,17 @@ impl MysqlEngine {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the server something on the connection that is kept for it, made anew when it is lost.
-    pub(crate) fn ask<T>(
+    /// Runs a query on the control connection, reconnecting once after a loss.
+    pub(crate) fn with_control<T>(
         &self,
-        mut question: impl FnMut(&mut Connection) -> Result<T, Failure>,
+        mut query: impl FnMut(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, EngineError> {
         let mut control = self.control();
-        match question(&mut control) {
+        match query(&mut control) {
             Err(failure) if failure.is_loss() => {
                 *control = Connection::open(&self.config.endpoint)?;
                 lock(&mut control, &self.config)?;
-                Ok(question(&mut control)?)
+                Ok(query(&mut control)?)
             }
             answer => Ok(answer?),
         }
@@ -106,22 +106,22 @@ impl MysqlEngine {
 
     /// Returns the name of a copy of one of the application's tables, and its column of ids.
     fn table(&self, position: u16, number: u32) -> Option<(String, Option<&str>)> {
-        let asked = self.asked.as_ref().filter(|asked| number < asked.copies(position))?;
-        let table = asked.application.tables.get(usize::from(position))?;
+        let setup = self.setup.as_ref().filter(|setup| number < setup.copies(position))?;
+        let table = setup.application.tables.get(usize::from(position))?;
         Some((tables::name(&table.name, number), table.id.as_deref()))
     }
 }
 
 impl Engine for MysqlEngine {
-    /// What was hurried between steps is not hurried while clients are at work.
+    /// Restores the variables of maintenance first: clients run with the configured ones.
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        upkeep::restore(self)?;
+        maintenance::restore(self)?;
         Ok(Box::new(MysqlSession::new(self)?))
     }
 
     fn identity(&self) -> Identity {
-        let asked = self.ask(variables).unwrap_or_default();
-        let told = |name: &str| asked.get(name).filter(|value| !value.is_empty()).cloned();
+        let variables = self.with_control(variables).unwrap_or_default();
+        let value = |name: &str| variables.get(name).filter(|value| !value.is_empty()).cloned();
         let facts = [
             "version_comment",
             "version_compile_machine",
@@ -134,29 +134,29 @@ impl Engine for MysqlEngine {
             "innodb_page_size",
             "default_storage_engine",
         ];
-        let facts = facts.iter().filter_map(|name| Some(((*name).to_owned(), told(name)?)));
+        let facts = facts.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?)));
         let clock =
             |connection: &mut Connection| connection.first("SELECT UNIX_TIMESTAMP(SYSDATE(6))");
-        let clock = self.ask(clock).ok().flatten();
+        let clock = self.with_control(clock).ok().flatten();
         let facts = facts.chain(server::clock_fact(clock.as_deref()));
         Identity {
             engine: self.flavour.name().to_owned(),
-            version: told("version").unwrap_or_else(|| self.version.clone()),
+            version: value("version").unwrap_or_else(|| self.version.clone()),
             origin: "server".to_owned(),
             sha256: None,
             facts: facts.collect(),
         }
     }
 
-    /// Variables that name a place, such as the data directory, are left out.
+    /// Leaves out variables that name a location, such as the data directory.
     fn effective_options(&self) -> Result<Options, EngineError> {
-        let mut variables = self.ask(variables)?;
+        let mut variables = self.with_control(variables)?;
         let data = variables.get("datadir").map(|dir| dir.trim_end_matches('/').to_owned());
         let place = data.as_deref().and_then(|dir| dir.rsplit_once('/')).map(|(dir, _)| dir);
         let place = place.filter(|dir| !dir.is_empty()).map(str::to_owned);
         variables.retain(|name, value| {
             let is_there = place.as_ref().is_some_and(|place| value.contains(place.as_str()));
-            !is_there && !OF_THE_PLACE.contains(&name.as_str())
+            !is_there && !LOCATION_VARIABLES.contains(&name.as_str())
         });
         let protocol = if self.config.is_text { "text" } else { "prepared" };
         variables.insert("assay.protocol".to_owned(), protocol.to_owned());
@@ -164,26 +164,27 @@ impl Engine for MysqlEngine {
     }
 
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
-        upkeep::maintain(self, work)
+        maintenance::maintain(self, work)
     }
 
     fn state(&self) -> Result<EngineState, EngineError> {
-        let mut state = self.ask(|connection| state::look(connection, self.store))?;
+        let mut state =
+            self.with_control(|connection| state::sample(connection, self.storage_engine))?;
         let reconnects = self.reconnects.load(Ordering::Relaxed);
         #[expect(clippy::cast_precision_loss, reason = "a session makes a few")]
         state.readings.insert("client_reconnects".to_owned(), reconnects as f64);
-        upkeep::rest(self, &state)?;
+        maintenance::restore_when_idle(self, &state)?;
         Ok(state)
     }
 
     fn statistics_text(&self) -> Option<String> {
-        self.ask(|connection| Ok(state::text(connection))).ok()
+        self.with_control(|connection| Ok(state::statistics(connection))).ok()
     }
 
     fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
         let Some((name, Some(id))) = self.table(table, number) else { return Ok(None) };
         let sql = format!("SELECT MIN(`{id}`), MAX(`{id}`) FROM `{name}`");
-        let rows = self.ask(|connection| connection.rows(&sql))?;
+        let rows = self.with_control(|connection| connection.rows(&sql))?;
         let numbers: Vec<i64> = rows.iter().flatten().filter_map(|id| id.parse().ok()).collect();
         Ok(Some(match numbers[..] {
             [first, last] => Bounds { first, next: last + 1 },
@@ -194,21 +195,21 @@ impl Engine for MysqlEngine {
     fn count_rows(&self, table: u16, number: u32) -> Result<Option<u64>, EngineError> {
         let Some((name, _)) = self.table(table, number) else { return Ok(None) };
         let sql = format!("SELECT COUNT(*) FROM `{name}`");
-        let count = self.ask(|connection| connection.first(&sql))?;
+        let count = self.with_control(|connection| connection.first(&sql))?;
         Ok(count.and_then(|count| count.parse().ok()))
     }
 
-    /// The tables stay: a server of ours is wiped with its run, another keeps them until the next.
+    /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        upkeep::restore(&self)?;
+        maintenance::restore(&self)?;
         let mut control = self.control();
-        // The server lets it go with the connection in any case, a little later.
+        // The server also releases it when the connection closes.
         drop(control.first(&format!("SELECT RELEASE_LOCK({LOCK})")));
         Ok(())
     }
 }
 
-/// Keeps other runs out of the database while this one is open.
+/// Locks the database for this run.
 fn lock(connection: &mut Connection, config: &Config) -> Result<(), EngineError> {
     let held = connection.first(&format!("SELECT GET_LOCK({LOCK}, {LOCK_WAIT_S})"));
     match held {
@@ -216,7 +217,7 @@ fn lock(connection: &mut Connection, config: &Config) -> Result<(), EngineError>
             "another run of Assay uses database `{}` at {}: wait for it, or name another database",
             config.endpoint.database, config.endpoint.address
         ))),
-        // A server without such locks has one user.
+        // A server without such locks is not shared.
         Ok(_) | Err(Failure::Refused(_)) => Ok(()),
         Err(failure) => Err(failure.into()),
     }
@@ -232,7 +233,7 @@ fn variables(connection: &mut Connection) -> Result<BTreeMap<String, String>, Fa
     Ok(pairs.collect())
 }
 
-/// Checks that the values asked for fit a statement.
+/// Checks that values fit `max_allowed_packet`.
 fn check_room(spec: &OpenSpec, variables: &BTreeMap<String, String>) -> Result<(), EngineError> {
     if spec.application.is_some() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Keys and values: one table, one command per kind of operation.
+//! Key-value operations: one table, one command per kind of operation.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use engine::{EngineError, Rows};
 use model::{Direction, Op, Outcome};
 
 use crate::command::Command;
-use crate::flight::{Flight, Shape};
+use crate::in_flight::{ExpectedResult, InFlight};
 use crate::tables::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::wire::{Column, Connection, Failure, Fields, Value};
 
-/// Keys of one command at most; more are asked for in several.
+/// Most keys of one command; larger requests are split.
 const KEYS_MAX: usize = 256;
 
 /// The commands of the table of keys and values.
@@ -27,20 +27,20 @@ pub(crate) struct KeyValue {
     is_text: bool,
 }
 
-/// Rows found for several keys, in the order of the server.
+/// Rows of a multi-key read, in the server's order.
 #[derive(Debug, Default)]
 struct Found {
     bytes: Vec<u8>,
     rows: Vec<(Range<usize>, Range<usize>)>,
 }
 
-/// A failure of the server, or a request that it is not sent.
-pub(crate) enum Trouble {
+/// A failed operation: at the server, or rejected before it was sent.
+pub(crate) enum OpError {
     Server(Failure),
-    Ours(EngineError),
+    Local(EngineError),
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for OpError {
     fn from(failure: Failure) -> Self {
         Self::Server(failure)
     }
@@ -63,8 +63,8 @@ impl KeyValue {
         }
     }
 
-    /// Forgets what was prepared: the connection is another.
-    pub(crate) fn forget(&mut self) {
+    /// Drops prepared statements, after a reconnect.
+    pub(crate) fn reset(&mut self) {
         let own = [
             &mut self.get,
             &mut self.put,
@@ -72,7 +72,7 @@ impl KeyValue {
             &mut self.upwards,
             &mut self.downwards,
         ];
-        own.into_iter().chain(&mut self.several).for_each(Command::forget);
+        own.into_iter().chain(&mut self.several).for_each(Command::reset);
     }
 
     #[inline]
@@ -81,7 +81,7 @@ impl KeyValue {
         connection: &mut Connection,
         key: &[u8],
         rows: &mut Rows,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Outcome, OpError> {
         let on_row = |column: Column, row: &[u8]| push_value(column, row, key, rows);
         self.get.run(connection, |_| Value::Bytes(key), false, on_row)?;
         Ok(outcome(rows))
@@ -93,7 +93,7 @@ impl KeyValue {
         connection: &mut Connection,
         key: &[u8],
         value: &[u8],
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Outcome, OpError> {
         if key.len() > KEY_BYTES_MAX || value.len() > VALUE_BYTES_MAX {
             return Err(too_long(key, value));
         }
@@ -107,7 +107,7 @@ impl KeyValue {
         &mut self,
         connection: &mut Connection,
         key: &[u8],
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Outcome, OpError> {
         self.delete.run(connection, |_| Value::Bytes(key), false, |_, _| {})?;
         Ok(Outcome::Done)
     }
@@ -118,43 +118,43 @@ impl KeyValue {
         connection: &mut Connection,
         (start, limit, direction): (&[u8], u32, Direction),
         rows: &mut Rows,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Outcome, OpError> {
         let given = scanned(start, limit);
         let on_row = |column: Column, row: &[u8]| push_pair(column, row, rows);
         self.scanning(direction).run(connection, given, false, on_row)?;
         Ok(outcome(rows))
     }
 
-    /// Keeps one operation to be sent with others; `None` when its command is not prepared yet,
-    /// and for one that reads several keys.
+    /// Queues one operation; `None` when its command is not prepared yet, and for a multi-key
+    /// read.
     #[inline]
     pub(crate) fn submit(
         &mut self,
         connection: &mut Connection,
         op: &Op<'_>,
-    ) -> Result<Option<Flight>, Trouble> {
-        let (shape, bytes, is_text) = match *op {
+    ) -> Result<Option<InFlight>, OpError> {
+        let (expected, bytes, is_text) = match *op {
             Op::Get { key } => {
                 let bytes = key.len() as u64;
-                (Shape::Get, bytes, self.get.submit(connection, |_| Value::Bytes(key))?)
+                (ExpectedResult::Get, bytes, self.get.submit(connection, |_| Value::Bytes(key))?)
             }
             Op::Put { key, value } => {
                 if key.len() > KEY_BYTES_MAX || value.len() > VALUE_BYTES_MAX {
                     return Err(too_long(key, value));
                 }
                 let given = |position| Value::Bytes(if position == 0 { key } else { value });
-                (Shape::Write, 0, self.put.submit(connection, given)?)
+                (ExpectedResult::Write, 0, self.put.submit(connection, given)?)
             }
             Op::Delete { key } => {
-                (Shape::Write, 0, self.delete.submit(connection, |_| Value::Bytes(key))?)
+                (ExpectedResult::Write, 0, self.delete.submit(connection, |_| Value::Bytes(key))?)
             }
             Op::Scan { start, limit, direction } => {
                 let given = scanned(start, limit);
-                (Shape::Scan, 0, self.scanning(direction).submit(connection, given)?)
+                (ExpectedResult::Scan, 0, self.scanning(direction).submit(connection, given)?)
             }
             Op::MultiGet { .. } | Op::Call(_) => return Ok(None),
         };
-        Ok(is_text.map(|is_text| Flight { shape, bytes, is_text }))
+        Ok(is_text.map(|is_text| InFlight { expected, bytes, is_text }))
     }
 
     const fn scanning(&mut self, direction: Direction) -> &mut Command {
@@ -169,27 +169,27 @@ impl KeyValue {
         connection: &mut Connection,
         keys: &[&[u8]],
         rows: &mut Rows,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Outcome, OpError> {
         for keys in keys.chunks(KEYS_MAX) {
             while self.several.len() < keys.len() {
-                let gaps = vec!["?"; self.several.len() + 1].join(", ");
-                let sql = format!("SELECT k, v FROM assay_kv WHERE k IN ({gaps})");
+                let placeholders = vec!["?"; self.several.len() + 1].join(", ");
+                let sql = format!("SELECT k, v FROM assay_kv WHERE k IN ({placeholders})");
                 self.several.push(Command::of(&sql, self.is_text));
             }
             let Self { several, found, .. } = self;
             found.bytes.clear();
             found.rows.clear();
-            let on_row = |column: Column, row: &[u8]| found.take(column.fields(row));
+            let on_row = |column: Column, row: &[u8]| found.add(column.fields(row));
             let given = |position: usize| Value::Bytes(keys[position]);
             several[keys.len() - 1].run(connection, given, false, on_row)?;
-            found.give(keys, rows);
+            found.emit(keys, rows);
         }
         Ok(outcome(rows))
     }
 }
 
 impl Found {
-    fn take(&mut self, mut fields: Fields<'_>) {
+    fn add(&mut self, mut fields: Fields<'_>) {
         if let (Some(Some(key)), Some(Some(value))) = (fields.next(), fields.next()) {
             let mut put = |bytes: &[u8]| {
                 let start = self.bytes.len();
@@ -201,8 +201,8 @@ impl Found {
         }
     }
 
-    /// Gives the rows in the order of `keys`: the server returns each once, in an order of its own.
-    fn give(&mut self, keys: &[&[u8]], rows: &mut Rows) {
+    /// Returns the rows in the order of `keys`.
+    fn emit(&mut self, keys: &[&[u8]], rows: &mut Rows) {
         let Self { bytes, rows: found } = self;
         found.sort_unstable_by(|(a, _), (b, _)| bytes[a.clone()].cmp(&bytes[b.clone()]));
         for key in keys {
@@ -244,8 +244,8 @@ pub(crate) const fn outcome(rows: &Rows) -> Outcome {
 }
 
 #[cold]
-fn too_long(key: &[u8], value: &[u8]) -> Trouble {
-    Trouble::Ours(EngineError::Unsupported(format!(
+fn too_long(key: &[u8], value: &[u8]) -> OpError {
+    OpError::Local(EngineError::Unsupported(format!(
         "a key of {} bytes with a value of {}: keys may have {KEY_BYTES_MAX}, values \
          {VALUE_BYTES_MAX}",
         key.len(),

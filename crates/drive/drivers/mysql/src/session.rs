@@ -1,4 +1,4 @@
-//! One client: a connection, and what becomes of it when it is lost.
+//! One client's session: a connection, reconnected after a loss.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -7,16 +7,15 @@ use engine::{EngineError, Pipeline, Rows, Session};
 use model::{Op, Outcome};
 use server::PipelineQueue;
 
-use crate::call::Calls;
-use crate::flight::Flight;
+use crate::in_flight::InFlight;
 use crate::instance::MysqlEngine;
-use crate::key_value::{KeyValue, Trouble};
+use crate::key_value::{KeyValue, OpError};
+use crate::procedure::Calls;
 use crate::wire::{Connection, Failure};
 
-/// Times a session connects again before it gives up: a server that keeps on hanging up is not
-/// measured.
+/// Reconnects of a session before it gives up: a server that keeps disconnecting is not
 const RECONNECTS_MAX: u32 = 3;
-/// Pauses before each try to connect again: a server that restarts takes a second or two.
+/// Pauses before each reconnect: a server that restarts takes a second or two.
 const PAUSES: [Duration; 4] = [
     Duration::from_millis(50),
     Duration::from_millis(250),
@@ -32,7 +31,7 @@ pub(crate) struct MysqlSession<'e> {
     calls: Calls,
     reconnects: u32,
     is_lost: bool,
-    ahead: PipelineQueue<Flight>,
+    queue: PipelineQueue<InFlight>,
 }
 
 impl<'e> MysqlSession<'e> {
@@ -42,30 +41,30 @@ impl<'e> MysqlSession<'e> {
         Ok(Self {
             connection: Connection::open(&engine.config.endpoint)?,
             key_value: KeyValue::new(is_text),
-            calls: Calls::new(engine.asked.as_ref(), is_text),
+            calls: Calls::new(engine.setup.as_ref(), is_text),
             engine,
             reconnects: 0,
             is_lost: false,
-            ahead: PipelineQueue::default(),
+            queue: PipelineQueue::default(),
         })
     }
 
-    /// Connects again after a loss; the statement in hand has failed all the same.
+    /// Reconnects after a loss; the current statement has failed all the same.
     #[cold]
-    fn failed(&mut self, trouble: Trouble) -> EngineError {
-        let failure = match trouble {
-            Trouble::Ours(error) => return error,
-            Trouble::Server(failure) => failure,
+    fn failed(&mut self, error: OpError) -> EngineError {
+        let failure = match error {
+            OpError::Local(error) => return error,
+            OpError::Server(failure) => failure,
         };
         if !failure.is_loss() {
             return failure.into();
         }
         self.is_lost = true;
-        self.ahead.lose_all();
+        self.queue.lose_all();
         let lost = EngineError::from(failure);
         if self.reconnects >= RECONNECTS_MAX {
             return EngineError::Fatal(format!(
-                "{lost}; it was made again {RECONNECTS_MAX} times before: see the server's log"
+                "{lost}; reconnected {RECONNECTS_MAX} times before: see the server's log"
             ));
         }
         match self.connect() {
@@ -75,14 +74,14 @@ impl<'e> MysqlSession<'e> {
     }
 
     fn connect(&mut self) -> Result<(), Failure> {
-        let mut last = Failure::Lost("nobody answers".to_owned());
+        let mut last = Failure::Lost("no answer".to_owned());
         for pause in PAUSES {
-            rest(pause);
+            sleep(pause);
             match Connection::open(&self.engine.config.endpoint) {
                 Ok(connection) => {
                     self.connection = connection;
-                    self.key_value.forget();
-                    self.calls.forget();
+                    self.key_value.reset();
+                    self.calls.reset();
                     self.reconnects += 1;
                     self.is_lost = false;
                     self.engine.reconnects.fetch_add(1, Ordering::Relaxed);
@@ -97,7 +96,7 @@ impl<'e> MysqlSession<'e> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the operation has failed: nothing is timed here")]
-fn rest(pause: Duration) {
+fn sleep(pause: Duration) {
     std::thread::sleep(pause);
 }
 
@@ -118,10 +117,10 @@ impl Session for MysqlSession<'_> {
             }
             Op::MultiGet { keys } => table.multi_get(connection, keys, rows),
             Op::Call(ref call) => {
-                self.calls.call(connection, self.engine.asked.as_ref(), call, rows)
+                self.calls.call(connection, self.engine.setup.as_ref(), call, rows)
             }
         };
-        done.map_err(|trouble| self.failed(trouble))
+        done.map_err(|error| self.failed(error))
     }
 
     fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
@@ -133,7 +132,7 @@ impl Pipeline for MysqlSession<'_> {
     #[inline]
     fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
         if self.is_lost {
-            // Executing it tells why it cannot be.
+            // Executing it returns the error.
             return Ok(false);
         }
         let connection = &mut self.connection;
@@ -146,24 +145,24 @@ impl Pipeline for MysqlSession<'_> {
             | Op::MultiGet { .. } => self.key_value.submit(connection, op),
         };
         match taken {
-            Ok(Some(flight)) => {
-                self.ahead.push(flight);
+            Ok(Some(in_flight)) => {
+                self.queue.push(in_flight);
                 Ok(true)
             }
             Ok(None) => Ok(false),
-            Err(trouble) => Err(self.failed(trouble)),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
     #[inline]
     fn has_answer(&mut self) -> bool {
-        self.ahead.has_lost() || self.connection.has_answer()
+        self.queue.has_lost() || self.connection.has_answer()
     }
 
     #[inline]
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let flight = self.ahead.oldest()?;
-        let landed = flight.land(&mut self.connection, rows);
+        let in_flight = self.queue.oldest()?;
+        let landed = in_flight.complete(&mut self.connection, rows);
         landed.map_err(|failure| self.failed(failure.into()))
     }
 }

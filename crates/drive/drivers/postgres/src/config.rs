@@ -1,4 +1,4 @@
-//! What a session is opened with: settings translated, and the options the user names.
+//! Session configuration: protocol, session settings, server options.
 
 use std::fmt;
 
@@ -6,21 +6,20 @@ use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, OpenSpec};
 use model::{Capabilities, Durability, Options};
 
-/// What begins the names of options that are ours and never go to the server.
-pub(crate) const OURS: &str = "assay.";
-/// Our own option: how statements are sent.
+/// Prefix of Assay's own options; the server never gets them.
+pub(crate) const OWN_PREFIX: &str = "assay.";
+/// Own option: how statements are sent.
 pub(crate) const PROTOCOL: &str = "assay.protocol";
 
-/// What makes literals and columns read as they are written here, whatever the server's owner
-/// has set.
+/// Settings that fix the format of literals and columns, whatever the server's configuration.
 const AS_TEXT: [(&str, &str); 2] = [("bytea_output", "hex"), ("standard_conforming_strings", "on")];
 
 /// How statements are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
-    /// Parsed once per session, then run with values in the server's own bytes.
+    /// Parsed once per session, then executed with binary values.
     Prepared,
-    /// As text with the values in it, parsed and planned each time.
+    /// As text with literal values, parsed and planned each time.
     Text,
 }
 
@@ -40,7 +39,7 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// Everything a session is opened with.
+/// Configuration of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
     /// How statements are sent.
@@ -49,21 +48,21 @@ pub(crate) struct Config {
     pub(crate) session: Vec<(String, String)>,
     /// Options under the server's own names.
     pub(crate) server: Options,
-    /// Whether long values are stored as given.
+    /// Whether TOAST compression is off.
     pub(crate) is_uncompressed: bool,
 }
 
 impl Config {
-    /// Returns the configuration that `spec` asks for.
+    /// Resolves `spec` to a configuration.
     ///
-    /// Of a server that Assay started, the options are in its `postgresql.conf`; of any other,
-    /// they become settings of the session, as far as the server allows.
+    /// Server options of an own server are in its `postgresql.conf`; for a foreign server they
+    /// become session settings, as far as it permits.
     pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
         check_settings("Postgres", can, &spec.settings)?;
         let protocol = protocol(&spec.options)?;
-        let is_server = |(name, _): &(&str, &str)| !name.starts_with(OURS);
+        let is_server = |(name, _): &(&str, &str)| !name.starts_with(OWN_PREFIX);
         let server: Options = spec.options.iter().filter(is_server).collect();
-        refuse_broken_promise(spec.settings.durability, &server)?;
+        reject_weaker_durability(spec.settings.durability, &server)?;
         let mut session = Vec::new();
         if server.get("synchronous_commit").is_none() {
             let commit = synchronous_commit(spec.settings.durability);
@@ -81,13 +80,13 @@ impl Config {
     }
 }
 
-/// Returns how statements are sent, and refuses unknown options of ours.
+/// Parses how statements are sent; rejects unknown own options.
 pub(crate) fn protocol(options: &Options) -> Result<Protocol, EngineError> {
-    let ours = options.iter().filter(|(name, _)| name.starts_with(OURS));
+    let ours = options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX));
     let mut protocol = Protocol::Prepared;
     for (name, value) in ours {
         if name != PROTOCOL {
-            return Err(refused(name, format!("not an option of ours; known: {PROTOCOL}")));
+            return Err(refused(name, format!("unknown Assay option; known: {PROTOCOL}")));
         }
         protocol = [Protocol::Prepared, Protocol::Text]
             .into_iter()
@@ -97,10 +96,10 @@ pub(crate) fn protocol(options: &Options) -> Result<Protocol, EngineError> {
     Ok(protocol)
 }
 
-/// Returns when a commit is answered in that class.
+/// Returns `synchronous_commit` for a durability class.
 ///
-/// Source: Postgres' documentation, "Write Ahead Log", `synchronous_commit`: `off` answers before
-/// the WAL has left the server's memory, so not even a crash of the process is survived.
+/// Source: Postgres' documentation, "Write-Ahead Log", `synchronous_commit`: `off` answers before
+/// the WAL has left the server's memory, so a crash of the process loses commits.
 pub(crate) const fn synchronous_commit(class: Durability) -> &'static str {
     match class {
         Durability::None => "off",
@@ -108,8 +107,8 @@ pub(crate) const fn synchronous_commit(class: Durability) -> &'static str {
     }
 }
 
-/// Refuses an option that would make the durability class a false promise.
-pub(crate) fn refuse_broken_promise(
+/// Rejects an option that is weaker than the durability class.
+pub(crate) fn reject_weaker_durability(
     class: Durability,
     options: &Options,
 ) -> Result<(), EngineError> {
@@ -126,7 +125,7 @@ pub(crate) fn refuse_broken_promise(
         Durability::Os | Durability::Sync => None,
     };
     broken.map_or(Ok(()), |name| {
-        Err(refused(name, format!("`off` breaks the promise of durability class `{class}`")))
+        Err(refused(name, format!("`off` is weaker than durability class `{class}`")))
     })
 }
 
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn options_go_to_the_session_of_a_foreign_server_only() {
+    fn options_become_session_settings_on_foreign_servers_only() {
         let options = [("work_mem", "1MB"), (PROTOCOL, "text")];
         let own = resolve(&spec(false, Durability::None, &options)).unwrap();
         assert_eq!(own.session[0], ("synchronous_commit".to_owned(), "off".to_owned()));
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_breaks_the_promise_or_is_unknown_is_refused() {
+    fn weaker_or_unknown_options_are_rejected() {
         for (class, name, value) in [
             (Durability::Sync, "synchronous_commit", "off"),
             (Durability::Os, "synchronous_commit", "FALSE"),

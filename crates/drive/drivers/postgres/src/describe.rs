@@ -1,4 +1,4 @@
-//! What the server tells of itself: version, build facts, settings, statistics.
+//! Identity, settings and statistics of the server.
 
 use std::collections::BTreeMap;
 
@@ -29,9 +29,9 @@ const SECRET: [&str; 5] = [
     "ssl_passphrase_command",
     "archive_cleanup_command",
 ];
-/// Names the file of the socket that Assay makes: another for each server, and no setting.
+/// Names the socket file of an own server: differs per server, no setting.
 const SOCKET_NUMBER: &str = "port";
-/// Views of statistics, in the order in which they are told; a release may lack some.
+/// Statistics views, in order of output; a release may lack some.
 const VIEWS: [&str; 11] = [
     "pg_stat_database WHERE datname = current_database()",
     "pg_stat_bgwriter",
@@ -46,7 +46,7 @@ const VIEWS: [&str; 11] = [
     "pg_stat_slru",
 ];
 
-/// Returns the identity that the server tells.
+/// Queries the server's identity.
 pub(crate) fn identity(
     connection: &mut Connection,
     endpoint: &Endpoint,
@@ -60,14 +60,14 @@ pub(crate) fn identity(
         let value = connection.value(&format!("SELECT current_setting('{name}', true)"))?;
         facts.extend(value.map(|value| (name.to_owned(), value)));
     }
-    // A login without rights, and other systems, are not told.
+    // Denied to a login without rights, and absent in compatible systems.
     if let Ok(rows) = connection.table(BUILD) {
         let pair = |row: Vec<String>| <[String; 2]>::try_from(row).ok();
         facts.extend(rows.into_iter().filter_map(pair).map(|[name, setting]| (name, setting)));
     }
     let clock = connection.value("SELECT extract(epoch FROM clock_timestamp())")?;
     facts.extend(server::clock_fact(clock.as_deref()));
-    let version = connection.told("server_version").unwrap_or("unknown").to_owned();
+    let version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
     let origin = match &endpoint.address {
         Address::Socket(_) => "a server on a unix socket".to_owned(),
         Address::Tcp { .. } => format!("a server at {}", endpoint.address),
@@ -92,7 +92,7 @@ pub(crate) fn settings(connection: &mut Connection, config: &Config) -> Result<O
     Ok(options)
 }
 
-/// Returns the first option that the server does not know.
+/// Returns the first unknown option.
 pub(crate) fn unknown_option(
     connection: &mut Connection,
     options: &Options,
@@ -107,7 +107,7 @@ pub(crate) fn unknown_option(
     Ok(None)
 }
 
-/// Returns the main views of statistics, a JSON object for each row.
+/// Returns the main statistics views, one JSON object per row.
 pub(crate) fn statistics(connection: &mut Connection) -> Result<String, Failure> {
     let mut text = String::new();
     for view in VIEWS {
@@ -115,7 +115,7 @@ pub(crate) fn statistics(connection: &mut Connection) -> Result<String, Failure>
         let sql = view.replacen(name, &format!("SELECT row_to_json(r) FROM {name} r"), 1);
         let rows = match connection.table(&sql) {
             Ok(rows) => rows,
-            Err(Failure::Told(_)) => continue,
+            Err(Failure::Refused(_)) => continue,
             Err(failure) => return Err(failure),
         };
         text.push_str(&format!("# {name}\n"));

@@ -1,4 +1,4 @@
-//! Postgres before it is opened.
+//! The Postgres driver: identity, capabilities, open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,23 +11,23 @@ use crate::instance::PostgresEngine;
 
 /// The engine's name.
 pub(crate) const NAME: &str = "postgres";
-/// Longest key, bytes: a third of a page of the primary key's B-tree, less what stands before
-/// the key in its entry (8 bytes) and in the value (4).
+/// Longest key, bytes: a third of a B-tree page, less the headers of the index entry (8 bytes)
+/// and of the value (4).
 ///
 /// Source: Postgres' source, `BTMaxItemSize` in `nbtree.h`, 2704 for pages of 8 KiB.
 const KEY_BYTES_MAX: u32 = 2704 - 8 - 4;
-/// Longest value, bytes: half of the longest message, because as text it takes two digits a byte.
+/// Longest value, bytes: half of the longest message, as hex takes two digits per byte.
 ///
 /// Source: Postgres' documentation, "Limits", field size 1 GB.
 const VALUE_BYTES_MAX: u32 = 500 << 20;
 
-/// Returns the driver of Postgres and of whatever speaks its protocol.
+/// Returns the driver of Postgres and compatible servers.
 #[must_use]
 pub fn driver() -> Box<dyn Driver> {
     Box::new(PostgresDriver)
 }
 
-/// Connects to the server that [`OpenSpec::endpoint`] names.
+/// Opens the server named by [`OpenSpec::endpoint`].
 #[derive(Debug, Clone, Copy)]
 pub struct PostgresDriver;
 
@@ -52,7 +52,7 @@ impl Driver for PostgresDriver {
     }
 }
 
-/// Returns what Postgres can do.
+/// Returns the capabilities of Postgres.
 pub(crate) fn capabilities() -> Capabilities {
     Capabilities {
         operations: BTreeSet::from(OpKind::ALL),

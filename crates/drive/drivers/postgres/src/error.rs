@@ -1,55 +1,58 @@
-//! The server's failures, by what the caller may do about them.
+//! Conversion of failures to `EngineError`, by SQLSTATE.
 
 use engine::EngineError;
 
-use crate::wire::{Complaint, Failure};
+use crate::wire::{ErrorResponse, Failure};
 
-/// Returns the failure as the engine's, in the server's own words.
+/// Converts a failure, with the server's message.
 #[cold]
 pub(crate) fn failed(failure: Failure) -> EngineError {
     match failure {
-        Failure::Told(complaint) => classed(&complaint),
-        Failure::Lost(words) => EngineError::Fatal(format!("postgres: connection lost: {words}")),
-        Failure::Impossible(words) => EngineError::Fatal(format!("postgres: {words}")),
+        Failure::Refused(error_response) => classify(&error_response),
+        Failure::Lost(reason) => EngineError::Fatal(format!("postgres: connection lost: {reason}")),
+        Failure::Impossible(reason) => EngineError::Fatal(format!("postgres: {reason}")),
     }
 }
 
-/// Returns the failure to do `what`.
+/// Converts a failure, prefixed with what failed.
 #[cold]
-pub(crate) fn failed_to(what: &str) -> impl FnOnce(Failure) -> EngineError {
-    move |failure| in_words(failed(failure), |words| format!("{what}: {words}"))
+pub(crate) fn with_context(what: &str) -> impl FnOnce(Failure) -> EngineError {
+    move |failure| map_fatal(failed(failure), |reason| format!("{what}: {reason}"))
 }
 
-/// Returns a fatal error in other words, and any other as it is.
-pub(crate) fn in_words(error: EngineError, say: impl FnOnce(String) -> String) -> EngineError {
-    if let EngineError::Fatal(words) = error {
-        return EngineError::Fatal(say(words));
+/// Rewrites the text of a fatal error; others stay.
+pub(crate) fn map_fatal(
+    error: EngineError,
+    describe: impl FnOnce(String) -> String,
+) -> EngineError {
+    if let EngineError::Fatal(reason) = error {
+        return EngineError::Fatal(describe(reason));
     }
     error
 }
 
-/// Returns the class of a complaint by its SQLSTATE.
+/// Classifies an error response by its SQLSTATE.
 ///
-/// A duplicate key counts as a conflict, as in sysbench: transactions that delete a row and
-/// insert it again meet in it. Source: Postgres' documentation, appendix A; sysbench,
-/// `drv_pgsql.c`, the errors it ignores.
-pub(crate) fn classed(complaint: &Complaint) -> EngineError {
-    let text = format!("postgres: {complaint}");
-    match complaint.code.as_str() {
+/// A duplicate key is a conflict, as in sysbench: it hits transactions that delete a row and
+/// insert it again. Source: Postgres' documentation, appendix A; sysbench, `drv_pgsql.c`, the
+/// errors it ignores.
+pub(crate) fn classify(error_response: &ErrorResponse) -> EngineError {
+    let text = format!("postgres: {error_response}");
+    match error_response.code.as_str() {
         "55P03" | "57014" | "25P03" => EngineError::Timeout(text),
-        _ if complaint.is("40") || complaint.is("23") => EngineError::Conflict(text),
-        _ if complaint.is("0A") || complaint.is("54") => EngineError::Unsupported(text),
-        _ => match parameter(complaint) {
-            Some(option) => EngineError::Option { option, reason: complaint.to_string() },
+        _ if error_response.is("40") || error_response.is("23") => EngineError::Conflict(text),
+        _ if error_response.is("0A") || error_response.is("54") => EngineError::Unsupported(text),
+        _ => match parameter(error_response) {
+            Some(option) => EngineError::Option { option, reason: error_response.to_string() },
             None => EngineError::Fatal(text),
         },
     }
 }
 
-/// Returns the configuration parameter that a complaint is about.
-fn parameter(complaint: &Complaint) -> Option<String> {
-    let is_about_one = ["22023", "42704", "55P02", "42501"].contains(&complaint.code.as_str());
-    let (_, rest) = complaint.message.split_once("parameter \"").filter(|_| is_about_one)?;
+/// Returns the configuration parameter that an error names.
+fn parameter(error_response: &ErrorResponse) -> Option<String> {
+    let is_about_one = ["22023", "42704", "55P02", "42501"].contains(&error_response.code.as_str());
+    let (_, rest) = error_response.message.split_once("parameter \"").filter(|_| is_about_one)?;
     rest.split_once('"').map(|(name, _)| name.to_owned())
 }
 
@@ -59,11 +62,15 @@ mod tests {
 
     fn class_of(code: &str, message: &str) -> EngineError {
         let (code, message) = (code.to_owned(), message.to_owned());
-        failed(Failure::Told(Box::new(Complaint { code, message, ..Complaint::default() })))
+        failed(Failure::Refused(Box::new(ErrorResponse {
+            code,
+            message,
+            ..ErrorResponse::default()
+        })))
     }
 
     #[test]
-    fn complaints_are_classed_by_their_sqlstate() {
+    fn errors_are_classified_by_sqlstate() {
         let is_conflict = |code| matches!(class_of(code, "x"), EngineError::Conflict(_));
         assert!(["40P01", "40001", "23505"].into_iter().all(is_conflict));
         let is_timeout = |code| matches!(class_of(code, "x"), EngineError::Timeout(_));
@@ -75,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_refused_is_named() {
+    fn rejected_parameter_is_named() {
         let error = class_of("42704", "unrecognized configuration parameter \"work_men\"");
         assert_eq!(
             error.to_string(),

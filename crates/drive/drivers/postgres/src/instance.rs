@@ -1,4 +1,4 @@
-//! One database of a running server.
+//! An open database: tables, control connections, maintenance and state.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,11 +8,11 @@ use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
 use model::{Bounds, Durability, Endpoint, EngineState, Identity, Options, Settings};
 
 use crate::config::Config;
-use crate::error::{failed, in_words};
+use crate::error::{failed, map_fatal};
 use crate::procedure::table_name;
 use crate::session::{PostgresSession, Shared};
 use crate::wire::{Connection, Failure};
-use crate::{counters, describe, tables};
+use crate::{describe, state, tables};
 
 /// An open database.
 pub(crate) struct PostgresEngine {
@@ -20,50 +20,52 @@ pub(crate) struct PostgresEngine {
     identity: Identity,
     /// Names of our tables.
     tables: Vec<String>,
-    /// Holds the lock of the run; answers what may take its time.
-    desk: Desk,
-    /// Answers once a second.
-    gauge: Desk,
-    /// The query of the state; `None` when the server does not tell one.
+    /// Holds the run's lock; for queries that may take long.
+    control: ControlConnection,
+    /// For the state, once a second.
+    sampling: ControlConnection,
+    /// The state query; `None` when the server has no such views.
     state_query: Option<String>,
 }
 
 impl PostgresEngine {
-    /// Connects to the server and makes the tables, unless they are there.
+    /// Connects, checks the server and creates missing tables.
     pub(crate) fn open(spec: &OpenSpec, config: Config) -> Result<Self, EngineError> {
         let endpoint = spec.endpoint.clone().ok_or_else(|| {
-            let words = "postgres: nobody says where the server listens: give a dsn";
-            EngineError::Fatal(words.to_owned())
+            let text = "postgres: no endpoint: give a dsn";
+            EngineError::Fatal(text.to_owned())
         })?;
         if !spec.dir.is_dir() {
             let dir = spec.dir.display();
             return Err(EngineError::Fatal(format!("postgres: {dir} is no directory")));
         }
         let mut connection = Connection::open(&endpoint, &config.session)
-            .map_err(|failure| not_let_in(failure, &endpoint))?;
+            .map_err(|failure| login_error(failure, &endpoint))?;
         check_server(&mut connection, &config, &spec.settings, endpoint.is_foreign)?;
         tables::lock(&mut connection, &endpoint)?;
         let names = tables::make(&mut connection, spec, &config, &endpoint)?;
         let identity = describe::identity(&mut connection, &endpoint).map_err(failed)?;
         let state_query = state_query(&mut connection, &names)?;
-        let application = spec.application.as_ref().map(|asked| asked.application.clone());
+        let application = spec.application.as_ref().map(|setup| setup.application.clone());
         Ok(Self {
             shared: Shared { endpoint, config, application, reconnects: AtomicU64::new(0) },
             identity,
             tables: names,
-            desk: Desk(Mutex::new(Some(connection))),
-            gauge: Desk::default(),
+            control: ControlConnection(Mutex::new(Some(connection))),
+            sampling: ControlConnection::default(),
             state_query,
         })
     }
 
-    /// Runs a statement on each of our tables, in a connection of its own.
+    /// Runs a statement on each table, over a connection of its own.
     fn on_each_table(&self, statement: &str) -> Result<bool, EngineError> {
         let mut connection = self.shared.connect().map_err(failed)?;
         for table in &self.tables {
             match connection.run(&format!("{statement} {table}")) {
-                // Other systems have no such work.
-                Err(Failure::Told(complaint)) if complaint.is("42601") || complaint.is("0A") => {
+                // Compatible systems lack the statement.
+                Err(Failure::Refused(error_response))
+                    if error_response.is("42601") || error_response.is("0A") =>
+                {
                     return Ok(false);
                 }
                 done => done.map_err(failed)?,
@@ -72,12 +74,12 @@ impl PostgresEngine {
         Ok(true)
     }
 
-    /// Writes all changed pages; `false` where the owner of the server does not let us.
+    /// Runs a checkpoint; `false` when denied or unknown.
     fn checkpoint(&self) -> Result<bool, EngineError> {
         let mut connection = self.shared.connect().map_err(failed)?;
         match connection.run("CHECKPOINT") {
-            Err(Failure::Told(complaint))
-                if ["42501", "42601", "0A000"].contains(&complaint.code.as_str()) =>
+            Err(Failure::Refused(error_response))
+                if ["42501", "42601", "0A000"].contains(&error_response.code.as_str()) =>
             {
                 Ok(false)
             }
@@ -85,17 +87,17 @@ impl PostgresEngine {
         }
     }
 
-    /// Answers from copy `number` of the application's table at `table`; `None` without one.
+    /// Queries copy `number` of an application's table; `None` without one.
     fn of_table<T>(
         &self,
         table: u16,
         number: u32,
-        ask: impl Fn(&mut Connection, &str, Option<&str>) -> Result<T, Failure>,
+        run: impl Fn(&mut Connection, &str, Option<&str>) -> Result<T, Failure>,
     ) -> Result<Option<T>, EngineError> {
         let Some(application) = &self.shared.application else { return Ok(None) };
         let Some(name) = table_name(application, table, number) else { return Ok(None) };
         let id = application.tables.get(usize::from(table)).and_then(|table| table.id.as_deref());
-        self.desk.ask(&self.shared, |connection| ask(connection, &name, id)).map(Some)
+        self.control.run(&self.shared, |connection| run(connection, &name, id)).map(Some)
     }
 }
 
@@ -116,7 +118,7 @@ impl Engine for PostgresEngine {
 
     fn effective_options(&self) -> Result<Options, EngineError> {
         let config = &self.shared.config;
-        self.desk.ask(&self.shared, |connection| describe::settings(connection, config))
+        self.control.run(&self.shared, |connection| describe::settings(connection, config))
     }
 
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
@@ -131,8 +133,8 @@ impl Engine for PostgresEngine {
     fn state(&self) -> Result<EngineState, EngineError> {
         let mut state = match &self.state_query {
             Some(query) => {
-                let row = self.gauge.ask(&self.shared, |connection| connection.named_row(query));
-                counters::state(row?)
+                let row = self.sampling.run(&self.shared, |connection| connection.named_row(query));
+                state::parse(row?)
             }
             None => EngineState::default(),
         };
@@ -143,7 +145,7 @@ impl Engine for PostgresEngine {
     }
 
     fn statistics_text(&self) -> Option<String> {
-        self.desk.ask(&self.shared, describe::statistics).ok()
+        self.control.run(&self.shared, describe::statistics).ok()
     }
 
     fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
@@ -173,39 +175,39 @@ impl Engine for PostgresEngine {
     }
 }
 
-/// A connection that answers one question at a time; made when first asked, and again when lost.
+/// A shared connection, opened on first use and after a loss.
 #[derive(Default)]
-struct Desk(Mutex<Option<Connection>>);
+struct ControlConnection(Mutex<Option<Connection>>);
 
-impl Desk {
-    /// Asks; a question whose connection is lost is asked once more, since it changes nothing.
-    fn ask<T>(
+impl ControlConnection {
+    /// Runs a query, once more after a lost connection: queries change nothing.
+    fn run<T>(
         &self,
         shared: &Shared,
-        ask: impl Fn(&mut Connection) -> Result<T, Failure>,
+        run: impl Fn(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, EngineError> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = slot.as_mut() {
-            match ask(connection) {
+            match run(connection) {
                 Err(Failure::Lost(_)) => *slot = None,
                 answered => return answered.map_err(failed),
             }
         }
         let connection = slot.insert(shared.connect().map_err(failed)?);
-        ask(connection).map_err(failed)
+        run(connection).map_err(failed)
     }
 }
 
-/// Returns why the first connection was not made.
+/// Returns the error of the first connection.
 #[cold]
-fn not_let_in(failure: Failure, endpoint: &Endpoint) -> EngineError {
+fn login_error(failure: Failure, endpoint: &Endpoint) -> EngineError {
     let Endpoint { user, address, database, .. } = endpoint;
-    in_words(failed(failure), |words| {
-        format!("login as `{user}` to `{database}` on {address}: {words}")
+    map_fatal(failed(failure), |text| {
+        format!("login as `{user}` to `{database}` on {address}: {text}")
     })
 }
 
-/// Checks that the server is what was asked for: options known, promises kept.
+/// Checks that the server has the options and the durability class.
 fn check_server(
     connection: &mut Connection,
     config: &Config,
@@ -213,7 +215,7 @@ fn check_server(
     is_foreign: bool,
 ) -> Result<(), EngineError> {
     if let Some(name) = describe::unknown_option(connection, &config.server).map_err(failed)? {
-        return Err(refused(&name, "the server knows no such parameter"));
+        return Err(refused(&name, "the server has no such parameter"));
     }
     let mut setting = |name: &str| {
         let sql = format!("SELECT setting FROM pg_settings WHERE name = '{name}'");
@@ -227,35 +229,34 @@ fn check_server(
     if !is_foreign {
         return Ok(());
     }
-    if let Some(asked) = settings.cache_bytes {
+    if let Some(requested) = settings.cache_bytes {
         // In pages of 8 KiB.
         let pages = setting("shared_buffers")?.and_then(|pages| pages.parse::<u64>().ok());
         let bytes = pages.map(|pages| pages * 8192);
-        if bytes != Some(asked.0) {
-            let found =
-                bytes.map_or("not told".to_owned(), |bytes| model::Bytes(bytes).to_string());
+        if bytes != Some(requested.0) {
+            let found = bytes.map_or("unknown".to_owned(), |bytes| model::Bytes(bytes).to_string());
             return Err(EngineError::Unsupported(format!(
-                "cache {asked}: Assay did not start this server, whose shared_buffers is {found}: \
-                 leave `cache` away, or set it there"
+                "cache {requested}: Assay did not start this server, whose shared_buffers is \
+                 {found}: remove `cache`, or set it there"
             )));
         }
     }
     if settings.direct_io && setting("debug_io_direct")?.is_none_or(|value| value.is_empty()) {
         return Err(EngineError::Unsupported(
-            "direct_io: Assay did not start this server, which does not use it: leave `direct_io` \
-             away, or set debug_io_direct there"
+            "direct_io: Assay did not start this server, which does not use it: remove \
+             `direct_io`, or set debug_io_direct there"
                 .to_owned(),
         ));
     }
     Ok(())
 }
 
-/// Returns the query of the state if the server answers it.
+/// Returns the state query if the server supports it.
 fn state_query(
     connection: &mut Connection,
     tables: &[String],
 ) -> Result<Option<String>, EngineError> {
-    let version = connection.told("server_version").unwrap_or_default();
+    let version = connection.parameter("server_version").unwrap_or_default();
     let digits = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     let Ok(major) = digits.parse() else { return Ok(None) };
     let mut oids = Vec::with_capacity(tables.len());
@@ -263,11 +264,11 @@ fn state_query(
         let oid = connection.value(&format!("SELECT '{table}'::regclass::oid")).map_err(failed)?;
         oids.extend(oid);
     }
-    let query = counters::query(major, &oids);
+    let query = state::query(major, &oids);
     match connection.named_row(&query) {
         Ok(_) => Ok(Some(query)),
-        // Whoever only speaks the protocol has none of these views.
-        Err(Failure::Told(_)) => Ok(None),
+        // Compatible systems may lack these views.
+        Err(Failure::Refused(_)) => Ok(None),
         Err(failure) => Err(failed(failure)),
     }
 }

@@ -1,10 +1,10 @@
-//! Keys and values in a table: one statement for each kind of operation.
+//! Key-value operations: one table, one statement per kind of operation.
 
 use engine::Rows;
 use model::{Direction, Op, Outcome};
 
 use crate::config::Protocol;
-use crate::flight::{Flight, Shape};
+use crate::in_flight::{ExpectedResult, InFlight};
 use crate::value::{self, Value};
 use crate::wire::{Bound, Connection, Failure, columns, first_column, text};
 
@@ -17,14 +17,14 @@ const PUT: &str = "INSERT INTO assay_kv (k, v) VALUES ($1, $2) \
 const DELETE: &str = "DELETE FROM assay_kv WHERE k = $1";
 const MULTI_GET: &str = "SELECT k, v FROM assay_kv WHERE k = ANY($1)";
 
-/// Longest limit that stands in a scan's text; a longer one is a parameter.
+/// Largest limit written into a scan's text; a larger one is a parameter.
 ///
-/// The planner that does not know the limit reckons with a tenth of the table and would sort
-/// it, so each limit of a short scan has a statement of its own. Source: Postgres' source,
+/// With an unknown limit the planner assumes a tenth of the table and would sort it, so each
+/// limit of a short scan has a statement of its own. Source: Postgres' source,
 /// `preprocess_limit` in `planner.c`.
 const LIMIT_MAX: u32 = 256;
 
-/// Returns the statements that make the table.
+/// Returns the statements that create the table.
 pub(crate) fn create(is_uncompressed: bool) -> Vec<String> {
     let mut statements =
         vec![format!("CREATE TABLE {TABLE} (k bytea PRIMARY KEY, v bytea NOT NULL)")];
@@ -34,7 +34,7 @@ pub(crate) fn create(is_uncompressed: bool) -> Vec<String> {
     statements
 }
 
-/// A statement in both forms.
+/// A statement as SQL and, once prepared, as a message.
 struct Statement {
     sql: String,
     bound: Option<Bound>,
@@ -45,7 +45,7 @@ impl Statement {
         Self { sql: sql.into(), bound: None }
     }
 
-    /// Writes the statement with `values` to the connection's buffer, prepared if need be.
+    /// Appends the statement with `values` to the send buffer, preparing it first.
     #[inline]
     fn write(
         &mut self,
@@ -60,7 +60,7 @@ impl Statement {
             self.bound = Some(prepare(connection, &self.sql)?);
         }
         let Some(bound) = &self.bound else { return Ok(()) };
-        let out = connection.outbox();
+        let out = connection.send_buffer();
         let start = bound.begin(out);
         for value in values {
             value.write_binary(out)?;
@@ -68,13 +68,13 @@ impl Statement {
         bound.end(out, start)
     }
 
-    /// Writes the text with each value in the place of its `$1`, `$2`, ...
+    /// Appends the text with literals in place of `$1`, `$2`, ...
     fn write_text(&self, connection: &mut Connection, values: &[Value<'_>]) -> Result<(), Failure> {
-        let out = connection.outbox();
+        let out = connection.send_buffer();
         let start = text::begin(out);
-        let mut words = self.sql.split('$');
-        out.extend_from_slice(words.next().unwrap_or_default().as_bytes());
-        for (value, after) in values.iter().zip(words) {
+        let mut text = self.sql.split('$');
+        out.extend_from_slice(text.next().unwrap_or_default().as_bytes());
+        for (value, after) in values.iter().zip(text) {
             value.write_text(out);
             // The parameter's number is one digit.
             out.extend_from_slice(after.get(1..).unwrap_or_default().as_bytes());
@@ -83,7 +83,7 @@ impl Statement {
     }
 }
 
-/// Prepares a statement whose values all come in the server's own bytes.
+/// Prepares a statement with binary values only.
 fn prepare(connection: &mut Connection, sql: &str) -> Result<Bound, Failure> {
     let described = connection.prepare(sql)?;
     Bound::new(&described, &vec![false; described.parameters.len()])
@@ -120,7 +120,7 @@ impl KeyValue {
         }
     }
 
-    /// Executes one operation of keys and values; nothing for any other.
+    /// Executes a key-value operation; does nothing for any other.
     #[inline]
     pub(crate) fn execute(
         &mut self,
@@ -155,34 +155,37 @@ impl KeyValue {
         Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
     }
 
-    /// Writes one operation to the connection's buffer; `None` when its statement is not prepared
-    /// yet, and for one that reads several keys.
+    /// Appends one operation to the send buffer; `None` when its statement is not prepared yet,
+    /// and for a multi-key read.
     #[inline]
     pub(crate) fn submit(
         &mut self,
         connection: &mut Connection,
         op: &Op<'_>,
-    ) -> Result<Option<Flight>, Failure> {
+    ) -> Result<Option<InFlight>, Failure> {
         let protocol = self.protocol;
         let is_ready =
             |statement: &Statement| protocol == Protocol::Text || statement.bound.is_some();
-        let shape = match *op {
+        let expected = match *op {
             Op::Get { key } if is_ready(&self.get) => {
                 self.get.write(protocol, connection, &[Value::Bytes(key)])?;
-                return Ok(Some(Flight { shape: Shape::Get, bytes: key.len() as u64 }));
+                return Ok(Some(InFlight {
+                    expected: ExpectedResult::Get,
+                    bytes: key.len() as u64,
+                }));
             }
             Op::Put { key, value } if is_ready(&self.put) => {
                 let values = [Value::Bytes(key), Value::Bytes(value)];
                 self.put.write(protocol, connection, &values)?;
-                Shape::Write
+                ExpectedResult::Write
             }
             Op::Delete { key } if is_ready(&self.delete) => {
                 self.delete.write(protocol, connection, &[Value::Bytes(key)])?;
-                Shape::Write
+                ExpectedResult::Write
             }
             Op::Scan { start, limit, direction } if is_ready(self.scan(limit, direction)) => {
                 self.write_scan(connection, start, limit, direction)?;
-                Shape::Scan
+                ExpectedResult::Scan
             }
             Op::Get { .. }
             | Op::Put { .. }
@@ -191,7 +194,7 @@ impl KeyValue {
             | Op::MultiGet { .. }
             | Op::Call(_) => return Ok(None),
         };
-        Ok(Some(Flight { shape, bytes: 0 }))
+        Ok(Some(InFlight { expected, bytes: 0 }))
     }
 
     /// Reads the answer to the oldest operation in flight.
@@ -199,27 +202,27 @@ impl KeyValue {
     pub(crate) fn complete(
         &mut self,
         connection: &mut Connection,
-        flight: Flight,
+        in_flight: InFlight,
         rows: &mut Rows,
     ) -> Result<Outcome, Failure> {
         let (protocol, scratch) = (self.protocol, &mut self.scratch);
-        match flight.shape {
-            Shape::Get => {
+        match in_flight.expected {
+            ExpectedResult::Get => {
                 connection.answer(|row| {
                     let column = first_column(row);
                     scratch.clear();
                     rows.push(b"", value::bytes(protocol, column, scratch));
-                    // The key that was asked for belongs to the row.
-                    rows.wrote(0, flight.bytes);
+                    // The key belongs to the row.
+                    rows.wrote(0, in_flight.bytes);
                 })?;
             }
-            Shape::Scan => {
+            ExpectedResult::Scan => {
                 connection.answer(|row| {
                     let (key, value) = entry(protocol, row, scratch);
                     rows.push(key, value);
                 })?;
             }
-            Shape::Write | Shape::Call { .. } => {
+            ExpectedResult::Write | ExpectedResult::Call { .. } => {
                 connection.answer(|_| {})?;
                 return Ok(Outcome::Done);
             }
@@ -263,12 +266,12 @@ impl KeyValue {
     ) -> Result<(), Failure> {
         let protocol = self.protocol;
         let values = [Value::Bytes(start), Value::Integer(i64::from(limit))];
-        // The limit of a short scan stands in its text.
+        // The limit of a short scan is in its text.
         let given = if limit <= LIMIT_MAX { &values[..1] } else { &values };
         self.scan(limit, direction).write(protocol, connection, given)
     }
 
-    /// Reads several keys in one statement; the rows are given in the order of the keys.
+    /// Reads several keys in one statement; rows are returned in the order of the keys.
     fn multi_get(
         &mut self,
         connection: &mut Connection,
@@ -280,7 +283,7 @@ impl KeyValue {
         found.clear();
         connection.exchange(|row| {
             let (key, value) = entry(protocol, row, scratch);
-            found.keep(key, value);
+            found.add(key, value);
         })?;
         found.sort();
         for key in keys {
@@ -300,7 +303,7 @@ fn scan_text(direction: Direction, limit: &str) -> String {
     format!("SELECT k, v FROM {TABLE} WHERE k {compared} $1 ORDER BY {order} LIMIT {limit}")
 }
 
-/// Returns key and value of a row; as text they are decoded into `scratch`.
+/// Returns key and value of a row; text is decoded into `scratch`.
 #[inline]
 fn entry<'a>(protocol: Protocol, row: &'a [u8], scratch: &'a mut Vec<u8>) -> (&'a [u8], &'a [u8]) {
     let mut columns = columns(row);
@@ -316,11 +319,11 @@ fn entry<'a>(protocol: Protocol, row: &'a [u8], scratch: &'a mut Vec<u8>) -> (&'
     scratch.split_at(key_bytes)
 }
 
-/// Rows of one answer, to be looked up by key; its buffers stay.
+/// Rows of a multi-key read, sorted by key.
 #[derive(Default)]
 struct Found {
     bytes: Vec<u8>,
-    /// Where a row begins, where its key ends and where its value ends.
+    /// Start of a row, end of its key, end of its value.
     rows: Vec<(usize, usize, usize)>,
 }
 
@@ -330,7 +333,7 @@ impl Found {
         self.rows.clear();
     }
 
-    fn keep(&mut self, key: &[u8], value: &[u8]) {
+    fn add(&mut self, key: &[u8], value: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(key);
         let key_end = self.bytes.len();

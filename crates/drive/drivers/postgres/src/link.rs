@@ -1,4 +1,6 @@
-//! A connection with everything that was prepared on it: lost together, made together.
+//! A connection with its prepared statements.
+//!
+//! They are lost and replaced together.
 
 use model::Endpoint;
 
@@ -7,7 +9,7 @@ use crate::key_value::KeyValue;
 use crate::procedure::Calls;
 use crate::wire::{Connection, Failure};
 
-/// What a session works with.
+/// A connection and the statements prepared on it.
 pub(crate) struct Link {
     pub(crate) connection: Connection,
     pub(crate) key_value: KeyValue,
@@ -15,7 +17,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Connects; statements are prepared when they are first used.
+    /// Connects; statements are prepared on first use.
     pub(crate) fn open(endpoint: &Endpoint, config: &Config) -> Result<Self, Failure> {
         Ok(Self {
             connection: Connection::open(endpoint, &config.session)?,

@@ -1,11 +1,11 @@
-//! Procedures of the application, said in statements, and called.
+//! Procedures of the application: rendered per table, prepared and called.
 
 use engine::Rows;
 use model::sql::{Dialect, Piece, Procedure, Statement};
 use model::{Application, Call, OpKind, Outcome};
 
 use crate::config::Protocol;
-use crate::flight::{Flight, Shape};
+use crate::in_flight::{ExpectedResult, InFlight};
 use crate::value::{Coder, write_column, write_literal};
 use crate::wire::{Bound, Connection, Failure, first_column, text};
 
@@ -16,47 +16,47 @@ const AMBIGUOUS_PARAMETER: &str = "42P08";
 
 /// A statement of a procedure on one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Sentence {
+struct StatementText {
     parts: Vec<Part>,
 }
 
-/// Words, or the place of a value.
+/// SQL text, or the position of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    Words(String),
+    Text(String),
     /// Its position in [`Call::arguments`].
     Argument(usize),
 }
 
-impl Sentence {
-    /// Returns what `statement` of `procedure` says of the table of that name.
+impl StatementText {
+    /// Renders `statement` of `procedure` for a table.
     fn new(statement: &Statement, procedure: &Procedure, table: &str) -> Self {
         let mut parts: Vec<Part> = Vec::new();
         for piece in statement.pieces(procedure) {
-            let words = match piece {
+            let text = match piece {
                 Piece::Argument(position) => {
                     parts.push(Part::Argument(position));
                     continue;
                 }
-                Piece::Text(words) => words,
+                Piece::Text(text) => text,
                 Piece::Table => table,
             };
             match parts.last_mut() {
-                Some(Part::Words(before)) => before.push_str(words),
-                _ => parts.push(Part::Words(words.to_owned())),
+                Some(Part::Text(before)) => before.push_str(text),
+                _ => parts.push(Part::Text(text.to_owned())),
             }
         }
         Self { parts }
     }
 
-    /// Returns the text with `$1`, `$2`, ... and which argument each of them is.
+    /// Returns the text with `$1`, `$2`, ... and the argument of each.
     ///
-    /// A value that is used twice is one parameter when `is_shared`, else two.
+    /// An argument used twice is one parameter when `is_shared`, else two.
     fn numbered(&self, is_shared: bool) -> (String, Vec<usize>) {
         let (mut sql, mut arguments) = (String::new(), Vec::new());
         for part in &self.parts {
             match part {
-                Part::Words(words) => sql.push_str(words),
+                Part::Text(text) => sql.push_str(text),
                 Part::Argument(position) => {
                     let known = arguments.iter().position(|known| is_shared && known == position);
                     let number = known.unwrap_or_else(|| {
@@ -77,31 +77,31 @@ enum Ready {
     /// Prepared.
     Bound {
         bound: Bound,
-        /// The argument of each parameter, and how it is written.
+        /// The argument of each parameter, with its encoding.
         values: Vec<(usize, Coder)>,
         /// Type of the first column it returns; 0 when it returns none.
         first_oid: u32,
     },
     /// To be sent as text.
-    Text(Sentence),
+    Text(StatementText),
 }
 
 impl Ready {
     fn new(
-        sentence: Sentence,
+        statement_text: StatementText,
         protocol: Protocol,
         connection: &mut Connection,
         call: &Call<'_>,
     ) -> Result<Self, Failure> {
         if protocol == Protocol::Text {
-            return Ok(Self::Text(sentence));
+            return Ok(Self::Text(statement_text));
         }
-        // The server gives a shared parameter the type of its first use, as it should; where the
-        // uses differ in type it refuses, and each use gets a parameter of its own.
-        let (sql, mut arguments) = sentence.numbered(true);
+        // A shared parameter gets the type of its first use, as it should; where the uses differ in
+        // type the server rejects it, and each use gets a parameter of its own.
+        let (sql, mut arguments) = statement_text.numbered(true);
         let described = match connection.prepare(&sql) {
-            Err(Failure::Told(complaint)) if complaint.is(AMBIGUOUS_PARAMETER) => {
-                let (sql, separate) = sentence.numbered(false);
+            Err(Failure::Refused(error_response)) if error_response.is(AMBIGUOUS_PARAMETER) => {
+                let (sql, separate) = statement_text.numbered(false);
                 arguments = separate;
                 connection.prepare(&sql)?
             }
@@ -109,43 +109,48 @@ impl Ready {
         };
         let mut values = Vec::with_capacity(arguments.len());
         for (position, oid) in arguments.into_iter().zip(&described.parameters) {
-            let argument = *call.arguments.get(position).ok_or_else(|| lacking(position))?;
+            let argument =
+                *call.arguments.get(position).ok_or_else(|| missing_argument(position))?;
             values.push((position, Coder::of(*oid, argument)));
         }
-        let is_text: Vec<_> = values.iter().map(|(_, coder)| *coder == Coder::Words).collect();
+        let is_text: Vec<_> = values.iter().map(|(_, coder)| *coder == Coder::Text).collect();
         let bound = Bound::new(&described, &is_text)?;
         let first_oid = described.columns.first().copied().unwrap_or_default();
         Ok(Self::Bound { bound, values, first_oid })
     }
 
-    /// Writes the statement with the call's values to the connection's buffer; returns the bytes
-    /// of the values.
+    /// Appends the statement with the call's values to the send buffer; returns the bytes of the
+    /// values.
     #[inline]
     fn write(&self, connection: &mut Connection, call: &Call<'_>) -> Result<usize, Failure> {
-        let out = connection.outbox();
+        let out = connection.send_buffer();
         match self {
             Self::Bound { bound, values, .. } => {
                 let start = bound.begin(out);
                 let before = out.len();
                 for (position, coder) in values {
-                    let argument =
-                        *call.arguments.get(*position).ok_or_else(|| lacking(*position))?;
+                    let argument = *call
+                        .arguments
+                        .get(*position)
+                        .ok_or_else(|| missing_argument(*position))?;
                     coder.write(out, argument, call.text(argument))?;
                 }
-                // Each value has four bytes of length before it.
+                // Each value is preceded by four bytes of length.
                 let bytes = out.len() - before - 4 * values.len();
                 bound.end(out, start)?;
                 Ok(bytes)
             }
-            Self::Text(sentence) => {
+            Self::Text(statement_text) => {
                 let start = text::begin(out);
                 let mut bytes = 0;
-                for part in &sentence.parts {
+                for part in &statement_text.parts {
                     match part {
-                        Part::Words(words) => out.extend_from_slice(words.as_bytes()),
+                        Part::Text(text) => out.extend_from_slice(text.as_bytes()),
                         Part::Argument(position) => {
-                            let argument =
-                                *call.arguments.get(*position).ok_or_else(|| lacking(*position))?;
+                            let argument = *call
+                                .arguments
+                                .get(*position)
+                                .ok_or_else(|| missing_argument(*position))?;
                             let before = out.len();
                             write_literal(out, argument, call.text(argument));
                             bytes += out.len() - before;
@@ -158,7 +163,7 @@ impl Ready {
         }
     }
 
-    /// Returns the type of the first column when it comes in the server's own bytes.
+    /// Returns the type of the first column when it is binary, else 0.
     fn first_oid(&self) -> u32 {
         match self {
             Self::Bound { first_oid, .. } => *first_oid,
@@ -168,11 +173,11 @@ impl Ready {
 }
 
 #[cold]
-fn lacking(position: usize) -> Failure {
+fn missing_argument(position: usize) -> Failure {
     Failure::Impossible(format!("the call has no value for argument {}", position + 1))
 }
 
-/// What a session has prepared of the application's procedures: by procedure and table.
+/// The prepared procedures of a session, by procedure and table.
 pub(crate) struct Calls {
     protocol: Protocol,
     ready: Vec<Vec<Option<Vec<Ready>>>>,
@@ -186,8 +191,9 @@ impl Calls {
         Self { protocol, ready: Vec::new(), begin: None, commit: None, scratch: Vec::new() }
     }
 
-    /// Calls a procedure; each of its statements is a round trip, and so are `BEGIN` and `COMMIT`
-    /// of a transaction, as they are for an application.
+    /// Calls a procedure.
+    ///
+    /// Each statement is a round trip, and so are `BEGIN` and `COMMIT`, as for an application.
     pub(crate) fn call(
         &mut self,
         connection: &mut Connection,
@@ -215,14 +221,14 @@ impl Calls {
         Ok(if is_empty { Outcome::NotFound } else { Outcome::Done })
     }
 
-    /// Writes a call to the connection's buffer; `None` when it is not one statement, prepared.
+    /// Appends a call to the send buffer; `None` when it is not a single prepared statement.
     #[inline]
     pub(crate) fn submit(
         &self,
         connection: &mut Connection,
         application: &Application,
         call: &Call<'_>,
-    ) -> Result<Option<Flight>, Failure> {
+    ) -> Result<Option<InFlight>, Failure> {
         let at = usize::from(call.procedure);
         let table = call.table as usize;
         let ready = self.ready.get(at).and_then(|tables| tables.get(table)?.as_deref());
@@ -230,13 +236,13 @@ impl Calls {
             (Some(procedure), Some([statement])) if !procedure.is_transaction => {
                 let bytes = statement.write(connection, call)? as u64;
                 let is_read = is_read(procedure);
-                Ok(Some(Flight { shape: Shape::Call { is_read }, bytes }))
+                Ok(Some(InFlight { expected: ExpectedResult::Call { is_read }, bytes }))
             }
             _ => Ok(None),
         }
     }
 
-    /// Makes the statements of a procedure on one table ready, once.
+    /// Prepares a procedure for one table, once.
     #[inline]
     fn prepare(
         &mut self,
@@ -254,8 +260,8 @@ impl Calls {
         let statements = procedure.statements.by(Dialect::Postgres);
         let mut ready = Vec::with_capacity(statements.len());
         for statement in statements {
-            let sentence = Sentence::new(statement, procedure, &name);
-            ready.push(Ready::new(sentence, self.protocol, connection, call)?);
+            let statement_text = StatementText::new(statement, procedure, &name);
+            ready.push(Ready::new(statement_text, self.protocol, connection, call)?);
         }
         if self.ready.len() <= at {
             self.ready.resize_with(at + 1, Vec::new);
@@ -269,7 +275,7 @@ impl Calls {
     }
 }
 
-/// Returns whether a call that returns no rows has found nothing.
+/// Returns whether a call without rows means not found.
 const fn is_read(procedure: &Procedure) -> bool {
     matches!(procedure.kind, OpKind::Get | OpKind::Scan | OpKind::MultiGet)
 }
@@ -280,7 +286,7 @@ pub(crate) fn table_name(application: &Application, position: u16, number: u32) 
     Some(format!("{}{}", table.name, u64::from(number) + 1))
 }
 
-/// Sends one statement and takes its answer.
+/// Executes one statement.
 fn run(
     statement: &Ready,
     connection: &mut Connection,
@@ -318,7 +324,7 @@ fn control(
         *bound = Some(Bound::new(&connection.prepare(sql)?, &[])?);
     }
     let Some(bound) = bound else { return Ok(()) };
-    let out = connection.outbox();
+    let out = connection.send_buffer();
     let start = bound.begin(out);
     bound.end(out, start)?;
     connection.exchange(|_| {}).map(|_| ())
@@ -326,7 +332,7 @@ fn control(
 
 #[cfg(test)]
 mod tests {
-    use model::sql::{Draw, Part as Written, PerDialect};
+    use model::sql::{Draw, Part as SourcePart, PerDialect};
 
     use super::*;
 
@@ -345,25 +351,25 @@ mod tests {
     }
 
     #[test]
-    fn a_value_used_twice_is_one_parameter_or_two() {
-        let words = |words: &str| Written::Text(words.to_owned());
+    fn argument_used_twice_is_one_parameter_or_two() {
+        let text = |text: &str| SourcePart::Text(text.to_owned());
         let statement = Statement {
             parts: vec![
-                words("SELECT "),
-                Written::Argument(0),
-                words(" FROM "),
-                Written::Table,
-                words(" WHERE id IN ("),
-                Written::Rows(vec![Written::RowArgument(0)]),
-                words(") AND x > "),
-                Written::Argument(0),
+                text("SELECT "),
+                SourcePart::Argument(0),
+                text(" FROM "),
+                SourcePart::Table,
+                text(" WHERE id IN ("),
+                SourcePart::Rows(vec![SourcePart::RowArgument(0)]),
+                text(") AND x > "),
+                SourcePart::Argument(0),
             ],
         };
-        let sentence = Sentence::new(&statement, &procedure(2), "pi7");
-        let (sql, arguments) = sentence.numbered(true);
+        let statement_text = StatementText::new(&statement, &procedure(2), "pi7");
+        let (sql, arguments) = statement_text.numbered(true);
         assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $1");
         assert_eq!(arguments, [0, 1, 2]);
-        let (sql, arguments) = sentence.numbered(false);
+        let (sql, arguments) = statement_text.numbered(false);
         assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $4");
         assert_eq!(arguments, [0, 1, 2, 0]);
     }

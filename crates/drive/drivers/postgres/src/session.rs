@@ -1,4 +1,4 @@
-//! One client.
+//! One client's session: a connection, reconnected after a loss.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -10,79 +10,78 @@ use server::PipelineQueue;
 
 use crate::config::Config;
 use crate::error::failed;
-use crate::flight::{Flight, Shape};
+use crate::in_flight::{ExpectedResult, InFlight};
 use crate::link::Link;
 use crate::wire::Failure;
 
-/// Pauses before each attempt to connect again: a server that restarts is back within them.
+/// Pauses before each reconnect: a server that restarts is back within them.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(50), Duration::from_millis(500), Duration::from_secs(3)];
-/// Losses one after the other, without an operation that was done between them, which end a
-/// client.
+/// Consecutive losses, without a completed operation between them, that end a client.
 const LOSSES_MAX: usize = PAUSES.len();
 
-/// What every session of an engine is made of.
+/// State shared by all sessions of an engine.
 pub(crate) struct Shared {
     pub(crate) endpoint: Endpoint,
     pub(crate) config: Config,
     pub(crate) application: Option<std::sync::Arc<Application>>,
-    /// Connections lost and made again.
+    /// Reconnects after a loss.
     pub(crate) reconnects: AtomicU64,
 }
 
-/// A client's handle.
+/// A client's session.
 pub(crate) struct PostgresSession<'e> {
     shared: &'e Shared,
     link: Link,
-    /// Losses since the last operation that was done.
+    /// Losses since the last completed operation.
     losses: usize,
-    ahead: PipelineQueue<Flight>,
+    queue: PipelineQueue<InFlight>,
 }
 
 impl<'e> PostgresSession<'e> {
     /// Connects.
     pub(crate) fn new(shared: &'e Shared) -> Result<Self, EngineError> {
         let link = Link::open(&shared.endpoint, &shared.config).map_err(failed)?;
-        Ok(Self { shared, link, losses: 0, ahead: PipelineQueue::default() })
+        Ok(Self { shared, link, losses: 0, queue: PipelineQueue::default() })
     }
 
-    /// Makes good what a failed operation has left behind.
+    /// Cleans up after a failed operation.
     #[cold]
     fn recover(&mut self, failure: Failure) -> EngineError {
-        if let Failure::Lost(words) = failure {
-            self.ahead.lose_all();
-            return self.reconnect(&words);
+        if let Failure::Lost(reason) = failure {
+            self.queue.lose_all();
+            return self.reconnect(&reason);
         }
-        // What was begun and not sent must not go with the next request.
-        self.link.connection.outbox().clear();
+        // A partial request must not go with the next one.
+        self.link.connection.send_buffer().clear();
         if self.link.connection.is_in_transaction()
-            && let Err(Failure::Lost(words)) = self.link.connection.run("ROLLBACK")
+            && let Err(Failure::Lost(reason)) = self.link.connection.run("ROLLBACK")
         {
-            return self.reconnect(&words);
+            return self.reconnect(&reason);
         }
         failed(failure)
     }
 
-    /// Connects again; the operation in hand has failed, whatever the server made of it.
-    fn reconnect(&mut self, words: &str) -> EngineError {
+    /// Reconnects; the current operation has failed, whether the server applied it or not.
+    fn reconnect(&mut self, reason: &str) -> EngineError {
         self.losses += 1;
         if self.losses > LOSSES_MAX {
             let losses = self.losses;
             return EngineError::Fatal(format!(
-                "postgres: connection lost {losses} times in a row: {words}"
+                "postgres: connection lost {losses} times in a row: {reason}"
             ));
         }
         let mut last = None;
         for pause in PAUSES {
-            #[expect(clippy::disallowed_methods, reason = "a server that restarts gives no sign")]
+            #[expect(clippy::disallowed_methods, reason = "a restart cannot be awaited")]
             thread::sleep(pause);
             match Link::open(&self.shared.endpoint, &self.shared.config) {
                 Ok(link) => {
                     self.link = link;
                     self.shared.reconnects.fetch_add(1, Ordering::Relaxed);
                     return EngineError::Timeout(format!(
-                        "postgres: connection lost and made again, the statement counts as \
-                         failed: {words}"
+                        "postgres: connection lost and reconnected, the statement counts as \
+                         failed: {reason}"
                     ));
                 }
                 Err(failure) => last = Some(failure),
@@ -91,7 +90,7 @@ impl<'e> PostgresSession<'e> {
         let last = last.map_or_else(String::new, |failure| failure.to_string());
         let attempts = PAUSES.len();
         EngineError::Fatal(format!(
-            "postgres: connection lost ({words}), and {attempts} attempts to connect again \
+            "postgres: connection lost ({reason}), and {attempts} attempts to connect again \
              failed: {last}"
         ))
     }
@@ -126,20 +125,20 @@ impl Pipeline for PostgresSession<'_> {
     #[inline]
     fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
         let Link { connection, key_value, calls } = &mut self.link;
-        let before = connection.outbox().len();
+        let before = connection.send_buffer().len();
         let taken = match (op, &self.shared.application) {
             (Op::Call(call), Some(application)) => calls.submit(connection, application, call),
             (Op::Call(_), None) => Ok(None),
             _ => key_value.submit(connection, op),
         };
         match taken {
-            Ok(Some(flight)) => {
-                self.ahead.push(flight);
+            Ok(Some(in_flight)) => {
+                self.queue.push(in_flight);
                 Ok(true)
             }
             Ok(None) => Ok(false),
             Err(failure) => {
-                connection.outbox().truncate(before);
+                connection.send_buffer().truncate(before);
                 Err(failed(failure))
             }
         }
@@ -147,30 +146,32 @@ impl Pipeline for PostgresSession<'_> {
 
     #[inline]
     fn has_answer(&mut self) -> bool {
-        self.ahead.has_lost() || self.link.connection.has_answer()
+        self.queue.has_lost() || self.link.connection.has_answer()
     }
 
     #[inline]
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let flight = self.ahead.oldest()?;
+        let in_flight = self.queue.oldest()?;
         let Link { connection, key_value, .. } = &mut self.link;
-        let done = connection.send_ahead().and_then(|()| match flight.shape {
-            Shape::Call { is_read } => {
+        let done = connection.send_queued().and_then(|()| match in_flight.expected {
+            ExpectedResult::Call { is_read } => {
                 let answer = connection.answer(|row| rows.push(b"", row))?;
                 if answer.affected > 0 {
-                    rows.wrote(answer.affected, flight.bytes);
+                    rows.wrote(answer.affected, in_flight.bytes);
                 }
                 let is_empty = is_read && rows.count() == 0;
                 Ok(if is_empty { Outcome::NotFound } else { Outcome::Done })
             }
-            Shape::Get | Shape::Scan | Shape::Write => key_value.complete(connection, flight, rows),
+            ExpectedResult::Get | ExpectedResult::Scan | ExpectedResult::Write => {
+                key_value.complete(connection, in_flight, rows)
+            }
         });
         match done {
             Ok(outcome) => {
                 self.losses = 0;
                 Ok(outcome)
             }
-            // A statement that failed by itself leaves nothing to be made good.
+            // A failed statement leaves the connection usable.
             Err(failure @ Failure::Lost(_)) => Err(self.recover(failure)),
             Err(failure) => Err(failed(failure)),
         }

@@ -1,8 +1,8 @@
-//! Our tables in the database: made, found again, and never mistaken for somebody else's.
+//! The tables of a run: creation, reuse, protection of foreign tables.
 //!
-//! The table [`MARKER`] names those that are ours and the data set they belong to. A data set's
-//! number is also kept in the data directory, so a directory opened again finds its rows, while
-//! a new run drops what an earlier one has left on a foreign server.
+//! The table [`MARKER`] names the tables Assay created and the token of their data set, which is
+//! also stored in the data directory: a directory opened again finds its rows, while a new run
+//! drops the leftovers of an earlier one on a foreign server.
 
 use std::fs;
 use std::path::Path;
@@ -12,22 +12,22 @@ use model::Endpoint;
 use model::sql::{Dialect, Part, Statement};
 
 use crate::config::Config;
-use crate::error::{failed, failed_to, in_words};
+use crate::error::{failed, map_fatal, with_context};
 use crate::key_value;
 use crate::procedure::table_name;
 use crate::wire::{Connection, Failure};
 
-/// Name of the table that names our tables.
+/// The marker table.
 pub(crate) const MARKER: &str = "assay_tables";
-/// File in the data directory that holds the number of the data set.
-const NUMBER_FILE: &str = "assay-tables";
-/// Number of the lock that a run holds on its database: "assay" in bytes.
+/// File in the data directory that holds the data set's token.
+const TOKEN_FILE: &str = "assay-tables";
+/// Key of the advisory lock of a run: "assay" in bytes.
 const LOCK: i64 = 0x0061_7373_6179;
-/// Longest wait for a run that has just ended to give its lock back.
+/// Timeout of that lock: a run that has just ended may still hold it.
 const LOCK_TIMEOUT: &str = "3s";
 
-/// A table that is asked for.
-struct Wanted {
+/// A table to create.
+struct TableSpec {
     name: String,
     create: Vec<String>,
 }
@@ -39,91 +39,98 @@ pub(crate) fn lock(connection: &mut Connection, endpoint: &Endpoint) -> Result<(
         .and_then(|()| connection.run(&format!("SELECT pg_advisory_lock({LOCK})")))
         .and_then(|()| connection.run("RESET lock_timeout"));
     match locked {
-        Err(Failure::Told(complaint)) if complaint.is("55P03") => Err(EngineError::Fatal(format!(
-            "postgres: another run of Assay uses the database `{}` on {}: wait for it, or name \
+        Err(Failure::Refused(error_response)) if error_response.is("55P03") => {
+            Err(EngineError::Fatal(format!(
+                "postgres: another run of Assay uses the database `{}` on {}: wait for it, or name \
              another database",
-            endpoint.database, endpoint.address
-        ))),
-        // Whoever lacks such locks has none to wait for.
-        Err(Failure::Told(_)) => Ok(()),
+                endpoint.database, endpoint.address
+            )))
+        }
+        // A system without such locks is not shared.
+        Err(Failure::Refused(_)) => Ok(()),
         other => other.map_err(failed),
     }
 }
 
-/// Makes the tables that `spec` asks for, or finds them; returns their names.
+/// Creates the tables of `spec`, or finds them; returns their names.
 pub(crate) fn make(
     connection: &mut Connection,
     spec: &OpenSpec,
     config: &Config,
     endpoint: &Endpoint,
 ) -> Result<Vec<String>, EngineError> {
-    let wanted = wanted(spec, config);
+    let specs = specs(spec, config);
     let known = known(connection, endpoint)?;
-    let number_file = spec.dir.join(NUMBER_FILE);
-    let number = fs::read_to_string(&number_file).unwrap_or_default();
-    // A server of our own holds nothing but this directory's data.
-    let is_kept = |of: &str| !endpoint.is_foreign || of == number;
-    let (kept, left): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, of)| is_kept(of));
-    for (name, _) in left {
+    let token_file = spec.dir.join(TOKEN_FILE);
+    let token = fs::read_to_string(&token_file).unwrap_or_default();
+    // An own server holds only this directory's data.
+    let is_of_this_run = |of: &str| !endpoint.is_foreign || of == token;
+    let (present, leftover): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|(_, of)| is_of_this_run(of));
+    for (name, _) in leftover {
         drop_table(connection, &name)
-            .map_err(failed_to("dropping what an earlier run has left"))?;
+            .map_err(with_context("dropping leftovers of an earlier run"))?;
     }
-    let number = if number.is_empty() { new_number(connection)? } else { number };
-    for table in &wanted {
-        if !kept.iter().any(|(name, _)| *name == table.name) {
-            refuse_strangers(connection, &table.name, endpoint)?;
-            create(connection, table, &number).map_err(|failure| denied(failure, endpoint))?;
+    let token = if token.is_empty() { new_token(connection)? } else { token };
+    for table in &specs {
+        if !present.iter().any(|(name, _)| *name == table.name) {
+            reject_foreign_table(connection, &table.name, endpoint)?;
+            create(connection, table, &token)
+                .map_err(|failure| creation_error(failure, endpoint))?;
         }
     }
     if endpoint.is_foreign {
-        write_number(&number_file, &number)?;
+        write_token(&token_file, &token)?;
     }
-    Ok(wanted.into_iter().map(|table| table.name).collect())
+    Ok(specs.into_iter().map(|table| table.name).collect())
 }
 
-/// Returns the tables that are asked for.
-fn wanted(spec: &OpenSpec, config: &Config) -> Vec<Wanted> {
-    let Some(asked) = &spec.application else {
+/// Returns the tables of `spec`.
+fn specs(spec: &OpenSpec, config: &Config) -> Vec<TableSpec> {
+    let Some(setup) = &spec.application else {
         let create = key_value::create(config.is_uncompressed);
-        return vec![Wanted { name: key_value::TABLE.to_owned(), create }];
+        return vec![TableSpec { name: key_value::TABLE.to_owned(), create }];
     };
-    let application = &*asked.application;
-    let mut wanted = Vec::new();
+    let application = &*setup.application;
+    let mut specs = Vec::new();
     for (position, table) in (0..).zip(&application.tables) {
-        let names = (0..asked.copies(position))
+        let names = (0..setup.copies(position))
             .filter_map(|number| table_name(application, position, number));
-        wanted.extend(names.map(|name| {
+        specs.extend(names.map(|name| {
             let statements = table.create.by(Dialect::Postgres).iter();
-            Wanted { create: statements.map(|said| create_text(said, &name)).collect(), name }
+            TableSpec {
+                create: statements.map(|statement| create_text(statement, &name)).collect(),
+                name,
+            }
         }));
     }
-    wanted
+    specs
 }
 
 fn create_text(statement: &Statement, table: &str) -> String {
-    let words = statement.parts.iter().map(|part| match part {
-        Part::Text(words) => words.as_str(),
+    let text = statement.parts.iter().map(|part| match part {
+        Part::Text(text) => text.as_str(),
         Part::Table => table,
         Part::Argument(_) | Part::RowArgument(_) | Part::Rows(_) => "",
     });
-    words.collect()
+    text.collect()
 }
 
-/// Returns our tables that are there, each with the number of its data set.
+/// Returns the tables in the marker table, each with the token of its data set.
 fn known(
     connection: &mut Connection,
     endpoint: &Endpoint,
 ) -> Result<Vec<(String, String)>, EngineError> {
     if !is_there(connection, MARKER)? {
         let create = format!("CREATE TABLE {MARKER} (name text PRIMARY KEY, run text NOT NULL)");
-        connection.run(&create).map_err(|failure| denied(failure, endpoint))?;
+        connection.run(&create).map_err(|failure| creation_error(failure, endpoint))?;
         return Ok(Vec::new());
     }
     let rows = connection.table(&format!("SELECT name, run FROM {MARKER}"));
     let rows = rows.map_err(|failure| {
-        in_words(failed(failure), |words| {
+        map_fatal(failed(failure), |text| {
             let database = &endpoint.database;
-            format!("the table `{MARKER}` of `{database}` is not ours or not readable: {words}")
+            format!("table `{MARKER}` of `{database}` is foreign or not readable: {text}")
         })
     })?;
     let pair = |row: Vec<String>| {
@@ -138,7 +145,7 @@ fn is_there(connection: &mut Connection, table: &str) -> Result<bool, EngineErro
     Ok(found.is_some())
 }
 
-fn refuse_strangers(
+fn reject_foreign_table(
     connection: &mut Connection,
     table: &str,
     endpoint: &Endpoint,
@@ -147,27 +154,27 @@ fn refuse_strangers(
         return Ok(());
     }
     Err(EngineError::Fatal(format!(
-        "postgres: database `{}` on {} has a table `{table}` that Assay did not make: name another \
-         database, or rename that table",
+        "postgres: database `{}` on {} has a table `{table}` that Assay did not create: name \
+         another database, or rename that table",
         endpoint.database, endpoint.address
     )))
 }
 
-/// Makes a table and notes that it is ours, both or neither.
-fn create(connection: &mut Connection, table: &Wanted, number: &str) -> Result<(), Failure> {
+/// Creates a table and records it in the marker table, in one transaction.
+fn create(connection: &mut Connection, table: &TableSpec, token: &str) -> Result<(), Failure> {
     let name = &table.name;
-    let note = format!("INSERT INTO {MARKER} (name, run) VALUES ('{name}', '{number}')");
+    let note = format!("INSERT INTO {MARKER} (name, run) VALUES ('{name}', '{token}')");
     let statements = table.create.iter().chain([&note]);
-    together(connection, statements.map(String::as_str))
+    in_transaction(connection, statements.map(String::as_str))
 }
 
 fn drop_table(connection: &mut Connection, name: &str) -> Result<(), Failure> {
     let forget = format!("DELETE FROM {MARKER} WHERE name = '{}'", name.replace('\'', "''"));
-    together(connection, [&*format!("DROP TABLE IF EXISTS {name}"), &*forget].into_iter())
+    in_transaction(connection, [&*format!("DROP TABLE IF EXISTS {name}"), &*forget].into_iter())
 }
 
 /// Runs statements as one transaction.
-fn together<'a>(
+fn in_transaction<'a>(
     connection: &mut Connection,
     mut statements: impl Iterator<Item = &'a str>,
 ) -> Result<(), Failure> {
@@ -177,28 +184,30 @@ fn together<'a>(
     done.and(ended)
 }
 
-/// Returns a failure to make a table, with the remedy when it is for lack of rights.
+/// Converts a failure to create a table, with the remedy for missing rights.
 #[cold]
-fn denied(failure: Failure, endpoint: &Endpoint) -> EngineError {
+fn creation_error(failure: Failure, endpoint: &Endpoint) -> EngineError {
     match failure {
-        Failure::Told(complaint) if complaint.is("42501") => EngineError::Fatal(format!(
-            "postgres: `{}` may not make tables in database `{}` on {}: {complaint}; grant it \
-             CREATE on the schema, or log in as somebody who may",
-            endpoint.user, endpoint.database, endpoint.address
-        )),
-        other @ (Failure::Told(_) | Failure::Lost(_) | Failure::Impossible(_)) => {
-            failed_to("making tables")(other)
+        Failure::Refused(error_response) if error_response.is("42501") => {
+            EngineError::Fatal(format!(
+                "postgres: `{}` may not create tables in database `{}` on {}: {error_response}; \
+                 grant it CREATE on the schema, or log in as another user",
+                endpoint.user, endpoint.database, endpoint.address
+            ))
+        }
+        other @ (Failure::Refused(_) | Failure::Lost(_) | Failure::Impossible(_)) => {
+            with_context("creating tables")(other)
         }
     }
 }
 
-/// Returns a number that no other data set has.
-fn new_number(connection: &mut Connection) -> Result<String, EngineError> {
+/// Returns a unique token.
+fn new_token(connection: &mut Connection) -> Result<String, EngineError> {
     let sql = "SELECT md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text)";
     Ok(connection.value(sql).map_err(failed)?.unwrap_or_default())
 }
 
-fn write_number(path: &Path, number: &str) -> Result<(), EngineError> {
-    fs::write(path, number)
+fn write_token(path: &Path, token: &str) -> Result<(), EngineError> {
+    fs::write(path, token)
         .map_err(|error| EngineError::Fatal(format!("{}: {error}", path.display())))
 }

@@ -1,18 +1,18 @@
-//! Values on their way to the server and back.
+//! Encoding and decoding of values, binary and text.
 
 use model::Argument;
 
 use crate::config::Protocol;
 use crate::wire::{Failure, oid, text};
 
-/// Seconds between 1970 and 2000, where the server's moments begin.
+/// Seconds from 1970 to 2000, the epoch of timestamps.
 ///
 /// Source: Postgres' source, `POSTGRES_EPOCH_JDATE` in `timestamp.h`.
 const EPOCH_SECONDS: i64 = 946_684_800;
-/// The server's moments are in microseconds.
+/// Timestamps are in microseconds.
 const SECOND_MICROS: i64 = 1_000_000;
 
-/// A value of an operation of keys and values.
+/// A value of a key-value operation.
 pub(crate) enum Value<'a> {
     /// Bytes: `bytea`.
     Bytes(&'a [u8]),
@@ -23,10 +23,10 @@ pub(crate) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Writes the value as the server's own bytes, its length first.
+    /// Appends the binary value, its length first.
     ///
     /// # Errors
-    /// When it is longer than any value may be.
+    /// When it is too long.
     #[inline]
     pub(crate) fn write_binary(&self, out: &mut Vec<u8>) -> Result<(), Failure> {
         match *self {
@@ -65,10 +65,10 @@ fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Failure> {
 
 #[cold]
 fn too_long(bytes: usize) -> Failure {
-    Failure::Impossible(format!("a value of {bytes} bytes: no value may have 2^31"))
+    Failure::Impossible(format!("a value of {bytes} bytes: the limit is 2^31 - 1"))
 }
 
-/// Writes an array of one dimension without null values, from 1 on.
+/// Writes a one-dimensional array of non-null values, from index 1.
 ///
 /// Source: Postgres' source, `array_send` in `arrayfuncs.c`.
 fn write_keys(out: &mut Vec<u8>, keys: &[&[u8]]) -> Result<(), Failure> {
@@ -90,7 +90,7 @@ fn write_keys(out: &mut Vec<u8>, keys: &[&[u8]]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the bytes of a `bytea` column; as text they are decoded into `scratch`.
+/// Returns the bytes of a `bytea` column; text is decoded into `scratch`.
 #[inline]
 pub(crate) fn bytes<'a>(
     protocol: Protocol,
@@ -107,7 +107,7 @@ pub(crate) fn bytes<'a>(
     }
 }
 
-/// How the values of one parameter are written.
+/// Encoding of one parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coder {
     /// 2 bytes.
@@ -120,16 +120,16 @@ pub(crate) enum Coder {
     Float4,
     /// 8 bytes of IEEE 754.
     Float8,
-    /// As they are.
+    /// Raw bytes.
     Bytes,
     /// Microseconds since 2000.
     Timestamp,
-    /// In words, which the server reads as a value of any type.
-    Words,
+    /// As text, which the server parses for any type.
+    Text,
 }
 
 impl Coder {
-    /// Returns how values like `argument` are written for a parameter of the type `oid`.
+    /// Returns the encoding of `argument` for a parameter of type `oid`.
     pub(crate) fn of(oid: u32, argument: Argument) -> Self {
         let is_number = matches!(argument, Argument::Integer(_) | Argument::Real(_));
         let is_text = matches!(argument, Argument::Text { .. });
@@ -143,11 +143,11 @@ impl Coder {
             oid::TIMESTAMP | oid::TIMESTAMPTZ if matches!(argument, Argument::Moment(_)) => {
                 Self::Timestamp
             }
-            _ => Self::Words,
+            _ => Self::Text,
         }
     }
 
-    /// Writes a value, its length first; `text` is the bytes of one that is text.
+    /// Appends a value, its length first; `text` is the bytes of a text argument.
     ///
     /// # Errors
     /// When the value does not fit the parameter's type.
@@ -173,10 +173,10 @@ impl Coder {
                 let micros = (whole(argument) - EPOCH_SECONDS) * SECOND_MICROS;
                 write_bytes(out, &micros.to_be_bytes())
             }
-            Self::Words => {
+            Self::Text => {
                 let start = out.len();
                 out.extend_from_slice(&[0; 4]);
-                write_words(out, argument, text);
+                write_unquoted(out, argument, text);
                 let bytes = out.len() - start - 4;
                 let Ok(length) = i32::try_from(bytes) else { return Err(too_long(bytes)) };
                 out[start..start + 4].copy_from_slice(&length.to_be_bytes());
@@ -186,8 +186,8 @@ impl Coder {
     }
 }
 
-/// Writes a value in words, without quotes.
-fn write_words(out: &mut Vec<u8>, argument: Argument, text: &[u8]) {
+/// Appends a value as text, unquoted.
+fn write_unquoted(out: &mut Vec<u8>, argument: Argument, text: &[u8]) {
     match argument {
         Argument::Integer(value) => text::integer(out, value),
         Argument::Real(value) => text::real(out, value),
@@ -196,20 +196,20 @@ fn write_words(out: &mut Vec<u8>, argument: Argument, text: &[u8]) {
     }
 }
 
-/// Writes a value as a literal within a statement.
+/// Appends a value as a literal.
 pub(crate) fn write_literal(out: &mut Vec<u8>, argument: Argument, text: &[u8]) {
     match argument {
-        Argument::Integer(_) | Argument::Real(_) => write_words(out, argument, text),
+        Argument::Integer(_) | Argument::Real(_) => write_unquoted(out, argument, text),
         Argument::Moment(_) => {
             out.push(b'\'');
-            write_words(out, argument, text);
+            write_unquoted(out, argument, text);
             out.push(b'\'');
         }
         Argument::Text { .. } => text::quoted(out, text),
     }
 }
 
-/// Returns the argument as a whole number; a text is 0, and no coder of numbers is given one.
+/// Returns the argument as an integer; a text is 0, and never encoded as one.
 #[inline]
 fn whole(argument: Argument) -> i64 {
     match argument {
@@ -243,12 +243,12 @@ fn out_of_range(value: i64) -> Failure {
     ))
 }
 
-/// Writes the first column of a row as text to `out`, as far as its type is known here.
+/// Appends the first column of a row to `out` as text, for known types.
 #[cold]
 pub(crate) fn write_column(oid: u32, column: &[u8], out: &mut Vec<u8>) {
     let number = column.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte));
     let unused = 64 - 8 * column.len().min(8);
-    // Back from two's complement of fewer bytes.
+    // Sign extension.
     let signed = (number << (unused % 64)).cast_signed() >> (unused % 64);
     match (oid, column.len()) {
         (oid::INT2, 2) | (oid::INT4, 4) | (oid::INT8, 8) => text::integer(out, signed),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_for_the_type_the_server_names() {
+    fn values_are_encoded_for_the_parameter_type() {
         let (integer, real) = (Argument::Integer(-2), Argument::Real(2.5));
         let text = Argument::Text { start: 0, end: 2 };
         for (oid, argument, expected) in [
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_column_reads_back_as_text() {
+    fn first_column_is_decoded_to_text() {
         let shown = |oid, column: &[u8]| {
             let mut out = Vec::new();
             write_column(oid, column, &mut out);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_of_keys_has_the_bytes_of_array_send() {
+    fn key_array_equals_array_send() {
         let mut out = Vec::new();
         Value::Keys(&[b"a", b""]).write_binary(&mut out).unwrap();
         let expected = b"\0\0\0\x1d\0\0\0\x01\0\0\0\0\0\0\0\x11\0\0\0\x02\0\0\0\x01\

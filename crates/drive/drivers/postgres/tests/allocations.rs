@@ -1,13 +1,13 @@
-//! The promise that a session allocates nothing once it is warm, on a counting allocator.
+//! A warm session allocates nothing, measured by a counting allocator.
 
-#![expect(clippy::print_stdout, reason = "a test says why it is skipped")]
+#![expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
 
+#[path = "live/application.rs"]
+mod application;
 #[path = "live/program.rs"]
 mod program;
-#[path = "live/saying.rs"]
-mod saying;
-#[path = "live/started.rs"]
-mod started;
+#[path = "live/test_server.rs"]
+mod test_server;
 
 use std::alloc::System;
 
@@ -35,9 +35,9 @@ fn allocations(session: &mut dyn Session, operations: &[Op<'_>]) -> usize {
 
 /// Goal: no operation allocates once warm, prepared or as text.
 #[test]
-fn a_warm_session_allocates_nothing() {
+fn warm_session_allocates_nothing() {
     let Some(program) = program::programs().pop() else { return };
-    let server = started::Started::new(&program, &[]);
+    let server = test_server::TestServer::new(&program, &[]);
     let key_value = [
         Op::Put { key: b"a", value: b"1" },
         Op::Put { key: b"b", value: &[7; 5000] },
@@ -63,17 +63,17 @@ fn a_warm_session_allocates_nothing() {
         for (application, operations) in [
             (None, &key_value[..]),
             (
-                Some(saying::application(
+                Some(application::application(
                     create,
-                    vec![saying::procedure(OpKind::Transaction, &statements, (2, 0, 0))],
+                    vec![application::procedure(OpKind::Transaction, &statements, (2, 0, 0))],
                 )),
                 &[transaction],
             ),
         ] {
             let dir = tempfile::tempdir().unwrap();
-            let mut spec = started::spec(dir.path(), server.endpoint(), application);
+            let mut spec = test_server::spec(dir.path(), server.endpoint(), application);
             spec.options.set("assay.protocol", protocol);
-            let engine = started::open(&spec).unwrap();
+            let engine = test_server::open(&spec).unwrap();
             let mut session = engine.session().unwrap();
             assert_eq!(allocations(&mut *session, operations), 0, "{protocol}");
             drop(session);

@@ -1,6 +1,6 @@
-//! Postgres against the oracle: each directory of the battery is a server of its own.
+//! Conformance of the Postgres driver; a server per directory.
 
-#![expect(clippy::print_stdout, reason = "a test says why it is skipped")]
+#![expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
 
 #[path = "live/program.rs"]
 mod program;
@@ -10,7 +10,7 @@ use engine::conformance::battery;
 use model::{Durability, Options, Settings};
 use server::testing::Served;
 
-/// Runs the battery on the newest server found, statements sent as `protocol` says.
+/// Runs the battery on the newest server found, over `protocol`.
 fn conforms(protocol: &str) {
     let Some(program) = program::programs().pop() else { return };
     let driver = Served::new(&KIND, &program, PostgresDriver);
@@ -30,7 +30,7 @@ fn statements_as_text_conform() {
 }
 
 #[test]
-fn what_was_answered_outlives_the_server() {
+fn acknowledged_writes_survive_a_kill() {
     let Some(program) = program::programs().pop() else { return };
     Served::new(&KIND, &program, PostgresDriver).survives_server_crash();
 }

@@ -1,4 +1,4 @@
-//! The kernels of well-kept crates.
+//! The kernels of Rust crates.
 
 use model::Kernel;
 use twox_hash::XxHash3_64;
@@ -9,7 +9,7 @@ use super::set::Work;
 /// Level of Zstandard: its own default, and RocksDB's.
 const ZSTD_LEVEL: i32 = 3;
 
-/// Compressor and decompressor, kept as RocksDB keeps its contexts.
+/// Compressor and decompressor, reused as RocksDB reuses its contexts.
 #[derive(Default)]
 pub(super) struct Crates {
     zstd: Option<(Compressor<'static>, Decompressor<'static>)>,

@@ -1,4 +1,4 @@
-//! Functions inside a RocksDB library that are no part of its C interface.
+//! Functions of a RocksDB library outside its C interface.
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -37,7 +37,7 @@ pub(super) fn exports_of(library: &Library) -> Exports {
     Exports::bind(library).expect("no function is required")
 }
 
-/// Zstandard's contexts, kept from block to block as RocksDB keeps them.
+/// Zstandard's contexts, reused from block to block as in RocksDB.
 pub(super) struct Contexts {
     made: Option<(*mut c_void, *mut c_void)>,
     free: Option<[unsafe extern "C" fn(*mut c_void) -> usize; 2]>,
@@ -180,7 +180,7 @@ impl Exports {
 
     fn without_error(&self, bytes: usize) -> usize {
         let Some(is_error) = self.ZSTD_isError else { return 0 };
-        // SAFETY: it looks at the number alone.
+        // SAFETY: it reads the number alone.
         if unsafe { is_error(bytes) } == 0 { bytes } else { 0 }
     }
 }

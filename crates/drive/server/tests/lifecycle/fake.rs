@@ -1,4 +1,4 @@
-//! A server made of a few lines of shell.
+//! A fake server: a few lines of shell.
 
 use std::fs;
 use std::path::Path;
@@ -8,22 +8,22 @@ use engine::EngineError;
 use model::{Address, Endpoint, Options, Settings};
 use server::{Kind, Running, ServerError, ServerPlacement, ServerSpec, Site, Start, Stop, Task};
 
-/// Listens by making a file; its only option is the name of a trouble.
+/// Signals readiness by creating a file; its only option names a fault.
 pub(crate) struct Fake;
 
-/// What it does, by the name of the option `trouble`.
+/// The program, by the value of option `fault`.
 const SERVE: &str = r#"
 case "$3" in
-  refuses) echo "FATAL: unrecognized configuration parameter \"trouble\""; exit 1 ;;
+  rejects) echo "FATAL: unrecognized configuration parameter \"fault\""; exit 1 ;;
   mute) exec sleep 60 ;;
 esac
 [ -e "$1/made" ] || { echo "no data directory"; exit 1; }
 cd "$1"
-sleep 60 & below=$!
-trap 'echo bye; kill $below; rm "$2/ready"; exit 0' INT
+sleep 60 & child=$!
+trap 'echo bye; kill $child; rm "$2/ready"; exit 0' INT
 [ "$3" = stubborn ] && trap '' INT
 id -u > "$1/user"
-echo $below > "$2/ready"
+echo $child > "$2/ready"
 echo listening
 while :; do wait; done
 "#;
@@ -33,22 +33,22 @@ impl Kind for Fake {
         "fake"
     }
 
-    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
-        let data = ask.site.data.display();
+    fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
+        let data = spec.site.data.display();
         let script = format!("echo set up; [ -z \"$(cat)\" ] || touch {data}/made");
         let arguments = vec!["-c".to_owned(), script];
         let input = "create everything;\n".to_owned();
         Ok(vec![Task { program: "/bin/sh".into(), arguments, input, ..Task::default() }])
     }
 
-    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError> {
-        let dirs = [&ask.site.data, &ask.site.socket].map(|dir| dir.display().to_string());
-        let trouble = ask.options.iter().map(|(_, value)| value.to_owned());
+    fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
+        let dirs = [&spec.site.data, &spec.site.socket].map(|dir| dir.display().to_string());
+        let fault = spec.options.iter().map(|(_, value)| value.to_owned());
         let mut arguments = vec!["-c".to_owned(), SERVE.to_owned(), "fake".to_owned()];
         arguments.extend(dirs);
-        arguments.extend(trouble);
-        let files = vec![(ask.site.data.join("fake.conf"), "quiet = true\n".to_owned())];
-        Ok(Task { program: ask.program.into(), arguments, files, ..Task::default() })
+        arguments.extend(fault);
+        let files = vec![(spec.site.data.join("fake.conf"), "quiet = true\n".to_owned())];
+        Ok(Task { program: spec.program.into(), arguments, files, ..Task::default() })
     }
 
     fn endpoint(&self, site: &Site) -> Endpoint {
@@ -65,7 +65,7 @@ impl Kind for Fake {
         let Address::Socket(path) = &endpoint.address else { unreachable!() };
         match fs::read_to_string(path) {
             Ok(text) if text.ends_with('\n') => Ok(()),
-            _ => Err(EngineError::Fatal("nobody listens".to_owned())),
+            _ => Err(EngineError::Fatal("the socket file is missing".to_owned())),
         }
     }
 
@@ -73,10 +73,10 @@ impl Kind for Fake {
         Stop::Interrupt
     }
 
-    fn refusal(&self, log: &str) -> EngineError {
-        if log.contains("\"trouble\"") {
+    fn startup_error(&self, log: &str) -> EngineError {
+        if log.contains("\"fault\"") {
             let reason = "unrecognized".to_owned();
-            return EngineError::Option { option: "trouble".to_owned(), reason };
+            return EngineError::Option { option: "fault".to_owned(), reason };
         }
         EngineError::Fatal(log.lines().last().unwrap_or_default().to_owned())
     }
@@ -86,15 +86,15 @@ impl Kind for Fake {
     }
 }
 
-/// Starts one on `dir` with a trouble, or none.
-pub(crate) fn start(dir: &Path, trouble: &str, within: Duration) -> Result<Running, ServerError> {
-    start_with(dir, trouble, within, None)
+/// Starts one on `dir` with a fault, or none.
+pub(crate) fn start(dir: &Path, fault: &str, within: Duration) -> Result<Running, ServerError> {
+    start_with(dir, fault, within, None)
 }
 
 /// Starts one, with templates.
 pub(crate) fn start_with(
     dir: &Path,
-    trouble: &str,
+    fault: &str,
     within: Duration,
     templates: Option<&Path>,
 ) -> Result<Running, ServerError> {
@@ -104,7 +104,7 @@ pub(crate) fn start_with(
         fingerprint: "fake",
         dir,
         settings: &Settings::default(),
-        options: &[("trouble", trouble)].into_iter().collect::<Options>(),
+        options: &[("fault", fault)].into_iter().collect::<Options>(),
         user: None,
         placement: ServerPlacement::default(),
         templates,
@@ -114,10 +114,10 @@ pub(crate) fn start_with(
 }
 
 /// Returns the process that a running fake has started.
-pub(crate) fn below(running: &Running) -> u32 {
+pub(crate) fn child_pid(running: &Running) -> u32 {
     let Address::Socket(path) = &running.endpoint().address else { unreachable!() };
     let text = fs::read_to_string(path).expect("it is ready");
-    text.trim().parse().expect("it says a process id")
+    text.trim().parse().expect("a process id")
 }
 
 /// Returns whether a process has not ended.

@@ -1,6 +1,6 @@
-//! Servers are made, started, found ready, watched, stopped, and leave nothing behind.
+//! Server lifecycle: set-up, start, readiness, death, stop, clean-up.
 
 mod fake;
-mod parents_that_die;
+mod orphans;
 mod postgres;
-mod starts_and_stops;
+mod start_stop;

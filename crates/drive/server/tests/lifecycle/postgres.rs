@@ -1,4 +1,4 @@
-//! A real server, where there is one.
+//! A real Postgres, when one is installed.
 
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -16,20 +16,20 @@ impl Kind for Postgres {
         "postgres"
     }
 
-    fn set_up(&self, ask: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
-        let data = ask.site.data.display().to_string();
-        let words = ["-D", &data, "-U", "bench", "-A", "trust", "--no-sync", "--locale=C"];
-        let program = ask.program.with_file_name("initdb");
-        Ok(vec![Task { program, arguments: words.map(str::to_owned).into(), ..Task::default() }])
+    fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
+        let data = spec.site.data.display().to_string();
+        let args = ["-D", &data, "-U", "bench", "-A", "trust", "--no-sync", "--locale=C"];
+        let program = spec.program.with_file_name("initdb");
+        Ok(vec![Task { program, arguments: args.map(str::to_owned).into(), ..Task::default() }])
     }
 
-    fn serve(&self, ask: &ServerSpec<'_>) -> Result<Task, EngineError> {
-        let data = ask.site.data.display().to_string();
-        let socket = format!("unix_socket_directories={}", ask.site.socket.display());
-        let port = format!("port={}", ask.site.port);
-        let words = ["-D", &data, "-c", "listen_addresses=", "-c", &socket, "-c", &port];
-        let arguments = words.map(str::to_owned).into();
-        Ok(Task { program: ask.program.into(), arguments, ..Task::default() })
+    fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
+        let data = spec.site.data.display().to_string();
+        let socket = format!("unix_socket_directories={}", spec.site.socket.display());
+        let port = format!("port={}", spec.site.port);
+        let args = ["-D", &data, "-c", "listen_addresses=", "-c", &socket, "-c", &port];
+        let arguments = args.map(str::to_owned).into();
+        Ok(Task { program: spec.program.into(), arguments, ..Task::default() })
     }
 
     fn endpoint(&self, site: &Site) -> Endpoint {
@@ -53,7 +53,7 @@ impl Kind for Postgres {
         Stop::Interrupt
     }
 
-    fn refusal(&self, log: &str) -> EngineError {
+    fn startup_error(&self, log: &str) -> EngineError {
         EngineError::Fatal(log.to_owned())
     }
 
@@ -72,7 +72,7 @@ fn program() -> Option<PathBuf> {
 }
 
 #[test]
-fn a_real_server_starts_below_a_closed_directory_and_leaves_nothing() {
+fn real_server_starts_and_leaves_nothing() {
     let Some(program) = program() else {
         println!("skipped: no Postgres here: apt-get install postgresql");
         return;
@@ -100,7 +100,7 @@ fn a_real_server_starts_below_a_closed_directory_and_leaves_nothing() {
     let mut running = Running::start(&start, &|| false).unwrap();
     let pid = running.pid();
     let named: Vec<_> = named_memory(pid);
-    assert!(!named.is_empty(), "this Postgres keeps its shared memory elsewhere");
+    assert!(!named.is_empty(), "this Postgres has its shared memory elsewhere");
     running.kill();
     assert!(named.iter().all(|path| !path.exists()), "{named:?}");
     let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();

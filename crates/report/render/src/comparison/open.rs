@@ -47,7 +47,7 @@ const SERVICE: [&str; 5] =
     ["service_ns_p50", "service_ns_p99", "service_ns_p999", "service_ns_p9999", "service_ns_max"];
 
 /// Share of the intervals that are invalid.
-const INVALID_SHARE: &str = "voided_share";
+const INVALID_SHARE: &str = "invalid_share";
 
 /// Rates and shares of the arrivals: metric and heading.
 const RATES: [(&str, &str); 7] = [

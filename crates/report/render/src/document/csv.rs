@@ -1,6 +1,8 @@
 //! Rows of fields as comma-separated values.
 
 /// Returns the header and the rows; an unknown value is an empty field.
+///
+/// Source: [RFC 4180], as the `csv` crate writes it.
 pub(crate) fn csv<H: AsRef<str>>(
     header: impl IntoIterator<Item = H>,
     rows: impl IntoIterator<Item = Vec<String>>,

@@ -1,4 +1,4 @@
-//! The two comparisons.
+//! Compares generator lag and the reporting of a stall.
 
 use std::path::Path;
 
@@ -9,27 +9,27 @@ use model::{Nanos, OpKind};
 use super::assay::Assay;
 use super::times::Times;
 use super::{db_bench, sysbench, tables};
+use crate::environment::is_installed;
 use crate::peer;
-use crate::setting::is_installed;
 use crate::task::ROWS;
 
 /// Rates at which the generators are compared, events per second.
 const RATES: [u32; 2] = [10_000, 100_000];
-/// Rounds of each generator at each rate, in turn.
+/// Interleaved rounds of each generator at each rate.
 const ROUNDS: usize = 3;
-/// Length of one of them, seconds.
+/// Length of a round, seconds.
 const ROUND_SECONDS: u32 = 2;
 
-/// Reads per second of the comparison of stalls.
+/// Reads per second of the stall comparison.
 const READS_PER_S: u32 = 10_000;
 /// Its length, seconds.
 const SECONDS: u32 = 5;
-/// How long all, or the engine, stands still.
+/// Length of the stall.
 const STALL: Nanos = Nanos::SECOND;
-/// When `db_bench` is stopped: about the middle.
+/// Start of `db_bench`'s stall: about the middle.
 const STALL_AFTER: Nanos = Nanos::from_millis(2_200);
 
-/// Compares and prints both tables, or why not.
+/// Prints both tables, or why one is skipped.
 pub(crate) fn compare() -> Result<(), String> {
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let dir = scratch.path();
@@ -45,7 +45,7 @@ pub(crate) fn compare() -> Result<(), String> {
         None => compare_generators(dir, &ours)?,
     }
     match lack_of(peer::PROGRAM, "rocksdb-tools") {
-        Some(lack) => println!("\nskipped what is reported of a stall: {lack}"),
+        Some(lack) => println!("\nskipped the reporting of a stall: {lack}"),
         None => compare_stalls(dir, &ours)?,
     }
     Ok(())
@@ -63,7 +63,7 @@ fn compare_generators(dir: &Path, ours: &Assay) -> Result<(), String> {
         for _ in 0..ROUNDS {
             theirs.push(sysbench::times(dir, rate, ROUND_SECONDS)?);
             let step = ours.read("null", (rate, ROUND_SECONDS), &["--engine", "null"], None)?;
-            let arrivals = step.arrivals.as_ref().ok_or("assay kept no arrivals")?;
+            let arrivals = step.arrivals.as_ref().ok_or("assay stored no arrivals")?;
             lags.push(Times::of(&arrivals.start_lag));
             responses.push(response(&step.clients)?);
         }
@@ -83,32 +83,32 @@ fn compare_generators(dir: &Path, ours: &Assay) -> Result<(), String> {
 fn compare_stalls(dir: &Path, ours: &Assay) -> Result<(), String> {
     print!("{}", tables::stalls_head(READS_PER_S, SECONDS));
     let load = (READS_PER_S, SECONDS);
-    let row = |client: &str, stood: &str, reads: u64, times: &Times| {
-        print!("{}", tables::stalls_row(client, stood, reads, times));
+    let row = |client: &str, stalled: &str, reads: u64, times: &Times| {
+        print!("{}", tables::stalls_row(client, stalled, reads, times));
     };
     db_bench::fill(dir)?;
     let system = ["--engine", "rocksdb@system"];
-    for (stood, pause) in [("nothing", None), ("the process", Some((STALL_AFTER, STALL)))] {
+    for (stalled, pause) in [("nothing", None), ("the process", Some((STALL_AFTER, STALL)))] {
         let theirs = db_bench::read(dir, load, pause)?;
-        row("db_bench", stood, theirs.reads, &theirs.times);
+        row("db_bench", stalled, theirs.reads, &theirs.times);
         let step = ours.read("rocksdb", load, &system, pause.map(|(_, span)| span))?;
-        row("ours, response time", stood, done(&step.clients), &response(&step.clients)?);
+        row("ours, response time", stalled, done(&step.clients), &response(&step.clients)?);
         if let Some(invalid_intervals) = &step.invalid_intervals {
             let client = format!("ours, the seconds that count ({})", causes(invalid_intervals));
             row(
                 &client,
-                stood,
+                stalled,
                 done(&invalid_intervals.valid),
                 &response(&invalid_intervals.valid)?,
             );
         }
     }
     let step = ours.read("faulty", load, &["--engine", "faulty", "--option", &stall()], None)?;
-    let stood = "the engine (scripted)";
-    row("ours, response time", stood, done(&step.clients), &response(&step.clients)?);
+    let stalled = "the engine (scripted)";
+    row("ours, response time", stalled, done(&step.clients), &response(&step.clients)?);
     row(
         "ours, service time",
-        stood,
+        stalled,
         done(&step.clients),
         &Times::of(&reads(&step.clients)?.service),
     );
@@ -116,16 +116,16 @@ fn compare_stalls(dir: &Path, ours: &Assay) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the script of a stall in the middle of the reads, which follow the load of all rows.
+/// Returns the fault script: a stall in the middle of the reads, after all rows are loaded.
 fn stall() -> String {
     let at = ROWS + u64::from(READS_PER_S * SECONDS / 2);
     format!("fault=stall {}ms at {at}", STALL.0 / 1_000_000)
 }
 
-/// Returns why intervals were voided, such as `1 invalid_intervals: the worker was stopped`.
+/// Formats why intervals are invalid, such as `1 invalid: the worker was stopped`.
 fn causes(invalid_intervals: &InvalidIntervals) -> String {
     let cause =
-        |(cause, count): &(InvalidCause, u32)| format!("{count} voided: {}", cause.phrase());
+        |(cause, count): &(InvalidCause, u32)| format!("{count} invalid: {}", cause.phrase());
     invalid_intervals.causes.iter().map(cause).collect::<Vec<_>>().join(", ")
 }
 

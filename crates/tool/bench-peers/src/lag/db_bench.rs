@@ -1,4 +1,4 @@
-//! `db_bench` with its limit on the rate of reads.
+//! `db_bench` with its read rate limit.
 
 use std::path::Path;
 
@@ -6,26 +6,26 @@ use model::Nanos;
 
 use super::process;
 use super::times::Times;
+use crate::environment::run;
 use crate::peer::PROGRAM;
-use crate::setting::run;
 use crate::task::{CACHE_BYTES, KEY_BYTES, ROWS, VALUE_BYTES};
 
-/// What it reported.
+/// Reported results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reported {
-    /// Times of its reads.
+    /// Times of the reads.
     pub(super) times: Times,
-    /// Reads it did.
+    /// Number of reads.
     pub(super) reads: u64,
 }
 
-/// Makes its data, every row once.
+/// Fills its data, every row once.
 pub(super) fn fill(dir: &Path) -> Result<(), String> {
-    run(&words(dir, "fillseq,compact", &["--use_existing_db=0".to_owned()]))?;
+    run(&args(dir, "fillseq,compact", &["--use_existing_db=0".to_owned()]))?;
     Ok(())
 }
 
-/// Reads at a rate for some seconds; `pause` says when the process is stopped, and for how long.
+/// Reads at a rate for some seconds; `pause` is start and length of a stop of the process.
 pub(super) fn read(
     dir: &Path,
     (rate, seconds): (u32, u32),
@@ -36,7 +36,7 @@ pub(super) fn read(
         format!("--duration={seconds}"),
         format!("--benchmark_read_rate_limit={rate}"),
     ];
-    let child = process::start(&words(dir, "readrandom", &more), dir)?;
+    let child = process::start(&args(dir, "readrandom", &more), dir)?;
     if let Some((after, span)) = pause {
         process::rest(after);
         process::pause(child.id(), span)?;
@@ -44,8 +44,8 @@ pub(super) fn read(
     parse(&process::finish(child)?)
 }
 
-fn words(dir: &Path, benchmark: &str, more: &[String]) -> Vec<String> {
-    let mut words = vec![
+fn args(dir: &Path, benchmark: &str, more: &[String]) -> Vec<String> {
+    let mut args = vec![
         PROGRAM.to_owned(),
         format!("--benchmarks={benchmark}"),
         format!("--db={}", dir.join("db_bench").display()),
@@ -57,16 +57,16 @@ fn words(dir: &Path, benchmark: &str, more: &[String]) -> Vec<String> {
         "--histogram=1".to_owned(),
         "--compression_type=none".to_owned(),
     ];
-    words.extend_from_slice(more);
-    words
+    args.extend_from_slice(more);
+    args
 }
 
-/// Reads `Percentiles: P50: 2.23 ...`, `Min: 0 Median: 2.2 Max: 98305` and `Count: 60999 ...`.
+/// Parses `Percentiles: P50: 2.23 ...`, `Min: 0 Median: 2.2 Max: 98305` and `Count: 60999 ...`.
 fn parse(printed: &str) -> Result<Reported, String> {
-    let words: Vec<&str> = printed.split_whitespace().collect();
+    let tokens: Vec<&str> = printed.split_whitespace().collect();
     let after = |name: &str| -> Result<f64, String> {
-        let at = words.iter().position(|word| *word == name);
-        let value = at.and_then(|at| words.get(at + 1)?.parse().ok());
+        let at = tokens.iter().position(|token| *token == name);
+        let value = at.and_then(|at| tokens.get(at + 1)?.parse().ok());
         value.ok_or_else(|| format!("{PROGRAM} printed no `{name}`: {printed}"))
     };
     let (p50, p99, p999) = (after("P50:")?, after("P99:")?, after("P99.9:")?);
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_percentiles_count_and_maximum_are_read() {
+    fn percentiles_count_and_maximum_are_parsed() {
         let printed = "readrandom : 98.650 micros/op 10136 ops/sec\nMicroseconds per read:\n\
             Count: 60999 Average: 98.6728  StdDev: 3046.25\nMin: 0  Median: 2.2342  Max: 98305\n\
             Percentiles: P50: 2.23 P75: 2.90 P99: 8.02 P99.9: 1901.00 P99.99: 98305.00\n";

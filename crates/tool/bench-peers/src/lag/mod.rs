@@ -1,9 +1,9 @@
-//! What peers' rate limits do to the times they report, and what ours reports.
+//! Latency reported by rate-limited peers and by ours.
 //!
-//! Two tables: the lateness of the generators themselves, on an event that does nothing; and what
-//! is reported of a second in which everything, or only the engine, stood still. Ours is `assay`
-//! as a user runs it, since it is the run that is judged. Each part is skipped, with the reason,
-//! where a program is not installed.
+//! Two tables: the lag of the load generators themselves, on an event that does nothing; and the
+//! report of a second in which everything, or only the engine, stalls. Ours is `assay` as a user
+//! runs it, as the run is what is compared. Each part is skipped, with the reason, where a program
+//! is not installed.
 
 mod assay;
 mod compare;

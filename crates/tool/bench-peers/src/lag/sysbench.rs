@@ -1,9 +1,9 @@
-//! sysbench with `--rate`, on an event that does nothing.
+//! sysbench with `--rate`, on an empty event.
 
 use std::path::Path;
 
 use super::times::Times;
-use crate::setting::run;
+use crate::environment::run;
 
 /// Its program.
 pub(super) const PROGRAM: &str = "sysbench";
@@ -11,18 +11,18 @@ pub(super) const PROGRAM: &str = "sysbench";
 /// The event, in Lua.
 const EVENT: &str = "function event()\nend\n";
 
-/// Offers a rate for some seconds with one thread, and returns what it reports.
+/// Runs a rate for some seconds with one thread, and returns the reported times.
 pub(super) fn times(dir: &Path, rate: u32, seconds: u32) -> Result<Times, String> {
     let script = dir.join("empty.lua");
     std::fs::write(&script, EVENT).map_err(|error| error.to_string())?;
-    let mut words = vec![PROGRAM.to_owned()];
-    words.extend([format!("--rate={rate}"), format!("--time={seconds}")]);
-    words.extend(["--threads=1", "--histogram=on"].map(str::to_owned));
-    words.extend([script.display().to_string(), "run".to_owned()]);
-    parse(&run(&words)?)
+    let mut args = vec![PROGRAM.to_owned()];
+    args.extend([format!("--rate={rate}"), format!("--time={seconds}")]);
+    args.extend(["--threads=1", "--histogram=on"].map(str::to_owned));
+    args.extend([script.display().to_string(), "run".to_owned()]);
+    parse(&run(&args)?)
 }
 
-/// Reads its histogram (upper bounds in ms, to 1 us) and its maximum.
+/// Parses its histogram (upper bounds in ms, to 1 us) and its maximum.
 fn parse(printed: &str) -> Result<Times, String> {
     let rows: Vec<(f64, u64)> = printed.lines().filter_map(row).collect();
     let events: u64 = rows.iter().map(|(_, count)| count).sum();
@@ -34,17 +34,17 @@ fn parse(printed: &str) -> Result<Times, String> {
     let max: f64 = max;
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
     let within = |share: f64| {
-        let mut evidence = 0;
-        let is_there = |(_, count): &&(f64, u64)| {
-            evidence += count;
-            evidence as f64 >= share * events as f64
+        let mut cumulative = 0;
+        let is_reached = |(_, count): &&(f64, u64)| {
+            cumulative += count;
+            cumulative as f64 >= share * events as f64
         };
-        rows.iter().find(is_there).map_or(max, |(ms, _)| *ms) * 1e3
+        rows.iter().find(is_reached).map_or(max, |(ms, _)| *ms) * 1e3
     };
     Ok(Times { p50: within(0.5), p99: within(0.99), p999: within(0.999), max: max * 1e3 })
 }
 
-/// Reads a line `       0.023 |****    1234`.
+/// Parses a line `       0.023 |****    1234`.
 fn row(line: &str) -> Option<(f64, u64)> {
     let (value, bar) = line.split_once('|')?;
     let count = bar.trim_start_matches('*').trim();

@@ -1,4 +1,4 @@
-//! Times as a client reports them.
+//! Percentiles of times reported by a client.
 
 use model::record::Percentiles;
 
@@ -12,7 +12,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Returns ours.
+    /// Converts our percentiles.
     #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53 ns")]
     pub(crate) fn of(ours: &Percentiles) -> Self {
         let us = |ns: u64| ns as f64 / 1e3;
@@ -24,7 +24,7 @@ impl Times {
         }
     }
 
-    /// Returns the median of each figure over several rounds; of none, zeros.
+    /// Returns the median of each percentile over rounds; zeros without any.
     pub(crate) fn medians(rounds: &[Self]) -> Self {
         let median = |figure: fn(&Self) -> f64| {
             let mut values: Vec<f64> = rounds.iter().map(figure).collect();

@@ -1,4 +1,4 @@
-//! What our driver is asked, as the application of a run.
+//! The statement of a comparison as an application of our driver.
 
 use model::sql::{
     CallMix, Copies, Draw, Part, PerDialect, Procedure, Statement, Table, TrafficSpec,
@@ -7,39 +7,39 @@ use model::{Application, OpUnit, StepRole};
 
 use super::work::Work;
 
-/// One statement with what is drawn for it.
+/// A statement with the draws of its values.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ask {
-    /// Its words and gaps.
-    pub(super) words: Vec<Word>,
-    /// What is drawn for the gaps.
+pub(super) struct StatementSpec {
+    /// SQL text and value positions.
+    pub(super) segments: Vec<Segment>,
+    /// Draws of the values.
     pub(super) values: Vec<Draw>,
 }
 
-/// A piece of a statement.
+/// A segment of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Word {
-    /// Words.
+pub(super) enum Segment {
+    /// SQL text.
     Text(&'static str),
-    /// A value: its position among those drawn.
+    /// A value, by its position among the draws.
     Value(u16),
 }
 
 /// The step that executes it.
 pub(super) const STEP: &str = "statement";
 
-/// Returns a draw of `count` integers from `from` on, each as likely as another.
+/// Returns a uniform draw of `count` integers from `from` on.
 pub(super) fn integer(from: i64, count: u64) -> Draw {
     Draw::Integer { distribution: "uniform".to_owned(), from, count }
 }
 
 /// Returns an application of one statement.
 ///
-/// Its own table stays empty: the peer has made the one that is named in the statement.
-pub(super) fn application(work: &Work, ask: Ask) -> Application {
-    let parts = ask.words.into_iter().map(|word| match word {
-        Word::Text(text) => Part::Text(text.to_owned()),
-        Word::Value(position) => Part::Argument(position),
+/// Its own table stays empty: the statement names the peer's table.
+pub(super) fn application(work: &Work, statement_spec: StatementSpec) -> Application {
+    let parts = statement_spec.segments.into_iter().map(|segment| match segment {
+        Segment::Text(text) => Part::Text(text.to_owned()),
+        Segment::Value(position) => Part::Argument(position),
     });
     let statements = vec![Statement { parts: parts.collect() }];
     let procedure = Procedure {
@@ -48,7 +48,7 @@ pub(super) fn application(work: &Work, ask: Ask) -> Application {
         table: 0,
         is_transaction: false,
         statements: PerDialect { postgres: statements.clone(), mysql: statements },
-        arguments: ask.values,
+        arguments: statement_spec.values,
         row: Vec::new(),
         rows: u32::from(work.kind.is_write()),
         rows_expected: (!work.kind.is_write()).then_some(1.0),

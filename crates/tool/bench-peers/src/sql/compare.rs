@@ -1,29 +1,29 @@
-//! The duels, one after the other.
+//! Runs the SQL comparisons.
 
 use std::path::Path;
 
-use super::duel::{DUELS, Duel};
+use super::comparison::{COMPARISONS, Comparison};
 use super::host::Host;
-use super::race::{Match, race};
+use super::pairs::{Case, measure_pairs};
 use super::tables;
 use super::work::{COUNTED, WORKS};
+use crate::environment::{Side, is_installed, run};
 use crate::instructions::{Counted, Probe, slope};
-use crate::setting::{Side, is_installed, run};
 use crate::throughput::on_one_core;
 
-/// Compares and prints each duel's table, or why not.
+/// Prints the table of each comparison, or why it is skipped.
 ///
 /// # Errors
 /// When a client or the server fails.
 pub(crate) fn compare() -> Result<(), String> {
     let mut has_compared = false;
-    for duel in DUELS {
-        let Some(peer) = (duel.find)() else {
-            let (name, package) = (duel.peer, duel.package);
-            println!("\nskipped {name}: it is not here: install Debian's package `{package}`");
+    for comparison in COMPARISONS {
+        let Some(peer) = (comparison.find)() else {
+            let (name, package) = (comparison.peer, comparison.package);
+            println!("\nskipped {name}: not installed: install Debian's package `{package}`");
             continue;
         };
-        has_compared |= on_one_core(|| fight(duel, &peer))?;
+        has_compared |= on_one_core(|| compare_with(comparison, &peer))?;
     }
     if has_compared {
         print!("{}", tables::notes());
@@ -31,46 +31,51 @@ pub(crate) fn compare() -> Result<(), String> {
     Ok(())
 }
 
-/// Compares one peer with our driver; returns whether there was a server to do it on.
-fn fight(duel: &Duel, peer: &Path) -> Result<bool, String> {
+/// Compares one peer with our driver; returns `false` without a server.
+fn compare_with(comparison: &Comparison, peer: &Path) -> Result<bool, String> {
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let host = match Host::start(duel)? {
+    let host = match Host::start(comparison)? {
         Ok(host) => host,
         Err(lack) => {
-            println!("\nskipped {}: {lack}", duel.peer);
+            println!("\nskipped {}: {lack}", comparison.peer);
             return Ok(false);
         }
     };
-    let told = on(duel, peer, &host, scratch.path());
+    let result = run_comparison(comparison, peer, &host, scratch.path());
     host.stop()?;
-    told.map(|()| true)
+    result.map(|()| true)
 }
 
-fn on(duel: &Duel, peer: &Path, host: &Host, scratch: &Path) -> Result<(), String> {
-    let mut words = vec![peer.display().to_string()];
-    words.extend((duel.fill)(host.endpoint())?);
-    run(&words)?;
-    print!("{}", tables::head(duel, host.name()));
+fn run_comparison(
+    comparison: &Comparison,
+    peer: &Path,
+    host: &Host,
+    scratch: &Path,
+) -> Result<(), String> {
+    let mut args = vec![peer.display().to_string()];
+    args.extend((comparison.fill)(host.endpoint())?);
+    run(&args)?;
+    print!("{}", tables::head(comparison, host.name()));
     for work in &WORKS {
-        let contest = Match { duel, work, peer, host, scratch };
-        print!("{}", tables::race_rows(duel, work, &race(&contest)?));
+        let case = Case { comparison, work, peer, host, scratch };
+        print!("{}", tables::figure_rows(comparison, work, &measure_pairs(&case)?));
         if is_installed("valgrind") {
-            print!("{}", tables::instructions_row(work, &count(&contest)?));
+            print!("{}", tables::instructions_row(work, &count(&case)?));
         }
     }
     Ok(())
 }
 
 /// Counts instructions per statement.
-fn count(contest: &Match<'_>) -> Result<Counted, String> {
+fn count(case: &Case<'_>) -> Result<Counted, String> {
     let each = |side: Side| {
-        let file = contest.scratch.join(format!("{side:?}.callgrind"));
+        let file = case.scratch.join(format!("{side:?}.callgrind"));
         let first_thread = match side {
             Side::Peer => 1,
             Side::Ours => 2,
         };
         let probe = Probe { file: &file, first_thread, program: env!("CARGO_PKG_NAME") };
-        slope(probe, COUNTED, |statements| contest.words(side, statements))
+        slope(probe, COUNTED, |statements| case.args(side, statements))
     };
     Ok(Counted { peer: each(Side::Peer)?, ours: each(Side::Ours)? })
 }

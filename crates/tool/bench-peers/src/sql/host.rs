@@ -1,17 +1,17 @@
-//! The server that both clients of a duel speak to.
+//! The server of a comparison.
 
 use model::{BuildRef, Bytes, Durability, Endpoint, Options, Settings};
 use server::{READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
 use supply::{Artifact, Engines, MARIADB, MYSQL, POSTGRES, Store, default_cache_dir};
 use tempfile::TempDir;
 
-use super::cost::Tree;
-use super::duel::{Build, Duel};
+use super::comparison::{Build, Comparison};
+use super::cpu::Tree;
 
 /// Bytes of the server's cache: it holds the table ten times over.
 const CACHE_BYTES: u64 = 256 << 20;
 
-/// A server that runs; ended when dropped, its data gone.
+/// A running server; killed when dropped, its data removed.
 pub(super) struct Host {
     name: String,
     tree: Tree,
@@ -20,21 +20,21 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// Starts the first of a duel's servers that can be had, on the caller's CPUs.
+    /// Starts the first available server of a comparison, on the caller's CPUs.
     ///
-    /// The inner error says why there is none.
+    /// The inner error names why there is none.
     ///
     /// # Errors
     /// When the server does not start.
-    pub(super) fn start(duel: &Duel) -> Result<Result<Self, String>, String> {
-        let (build, artifact) = match obtain(duel.builds) {
+    pub(super) fn start(comparison: &Comparison) -> Result<Result<Self, String>, String> {
+        let (build, artifact) = match obtain(comparison.builds) {
             Ok(found) => found,
             Err(lack) => return Ok(Err(lack)),
         };
         let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
         let settings = settings();
         let mut options = Options::new();
-        for (name, value) in duel.options {
+        for (name, value) in comparison.options {
             options.set(*name, *value);
         }
         let start = Start {
@@ -65,7 +65,7 @@ impl Host {
         self.running.endpoint()
     }
 
-    /// Returns the CPU it has taken, us.
+    /// Returns its CPU time, us.
     ///
     /// # Errors
     /// When it died.
@@ -82,8 +82,8 @@ impl Host {
     }
 }
 
-/// Returns the settings of the server, which our driver is told, too: it may ask its sessions for
-/// another durability than the server's.
+/// Returns the settings of the server and of our driver, whose sessions could request another
+/// durability.
 pub(super) fn settings() -> Settings {
     Settings {
         durability: Durability::None,
@@ -92,13 +92,13 @@ pub(super) fn settings() -> Settings {
     }
 }
 
-/// Returns the first of some builds that is cached or can be fetched.
+/// Returns the first build that is cached or can be fetched.
 fn obtain(builds: &[Build]) -> Result<(Build, Artifact), String> {
     let (home, xdg) = (variable("HOME"), variable("XDG_CACHE_HOME"));
     let dir = default_cache_dir(home.as_deref(), xdg.as_deref());
     let dir = dir.ok_or("no directory for a cache: HOME is not set")?;
     let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
-    let store = Store::open(dir).map_err(|error| error.to_string())?.knowing(engines);
+    let store = Store::open(dir).map_err(|error| error.to_string())?.with_engines(engines);
     let mut lacks = Vec::new();
     for build in builds {
         let named: BuildRef = build.name.parse()?;
@@ -110,7 +110,7 @@ fn obtain(builds: &[Build]) -> Result<(Build, Artifact), String> {
     Err(lacks.join("; "))
 }
 
-#[expect(clippy::disallowed_methods, reason = "a program of its own, which reads it here only")]
+#[expect(clippy::disallowed_methods, reason = "the program's only read of the environment")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -1,5 +1,4 @@
-//! Our client of an SQL server: the loop, the generators and the driver of a run, without its
-//! supervisor.
+//! Our SQL client: loop, generators and driver, without supervisor.
 
 use std::sync::Arc;
 
@@ -10,46 +9,46 @@ use serde::{Deserialize, Serialize};
 use workload::{Group, Presence, Request, Tables, generators};
 
 use super::application::{STEP, application};
-use super::duel::{DUELS, Done};
+use super::comparison::{COMPARISONS, Done};
 use super::host::settings;
 use super::work::{Statement, WORKS, Work};
 
-/// Longest interval there is: valgrind slows a program down some fifty times, so cuts once a
-/// second would weigh fifty times what they do in a run.
+/// Longest interval: valgrind slows a program down some fifty times, so one-second interval ends
+/// would weigh fifty times as much as in a run.
 const INTERVAL: Nanos = Nanos::from_secs(60);
 
-/// One process's job.
+/// The task of one process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
-    /// The peer whose duel it is.
+    /// The peer of the comparison.
     pub(crate) peer: String,
-    /// What is executed.
+    /// The statement.
     pub(crate) statement: Statement,
-    /// How often.
+    /// Executions.
     pub(crate) statements: u64,
-    /// Where the server is; servers of duels ask for no password.
+    /// The server, which requires no password.
     pub(crate) endpoint: Endpoint,
 }
 
 /// Executes a job.
 ///
 /// # Errors
-/// When the server, an answer or the number of statements is not what it should be.
+/// When the server fails, an answer is wrong, or the statement count differs.
 pub(crate) fn execute(job: &Job) -> Result<Done, String> {
-    let duel = DUELS.into_iter().find(|duel| duel.peer == job.peer);
-    let duel = duel.ok_or_else(|| format!("no duel with `{}`", job.peer))?;
+    let comparison = COMPARISONS.into_iter().find(|comparison| comparison.peer == job.peer);
+    let comparison = comparison.ok_or_else(|| format!("no comparison with `{}`", job.peer))?;
     let work = WORKS.iter().find(|work| work.statement == job.statement).ok_or("no such work")?;
-    let application = Arc::new(application(work, (duel.ask)(job.statement)));
-    let asked = ApplicationSetup { application, clients: 1 };
-    // Drivers note there which tables are theirs.
+    let application = Arc::new(application(work, (comparison.statement_spec)(job.statement)));
+    let setup = ApplicationSetup { application, clients: 1 };
+    // Drivers store the token of their tables there.
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let spec = OpenSpec {
         endpoint: Some(job.endpoint.clone()),
-        application: Some(asked.clone()),
+        application: Some(setup.clone()),
         ..OpenSpec::embedded(dir.path().to_owned(), settings(), shape())
     };
-    let engine = (duel.driver)().open(&spec).map_err(|error| error.to_string())?;
-    let done = drive(engine.as_ref(), &asked, (work, job.statements))?;
+    let engine = (comparison.driver)().open(&spec).map_err(|error| error.to_string())?;
+    let done = drive(engine.as_ref(), &setup, (work, job.statements))?;
     engine.close().map_err(|error| error.to_string())?;
     Ok(done)
 }
@@ -58,13 +57,13 @@ pub(crate) fn execute(job: &Job) -> Result<Done, String> {
 #[expect(clippy::cast_precision_loss, reason = "statements and nanoseconds are below 2^53")]
 fn drive(
     engine: &dyn Engine,
-    asked: &ApplicationSetup,
+    setup: &ApplicationSetup,
     (work, count): (&Work, u64),
 ) -> Result<Done, String> {
     let step = Step::new(STEP, StopRule::Operations(count));
     let data = shape();
     let bounds = |table, number| engine.bounds(table, number);
-    let tables = Tables::query(asked, 0, bounds).map_err(|error| error.to_string())?;
+    let tables = Tables::query(setup, 0, bounds).map_err(|error| error.to_string())?;
     let request = Request {
         step: &step,
         data: &data,
@@ -96,7 +95,7 @@ fn drive(
     Ok(Done { statements, per_s: statements as f64 * 1e9 / totals.duration.0 as f64 })
 }
 
-/// Returns the shape of keys and values, of which there are none.
+/// Returns the shape of keys and values, not used by procedures.
 const fn shape() -> DataShape {
     DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 }
 }

@@ -1,22 +1,22 @@
-//! pgbench, Postgres' own benchmark, and what our driver does beside it.
+//! The comparison with pgbench, Postgres' own benchmark.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::{Address, Endpoint};
 
-use super::application::{Ask, Word, integer};
-use super::duel::{Build, Done, Duel, Words};
+use super::application::{Segment, StatementSpec, integer};
+use super::comparison::{Args, Build, Comparison, Done};
 use super::work::{ROWS, Statement};
-use crate::setting::path_of;
+use crate::environment::path_of;
 
 /// Its program.
 const PROGRAM: &str = "pgbench";
 
-/// Where Debian keeps it, a folder for each version; what is on the path there is a script.
+/// Debian's folder of it, by version; the one on the path is a script.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
-pub(super) const DUEL: Duel = Duel {
+pub(super) const COMPARISON: Comparison = Comparison {
     peer: PROGRAM,
     package: "postgresql",
     driver: driver_postgres::driver,
@@ -25,12 +25,12 @@ pub(super) const DUEL: Duel = Duel {
     options: &[("autovacuum", "off")],
     find,
     fill,
-    words,
+    args,
     parse,
-    ask,
+    statement_spec,
 };
 
-/// The update: that of the accounts in pgbench's own transaction.
+/// The update of accounts in pgbench's TPC-B-like transaction.
 const UPDATE: &str = "\
 \\set aid random(1, 100000 * :scale)
 \\set delta random(-5000, 5000)
@@ -43,18 +43,18 @@ fn find() -> Option<PathBuf> {
     programs.filter(|path| path.is_file()).max().or_else(|| path_of(PROGRAM))
 }
 
-fn fill(endpoint: &Endpoint) -> Words {
-    let mut words = ["--initialize", "--scale=1", "--quiet"].map(str::to_owned).to_vec();
-    words.extend(place(endpoint)?);
-    Ok(words)
+fn fill(endpoint: &Endpoint) -> Args {
+    let mut args = ["--initialize", "--scale=1", "--quiet"].map(str::to_owned).to_vec();
+    args.extend(connection_args(endpoint)?);
+    Ok(args)
 }
 
-fn words(endpoint: &Endpoint, (statement, count): (Statement, u64), scratch: &Path) -> Words {
-    let mut words = ["--no-vacuum", "--protocol=prepared", "--client=1", "--jobs=1"]
+fn args(endpoint: &Endpoint, (statement, count): (Statement, u64), scratch: &Path) -> Args {
+    let mut args = ["--no-vacuum", "--protocol=prepared", "--client=1", "--jobs=1"]
         .map(str::to_owned)
         .to_vec();
-    words.push(format!("--transactions={count}"));
-    words.push(match statement {
+    args.push(format!("--transactions={count}"));
+    args.push(match statement {
         Statement::PointSelect => "--select-only".to_owned(),
         Statement::Update => {
             let script = scratch.join("update.sql");
@@ -62,12 +62,12 @@ fn words(endpoint: &Endpoint, (statement, count): (Statement, u64), scratch: &Pa
             format!("--file={}", script.display())
         }
     });
-    words.extend(place(endpoint)?);
-    Ok(words)
+    args.extend(connection_args(endpoint)?);
+    Ok(args)
 }
 
-/// Returns the words that say where the server is: a Postgres socket is named by its port.
-fn place(endpoint: &Endpoint) -> Words {
+/// Returns the arguments of the server: a Postgres socket is named by its port.
+fn connection_args(endpoint: &Endpoint) -> Args {
     let (host, port) = match &endpoint.address {
         Address::Tcp { host, port } => (host.clone(), port.to_string()),
         Address::Socket(path) => {
@@ -86,10 +86,10 @@ fn place(endpoint: &Endpoint) -> Words {
     ])
 }
 
-/// Reads `number of transactions actually processed: 50000/50000` and `tps = 70478.02 (...)`.
+/// Parses `number of transactions actually processed: 50000/50000` and `tps = 70478.02 (...)`.
 ///
-/// It has printed a rate after its server's disk was full: the number counts, too.
-/// Source: the project's reference, servers, section 0.
+/// The count is checked because pgbench prints a rate even after its server's disk was full (our
+/// observation).
 fn parse(printed: &str) -> Result<Done, String> {
     let after = |name: &str| {
         let line = printed.lines().find_map(|line| line.strip_prefix(name));
@@ -97,30 +97,30 @@ fn parse(printed: &str) -> Result<Done, String> {
     };
     let done = after("number of transactions actually processed: ")?;
     let per_s = after("tps = ")?;
-    let statements = done.split('/').next().and_then(|word| word.trim().parse().ok());
-    let per_s = per_s.split(' ').next().and_then(|word| word.parse().ok());
+    let statements = done.split('/').next().and_then(|token| token.trim().parse().ok());
+    let per_s = per_s.split(' ').next().and_then(|token| token.parse().ok());
     match (statements, per_s) {
         (Some(statements), Some(per_s)) => Ok(Done { statements, per_s }),
-        _ => Err(format!("{PROGRAM}'s result is not understood: {printed}")),
+        _ => Err(format!("{PROGRAM}'s result cannot be parsed: {printed}")),
     }
 }
 
-fn ask(statement: Statement) -> Ask {
+fn statement_spec(statement: Statement) -> StatementSpec {
     let row = integer(1, ROWS);
     match statement {
-        Statement::PointSelect => Ask {
-            words: vec![
-                Word::Text("SELECT abalance FROM pgbench_accounts WHERE aid = "),
-                Word::Value(0),
+        Statement::PointSelect => StatementSpec {
+            segments: vec![
+                Segment::Text("SELECT abalance FROM pgbench_accounts WHERE aid = "),
+                Segment::Value(0),
             ],
             values: vec![row],
         },
-        Statement::Update => Ask {
-            words: vec![
-                Word::Text("UPDATE pgbench_accounts SET abalance = abalance + "),
-                Word::Value(0),
-                Word::Text(" WHERE aid = "),
-                Word::Value(1),
+        Statement::Update => StatementSpec {
+            segments: vec![
+                Segment::Text("UPDATE pgbench_accounts SET abalance = abalance + "),
+                Segment::Value(0),
+                Segment::Text(" WHERE aid = "),
+                Segment::Value(1),
             ],
             values: vec![integer(-5_000, 10_001), row],
         },
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_and_the_number_are_read() {
+    fn rate_and_count_are_parsed() {
         let printed = "pgbench (15.18, server 15.10)\nquery mode: prepared\n\
             number of transactions per client: 50000\n\
             number of transactions actually processed: 49999/50000\n\
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_is_named_by_folder_and_port() {
+    fn socket_is_passed_as_folder_and_port() {
         let mut endpoint = Endpoint {
             address: Address::Socket("/tmp/x/.s.PGSQL.5499".into()),
             user: "bench".to_owned(),
@@ -152,9 +152,12 @@ mod tests {
             database: "postgres".to_owned(),
             is_foreign: false,
         };
-        let words = ["--host=/tmp/x", "--port=5499", "--username=bench", "postgres"];
-        assert_eq!(place(&endpoint).unwrap(), words);
+        let args = ["--host=/tmp/x", "--port=5499", "--username=bench", "postgres"];
+        assert_eq!(connection_args(&endpoint).unwrap(), args);
         endpoint.address = Address::Socket("/tmp/x/mysql.sock".into());
-        assert_eq!(place(&endpoint).unwrap_err(), "/tmp/x/mysql.sock is no Postgres socket");
+        assert_eq!(
+            connection_args(&endpoint).unwrap_err(),
+            "/tmp/x/mysql.sock is no Postgres socket"
+        );
     }
 }

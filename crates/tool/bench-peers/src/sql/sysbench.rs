@@ -1,14 +1,14 @@
-//! sysbench with its statements prepared, and what our driver does beside it.
+//! The comparison with sysbench, its statements prepared.
 
 use std::path::{Path, PathBuf};
 
 use model::sql::Draw;
 use model::{Address, Endpoint};
 
-use super::application::{Ask, Word, integer};
-use super::duel::{Build, Done, Duel, Words};
+use super::application::{Segment, StatementSpec, integer};
+use super::comparison::{Args, Build, Comparison, Done};
 use super::work::{ROWS, Statement};
-use crate::setting::path_of;
+use crate::environment::path_of;
 
 /// Its program.
 const PROGRAM: &str = "sysbench";
@@ -19,7 +19,7 @@ const PROGRAM: &str = "sysbench";
 const PATTERN: &str = "###########-###########-###########-###########-###########-\
                        ###########-###########-###########-###########-###########";
 
-pub(super) const DUEL: Duel = Duel {
+pub(super) const COMPARISON: Comparison = Comparison {
     peer: PROGRAM,
     package: "sysbench",
     driver: driver_mysql::driver,
@@ -31,56 +31,56 @@ pub(super) const DUEL: Duel = Duel {
     options: &[],
     find,
     fill,
-    words,
+    args,
     parse,
-    ask,
+    statement_spec,
 };
 
 fn find() -> Option<PathBuf> {
     path_of(PROGRAM)
 }
 
-fn fill(endpoint: &Endpoint) -> Words {
-    let mut words = vec!["oltp_point_select".to_owned()];
-    words.extend(place(endpoint));
-    words.push("prepare".to_owned());
-    Ok(words)
+fn fill(endpoint: &Endpoint) -> Args {
+    let mut args = vec!["oltp_point_select".to_owned()];
+    args.extend(connection_args(endpoint));
+    args.push("prepare".to_owned());
+    Ok(args)
 }
 
-fn words(endpoint: &Endpoint, (statement, count): (Statement, u64), _scratch: &Path) -> Words {
+fn args(endpoint: &Endpoint, (statement, count): (Statement, u64), _scratch: &Path) -> Args {
     let script = match statement {
         Statement::PointSelect => "oltp_point_select",
         Statement::Update => "oltp_update_non_index",
     };
-    let mut words = vec![script.to_owned()];
-    words.extend(place(endpoint));
-    words.extend(["--time=0", "--threads=1", "--rand-type=uniform"].map(str::to_owned));
-    words.extend([format!("--events={count}"), "run".to_owned()]);
-    Ok(words)
+    let mut args = vec![script.to_owned()];
+    args.extend(connection_args(endpoint));
+    args.extend(["--time=0", "--threads=1", "--rand-type=uniform"].map(str::to_owned));
+    args.extend([format!("--events={count}"), "run".to_owned()]);
+    Ok(args)
 }
 
-fn place(endpoint: &Endpoint) -> Vec<String> {
-    let mut words = vec![
+fn connection_args(endpoint: &Endpoint) -> Vec<String> {
+    let mut args = vec![
         "--tables=1".to_owned(),
         format!("--table-size={ROWS}"),
         format!("--mysql-user={}", endpoint.user),
         format!("--mysql-db={}", endpoint.database),
     ];
     match &endpoint.address {
-        Address::Socket(path) => words.push(format!("--mysql-socket={}", path.display())),
+        Address::Socket(path) => args.push(format!("--mysql-socket={}", path.display())),
         Address::Tcp { host, port } => {
-            words.extend([format!("--mysql-host={host}"), format!("--mysql-port={port}")]);
+            args.extend([format!("--mysql-host={host}"), format!("--mysql-port={port}")]);
         }
     }
-    words
+    args
 }
 
-/// Reads `queries: 50000 (41274.47 per sec.)`, and that none was an error.
+/// Parses `queries: 50000 (41274.47 per sec.)`, and requires zero errors.
 fn parse(printed: &str) -> Result<Done, String> {
     let line = |name: &str| {
         let line = printed.lines().find_map(|line| line.trim().strip_prefix(name));
-        let words = line.map(|line| line.split_whitespace().collect::<Vec<_>>());
-        words.ok_or_else(|| format!("{PROGRAM} printed no `{name}`: {printed}"))
+        let tokens = line.map(|line| line.split_whitespace().collect::<Vec<_>>());
+        tokens.ok_or_else(|| format!("{PROGRAM} printed no `{name}`: {printed}"))
     };
     for lost in ["ignored errors:", "reconnects:"] {
         if line(lost)?.first() != Some(&"0") {
@@ -88,27 +88,27 @@ fn parse(printed: &str) -> Result<Done, String> {
         }
     }
     let queries = line("queries:")?;
-    let statements = queries.first().and_then(|word| word.parse().ok());
-    let per_s = queries.get(1).and_then(|word| word.trim_start_matches('(').parse().ok());
+    let statements = queries.first().and_then(|token| token.parse().ok());
+    let per_s = queries.get(1).and_then(|token| token.trim_start_matches('(').parse().ok());
     match (statements, per_s) {
         (Some(statements), Some(per_s)) => Ok(Done { statements, per_s }),
-        _ => Err(format!("{PROGRAM}'s result is not understood: {printed}")),
+        _ => Err(format!("{PROGRAM}'s result cannot be parsed: {printed}")),
     }
 }
 
-fn ask(statement: Statement) -> Ask {
+fn statement_spec(statement: Statement) -> StatementSpec {
     let row = integer(1, ROWS);
     match statement {
-        Statement::PointSelect => Ask {
-            words: vec![Word::Text("SELECT c FROM sbtest1 WHERE id="), Word::Value(0)],
+        Statement::PointSelect => StatementSpec {
+            segments: vec![Segment::Text("SELECT c FROM sbtest1 WHERE id="), Segment::Value(0)],
             values: vec![row],
         },
-        Statement::Update => Ask {
-            words: vec![
-                Word::Text("UPDATE sbtest1 SET c="),
-                Word::Value(0),
-                Word::Text(" WHERE id="),
-                Word::Value(1),
+        Statement::Update => StatementSpec {
+            segments: vec![
+                Segment::Text("UPDATE sbtest1 SET c="),
+                Segment::Value(0),
+                Segment::Text(" WHERE id="),
+                Segment::Value(1),
             ],
             values: vec![Draw::Pattern(PATTERN.to_owned()), row],
         },
@@ -130,19 +130,19 @@ SQL statistics:
 ";
 
     #[test]
-    fn the_rate_and_the_number_of_queries_are_read() {
+    fn rate_and_query_count_are_parsed() {
         assert_eq!(parse(PRINTED), Ok(Done { statements: 50_000, per_s: 41_274.5 }));
     }
 
     #[test]
-    fn errors_that_it_ignored_are_not_ignored() {
+    fn ignored_errors_are_errors() {
         let printed = PRINTED.replace("errors:                      0", "errors: 3");
         assert!(parse(&printed).unwrap_err().starts_with("sysbench had ignored errors:"));
         assert!(parse("FATAL: no").unwrap_err().contains("printed no"));
     }
 
     #[test]
-    fn a_row_s_text_is_as_long_as_its_column_holds() {
+    fn pattern_fills_column_c() {
         // sbtest1's column c is char(120), the last character of which is never written.
         assert_eq!(PATTERN.len(), 119);
     }

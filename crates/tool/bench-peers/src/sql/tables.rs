@@ -1,15 +1,15 @@
-//! What is printed of SQL clients: Markdown, for METHODOLOGY.
+//! Report of the SQL comparisons: Markdown, for METHODOLOGY.
 
-use super::duel::Duel;
-use super::race::{Figure, Race};
+use super::comparison::Comparison;
+use super::pairs::{Figure, PairedFigures};
 use super::work::{FEW, ROWS, Work};
 use crate::instructions::Counted;
 use crate::interval::Median;
 use crate::throughput::PAIRS;
 
-/// Returns the head of a duel's table.
-pub(super) fn head(duel: &Duel, server: &str) -> String {
-    let peer = duel.peer;
+/// Returns the head of a comparison's table.
+pub(super) fn head(comparison: &Comparison, server: &str) -> String {
+    let peer = comparison.peer;
     format!(
         "\n{peer} and our client on {server}: one client, unix socket, prepared statements, \
          {ROWS} rows, all cached,\ncommits not synced; client and server on one CPU. Medians of \
@@ -18,19 +18,19 @@ pub(super) fn head(duel: &Duel, server: &str) -> String {
          Target: client CPU of a point select at most {:.1} of {peer}'s.\n\n\
          | statement | figure | {peer} | ours | ours / {peer} | interval | target |\n\
          |---|---|--:|--:|--:|---|---|\n",
-        duel.target,
+        comparison.target,
     )
 }
 
-/// Returns the rows of one statement that were raced.
-pub(super) fn race_rows(duel: &Duel, work: &Work, race: &Race) -> String {
-    let target = work.has_target.then_some(duel.target);
+/// Returns the rows of one statement's figures.
+pub(super) fn figure_rows(comparison: &Comparison, work: &Work, pairs: &PairedFigures) -> String {
+    let target = work.has_target.then_some(comparison.target);
     let rows = [
-        ("client CPU, us", &race.client_us, 2, target),
-        ("client CPU, us: an exchange without work in our place", &race.exchange_us, 2, None),
-        ("server CPU, us", &race.server_us, 2, None),
-        ("statements/s", &race.per_s, 0, None),
-        ("start and end, client CPU, ms", &race.start_ms, 0, None),
+        ("client CPU, us", &pairs.client_us, 2, target),
+        ("client CPU, us: an exchange without work in our place", &pairs.exchange_us, 2, None),
+        ("server CPU, us", &pairs.server_us, 2, None),
+        ("statements/s", &pairs.per_s, 0, None),
+        ("start and end, client CPU, ms", &pairs.start_ms, 0, None),
     ];
     rows.map(|(name, figure, digits, target)| row(work, name, figure, digits, target)).concat()
 }
@@ -63,18 +63,18 @@ pub(super) fn instructions_row(work: &Work, counted: &Counted) -> String {
     )
 }
 
-/// Returns whether at most `most` was reached: by the whole interval, by part of it, by none.
+/// Formats the verdict on a target: met by the whole interval, by part of it, or missed.
 fn verdict(ratio: &Median, most: f64) -> String {
     match ratio {
         ratio if ratio.high <= most => "met".to_owned(),
-        ratio if ratio.low <= most => format!("open: the interval holds {most}"),
+        ratio if ratio.low <= most => format!("open: the interval contains {most}"),
         ratio => format!("MISSED by {:.2}", ratio.value - most),
     }
 }
 
-/// Returns what the two clients do differently.
+/// Returns the notes on differences between the clients.
 pub(super) fn notes() -> &'static str {
-    "\nRead with it:\n\
+    "\nNotes:\n\
      - Throughput on one CPU is that of client and server together; it is no claim about either.\n\
      - An exchange without work is a send, a sleep and a receive, with a process on the same CPU \
      that only\n  answers: no client that waits for each answer takes less, so its ratio is the least \
@@ -90,10 +90,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_met_by_the_whole_interval_or_not_yet() {
+    fn target_is_met_by_the_whole_interval_only() {
         let ratio = |low, value, high| Median { value, low, high };
         assert_eq!(verdict(&ratio(0.6, 0.7, 0.8), 1.0), "met");
-        assert_eq!(verdict(&ratio(0.9, 0.97, 1.1), 1.0), "open: the interval holds 1");
+        assert_eq!(verdict(&ratio(0.9, 0.97, 1.1), 1.0), "open: the interval contains 1");
         assert_eq!(verdict(&ratio(0.58, 0.62, 0.7), 0.5), "MISSED by 0.12");
     }
 }

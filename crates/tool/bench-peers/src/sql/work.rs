@@ -1,4 +1,4 @@
-//! What both clients ask of the server.
+//! The statements of the SQL comparisons.
 
 use model::OpKind;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Rows of the table: pgbench's scale 1.
 pub(super) const ROWS: u64 = 100_000;
 
-/// Which statement.
+/// A statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Statement {
     /// One column of one row by its primary key.
@@ -15,7 +15,7 @@ pub(crate) enum Statement {
     Update,
 }
 
-/// One statement, and how often it is executed.
+/// A statement with its execution counts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work {
     /// The statement.
@@ -24,19 +24,19 @@ pub(super) struct Work {
     pub(super) name: &'static str,
     /// Its kind of operation.
     pub(super) kind: OpKind,
-    /// Statements of the longer of two processes whose difference counts: one to three seconds.
+    /// Statements of the longer process of the slope: one to three seconds.
     pub(super) many: u64,
-    /// Whether the target of client CPU is for it.
+    /// Whether the client CPU target applies.
     pub(super) has_target: bool,
 }
 
-/// Statements of the shorter of the two: start-up, logging in and warming up cancel.
+/// Statements of the shorter process of the slope: start-up, login and warm-up cancel.
 pub(super) const FEW: u64 = 2_000;
 
-/// Statements of the two processes whose instructions are counted.
+/// Statements of the two processes of the instruction slope.
 pub(super) const COUNTED: [u64; 2] = [1_000, 6_000];
 
-/// What is compared.
+/// The compared statements.
 pub(super) const WORKS: [Work; 2] = [
     Work {
         statement: Statement::PointSelect,

@@ -1,4 +1,4 @@
-//! Programs that make an empty data directory, as each version wants them.
+//! Bootstrap of an empty data directory, per server version.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::layout::Layout;
 use super::release::{Flavour, Release};
 use super::settings::Server;
 
-/// Options that shape the data directory: they must be the same when it is made.
+/// Options that shape the data directory: bootstrap and server must agree.
 const SHAPING: [&str; 7] = [
     "innodb_page_size",
     "innodb_data_file_path",
@@ -29,30 +29,30 @@ const MARIADB_SCRIPTS: [&str; 4] = [
     "mysql_system_tables_data.sql",
     "maria_add_gis_sp_bootstrap.sql",
 ];
-/// Scripts of MySQL's set-up before it had its own.
+/// Scripts of MySQL's set-up before `--initialize` existed.
 const MYSQL_SCRIPTS: [&str; 2] = ["mysql_system_tables.sql", "mysql_system_tables_data.sql"];
 
-/// Returns the programs that make the data directory of `server`.
+/// Returns the programs that create the data directory of `server`.
 ///
 /// # Errors
 /// When a script that the version needs is not there.
 pub(super) fn tasks(
     server: Server,
-    ask: &ServerSpec<'_>,
+    spec: &ServerSpec<'_>,
     whole: &Configuration,
 ) -> Result<Vec<Task>, EngineError> {
-    let layout = Layout::around(ask.program);
+    let layout = Layout::around(spec.program);
     let mut configuration = Configuration::default();
-    super::serving::places(server.flavour, ask, &mut configuration);
-    hasty(server, &mut configuration);
+    super::server::set_paths(server.flavour, spec, &mut configuration);
+    speed_up(server, &mut configuration);
     for name in SHAPING {
         if let Some(value) = whole.get(name) {
             configuration.set(name, value);
         }
     }
-    let file = ask.site.log.with_file_name("set-up.cnf");
+    let file = spec.site.log.with_file_name("set-up.cnf");
     let mut task = Task {
-        program: ask.program.to_owned(),
+        program: spec.program.to_owned(),
         arguments: vec![format!("--defaults-file={}", file.display())],
         environment: layout.environment(),
         ..Task::default()
@@ -65,15 +65,15 @@ pub(super) fn tasks(
     }
     if server.flavour == Flavour::Mariadb {
         task.arguments.push("--skip-grant-tables".to_owned());
-        // Its own tables are in several engines; empty, as no file can say it.
+        // Its system tables use several engines; an empty value cannot stand in a file.
         task.arguments.push("--enforce-storage-engine=".to_owned());
     }
     task.files.push((file, configuration.text()));
     Ok(vec![task])
 }
 
-/// Sets what makes the set-up short: nothing is synced, for what it leaves is not yet data.
-fn hasty(server: Server, to: &mut Configuration) {
+/// Sets options for a fast bootstrap: nothing is synced, as it holds no data yet.
+fn speed_up(server: Server, to: &mut Configuration) {
     to.set("max_allowed_packet", "8M");
     to.set("innodb_flush_log_at_trx_commit", "0");
     to.set("innodb_doublewrite", "0");
@@ -86,7 +86,7 @@ fn hasty(server: Server, to: &mut Configuration) {
         }
         Flavour::Mysql => {
             to.set("innodb_flush_method", "nosync");
-            server.no_keys(to);
+            server.disable_key_generation(to);
             to.set("performance_schema", "OFF");
             if server.release >= Release(8, 0, 0) {
                 to.set("skip_log_bin", "");
@@ -105,9 +105,9 @@ fn hasty(server: Server, to: &mut Configuration) {
     }
 }
 
-/// Returns what the server reads while it makes its own tables.
+/// Returns the SQL that creates the system tables.
 ///
-/// The reader splits at line ends, so that each statement of ours has a line.
+/// The server splits it at line ends, so each of these statements has a line.
 fn script(flavour: Flavour, layout: &Layout) -> Result<String, EngineError> {
     let (head, scripts): (&str, &[&str]) = match flavour {
         Flavour::Mysql => ("create database mysql;\nuse mysql;\n", &MYSQL_SCRIPTS),
@@ -123,7 +123,7 @@ fn script(flavour: Flavour, layout: &Layout) -> Result<String, EngineError> {
 fn read(path: &Path) -> Result<String, EngineError> {
     let bytes = fs::read(path).map_err(|error| {
         EngineError::Fatal(format!(
-            "{}: {error}: the server's packages are not complete, get it again",
+            "{}: {error}: the server's packages are incomplete: get it again",
             path.display()
         ))
     })?;

@@ -1,4 +1,4 @@
-//! A server's configuration file: ours, with the user's options over it.
+//! The server's configuration file: defaults overlaid with the user's options.
 
 use std::fmt::Write as _;
 
@@ -6,11 +6,11 @@ use engine::EngineError;
 use engine::settings_check::refused;
 use model::Options;
 
-/// Words that may stand before an option's name.
+/// Prefixes of option names.
 const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
 
-/// Options that Assay sets itself, by their canonical names, and why.
-const OURS: [(&[&str], &str); 6] = [
+/// Options that Assay sets itself, by canonical name, and why.
+const RESERVED: [(&[&str], &str); 6] = [
     (
         &["datadir", "basedir", "tmpdir", "pid_file", "secure_file_priv", "chroot", "user"],
         "Assay gives each server its own directories and user",
@@ -54,7 +54,7 @@ const FILES: [&str; 6] = [
     "rocksdb_wal_dir",
 ];
 
-/// Returns an option's name with `_` for `-`, in lower case, without words such as `loose_`.
+/// Returns the canonical name: `_` for `-`, lower case, no prefix such as `loose_`.
 pub(crate) fn canonical(name: &str) -> String {
     let name = name.trim_start_matches("--").replace('-', "_").to_ascii_lowercase();
     let mut short = name.as_str();
@@ -64,25 +64,25 @@ pub(crate) fn canonical(name: &str) -> String {
     short.to_owned()
 }
 
-/// The lines of a configuration file: names as written, in order; a name is set once.
+/// The options of a configuration file, in order; a name is set once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Configuration(Vec<(String, String)>);
 
 impl Configuration {
-    /// Sets an option, whatever way it was spelt before.
+    /// Sets an option, replacing any other spelling.
     pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
         let known = canonical(name);
         self.0.retain(|(other, _)| canonical(other) != known);
         self.0.push((name.to_owned(), value.into()));
     }
 
-    /// Returns an option's value, however it is spelt.
+    /// Returns an option's value in any spelling.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(other, _)| canonical(other) == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Sets the user's options over what is there.
+    /// Overlays the user's options.
     ///
     /// # Errors
     /// [`EngineError::Option`] for one that would break the set-up or the file.
@@ -98,32 +98,32 @@ impl Configuration {
     pub(super) fn text(&self) -> String {
         let mut text = "[mysqld]\n".to_owned();
         for (name, value) in &self.0 {
-            let told = if value.is_empty() {
+            let written = if value.is_empty() {
                 writeln!(text, "{name}")
             } else if value.chars().all(is_plain) {
                 writeln!(text, "{name}={value}")
             } else {
                 writeln!(text, "{name}=\"{value}\"")
             };
-            told.expect("a text takes what is written to it");
+            written.expect("writing to a string cannot fail");
         }
         text
     }
 }
 
-/// Returns whether a character stands for itself outside quotes.
+/// Returns whether a character needs no quotes.
 const fn is_plain(c: char) -> bool {
     !c.is_ascii_whitespace() && c != '#' && c != '\''
 }
 
-/// Refuses an option that would break the set-up or the file.
+/// Rejects an option that would break the set-up or the file.
 fn check(name: &str, value: &str) -> Result<(), EngineError> {
     let known = canonical(name);
     let is_name = known.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
     if known.is_empty() || !is_name {
         return Err(refused(name, "not a name of my.cnf"));
     }
-    if let Some((_, reason)) = OURS.iter().find(|(names, _)| names.contains(&known.as_str())) {
+    if let Some((_, reason)) = RESERVED.iter().find(|(names, _)| names.contains(&known.as_str())) {
         return Err(refused(name, format!("{reason}: remove it")));
     }
     if FILES.contains(&known.as_str()) && value.contains('/') {
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_win_however_they_are_spelt() {
+    fn options_override_defaults_in_any_spelling() {
         let mut configuration = Configuration::default();
         configuration.set("innodb_buffer_pool_size", "64M");
         configuration.set("skip_log_bin", "");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_quoted_where_they_must_be() {
+    fn values_are_quoted_when_needed() {
         let mut configuration = Configuration::default();
         configuration.set("rocksdb_default_cf_options", "a=1;b={c=2}");
         configuration.set("init_connect", "set @a = 1 # x");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_would_break_the_set_up_are_refused_by_name() {
+    fn options_that_would_break_the_set_up_are_rejected_by_name() {
         for (name, value) in [
             ("datadir", "/x"),
             ("Skip-Networking", "0"),

@@ -1,17 +1,17 @@
-//! Where a server's files lie, by the place of its program.
+//! Directory layout of an unpacked server, found from its program.
 
 use std::path::{Path, PathBuf};
 
 /// The directories of an unpacked server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// What `bin` or `sbin` lies in.
+    /// Parent of `bin` or `sbin`.
     pub(super) base: PathBuf,
     /// Messages, character sets and scripts.
     pub(super) share: PathBuf,
     /// Engines and other plugins, when there are any.
     pub(super) plugins: Option<PathBuf>,
-    /// Libraries that came along, when the program does not find them itself.
+    /// Bundled libraries, when the program does not find them itself.
     pub(super) libraries: Option<PathBuf>,
 }
 
@@ -25,7 +25,7 @@ impl Layout {
         Self {
             share: first(&["share/mysql", "share"]).unwrap_or_else(|| base.join("share")),
             plugins: first(&["lib/mysql/plugin", "lib/plugin"]),
-            // Those of an installed server are found without help.
+            // An installed server finds its libraries itself.
             libraries: first(&[&triplet]).filter(|_| base != Path::new("/usr")),
             base,
         }

@@ -1,17 +1,18 @@
-//! MySQL and MariaDB as servers that are set up, started and stopped here.
+//! MySQL and MariaDB server kinds: set-up, configuration, start, errors.
 //!
-//! It starts nothing itself: it says which program to run with which files, and crate `server`
-//! does. Source: the project's reference, servers, section 1.
+//! It only describes which program to run with which files; crate `server` runs it. Options and
+//! bootstrap per version: [MySQL Manual], "Initializing the Data Directory"; MySQL 5.6 and
+//! MariaDB: what their `mysql_install_db` runs [MariaDB Docs].
 
 mod bootstrap;
 mod configuration;
 mod layout;
-mod refusal;
 mod release;
-mod serving;
+mod server;
 mod settings;
+mod startup_error;
 
-pub use serving::{KIND_MARIADB, KIND_MYSQL};
+pub use server::{KIND_MARIADB, KIND_MYSQL};
 
 pub(crate) use configuration::canonical;
 pub(crate) use release::Flavour;

@@ -1,9 +1,9 @@
-//! Which server, and of which version.
+//! Server flavour and version.
 
-/// Whose server.
+/// MySQL or MariaDB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flavour {
-    /// Oracle's, and whatever says it is.
+    /// Oracle's MySQL and compatible servers.
     Mysql,
     /// MariaDB's.
     Mariadb,
@@ -29,7 +29,7 @@ impl Release {
         text.split(|c: char| c.is_whitespace()).find_map(Self::parse)
     }
 
-    /// Reads `8.0.31` and whatever follows it.
+    /// Parses `8.0.31` with any suffix.
     fn parse(word: &str) -> Option<Self> {
         let word = word.strip_prefix("5.5.5-").unwrap_or(word);
         let end = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_found_in_what_servers_say() {
+    fn versions_are_found_in_version_texts() {
         for (text, release) in [
             ("/x/mysqld  Ver 8.0.31 for Linux on x86_64 (MySQL Community)", Release(8, 0, 31)),
             ("mysqld  Ver 5.6.24 for linux-glibc2.5 on x86_64", Release(5, 6, 24)),

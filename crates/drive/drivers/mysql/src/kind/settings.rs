@@ -1,4 +1,4 @@
-//! What the settings that mean the same for every engine become in a configuration file.
+//! Translation of common settings to server variables.
 
 use engine::EngineError;
 use engine::settings_check::refused;
@@ -7,20 +7,20 @@ use model::{Durability, Settings};
 use super::configuration::{Configuration, canonical};
 use super::release::{Flavour, Release};
 
-/// Redo logs, modest: a new server writes their whole size first.
+/// Redo log size, modest: a new server writes it whole.
 const REDO_BYTES: u64 = 256 << 20;
-/// Connections a server takes: more clients than any experiment of ours has, and a writer for
-/// each.
+/// Connections of an own server: more than the clients of any bundled experiment, each with a
+/// writer.
 const CONNECTIONS_MAX: &str = "400";
-/// Longest statement: room for the longest value a driver says it takes, and its quotes.
+/// Longest statement: room for the longest value of the driver, quoted.
 const PACKET_MAX: &str = "64M";
-/// Buffer pool of a server whose tables are in another engine: its own books only.
+/// `InnoDB` buffer pool of a `MyRocks` server: system tables only.
 const SMALL_POOL: &str = "32M";
-/// Cache below which there is one chunk, so that the size is kept to the MiB.
+/// Cache below which one chunk is used, so that the size is exact to the MiB.
 const ONE_CHUNK: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
 
-/// Which server is configured.
+/// The configured server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Server {
     pub(super) flavour: Flavour,
@@ -32,7 +32,7 @@ impl Server {
         self.flavour == Flavour::Mysql && self.release >= release
     }
 
-    /// Sets what every server of ours has unless an option says otherwise.
+    /// Sets the defaults of every own server.
     pub(super) fn defaults(self, to: &mut Configuration) {
         to.set("max_connections", CONNECTIONS_MAX);
         to.set("max_allowed_packet", PACKET_MAX);
@@ -46,11 +46,11 @@ impl Server {
         if self.is_mysql_since(Release(8, 0, 0)) {
             to.set("skip_log_bin", "");
         }
-        self.no_keys(to);
+        self.disable_key_generation(to);
     }
 
-    /// Keeps a server from making keys: nobody listens on a unix socket, and they take a second.
-    pub(super) fn no_keys(self, to: &mut Configuration) {
+    /// Disables key generation, which takes a second: a unix socket needs no keys.
+    pub(super) fn disable_key_generation(self, to: &mut Configuration) {
         if self.is_mysql_since(Release(5, 7, 6)) {
             to.set("loose_auto_generate_certs", "OFF");
             to.set("loose_sha256_password_auto_generate_rsa_keys", "OFF");
@@ -58,15 +58,15 @@ impl Server {
         }
     }
 
-    /// Sets what follows from the settings; `is_myrocks` says where tables go by default.
+    /// Sets the variables of the settings; `is_myrocks` is the default storage engine.
     pub(super) fn settings(self, settings: &Settings, is_myrocks: bool, to: &mut Configuration) {
-        let promise = promise(settings.durability).to_string();
-        to.set("innodb_flush_log_at_trx_commit", &*promise);
+        let flush_level = flush_level(settings.durability).to_string();
+        to.set("innodb_flush_log_at_trx_commit", &*flush_level);
         let is_sync = settings.durability == Durability::Sync;
         to.set("sync_binlog", if is_sync { "1" } else { "0" });
         to.set("innodb_flush_method", if settings.direct_io { "O_DIRECT" } else { "fsync" });
         if is_myrocks {
-            return myrocks(settings, promise, to);
+            return myrocks(settings, flush_level, to);
         }
         if let Some(bytes) = settings.cache_bytes {
             let bytes = bytes.0.div_ceil(MIB) * MIB;
@@ -84,15 +84,15 @@ impl Server {
     }
 }
 
-fn myrocks(settings: &Settings, promise: String, to: &mut Configuration) {
+fn myrocks(settings: &Settings, flush_level: String, to: &mut Configuration) {
     to.set("plugin_load_add", "ha_rocksdb.so");
     to.set("innodb_buffer_pool_size", SMALL_POOL);
-    // It has no gap locks, so that repeatable reads would fail instead of wait.
+    // It has no gap locks: repeatable reads would fail instead of wait.
     to.set("transaction_isolation", "READ-COMMITTED");
-    to.set("rocksdb_flush_log_at_trx_commit", promise);
+    to.set("rocksdb_flush_log_at_trx_commit", flush_level);
     if settings.durability != Durability::None {
-        // Else its log stays in the process until a second has passed: with MariaDB 10.11.19 none
-        // of 200 rows outlived a kill, whatever the variable before.
+        // Else its log stays in the process for up to a second: with MariaDB 10.11.19 none of 200
+        // rows survived a kill, whatever the variable before (our measurement).
         to.set("rocksdb_manual_wal_flush", "OFF");
     }
     let direct = if settings.direct_io { "1" } else { "0" };
@@ -109,11 +109,11 @@ fn myrocks(settings: &Settings, promise: String, to: &mut Configuration) {
     }
 }
 
-/// Returns the value of `..._flush_log_at_trx_commit` that keeps a class's promise.
+/// Returns the value of `..._flush_log_at_trx_commit` for a durability class.
 ///
 /// Source: MySQL's reference manual, "InnoDB Startup Options and System Variables": 0 writes the
 /// log once a second, 2 writes it at each commit, 1 also syncs it.
-const fn promise(class: Durability) -> u8 {
+const fn flush_level(class: Durability) -> u8 {
     match class {
         Durability::None => 0,
         Durability::Os => 2,
@@ -121,13 +121,13 @@ const fn promise(class: Durability) -> u8 {
     }
 }
 
-/// Refuses an option that would make the durability class a false promise.
-pub(super) fn refuse_broken_promise(
+/// Rejects an option that is weaker than the durability class.
+pub(super) fn reject_weaker_durability(
     class: Durability,
     options: &model::Options,
 ) -> Result<(), EngineError> {
     for (name, value) in options.iter() {
-        let kept: &[&str] = match (canonical(name).as_str(), class) {
+        let allowed: &[&str] = match (canonical(name).as_str(), class) {
             (_, Durability::None) => continue,
             ("innodb_flush_log_at_trx_commit" | "rocksdb_flush_log_at_trx_commit", class) => {
                 if class == Durability::Sync {
@@ -140,8 +140,8 @@ pub(super) fn refuse_broken_promise(
             ("debug_no_sync" | "rocksdb_manual_wal_flush", _) => &["0", "OFF", "off", "false"],
             _ => continue,
         };
-        if !kept.contains(&value) {
-            let reason = format!("`{value}` breaks the promise of durability class `{class}`");
+        if !allowed.contains(&value) {
+            let reason = format!("`{value}` is weaker than durability class `{class}`");
             return Err(refused(name, reason));
         }
     }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn redo_and_binlog_are_asked_for_as_each_version_names_them() {
+    fn redo_and_binlog_use_the_names_of_each_version() {
         let of = |server| configured(server, &Settings::default(), false);
         let old = of(mysql(Release(5, 6, 24)));
         assert_eq!(old.get("innodb_log_file_size"), Some("134217728"));
@@ -213,9 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_breaks_the_promise_of_the_class_is_refused() {
+    fn option_weaker_than_the_durability_class_is_rejected() {
         let refused = |class, name: &str, value: &str| {
-            refuse_broken_promise(class, &[(name, value)].into_iter().collect()).is_err()
+            reject_weaker_durability(class, &[(name, value)].into_iter().collect()).is_err()
         };
         assert!(refused(Durability::Sync, "innodb-flush-log-at-trx-commit", "2"));
         assert!(refused(Durability::Os, "rocksdb_flush_log_at_trx_commit", "0"));

@@ -1,8 +1,8 @@
-//! What the server tells of itself: its counters under the names of all engines, and under its own.
+//! Server counters as common metrics and under their own names.
 
-mod look;
-mod names;
-mod text;
+mod counters;
+mod sample;
+mod statistics;
 
-pub(crate) use look::look;
-pub(crate) use text::text;
+pub(crate) use sample::sample;
+pub(crate) use statistics::statistics;

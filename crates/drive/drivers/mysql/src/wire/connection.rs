@@ -1,24 +1,25 @@
-//! One connection to a server, logged in.
+//! A logged-in connection to a server.
 
 use std::time::Duration;
 
 use model::Endpoint;
 
 use super::failure::Failure;
-use super::login::{Agreed, log_in};
-use super::result::{Column, Done, Form, REFUSED, Reading, garbled, refusal};
+use super::login::{Negotiated, log_in};
+use super::packets::Packets;
+use super::result::{Column, Done, ERR_HEADER, Form, ReadOptions, error_packet, malformed};
 use super::row::{Fields, binary_as_text};
+use super::socket::Socket;
 use super::statement::{PREPARE, QUERY, QUIT, Statement, Value};
-use super::stream::{Packets, Socket};
 
-/// How long a login may take: a server that listens and does not answer must not hold us.
-const LOGIN_PATIENCE: Duration = Duration::from_secs(20);
+/// Read timeout of the login: the server may listen without answering.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection to a server.
 #[derive(Debug)]
 pub(crate) struct Connection {
     packets: Packets<Socket>,
-    agreed: Agreed,
+    negotiated: Negotiated,
 }
 
 /// Writes a row's first field into `out` as text.
@@ -36,23 +37,23 @@ impl Connection {
     /// Connects and logs in.
     ///
     /// # Errors
-    /// When nobody listens, or the login is refused.
+    /// When no server listens, or the login is rejected.
     pub(crate) fn open(endpoint: &Endpoint) -> Result<Self, Failure> {
         let socket = Socket::connect(&endpoint.address).map_err(|error| {
-            Failure::Lost(format!("nobody answers at {}: {error}", endpoint.address))
+            Failure::Lost(format!("no server answers at {}: {error}", endpoint.address))
         })?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
-        packets.set_patience(Some(LOGIN_PATIENCE))?;
-        let agreed = log_in(&mut packets, endpoint, is_secure)?;
-        packets.set_patience(None)?;
-        Ok(Self { packets, agreed })
+        packets.set_read_timeout(Some(LOGIN_TIMEOUT))?;
+        let negotiated = log_in(&mut packets, endpoint, is_secure)?;
+        packets.set_read_timeout(None)?;
+        Ok(Self { packets, negotiated })
     }
 
-    /// Returns the server's version in its own words, as its greeting tells it.
+    /// Returns the server's version, as its greeting has it.
     pub(crate) fn version(&self) -> &str {
-        // MariaDB puts a version of MySQL before its own, for clients that look at the first digit.
-        self.agreed.version.strip_prefix("5.5.5-").unwrap_or(&self.agreed.version)
+        // MariaDB prefixes a MySQL version for clients that read the first digit.
+        self.negotiated.version.strip_prefix("5.5.5-").unwrap_or(&self.negotiated.version)
     }
 
     /// Prepares a statement.
@@ -65,20 +66,20 @@ impl Connection {
         request.extend_from_slice(sql);
         self.packets.send()?;
         let packet = self.packets.next()?;
-        if packet.first() == Some(&REFUSED) {
-            return Err(refusal(packet));
+        if packet.first() == Some(&ERR_HEADER) {
+            return Err(error_packet(packet));
         }
         let (statement, columns) =
-            Statement::read(packet).ok_or_else(|| garbled("a prepared statement"))?;
+            Statement::read(packet).ok_or_else(|| malformed("a prepared statement"))?;
         for described in [statement.parameters() as u64, columns] {
             if described > 0 {
-                self.packets.skip(described + u64::from(!self.agreed.is_short))?;
+                self.packets.skip(described + u64::from(!self.negotiated.deprecates_eof))?;
             }
         }
         Ok(statement)
     }
 
-    /// Executes a prepared statement; `wants_kind` tells `on_row` the first column's type.
+    /// Executes a prepared statement; `needs_kind` passes the first column's type to `on_row`.
     ///
     /// # Errors
     /// When the server refuses it, or the connection is lost.
@@ -87,13 +88,13 @@ impl Connection {
         &mut self,
         statement: &mut Statement,
         values: impl Iterator<Item = Value<'v>> + Clone,
-        wants_kind: bool,
+        needs_kind: bool,
         on_row: impl FnMut(Column, &[u8]),
     ) -> Result<Done, Failure> {
         self.encode(statement, values)?;
         self.packets.send()?;
-        let is_short = self.agreed.is_short;
-        self.packets.answer(Reading { is_short, form: Form::Binary, wants_kind }, on_row)
+        let deprecates_eof = self.negotiated.deprecates_eof;
+        self.packets.answer(ReadOptions { deprecates_eof, form: Form::Binary, needs_kind }, on_row)
     }
 
     #[inline]
@@ -102,10 +103,12 @@ impl Connection {
         statement: &mut Statement,
         values: impl Iterator<Item = Value<'v>> + Clone,
     ) -> Result<(), Failure> {
-        statement.encode(values, self.packets.request()).inspect_err(|_| self.packets.forget())
+        statement
+            .encode(values, self.packets.request())
+            .inspect_err(|_| self.packets.discard_request())
     }
 
-    /// Keeps a prepared statement to be sent with others; `false` when it is too long for that.
+    /// Queues a prepared statement; `false` when it is too long for that.
     ///
     /// # Errors
     /// When the values are not those of its parameters.
@@ -116,20 +119,20 @@ impl Connection {
         values: impl Iterator<Item = Value<'v>> + Clone,
     ) -> Result<bool, Failure> {
         self.encode(statement, values)?;
-        let is_kept = self.packets.keep();
-        if !is_kept {
-            statement.forget_types();
+        let is_queued = self.packets.enqueue();
+        if !is_queued {
+            statement.clear_types();
         }
-        Ok(is_kept)
+        Ok(is_queued)
     }
 
-    /// Keeps the statement begun last to be sent with others; `false` when it is too long.
+    /// Queues the statement begun last; `false` when it is too long.
     #[inline]
     pub(crate) fn submit_text(&mut self) -> bool {
-        self.packets.keep()
+        self.packets.enqueue()
     }
 
-    /// Sends what is kept, and reads the answer to the oldest statement in flight.
+    /// Sends queued statements and reads the answer to the oldest in flight.
     ///
     /// # Errors
     /// When the server refuses that statement, or the connection is lost.
@@ -139,19 +142,19 @@ impl Connection {
         is_text: bool,
         on_row: impl FnMut(Column, &[u8]),
     ) -> Result<Done, Failure> {
-        self.packets.send_ahead()?;
-        let (is_short, form) =
-            (self.agreed.is_short, if is_text { Form::Text } else { Form::Binary });
-        self.packets.answer(Reading { is_short, form, wants_kind: false }, on_row)
+        self.packets.send_queued()?;
+        let (deprecates_eof, form) =
+            (self.negotiated.deprecates_eof, if is_text { Form::Text } else { Form::Binary });
+        self.packets.answer(ReadOptions { deprecates_eof, form, needs_kind: false }, on_row)
     }
 
-    /// Returns whether an answer, or its beginning, is here to be read.
+    /// Returns whether an answer, or part of it, has been received.
     #[inline]
     pub(crate) fn has_answer(&self) -> bool {
         self.packets.has_unread()
     }
 
-    /// Begins a statement given as text, which is appended to what is returned.
+    /// Begins a statement as text, to be appended to the returned buffer.
     #[inline]
     pub(crate) fn begin_text(&mut self) -> &mut Vec<u8> {
         let request = self.packets.request();
@@ -169,12 +172,12 @@ impl Connection {
         on_row: impl FnMut(Column, &[u8]),
     ) -> Result<Done, Failure> {
         self.packets.send()?;
-        let is_short = self.agreed.is_short;
-        let reading = Reading { is_short, form: Form::Text, wants_kind: false };
-        self.packets.answer(reading, on_row)
+        let deprecates_eof = self.negotiated.deprecates_eof;
+        let options = ReadOptions { deprecates_eof, form: Form::Text, needs_kind: false };
+        self.packets.answer(options, on_row)
     }
 
-    /// Executes a statement given as text and returns what it did.
+    /// Executes a statement as text and returns its result.
     ///
     /// # Errors
     /// As [`Connection::execute`].
@@ -212,7 +215,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.packets.request().push(QUIT);
-        // The server ends it in any case.
+        // The server also ends it when the socket closes.
         drop(self.packets.send());
     }
 }

@@ -1,18 +1,18 @@
-//! The login: greeting, answer, and the exchange that some ways to log in ask for.
+//! Login: greeting, handshake response and authentication exchange.
 
 use std::io::{Read, Write};
 
 use model::Endpoint;
 
 use super::failure::Failure;
-use super::result::{END, REFUSED, garbled, refusal};
-use super::scramble::{native, sealed, sha2};
-use super::stream::Packets;
+use super::packets::Packets;
+use super::result::{EOF_HEADER, ERR_HEADER, error_packet, malformed};
+use super::scramble::{encrypted, native, sha2};
 
-/// Abilities of client and server.
+/// Capability flags of client and server.
 ///
 /// Source: MySQL's source documentation, "Capabilities Flags".
-mod ability {
+mod capability {
     pub(super) const FOUND_ROWS: u32 = 1 << 1;
     pub(super) const LONG_FLAG: u32 = 1 << 2;
     pub(super) const CONNECT_WITH_DB: u32 = 1 << 3;
@@ -25,40 +25,40 @@ mod ability {
     pub(super) const DEPRECATE_EOF: u32 = 1 << 24;
 }
 
-/// What we can, as far as the server can.
-const WANTED: u32 = ability::FOUND_ROWS
-    | ability::LONG_FLAG
-    | ability::PROTOCOL_41
-    | ability::TRANSACTIONS
-    | ability::SECURE_CONNECTION
-    | ability::MULTI_RESULTS
-    | ability::PS_MULTI_RESULTS
-    | ability::PLUGIN_AUTH
-    | ability::DEPRECATE_EOF;
-/// What a server must be able to.
-const NEEDED: u32 = ability::PROTOCOL_41 | ability::SECURE_CONNECTION;
+/// Capabilities of this client, used as far as the server has them.
+const WANTED: u32 = capability::FOUND_ROWS
+    | capability::LONG_FLAG
+    | capability::PROTOCOL_41
+    | capability::TRANSACTIONS
+    | capability::SECURE_CONNECTION
+    | capability::MULTI_RESULTS
+    | capability::PS_MULTI_RESULTS
+    | capability::PLUGIN_AUTH
+    | capability::DEPRECATE_EOF;
+/// Capabilities that a server must have.
+const NEEDED: u32 = capability::PROTOCOL_41 | capability::SECURE_CONNECTION;
 /// Version of the greeting.
 const GREETING: u8 = 10;
-/// Longest packet we say we take: 1 GiB, the protocol's limit.
+/// Longest packet accepted: 1 GiB, the protocol's limit.
 const PACKET_BYTES_MAX: u32 = 1 << 30;
 /// Bytes of a nonce.
 const NONCE_BYTES: usize = 20;
-/// Packets of one login at most: greeting and answers of any way to log in are fewer.
+/// Most packets of one login, more than any method needs.
 const PACKETS_MAX: usize = 16;
 
 const NATIVE: &[u8] = b"mysql_native_password";
 const SHA2: &[u8] = b"caching_sha2_password";
-/// Servers also name it to users they do not have, so that nobody learns who there is.
+/// Servers also name it for unknown users, to hide which exist.
 const SHA256: &[u8] = b"sha256_password";
-/// The socket's owner is asked of the kernel: nothing is to be said.
+/// Methods that read the socket's owner from the kernel: the response is empty.
 const SOCKET: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
 
-/// What the login agreed on.
+/// The result of the login's negotiation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Agreed {
-    /// Whether an OK packet ends rows, and nothing ends columns.
-    pub(super) is_short: bool,
-    /// The server's version in its own words.
+pub(super) struct Negotiated {
+    /// Whether an OK packet ends rows, and columns have no end packet.
+    pub(super) deprecates_eof: bool,
+    /// The server's version text.
     pub(super) version: String,
 }
 
@@ -66,46 +66,46 @@ pub(super) struct Agreed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Greeting {
     version: String,
-    abilities: u32,
+    capabilities: u32,
     collation: u8,
     plugin: Vec<u8>,
     nonce: Vec<u8>,
 }
 
-/// Who logs in, and with what.
-struct Entry<'a> {
+/// The state of an authentication.
+struct Authenticator<'a> {
     endpoint: &'a Endpoint,
     is_secure: bool,
     plugin: Vec<u8>,
     nonce: Vec<u8>,
 }
 
-/// Logs in over `packets`; `is_secure` says that nobody can listen.
+/// Logs in over `packets`; `is_secure` permits a clear-text password.
 pub(super) fn log_in<S: Read + Write>(
     packets: &mut Packets<S>,
     endpoint: &Endpoint,
     is_secure: bool,
-) -> Result<Agreed, Failure> {
+) -> Result<Negotiated, Failure> {
     let first = packets.next()?;
-    if first.first() == Some(&REFUSED) {
-        return Err(refusal(first));
+    if first.first() == Some(&ERR_HEADER) {
+        return Err(error_packet(first));
     }
     let greeting = greeting(first)?;
-    let Greeting { abilities, plugin, nonce, .. } = greeting;
-    if abilities & NEEDED != NEEDED {
-        let text = format!("the server ({}) speaks no protocol of 4.1 or newer", greeting.version);
+    let Greeting { capabilities, plugin, nonce, .. } = greeting;
+    if capabilities & NEEDED != NEEDED {
+        let text = format!("the server ({}) has no protocol 4.1 or newer", greeting.version);
         return Err(Failure::Login(text));
     }
-    let mut entry = Entry { endpoint, is_secure, plugin, nonce };
-    let mut agreed = WANTED & abilities;
+    let mut auth = Authenticator { endpoint, is_secure, plugin, nonce };
+    let mut negotiated = WANTED & capabilities;
     if !endpoint.database.is_empty() {
-        agreed |= ability::CONNECT_WITH_DB;
+        negotiated |= capability::CONNECT_WITH_DB;
     }
-    answer(packets.reply(), &entry, agreed, greeting.collation);
+    answer(packets.reply(), &auth, negotiated, greeting.collation);
     packets.send()?;
-    entry.finish(packets)?;
-    let is_short = agreed & ability::DEPRECATE_EOF != 0;
-    Ok(Agreed { is_short, version: greeting.version })
+    auth.finish(packets)?;
+    let deprecates_eof = negotiated & capability::DEPRECATE_EOF != 0;
+    Ok(Negotiated { deprecates_eof, version: greeting.version })
 }
 
 /// Reads the greeting.
@@ -118,9 +118,9 @@ fn greeting(packet: &[u8]) -> Result<Greeting, Failure> {
             let text = format!("not a MySQL server, or one of protocol {other}: needs 10");
             return Err(Failure::Login(text));
         }
-        None => return Err(garbled("an empty greeting")),
+        None => return Err(malformed("an empty greeting")),
     }
-    read_greeting(packet).ok_or_else(|| garbled("the greeting"))
+    read_greeting(packet).ok_or_else(|| malformed("the greeting"))
 }
 
 fn read_greeting(packet: &[u8]) -> Option<Greeting> {
@@ -130,7 +130,7 @@ fn read_greeting(packet: &[u8]) -> Option<Greeting> {
     let (&[_, low, high], rest) = rest.split_first_chunk::<3>()?;
     let mut greeting = Greeting {
         version: String::from_utf8_lossy(version).into_owned(),
-        abilities: u32::from(u16::from_le_bytes([low, high])),
+        capabilities: u32::from(u16::from_le_bytes([low, high])),
         nonce: nonce.to_vec(),
         ..Greeting::default()
     };
@@ -140,7 +140,7 @@ fn read_greeting(packet: &[u8]) -> Option<Greeting> {
         return Some(greeting);
     };
     greeting.collation = collation;
-    greeting.abilities |= u32::from(u16::from_le_bytes([low, high])) << 16;
+    greeting.capabilities |= u32::from(u16::from_le_bytes([low, high])) << 16;
     let rest = rest.get(10..)?;
     let (nonce, rest) = rest.split_at_checked(usize::from(nonce_bytes.max(21)) - 8)?;
     greeting.nonce.extend_from_slice(nonce);
@@ -149,56 +149,56 @@ fn read_greeting(packet: &[u8]) -> Option<Greeting> {
     Some(greeting)
 }
 
-/// Writes the answer to the greeting.
+/// Writes the response to the greeting.
 ///
-/// Text is sent and taken in the server's own character set, so that it need not be converted.
+/// The server's own character set is used, so that text is not converted.
 ///
 /// Source: MySQL's source documentation, "Protocol::HandshakeResponse41".
-fn answer(out: &mut Vec<u8>, entry: &Entry<'_>, agreed: u32, collation: u8) {
-    out.extend_from_slice(&agreed.to_le_bytes());
+fn answer(out: &mut Vec<u8>, auth: &Authenticator<'_>, negotiated: u32, collation: u8) {
+    out.extend_from_slice(&negotiated.to_le_bytes());
     out.extend_from_slice(&PACKET_BYTES_MAX.to_le_bytes());
     out.push(collation);
     out.extend_from_slice(&[0; 23]);
-    out.extend_from_slice(entry.endpoint.user.as_bytes());
+    out.extend_from_slice(auth.endpoint.user.as_bytes());
     out.push(0);
-    let (plugin, said) = match (entry.plugin.as_slice(), entry.said()) {
-        (plugin @ (NATIVE | SHA2 | b""), Ok(said)) => (plugin, said),
-        // The server then names the way it wants of this user.
+    let (plugin, response) = match (auth.plugin.as_slice(), auth.response()) {
+        (plugin @ (NATIVE | SHA2 | b""), Ok(response)) => (plugin, response),
+        // The server then requests the user's own method.
         _ => (NATIVE, Vec::new()),
     };
-    out.push(u8::try_from(said.len()).expect("a digest is short"));
-    out.extend_from_slice(&said);
-    if agreed & ability::CONNECT_WITH_DB != 0 {
-        out.extend_from_slice(entry.endpoint.database.as_bytes());
+    out.push(u8::try_from(response.len()).expect("a digest is short"));
+    out.extend_from_slice(&response);
+    if negotiated & capability::CONNECT_WITH_DB != 0 {
+        out.extend_from_slice(auth.endpoint.database.as_bytes());
         out.push(0);
     }
-    if agreed & ability::PLUGIN_AUTH != 0 {
+    if negotiated & capability::PLUGIN_AUTH != 0 {
         out.extend_from_slice(plugin);
         out.push(0);
     }
 }
 
-impl Entry<'_> {
+impl Authenticator<'_> {
     fn password(&self) -> &[u8] {
         self.endpoint.password.as_ref().map_or(&[], |password| password.0.as_bytes())
     }
 
-    /// Returns the password as it is said where nobody listens.
-    fn open(&self) -> Vec<u8> {
+    /// NUL-terminated clear-text password.
+    fn clear_text(&self) -> Vec<u8> {
         [self.password(), &[0]].concat()
     }
 
-    /// Returns what the way to log in wants to hear first.
-    fn said(&self) -> Result<Vec<u8>, Failure> {
+    /// Returns the first response of the authentication method.
+    fn response(&self) -> Result<Vec<u8>, Failure> {
         match self.plugin.as_slice() {
             NATIVE | b"" => Ok(native(self.password(), &self.nonce)),
             SHA2 => Ok(sha2(self.password(), &self.nonce)),
-            SHA256 if self.password().is_empty() => Ok(self.open()),
-            // Asks for the server's key: to this way a unix socket does not count as secure.
+            SHA256 if self.password().is_empty() => Ok(self.clear_text()),
+            // Requests the server's key: to this method a unix socket does not count as secure.
             SHA256 => Ok(vec![1]),
             other if SOCKET.contains(&other) => Ok(Vec::new()),
             other => Err(Failure::Login(format!(
-                "the user `{}` logs in by `{}`, which is not spoken here: give it \
+                "the user `{}` logs in by `{}`, which is not supported: give it \
                  mysql_native_password or caching_sha2_password",
                 self.endpoint.user,
                 String::from_utf8_lossy(other)
@@ -206,45 +206,46 @@ impl Entry<'_> {
         }
     }
 
-    /// Says what the server asks for, until it is content.
+    /// Answers the server's requests until the login ends.
     fn finish<S: Read + Write>(&mut self, packets: &mut Packets<S>) -> Result<(), Failure> {
         for _ in 0..PACKETS_MAX {
             let packet = packets.next()?;
-            let said = match packet.split_first() {
+            let response = match packet.split_first() {
                 Some((0, _)) => return Ok(()),
-                Some((&REFUSED, _)) => return Err(refusal(packet)),
-                Some((&END, b"")) => {
-                    let text = "the server asks for a password of before 4.1: renew the user's";
+                Some((&ERR_HEADER, _)) => return Err(error_packet(packet)),
+                Some((&EOF_HEADER, b"")) => {
+                    let text =
+                        "the server requires a pre-4.1 password: set the user's password again";
                     return Err(Failure::Login(text.to_owned()));
                 }
-                Some((&END, other)) => {
+                Some((&EOF_HEADER, other)) => {
                     let (plugin, nonce) = until_zero(other).unwrap_or((other, &[]));
                     self.plugin = plugin.to_vec();
                     self.nonce = nonce.get(..NONCE_BYTES).unwrap_or(nonce).to_vec();
-                    Some(self.said()?)
+                    Some(self.response()?)
                 }
                 Some((1, more)) if self.plugin == SHA2 => self.sha2_more(more)?,
                 Some((1, pem)) if self.plugin == SHA256 => {
-                    Some(sealed(self.password(), &self.nonce, pem)?)
+                    Some(encrypted(self.password(), &self.nonce, pem)?)
                 }
-                _ => return Err(garbled("a step of the login")),
+                _ => return Err(malformed("a step of the login")),
             };
-            if let Some(said) = said {
-                packets.reply().extend_from_slice(&said);
+            if let Some(response) = response {
+                packets.reply().extend_from_slice(&response);
                 packets.send()?;
             }
         }
         Err(Failure::Login("the login does not come to an end".to_owned()))
     }
 
-    /// Returns what is said once the server has looked for the password in its cache.
+    /// Returns the response to the server's look-up in its password cache.
     fn sha2_more(&self, more: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
         match more {
-            // It was there.
+            // A cache hit.
             [3] => Ok(None),
-            [4] if self.is_secure => Ok(Some(self.open())),
+            [4] if self.is_secure => Ok(Some(self.clear_text())),
             [4] => Ok(Some(vec![2])),
-            pem => sealed(self.password(), &self.nonce, pem).map(Some),
+            pem => encrypted(self.password(), &self.nonce, pem).map(Some),
         }
     }
 }
@@ -262,13 +263,13 @@ mod tests {
     use model::{Address, Password};
 
     use super::*;
-    use crate::wire::stream::tests::{Script, scripted};
+    use crate::wire::packets::tests::{Script, scripted};
 
     const NONCE: &[u8; 20] = b"12345678abcdefghijkl";
 
-    /// A greeting as a server of that version, with these abilities, would say it.
-    fn greets(version: &str, abilities: u32, plugin: &str) -> Vec<u8> {
-        let [a, b, c, d] = abilities.to_le_bytes();
+    /// The greeting of a server with that version and these capabilities.
+    fn greeting_from(version: &str, capabilities: u32, plugin: &str) -> Vec<u8> {
+        let [a, b, c, d] = capabilities.to_le_bytes();
         let mut packet = vec![10];
         packet.extend_from_slice(version.as_bytes());
         packet.extend_from_slice(b"\0\x07\0\0\0");
@@ -292,70 +293,72 @@ mod tests {
         }
     }
 
-    fn enter(
+    fn log_in_with(
         payloads: &[&[u8]],
         password: Option<&str>,
         is_secure: bool,
-    ) -> (Result<Agreed, Failure>, Packets<Script>) {
+    ) -> (Result<Negotiated, Failure>, Packets<Script>) {
         let mut packets = scripted(payloads);
-        let agreed = log_in(&mut packets, &endpoint(password), is_secure);
-        (agreed, packets)
+        let negotiated = log_in(&mut packets, &endpoint(password), is_secure);
+        (negotiated, packets)
     }
 
     const OK: &[u8] = b"\0\0\0\x02\0\0\0";
-    const OLD: u32 = WANTED & !ability::DEPRECATE_EOF;
+    const OLD: u32 = WANTED & !capability::DEPRECATE_EOF;
 
     #[test]
-    fn abilities_are_those_that_both_have() {
-        for (abilities, is_short) in [(OLD, false), (WANTED, true), (u32::MAX, true)] {
-            let hello = greets("5.6.24", abilities, "mysql_native_password");
-            let (agreed, packets) = enter(&[&hello, OK], None, true);
+    fn capabilities_are_the_common_subset() {
+        for (capabilities, deprecates_eof) in [(OLD, false), (WANTED, true), (u32::MAX, true)] {
+            let hello = greeting_from("5.6.24", capabilities, "mysql_native_password");
+            let (negotiated, packets) = log_in_with(&[&hello, OK], None, true);
             let version = "5.6.24".to_owned();
-            assert_eq!(agreed, Ok(Agreed { is_short, version }));
-            let told = &packets.socket.told[4..];
-            let said = u32::from_le_bytes([told[0], told[1], told[2], told[3]]);
-            assert_eq!(said, (abilities & WANTED) | ability::CONNECT_WITH_DB);
-            assert_eq!(told[8], 8, "the server's own collation");
-            assert_eq!(told[32..], *b"bench\0\0test\0mysql_native_password\0");
+            assert_eq!(negotiated, Ok(Negotiated { deprecates_eof, version }));
+            let written = &packets.socket.written[4..];
+            let flags = u32::from_le_bytes([written[0], written[1], written[2], written[3]]);
+            assert_eq!(flags, (capabilities & WANTED) | capability::CONNECT_WITH_DB);
+            assert_eq!(written[8], 8, "the server's own collation");
+            assert_eq!(written[32..], *b"bench\0\0test\0mysql_native_password\0");
         }
     }
 
     #[test]
     fn an_empty_password_needs_no_digest() {
-        let hello = greets("8.0.31", WANTED, "mysql_native_password");
+        let hello = greeting_from("8.0.31", WANTED, "mysql_native_password");
         let switch = [b"\xfecaching_sha2_password\0", &NONCE[..], b"\0"].concat();
-        let (agreed, packets) = enter(&[&hello, &switch, OK], None, true);
-        assert!(agreed.is_ok());
-        assert!(packets.socket.told.ends_with(b"\0\0\0\x03"), "an empty packet");
+        let (negotiated, packets) = log_in_with(&[&hello, &switch, OK], None, true);
+        assert!(negotiated.is_ok());
+        assert!(packets.socket.written.ends_with(b"\0\0\0\x03"), "an empty packet");
     }
 
     #[test]
-    fn a_password_goes_openly_only_where_nobody_listens() {
-        let hello = greets("8.0.31", WANTED, "caching_sha2_password");
+    fn clear_text_password_needs_a_secure_transport() {
+        let hello = greeting_from("8.0.31", WANTED, "caching_sha2_password");
         let full: &[u8] = b"\x01\x04";
-        let (agreed, packets) = enter(&[&hello, full, OK], Some("hush"), true);
-        assert!(agreed.is_ok());
-        assert!(packets.socket.told.ends_with(b"hush\0"));
-        let (agreed, packets) = enter(&[&hello, full, b"\x01no key"], Some("hush"), false);
-        assert!(matches!(agreed, Err(Failure::Login(_))), "{agreed:?}");
-        assert!(packets.socket.told.ends_with(b"\x01\0\0\x03\x02"), "asks for the key");
-        assert!(!packets.socket.told.windows(4).any(|bytes| bytes == b"hush"));
-        let (agreed, _) = enter(&[&hello, b"\x01\x03", OK], Some("hush"), false);
-        assert!(agreed.is_ok(), "the server remembers it");
+        let (negotiated, packets) = log_in_with(&[&hello, full, OK], Some("hush"), true);
+        assert!(negotiated.is_ok());
+        assert!(packets.socket.written.ends_with(b"hush\0"));
+        let (negotiated, packets) =
+            log_in_with(&[&hello, full, b"\x01no key"], Some("hush"), false);
+        assert!(matches!(negotiated, Err(Failure::Login(_))), "{negotiated:?}");
+        assert!(packets.socket.written.ends_with(b"\x01\0\0\x03\x02"), "requests the key");
+        assert!(!packets.socket.written.windows(4).any(|bytes| bytes == b"hush"));
+        let (negotiated, _) = log_in_with(&[&hello, b"\x01\x03", OK], Some("hush"), false);
+        assert!(negotiated.is_ok(), "a cache hit");
     }
 
     #[test]
-    fn wrong_servers_and_refusals_are_told_apart() {
-        let login = |payloads: &[&[u8]]| enter(payloads, None, true).0.unwrap_err().to_string();
+    fn wrong_servers_and_rejections_are_distinguished() {
+        let login =
+            |payloads: &[&[u8]]| log_in_with(payloads, None, true).0.unwrap_err().to_string();
         assert!(login(&[b"\x09x"]).contains("protocol 9: needs 10"));
         assert_eq!(login(&[b"\xff\x10\x04Too many"]), "Too many (error 1040)");
-        let hello = greets("8.0.31", WANTED, "mysql_native_password");
+        let hello = greeting_from("8.0.31", WANTED, "mysql_native_password");
         let refused = login(&[&hello, b"\xff\x15\x04#28000Access denied"]);
         assert_eq!(refused, "Access denied (error 1045, 28000)");
         let other = login(&[&hello, b"\xfedialog\0"]);
-        assert!(other.contains("`bench` logs in by `dialog`, which is not spoken here"), "{other}");
-        assert!(login(&[&hello, b"\xfe"]).contains("before 4.1"));
-        assert!(login(&[&greets("3.23", 0, "")]).contains("no protocol of 4.1"));
+        assert!(other.contains("`bench` logs in by `dialog`, which is not supported"), "{other}");
+        assert!(login(&[&hello, b"\xfe"]).contains("pre-4.1"));
+        assert!(login(&[&greeting_from("3.23", 0, "")]).contains("no protocol 4.1"));
         assert!(login(&[&hello[..20]]).contains("cannot be read"));
     }
 }

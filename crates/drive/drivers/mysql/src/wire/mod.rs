@@ -1,4 +1,4 @@
-//! The MySQL client protocol, as much of it as a benchmark's client needs.
+//! The MySQL client protocol, the part a benchmark client needs.
 //!
 //! It knows no table and no operation. One statement is one write and as few reads as its answer
 //! needs; nothing is allocated once the buffers have grown.
@@ -8,11 +8,12 @@
 mod connection;
 mod failure;
 mod login;
+mod packets;
 mod result;
 mod row;
 mod scramble;
+mod socket;
 mod statement;
-mod stream;
 
 pub(crate) use connection::{Connection, first_as_text};
 pub(crate) use failure::Failure;

@@ -1,23 +1,23 @@
-//! What the server answers: done, refused, or columns and rows.
+//! Results: OK packet, error packet, or columns and rows.
 
 use std::io::{Read, Write};
 
-use super::failure::{Failure, Refusal};
+use super::failure::{ErrorPacket, Failure};
+use super::packets::{Packets, WHOLE_BYTES};
 use super::row::{Fields, Kind, length, text};
-use super::stream::{Packets, WHOLE_BYTES};
 
 /// First byte of an error packet.
-pub(super) const REFUSED: u8 = 0xff;
-/// First byte of what ends rows, or columns.
-pub(super) const END: u8 = 0xfe;
-/// First byte of a request for a file, which no statement of ours asks for.
-const FILE_WANTED: u8 = 0xfb;
+pub(super) const ERR_HEADER: u8 = 0xff;
+/// First byte of an end-of-rows or end-of-columns packet.
+pub(super) const EOF_HEADER: u8 = 0xfe;
+/// First byte of a file request (`LOAD DATA LOCAL`), never answered here.
+const LOCAL_INFILE_HEADER: u8 = 0xfb;
 /// Status: another result follows.
 const MORE_RESULTS: u16 = 0x0008;
-/// Longest packet that only marks an end: a row that begins alike is longer.
+/// Longest end packet: a row that begins alike is longer.
 const MARK_BYTES: usize = 9;
 
-/// A statement that was done.
+/// The result of a statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Done {
     /// Rows inserted, deleted, or found by an update.
@@ -26,19 +26,19 @@ pub(crate) struct Done {
     pub(super) is_more: bool,
 }
 
-/// What is told of a result's first column with each row.
+/// The first column of a result, passed along with each row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Column {
     /// Columns of the result.
     pub(super) columns: usize,
-    /// Its type; told only when it was asked for.
+    /// Its type; set only when requested.
     pub(super) kind: Kind,
-    /// Whether rows are those of the binary protocol.
+    /// Whether rows are of the binary protocol.
     pub(super) is_binary: bool,
 }
 
 impl Column {
-    /// Returns the fields of a row whose columns are texts, none of them null.
+    /// Returns the fields of a row of non-null texts.
     #[inline]
     pub(crate) fn fields(self, row: &[u8]) -> Fields<'_> {
         if self.is_binary { Fields::of_binary(row, self.columns) } else { Fields::of_text(row) }
@@ -47,37 +47,37 @@ impl Column {
 
 /// How an answer is read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reading {
-    /// Whether the end of columns has no packet, and that of rows is an OK packet.
-    pub(super) is_short: bool,
-    /// How rows are written.
+pub(super) struct ReadOptions {
+    /// Whether columns have no end packet, and rows end with an OK packet.
+    pub(super) deprecates_eof: bool,
+    /// Encoding of rows.
     pub(super) form: Form,
-    /// Whether the type of the first column is told.
-    pub(super) wants_kind: bool,
+    /// Whether the type of the first column is needed.
+    pub(super) needs_kind: bool,
 }
 
-/// How rows are written.
+/// Encoding of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Every field is a text.
+    /// Every field is text.
     Text,
-    /// Each field is as its type has it.
+    /// Each field is encoded by its type.
     Binary,
 }
 
 impl<S: Read + Write> Packets<S> {
-    /// Reads the answer to a statement, all of its results, and gives each row to `on_row`.
+    /// Reads all results of a statement and passes each row to `on_row`.
     ///
-    /// Counts of affected rows are added up.
+    /// Affected rows are summed.
     #[inline]
     pub(super) fn answer(
         &mut self,
-        reading: Reading,
+        options: ReadOptions,
         mut on_row: impl FnMut(Column, &[u8]),
     ) -> Result<Done, Failure> {
         let mut affected = 0;
         loop {
-            let done = self.one_result(reading, &mut on_row)?;
+            let done = self.one_result(options, &mut on_row)?;
             affected += done.affected;
             if !done.is_more {
                 return Ok(Done { affected, is_more: false });
@@ -88,43 +88,45 @@ impl<S: Read + Write> Packets<S> {
     #[inline]
     fn one_result(
         &mut self,
-        reading: Reading,
+        options: ReadOptions,
         on_row: &mut impl FnMut(Column, &[u8]),
     ) -> Result<Done, Failure> {
         let first = self.next()?;
         let columns = match first.first() {
             Some(0) => return done(first),
-            Some(&REFUSED) => return Err(refusal(first)),
-            Some(&FILE_WANTED) | None => return Err(garbled("neither a result nor an error")),
-            Some(_) => length(first).ok_or_else(|| garbled("a result without columns"))?.0,
+            Some(&ERR_HEADER) => return Err(error_packet(first)),
+            Some(&LOCAL_INFILE_HEADER) | None => {
+                return Err(malformed("neither a result nor an error"));
+            }
+            Some(_) => length(first).ok_or_else(|| malformed("a result without columns"))?.0,
         };
-        let kind = self.columns(columns, reading)?;
+        let kind = self.columns(columns, options)?;
         let columns = usize::try_from(columns).unwrap_or(usize::MAX);
-        let column = Column { columns, kind, is_binary: reading.form == Form::Binary };
-        let mark_bytes = if reading.is_short { WHOLE_BYTES } else { MARK_BYTES };
+        let column = Column { columns, kind, is_binary: options.form == Form::Binary };
+        let mark_bytes = if options.deprecates_eof { WHOLE_BYTES } else { MARK_BYTES };
         loop {
             let packet = self.next()?;
             match packet.first() {
-                Some(&END) if packet.len() < mark_bytes => {
-                    return if reading.is_short { done(packet) } else { Ok(ended(packet)) };
+                Some(&EOF_HEADER) if packet.len() < mark_bytes => {
+                    return if options.deprecates_eof { done(packet) } else { Ok(ended(packet)) };
                 }
-                Some(&REFUSED) => return Err(refusal(packet)),
+                Some(&ERR_HEADER) => return Err(error_packet(packet)),
                 Some(_) => on_row(column, packet),
-                None => return Err(garbled("an empty row")),
+                None => return Err(malformed("an empty row")),
             }
         }
     }
 
-    /// Reads the descriptions of columns, and the first one's type when it is wanted.
+    /// Reads column descriptions, and the first one's type if needed.
     #[inline]
-    fn columns(&mut self, columns: u64, reading: Reading) -> Result<Kind, Failure> {
+    fn columns(&mut self, columns: u64, options: ReadOptions) -> Result<Kind, Failure> {
         let mut left = columns;
         let mut kind = Kind::default();
-        if reading.wants_kind && left > 0 {
-            kind = kind_of(self.next()?).ok_or_else(|| garbled("a column"))?;
+        if options.needs_kind && left > 0 {
+            kind = kind_of(self.next()?).ok_or_else(|| malformed("a column"))?;
             left -= 1;
         }
-        self.skip(left + u64::from(!reading.is_short))?;
+        self.skip(left + u64::from(!options.deprecates_eof))?;
         Ok(kind)
     }
 }
@@ -144,7 +146,7 @@ fn kind_of(packet: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Returns what an OK packet says.
+/// Parses an OK packet.
 #[inline]
 pub(super) fn done(packet: &[u8]) -> Result<Done, Failure> {
     let read = || {
@@ -153,40 +155,40 @@ pub(super) fn done(packet: &[u8]) -> Result<Done, Failure> {
         let status = u16::from_le_bytes([*rest.first()?, *rest.get(1)?]);
         Some(Done { affected, is_more: status & MORE_RESULTS != 0 })
     };
-    read().ok_or_else(|| garbled("a confirmation"))
+    read().ok_or_else(|| malformed("a confirmation"))
 }
 
-/// Returns what the mark at the end of rows says, where it is no OK packet.
+/// Parses an EOF packet.
 fn ended(packet: &[u8]) -> Done {
     let status = packet.get(3..5).map_or(0, |status| u16::from_le_bytes([status[0], status[1]]));
     Done { affected: 0, is_more: status & MORE_RESULTS != 0 }
 }
 
-/// Returns what an error packet says.
+/// Parses an error packet.
 #[cold]
-pub(super) fn refusal(packet: &[u8]) -> Failure {
-    let Some((&[_, low, high], words)) = packet.split_first_chunk::<3>() else {
-        return garbled("an error");
+pub(super) fn error_packet(packet: &[u8]) -> Failure {
+    let Some((&[_, low, high], message)) = packet.split_first_chunk::<3>() else {
+        return malformed("an error");
     };
-    let (state, words) = match words.split_first() {
+    let (state, message) = match message.split_first() {
         Some((b'#', rest)) => rest.split_at(rest.len().min(5)),
-        _ => (&[][..], words),
+        _ => (&[][..], message),
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let number = u16::from_le_bytes([low, high]);
-    Failure::Refused(Refusal { number, state: text(state), words: text(words) })
+    Failure::Refused(ErrorPacket { number, state: text(state), message: text(message) })
 }
 
-/// Returns the failure of a connection on which something came that nobody can read.
+/// Returns the failure of a connection with malformed data.
 #[cold]
-pub(super) fn garbled(what: &str) -> Failure {
+pub(super) fn malformed(what: &str) -> Failure {
     Failure::Lost(format!("the server's answer cannot be read: {what}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::stream::tests::scripted;
+    use crate::wire::packets::tests::scripted;
 
     /// A description of a column of type `code`.
     fn column(code: u8) -> Vec<u8> {
@@ -195,14 +197,16 @@ mod tests {
         packet
     }
 
-    fn read(payloads: &[&[u8]], reading: Reading) -> (Result<Done, Failure>, Vec<Vec<u8>>) {
+    fn read(payloads: &[&[u8]], options: ReadOptions) -> (Result<Done, Failure>, Vec<Vec<u8>>) {
         let mut rows = Vec::new();
-        let answer = scripted(payloads).answer(reading, |_, row| rows.push(row.to_vec()));
+        let answer = scripted(payloads).answer(options, |_, row| rows.push(row.to_vec()));
         (answer, rows)
     }
 
-    const OLD: Reading = Reading { is_short: false, form: Form::Binary, wants_kind: false };
-    const NEW: Reading = Reading { is_short: true, form: Form::Binary, wants_kind: true };
+    const OLD: ReadOptions =
+        ReadOptions { deprecates_eof: false, form: Form::Binary, needs_kind: false };
+    const NEW: ReadOptions =
+        ReadOptions { deprecates_eof: true, form: Form::Binary, needs_kind: true };
 
     #[test]
     fn rows_end_as_old_and_new_servers_end_them() {
@@ -227,11 +231,11 @@ mod tests {
     }
 
     #[test]
-    fn refusals_have_number_state_and_words() {
+    fn error_packets_have_number_state_and_message() {
         let (answer, _) = read(&[b"\xff\xbd\x04#40001Deadlock found"], NEW);
-        let words = "Deadlock found".to_owned();
-        let refusal = Refusal { number: 1213, state: "40001".to_owned(), words };
-        assert_eq!(answer, Err(Failure::Refused(refusal)));
+        let message = "Deadlock found".to_owned();
+        let error_packet = ErrorPacket { number: 1213, state: "40001".to_owned(), message };
+        assert_eq!(answer, Err(Failure::Refused(error_packet)));
         let column = column(8);
         let (answer, _) = read(&[b"\x01", &column, b"\0\0aaaaaaaa", b"\xff\x25\x05#70100no"], NEW);
         assert_eq!(answer.unwrap_err().number(), Some(1317), "also after a row");
@@ -240,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_column_s_type_is_told() {
+    fn first_column_type_is_reported() {
         let column = column(3);
         let new = [b"\x01", column.as_slice(), b"\0\0\x07\0\0\0", b"\xfe\0\0\x02\0\0\0"];
         let mut kinds = Vec::new();
@@ -250,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_a_lost_connection() {
+    fn malformed_packet_is_a_lost_connection() {
         for payloads in [&[&b""[..]][..], &[b"\xfb/etc"], &[b"\0"], &[b"\xff\x01"], &[b"\x01"]] {
             let (answer, _) = read(payloads, NEW);
             assert!(answer.unwrap_err().is_loss(), "{payloads:?}");

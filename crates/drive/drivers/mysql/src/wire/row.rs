@@ -1,13 +1,15 @@
-//! Rows as they come: fields of a text row, and of a binary one.
+//! Rows: fields of the text and binary protocols.
 
 use std::io::Write;
 
 /// Flag of a column whose numbers have no sign.
 const UNSIGNED: u16 = 32;
-/// Offset of a binary row's bitmap of nulls: two bits are kept for other uses.
+/// Offset of a binary row's null bitmap: two bits are reserved.
 const NULL_OFFSET: usize = 2;
 
-/// Returns the number at the start of `bytes` and what follows; `None` for null or too few bytes.
+/// Parses a length-encoded integer; returns it with the rest.
+///
+/// `None` for null or too few bytes.
 ///
 /// Source: MySQL's protocol documentation, "Length-Encoded Integer".
 #[inline]
@@ -26,14 +28,16 @@ pub(super) fn length(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((u64::from_le_bytes(whole), rest))
 }
 
-/// Returns the text at the start of `bytes` and what follows; `None` for null or too few bytes.
+/// Parses a length-encoded string; returns it with the rest.
+///
+/// `None` for null or too few bytes.
 #[inline]
 pub(super) fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (bytes_of_text, rest) = length(bytes)?;
     rest.split_at_checked(usize::try_from(bytes_of_text).ok()?)
 }
 
-/// The fields of a row whose columns are texts, one after the other.
+/// The fields of a row of text columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'r>(&'r [u8]);
 
@@ -44,8 +48,7 @@ impl<'r> Fields<'r> {
         Self(row)
     }
 
-    /// Returns the fields of a row of the binary protocol with that many columns, none of them
-    /// null.
+    /// Returns the fields of a non-null binary row of `columns` columns.
     #[inline]
     pub(crate) fn of_binary(row: &'r [u8], columns: usize) -> Self {
         Self(row.get(first_field(columns)..).unwrap_or_default())
@@ -68,7 +71,7 @@ impl<'r> Iterator for Fields<'r> {
     }
 }
 
-/// Returns where the fields of a binary row begin.
+/// Returns the offset of a binary row's first field.
 const fn first_field(columns: usize) -> usize {
     1 + (columns + NULL_OFFSET).div_ceil(8)
 }
@@ -80,7 +83,7 @@ pub(super) struct Kind {
     pub(super) flags: u16,
 }
 
-/// Writes the first field of a binary row into `out` as the text protocol would have it.
+/// Writes the first field of a binary row to `out` as text.
 pub(super) fn binary_as_text(row: &[u8], columns: usize, kind: Kind, out: &mut Vec<u8>) {
     out.clear();
     let is_null = row.get(1).is_some_and(|nulls| nulls >> NULL_OFFSET & 1 == 1);
@@ -96,7 +99,7 @@ pub(super) fn binary_as_text(row: &[u8], columns: usize, kind: Kind, out: &mut V
             i128::from(raw)
         }
     };
-    let told = match kind.code {
+    let written = match kind.code {
         1 => write!(out, "{}", number(1)),
         2 | 13 => write!(out, "{}", number(2)),
         3 | 9 => write!(out, "{}", number(4)),
@@ -109,7 +112,7 @@ pub(super) fn binary_as_text(row: &[u8], columns: usize, kind: Kind, out: &mut V
             Ok(())
         }
     };
-    told.expect("a vector takes what is written to it");
+    written.expect("writing to a vector cannot fail");
 }
 
 /// Writes a date, or a date and a time of day.
@@ -131,7 +134,7 @@ fn write_moment(field: &[u8], is_date: bool, out: &mut Vec<u8>) -> std::io::Resu
     }
 }
 
-/// Returns the first bytes of `bytes`, zeros where there are none.
+/// Returns the first `N` bytes, padded with zeros.
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
     let given = bytes.len().min(N);
@@ -165,26 +168,26 @@ mod tests {
     }
 
     #[test]
-    fn the_first_field_of_a_binary_row_becomes_text() {
-        let told = |code: u8, flags: u16, field: &[u8]| {
+    fn first_field_of_a_binary_row_is_decoded_to_text() {
+        let text_of = |code: u8, flags: u16, field: &[u8]| {
             let (mut row, mut out) = (vec![0, 0], vec![b'x']);
             row.extend_from_slice(field);
             binary_as_text(&row, 1, Kind { code, flags }, &mut out);
             String::from_utf8(out).unwrap()
         };
-        assert_eq!(told(8, 0, &(-5i64).to_le_bytes()), "-5");
-        assert_eq!(told(8, UNSIGNED, &u64::MAX.to_le_bytes()), u64::MAX.to_string());
-        assert_eq!(told(3, 0, &(-7i32).to_le_bytes()), "-7");
-        assert_eq!(told(2, UNSIGNED, &[0xff, 0xff]), "65535");
-        assert_eq!(told(1, 0, &[0xff]), "-1");
-        assert_eq!(told(5, 0, &0.5f64.to_le_bytes()), "0.5");
-        assert_eq!(told(4, 0, &1.25f32.to_le_bytes()), "1.25");
-        assert_eq!(told(253, 0, b"\x03abc"), "abc");
-        assert_eq!(told(12, 0, &[7, 0xe7, 7, 1, 2, 3, 4, 5]), "2023-01-02 03:04:05");
-        assert_eq!(told(12, 0, &[4, 0xe7, 7, 1, 2]), "2023-01-02 00:00:00");
-        assert_eq!(told(10, 0, &[4, 0xe7, 7, 1, 2]), "2023-01-02");
+        assert_eq!(text_of(8, 0, &(-5i64).to_le_bytes()), "-5");
+        assert_eq!(text_of(8, UNSIGNED, &u64::MAX.to_le_bytes()), u64::MAX.to_string());
+        assert_eq!(text_of(3, 0, &(-7i32).to_le_bytes()), "-7");
+        assert_eq!(text_of(2, UNSIGNED, &[0xff, 0xff]), "65535");
+        assert_eq!(text_of(1, 0, &[0xff]), "-1");
+        assert_eq!(text_of(5, 0, &0.5f64.to_le_bytes()), "0.5");
+        assert_eq!(text_of(4, 0, &1.25f32.to_le_bytes()), "1.25");
+        assert_eq!(text_of(253, 0, b"\x03abc"), "abc");
+        assert_eq!(text_of(12, 0, &[7, 0xe7, 7, 1, 2, 3, 4, 5]), "2023-01-02 03:04:05");
+        assert_eq!(text_of(12, 0, &[4, 0xe7, 7, 1, 2]), "2023-01-02 00:00:00");
+        assert_eq!(text_of(10, 0, &[4, 0xe7, 7, 1, 2]), "2023-01-02");
         let micros = [11, 0xe7, 7, 1, 2, 3, 4, 5, 1, 0, 0, 0];
-        assert_eq!(told(12, 0, &micros), "2023-01-02 03:04:05.000001");
+        assert_eq!(text_of(12, 0, &micros), "2023-01-02 03:04:05.000001");
         let mut out = Vec::new();
         binary_as_text(&[0, 4], 1, Kind { code: 8, flags: 0 }, &mut out);
         assert_eq!(out, b"", "null");

@@ -1,4 +1,4 @@
-//! What a client says instead of its password.
+//! Password scrambles of the authentication methods.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,7 +14,7 @@ use super::failure::Failure;
 /// Bytes of a SHA-1 digest.
 const SHA1_BYTES: usize = 20;
 
-/// Returns the answer of `mysql_native_password`; nothing for an empty password.
+/// Returns the `mysql_native_password` response; empty for an empty password.
 ///
 /// Source: MySQL's source documentation, "Native Authentication".
 pub(super) fn native(password: &[u8], nonce: &[u8]) -> Vec<u8> {
@@ -27,7 +27,7 @@ pub(super) fn native(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     once.iter().zip(mixed).map(|(a, b)| a ^ b).collect()
 }
 
-/// Returns the answer of `caching_sha2_password`; nothing for an empty password.
+/// Returns the `caching_sha2_password` response; empty for an empty password.
 ///
 /// Source: MySQL's source documentation, "Caching_sha2_password information".
 pub(super) fn sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
@@ -40,11 +40,11 @@ pub(super) fn sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     once.iter().zip(mixed).map(|(a, b)| a ^ b).collect()
 }
 
-/// Returns the password for the holder of the private key alone.
+/// Encrypts the password with the server's RSA key.
 ///
-/// Source: MySQL's source documentation, as above: the password with its zero, mixed with the
-/// nonce; then RFC 8017, section 7.1.1, with SHA-1.
-pub(super) fn sealed(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec<u8>, Failure> {
+/// Source: MySQL's source documentation, as above: the NUL-terminated password XOR the nonce; then
+/// RFC 8017, section 7.1.1, with SHA-1.
+pub(super) fn encrypted(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec<u8>, Failure> {
     let key = PublicKey::parse(pem).ok_or_else(|| {
         Failure::Login("the server's public key cannot be read: use a unix socket".to_owned())
     })?;
@@ -52,7 +52,7 @@ pub(super) fn sealed(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec<u8
         password.iter().chain(&[0]).zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
     let mut seed = [0; SHA1_BYTES];
     File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed))?;
-    key.seal(&plain, seed)
+    key.encrypt(&plain, seed)
         .ok_or_else(|| Failure::Login("the password is too long for the server's key".to_owned()))
 }
 
@@ -64,7 +64,7 @@ struct PublicKey {
 }
 
 impl PublicKey {
-    /// Reads a key in PEM; `None` when it is none.
+    /// Parses a PEM key; `None` when it is invalid.
     ///
     /// Source: RFC 5280, section 4.1 (`SubjectPublicKeyInfo`); RFC 8017, appendix A.1.1.
     fn parse(pem: &[u8]) -> Option<Self> {
@@ -82,26 +82,26 @@ impl PublicKey {
         Some(Self { modulus, exponent, bytes })
     }
 
-    /// Returns the sealed text; `None` when it is too long for the key.
-    fn seal(&self, plain: &[u8], seed: [u8; SHA1_BYTES]) -> Option<Vec<u8>> {
+    /// Encrypts with OAEP; `None` when the text is too long for the key.
+    fn encrypt(&self, plain: &[u8], seed: [u8; SHA1_BYTES]) -> Option<Vec<u8>> {
         let block = self.bytes.checked_sub(SHA1_BYTES + 1)?;
-        let filling = block.checked_sub(SHA1_BYTES + 1 + plain.len())?;
+        let padding = block.checked_sub(SHA1_BYTES + 1 + plain.len())?;
         let mut data = Sha1::digest(b"").to_vec();
-        data.resize(SHA1_BYTES + filling, 0);
+        data.resize(SHA1_BYTES + padding, 0);
         data.push(1);
         data.extend_from_slice(plain);
         mask(&mut data, &seed);
         let mut seed = seed;
         mask(&mut seed, &data);
         let message = BigUint::from_bytes_be(&[&seed[..], &data].concat());
-        let sealed = message.modpow(&self.exponent, &self.modulus).to_bytes_be();
-        let mut out = vec![0; self.bytes - sealed.len()];
-        out.extend_from_slice(&sealed);
+        let encrypted = message.modpow(&self.exponent, &self.modulus).to_bytes_be();
+        let mut out = vec![0; self.bytes - encrypted.len()];
+        out.extend_from_slice(&encrypted);
         Some(out)
     }
 }
 
-/// Mixes `bytes` with the mask that `seed` yields.
+/// XORs `bytes` with the mask generated from `seed` (MGF1).
 ///
 /// Source: RFC 8017, appendix B.2.1, with SHA-1.
 fn mask(bytes: &mut [u8], seed: &[u8]) {
@@ -111,7 +111,7 @@ fn mask(bytes: &mut [u8], seed: &[u8]) {
     }
 }
 
-/// Returns the content of the element of that tag at the start of `der`, and what follows.
+/// Parses a DER element of that tag; returns its content and the rest.
 fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = der.split_first_chunk::<2>()?;
     if found != tag {
@@ -153,16 +153,16 @@ mod tests {
         assert!(native(b"", &nonce).is_empty() && sha2(b"", &nonce).is_empty());
     }
 
-    /// Goal: the holder of the private key, and the nonce, reads the password.
+    /// Goal: the private key and the nonce decrypt the password.
     /// Method: the steps of RFC 8017, section 7.1.2, in reverse.
     #[test]
-    fn a_sealed_password_is_read_with_the_private_key() {
+    fn encrypted_password_decrypts_with_the_private_key() {
         let nonce = b"12345678abcdefghijkl";
-        let sealed = sealed(b"open sesame", nonce, PUBLIC.as_bytes()).unwrap();
-        assert_eq!(sealed.len(), 128);
+        let encrypted = encrypted(b"open sesame", nonce, PUBLIC.as_bytes()).unwrap();
+        assert_eq!(encrypted.len(), 128);
         let key = PublicKey::parse(PUBLIC.as_bytes()).unwrap();
         let private = BigUint::parse_bytes(PRIVATE.as_bytes(), 16).unwrap();
-        let plain = BigUint::from_bytes_be(&sealed).modpow(&private, &key.modulus).to_bytes_be();
+        let plain = BigUint::from_bytes_be(&encrypted).modpow(&private, &key.modulus).to_bytes_be();
         let (seed, data) = plain.split_at(SHA1_BYTES);
         let (mut seed, mut data) = (seed.to_vec(), data.to_vec());
         mask(&mut seed, &data);
@@ -175,11 +175,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_told() {
+    fn invalid_key_is_an_error() {
         for pem in ["", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "\u{ff}"] {
-            assert!(sealed(b"x", b"12345678901234567890", pem.as_bytes()).is_err());
+            assert!(encrypted(b"x", b"12345678901234567890", pem.as_bytes()).is_err());
         }
         let long = vec![b'x'; 200];
-        assert!(sealed(&long, b"1", PUBLIC.as_bytes()).is_err());
+        assert!(encrypted(&long, b"1", PUBLIC.as_bytes()).is_err());
     }
 }

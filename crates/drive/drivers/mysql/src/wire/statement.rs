@@ -1,4 +1,4 @@
-//! Statements prepared on the server, and the values they are given.
+//! Prepared statements and their parameter values.
 
 use super::failure::Failure;
 
@@ -18,7 +18,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
 pub(crate) struct Statement {
     number: u32,
     parameters: usize,
-    /// Types the server has been told, one code for each parameter.
+    /// Types sent to the server, one code per parameter.
     types: Vec<u8>,
 }
 
@@ -52,7 +52,7 @@ impl Value<'_> {
         }
     }
 
-    /// Appends the value as the binary protocol has it.
+    /// Appends the value in the binary protocol.
     #[inline]
     fn encode(self, out: &mut Vec<u8>) {
         match self {
@@ -72,7 +72,7 @@ impl Value<'_> {
         }
     }
 
-    /// Returns the value's bytes, as amounts of data are counted: 8 for a number or a moment.
+    /// Returns the value's size in bytes: 8 for a number or a moment.
     #[inline]
     pub(crate) const fn bytes(self) -> u64 {
         match self {
@@ -82,7 +82,7 @@ impl Value<'_> {
     }
 }
 
-/// Appends a number of one to nine bytes.
+/// Appends a length-encoded integer.
 ///
 /// Source: MySQL's source documentation, "Length-Encoded Integer".
 #[inline]
@@ -100,9 +100,9 @@ fn put_length(number: u64, out: &mut Vec<u8>) {
 }
 
 impl Statement {
-    /// Returns the statement that the answer to a request to prepare it names.
+    /// Parses the answer to a prepare request.
     ///
-    /// The second number is that of descriptions of columns that follow.
+    /// Also returns the number of column descriptions that follow.
     ///
     /// Source: MySQL's source documentation, `COM_STMT_PREPARE_OK`.
     pub(super) fn read(packet: &[u8]) -> Option<(Self, u64)> {
@@ -119,14 +119,14 @@ impl Statement {
         self.parameters
     }
 
-    /// Forgets which types the server was told: the request that told them was not sent.
-    pub(super) fn forget_types(&mut self) {
+    /// Clears the types sent: the request with them was dropped.
+    pub(super) fn clear_types(&mut self) {
         self.types.clear();
     }
 
     /// Appends the request to execute the statement with `values`, one for each parameter.
     ///
-    /// Types are told once, and again when they change.
+    /// Types are sent once, and again when they change.
     #[inline]
     pub(super) fn encode<'v>(
         &mut self,
@@ -167,10 +167,10 @@ impl Statement {
     }
 }
 
-/// A moment as a calendar has it.
+/// A date and time of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moment {
-    /// Year, 0 to 9999; others are cut to those.
+    /// Year, clamped to 0 to 9999.
     pub(crate) year: u16,
     /// Month and day, from 1.
     pub(crate) day: [u8; 2],
@@ -179,7 +179,7 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Returns the moment that many seconds after 1970 began.
+    /// Converts seconds since 1970.
     ///
     /// Source: Howard Hinnant 2013, "chrono-Compatible Low-Level Date Algorithms",
     /// `civil_from_days`.
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_told_once_and_when_they_change() {
+    fn types_are_sent_once_and_when_they_change() {
         let mut statement = statement(2);
         let values = [Value::Integer(-2), Value::Bytes(b"ab")];
         let head = b"\x17\x09\0\0\0\0\x01\0\0\0\0".to_vec();
@@ -234,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_without_parameters_is_short() {
+    fn statement_without_parameters_has_no_types() {
         assert_eq!(encoded(&mut statement(0), &[]), b"\x17\x09\0\0\0\0\x01\0\0\0");
     }
 
     #[test]
-    fn too_few_values_are_refused() {
+    fn too_few_values_are_rejected() {
         let mut statement = statement(2);
         let values = [Value::Integer(1)];
         assert!(statement.encode(values.iter().copied(), &mut Vec::new()).is_err());

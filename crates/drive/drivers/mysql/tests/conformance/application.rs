@@ -1,4 +1,4 @@
-//! A small application: a table of sales, and what is done with it.
+//! A small test application: a table of sales with its procedures.
 
 use model::OpKind;
 use model::sql::{Application, Copies, Part, PerDialect, Procedure, Statement, Table};
@@ -15,59 +15,59 @@ pub(crate) const KILL: (u16, OpKind) = (7, OpKind::Get);
 pub(crate) const HOLD: (u16, OpKind) = (8, OpKind::Transaction);
 pub(crate) const WHO: (u16, OpKind) = (13, OpKind::Get);
 pub(crate) const END: (u16, OpKind) = (14, OpKind::Get);
-/// One after the other, another column of every row.
+/// Each reads another column of every row.
 pub(crate) const COLUMNS: [(u16, OpKind); 4] =
     [(9, OpKind::Scan), (10, OpKind::Scan), (11, OpKind::Scan), (12, OpKind::Scan)];
 
 /// Rows of one insert.
 pub(crate) const ROWS: u32 = 3;
 
-/// Reads a statement: `{}` is the table, `?` the next argument, `[...]` is repeated for each row.
+/// Parses a statement: `{}` is the table, `?` the next argument, `[...]` is repeated per row.
 pub(crate) fn statement(text: &str) -> Statement {
     let (mut argument, mut parts) = (0, Vec::new());
-    let mut words = text;
-    while let Some(at) = words.find(['{', '?', '[']) {
-        parts.push(Part::Text(words[..at].to_owned()));
-        words = match &words[at..=at] {
+    let mut text = text;
+    while let Some(at) = text.find(['{', '?', '[']) {
+        parts.push(Part::Text(text[..at].to_owned()));
+        text = match &text[at..=at] {
             "{" => {
                 parts.push(Part::Table);
-                &words[at + 2..]
+                &text[at + 2..]
             }
             "?" => {
                 parts.push(Part::Argument(argument));
                 argument += 1;
-                &words[at + 1..]
+                &text[at + 1..]
             }
             _ => {
-                let (row, rest) = words[at + 1..].split_once(']').expect("a row ends");
+                let (row, rest) = text[at + 1..].split_once(']').expect("a row ends");
                 parts.push(Part::Rows(of_row(row)));
                 rest
             }
         };
     }
-    parts.push(Part::Text(words.to_owned()));
+    parts.push(Part::Text(text.to_owned()));
     Statement { parts }
 }
 
 fn of_row(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
-    for (number, words) in (0u16..).zip(text.split('?')) {
+    for (number, text) in (0u16..).zip(text.split('?')) {
         if number > 0 {
             parts.push(Part::RowArgument(number - 1));
         }
-        parts.push(Part::Text(words.to_owned()));
+        parts.push(Part::Text(text.to_owned()));
     }
     parts
 }
 
 fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
-    let said: Vec<_> = statements.iter().map(|text| statement(text)).collect();
+    let rendered: Vec<_> = statements.iter().map(|text| statement(text)).collect();
     Procedure {
         name: "p".to_owned(),
         kind,
         table: 0,
         is_transaction: kind == OpKind::Transaction,
-        statements: PerDialect { postgres: Vec::new(), mysql: said },
+        statements: PerDialect { postgres: Vec::new(), mysql: rendered },
         arguments: Vec::new(),
         row: Vec::new(),
         rows: 0,

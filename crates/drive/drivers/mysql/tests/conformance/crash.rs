@@ -1,17 +1,16 @@
-//! What a kill of the server leaves behind.
+//! Durability after a kill of the server.
 
 use engine::{Driver, Engine, OpenSpec, Rows};
 use model::{DataShape, Direction, Durability, Op, Settings};
 
-use crate::started::Build;
+use crate::test_server::Build;
 
 /// Rows written before the kill.
 const ROWS: u32 = 300;
 
-/// Checks that every acknowledged write outlives the server's process, in the class that promises
-/// just that.
+/// Checks that acknowledged writes survive a kill in durability class `os`.
 ///
-/// Rows are written, the server is killed with all it holds in memory, and started again.
+/// Rows are written, the server is killed with all it has in memory, and started again.
 pub(crate) fn survives(build: &Build, driver: &dyn Driver, options: &[(&str, &str)]) {
     let class = Durability::Os;
     let (dir, run_dir) = (tempfile::tempdir(), tempfile::tempdir());

@@ -1,4 +1,6 @@
-//! A driver whose engines are databases of one server: starting one for each would take minutes.
+//! A driver whose engines are databases of one server.
+//!
+//! A server per engine would take minutes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,7 +8,7 @@ use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::{Capabilities, Endpoint, Identity};
 use server::Kind;
 
-use crate::started::Server;
+use crate::test_server::Server;
 
 /// One server; each directory is a database of it.
 pub(crate) struct Databases {
@@ -16,7 +18,7 @@ pub(crate) struct Databases {
 }
 
 impl Databases {
-    /// Returns the databases of `server`, to which `driver` connects.
+    /// Returns a driver of databases on `server`.
     pub(crate) fn new(server: &Server, driver: Box<dyn Driver>) -> Self {
         Self { kind: server.kind(), endpoint: server.endpoint(), driver }
     }

@@ -1,27 +1,27 @@
-//! MySQL and MariaDB against the oracle, and what their driver promises beside it.
+//! Conformance of the MySQL and MariaDB driver.
 //!
-//! A server ends with the thread that has started it, so each test has one server. Of the
-//! battery, each directory is a database of it; of the promises, each is a function with one of
-//! its own.
+//! A server ends with the thread that started it, so each test has one server. The battery of
+//! `engine::conformance` uses a database of it per directory; each further claim is a function
+//! with a database of its own.
 
 mod application;
 mod crash;
 mod databases;
+mod disconnects;
+mod fixture;
 mod logins;
-mod losses;
-mod opened;
+mod maintenance;
 mod procedures;
-mod refusals;
-mod started;
+mod rejected_options;
 mod tables;
-mod upkeep;
+mod test_server;
 
 use databases::Databases;
 use engine::Driver;
 use engine::conformance::battery;
+use fixture::Fixture;
 use model::{Durability, Options, Settings};
-use opened::Place;
-use started::Build;
+use test_server::Build;
 
 /// Runs the battery on a server of that build.
 fn conforms(
@@ -60,52 +60,52 @@ fn myrocks_conforms() {
 }
 
 #[test]
-fn innodb_and_myrocks_keep_what_was_answered_when_they_are_killed() {
+fn acknowledged_writes_survive_a_kill() {
     let Some(build) = Build::get("mariadb@10.11") else { return };
     for options in [&[][..], &[("default-storage-engine", "ROCKSDB")]] {
         crash::survives(&build, &*driver_mysql::mariadb(), options);
     }
 }
 
-/// Claims that hold of every server.
-const CLAIMS: [fn(&Place); 10] = [
+/// Claims about every server.
+const CLAIMS: [fn(&Fixture); 10] = [
     procedures::prepared_and_text_give_the_same_rows,
-    procedures::a_transaction_that_fails_leaves_nothing,
-    procedures::conflicts_and_time_outs_are_told_apart,
-    losses::a_lost_connection_fails_one_statement_and_is_made_again,
-    losses::what_is_in_flight_is_lost_with_its_connection,
-    losses::a_session_gives_up_after_a_few_losses,
-    tables::leftovers_are_dropped_and_strangers_left_alone,
-    tables::a_run_finds_its_tables_again,
-    tables::a_database_has_one_run_at_a_time,
-    upkeep::state_identity_and_options_are_told,
+    procedures::failed_transaction_is_rolled_back,
+    procedures::conflicts_and_timeouts_are_distinguished,
+    disconnects::lost_connection_fails_one_statement_and_is_replaced,
+    disconnects::statements_in_flight_are_lost_with_the_connection,
+    disconnects::session_fails_after_repeated_losses,
+    tables::leftovers_are_dropped_and_foreign_tables_left_alone,
+    tables::run_reuses_its_tables,
+    tables::second_run_on_a_database_is_rejected,
+    maintenance::state_identity_and_options_are_reported,
 ];
 
-/// Locks are waited for a second; the last options are those of `MyRocks`.
-const WAITS: [(&str, &str); 3] = [
+/// Lock timeouts of one second; the last options are those of `MyRocks`.
+const OPTIONS: [(&str, &str); 3] = [
     ("innodb_lock_wait_timeout", "1"),
     ("rocksdb-lock-wait-timeout", "1"),
     ("default-storage-engine", "rocksdb"),
 ];
 
 #[test]
-fn mysql_keeps_its_promises() {
+fn mysql_meets_the_claims() {
     let Some(build) = Build::get("mysql@8.0.31") else { return };
-    let server = build.start(&WAITS[..1]).expect("the server starts");
-    let place = Place::new(&server, driver_mysql::driver());
-    CLAIMS.iter().for_each(|claim| claim(&place));
-    logins::mysql_lets_in_by_native_and_sha2_passwords(&place);
-    logins::wrong_logins_are_refused_with_a_remedy(&place);
-    upkeep::innodb_comes_to_rest(&place);
+    let server = build.start(&OPTIONS[..1]).expect("the server starts");
+    let fixture = Fixture::new(&server, driver_mysql::driver());
+    CLAIMS.iter().for_each(|claim| claim(&fixture));
+    logins::mysql_accepts_native_and_sha2_passwords(&fixture);
+    logins::wrong_logins_are_rejected_with_a_remedy(&fixture);
+    maintenance::innodb_becomes_idle(&fixture);
 }
 
 #[test]
-fn mariadb_and_myrocks_keep_their_promises() {
+fn mariadb_and_myrocks_meet_the_claims() {
     let Some(build) = Build::get("mariadb@10.11") else { return };
-    refusals::options_are_refused_in_the_server_s_words(&build);
-    let server = build.start(&WAITS).expect("the server starts");
-    let place = Place::new(&server, driver_mysql::mariadb());
-    CLAIMS.iter().for_each(|claim| claim(&place));
-    logins::wrong_logins_are_refused_with_a_remedy(&place);
-    upkeep::myrocks_flushes_and_compacts(&place);
+    rejected_options::rejected_options_carry_the_server_message(&build);
+    let server = build.start(&OPTIONS).expect("the server starts");
+    let fixture = Fixture::new(&server, driver_mysql::mariadb());
+    CLAIMS.iter().for_each(|claim| claim(&fixture));
+    logins::wrong_logins_are_rejected_with_a_remedy(&fixture);
+    maintenance::myrocks_flushes_and_compacts(&fixture);
 }

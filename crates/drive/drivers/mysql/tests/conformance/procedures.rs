@@ -1,4 +1,4 @@
-//! Procedures of a small application.
+//! Procedure calls, prepared and as text.
 
 use std::thread;
 
@@ -9,12 +9,12 @@ use model::{Bounds, Outcome};
 use crate::application::{
     ALL, BROKEN, COLUMNS, DEFINE, DELETE, HOLD, IN_LIST, INSERT, MOVE, ROWS, sales,
 };
-use crate::opened::{Place, call};
+use crate::fixture::{Fixture, call};
 
-/// Text of the rows: what must be quoted is in it.
+/// Text of the rows, with everything that needs quoting.
 const DATA: &[u8] = b"it's \\ 'quoted' \"so\"\0 and ends";
 
-/// Inserts as many rows as an insert has, the first for customer `customer`.
+/// Inserts one batch of rows, the first for customer `customer`.
 pub(crate) fn insert(session: &mut dyn Session, customer: i64) -> Result<u64, EngineError> {
     let end = u32::try_from(DATA.len()).expect("it is short");
     let arguments: Vec<_> = (0..i64::from(ROWS))
@@ -31,22 +31,22 @@ pub(crate) fn insert(session: &mut dyn Session, customer: i64) -> Result<u64, En
 }
 
 fn customers(session: &mut dyn Session) -> Vec<String> {
-    let (_, _, kept) = call(session, ALL, &[], &[]).expect("the rows are read");
-    kept.into_iter().map(|(key, _)| key).collect()
+    let (_, _, stored) = call(session, ALL, &[], &[]).expect("the rows are read");
+    stored.into_iter().map(|(key, _)| key).collect()
 }
 
-/// Goal: the protocol changes nothing but the way.
-/// Method: the same calls over both; rows are compared by their first fields, column by column.
-pub(crate) fn prepared_and_text_give_the_same_rows(place: &Place) {
-    let seen = ["prepared", "text"].map(|protocol| {
-        let (mut spec, _dir) = place.fresh(Some(sales()));
+/// Goal: both protocols return the same rows.
+/// Method: the same calls over both; rows are compared by first field, column by column.
+pub(crate) fn prepared_and_text_give_the_same_rows(fixture: &Fixture) {
+    let observed = ["prepared", "text"].map(|protocol| {
+        let (mut spec, _dir) = fixture.fresh(Some(sales()));
         spec.options.set("assay.protocol", protocol);
-        let engine = place.driver.open(&spec).expect("the server is good");
+        let engine = fixture.driver.open(&spec).expect("the server is good");
         let mut session = engine.session().expect("there is room");
         calls(&mut *session, &*engine)
     });
-    assert_eq!(seen[0], seen[1]);
-    let [ids, at, price, data, minus] = &seen[0][..] else { panic!("{seen:?}") };
+    assert_eq!(observed[0], observed[1]);
+    let [ids, at, price, data, minus] = &observed[0][..] else { panic!("{observed:?}") };
     assert_eq!(ids[..], ["1", "4", "6"].map(str::to_owned));
     assert_eq!(at[0], "2023-11-14 22:13:20");
     assert_eq!(price[..], ["0", "0", "0.25", "0.5"].map(str::to_owned));
@@ -73,16 +73,16 @@ fn calls(session: &mut dyn Session, engine: &dyn Engine) -> Vec<Vec<String>> {
     assert_eq!((absent.0, absent.1), (Outcome::NotFound, 0));
     let list = call(session, IN_LIST, &integers([6, 4, 1]), &[]).expect("rows are read");
     assert_eq!((list.0, list.1), (Outcome::Done, 3));
-    let mut seen = vec![list.2];
+    let mut observed = vec![list.2];
     for column in COLUMNS {
-        seen.push(call(session, column, &[], &[]).expect("rows are read").2);
+        observed.push(call(session, column, &[], &[]).expect("rows are read").2);
     }
-    let keys = |kept: Vec<(String, Vec<u8>)>| kept.into_iter().map(|(key, _)| key).collect();
-    seen.into_iter().map(keys).collect()
+    let keys = |stored: Vec<(String, Vec<u8>)>| stored.into_iter().map(|(key, _)| key).collect();
+    observed.into_iter().map(keys).collect()
 }
 
-pub(crate) fn a_transaction_that_fails_leaves_nothing(place: &Place) {
-    let (engine, _dir) = place.open(sales());
+pub(crate) fn failed_transaction_is_rolled_back(fixture: &Fixture) {
+    let (engine, _dir) = fixture.open(sales());
     let mut session = engine.session().expect("there is room");
     insert(&mut *session, 10).expect("rows are inserted");
     let first = [Argument::Integer(1)];
@@ -94,11 +94,11 @@ pub(crate) fn a_transaction_that_fails_leaves_nothing(place: &Place) {
     assert_eq!(customers(&mut *session), ["9", "12", "12"]);
 }
 
-/// Goal: a lock that is not had is a time-out, a cycle of waits a conflict or a time-out.
-/// Method: one client holds a row for two seconds, the other asks for it until it waits.
-pub(crate) fn conflicts_and_time_outs_are_told_apart(place: &Place) {
+/// Goal: a lock timeout is a timeout, a deadlock a conflict or a timeout.
+/// Method: one client locks a row for two seconds, the other updates it until it waits.
+pub(crate) fn conflicts_and_timeouts_are_distinguished(fixture: &Fixture) {
     const TRIES: usize = 1000;
-    let (engine, _dir) = place.open(sales());
+    let (engine, _dir) = fixture.open(sales());
     insert(&mut *engine.session().expect("there is room"), 10).expect("rows are inserted");
     thread::scope(|scope| {
         let first = [Argument::Integer(1)];
@@ -107,9 +107,9 @@ pub(crate) fn conflicts_and_time_outs_are_told_apart(place: &Place) {
             call(&mut *session, HOLD, &[Argument::Integer(1)], &[]).map(drop)
         });
         let mut session = engine.session().expect("there is room");
-        let told = (0..TRIES).find_map(|_| call(&mut *session, MOVE, &first, &[]).err());
-        let told = told.expect("the row is held for longer than a lock is waited for");
-        assert!(matches!(&told, EngineError::Timeout(text) if text.contains("1205")), "{told:?}");
+        let error = (0..TRIES).find_map(|_| call(&mut *session, MOVE, &first, &[]).err());
+        let error = error.expect("the row is held for longer than a lock is waited for");
+        assert!(matches!(&error, EngineError::Timeout(text) if text.contains("1205")), "{error:?}");
         assert_eq!(holder.join().expect("no panic"), Ok(()));
         call(&mut *session, MOVE, &first, &[]).expect("the row is free again");
     });

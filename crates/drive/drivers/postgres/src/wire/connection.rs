@@ -1,55 +1,62 @@
-//! One connection.
+//! A logged-in connection to a server.
 
 use bytes::BytesMut;
 use model::Endpoint;
 use postgres_protocol::message::frontend;
 
-use super::answer::{Answer, Part, read_answer};
-use super::bound::Described;
-use super::complaint::Failure;
-use super::inbox::Inbox;
-use super::login::{Told, log_in};
+use super::failure::Failure;
+use super::login::{ServerParameters, log_in};
+use super::receive_buffer::ReceiveBuffer;
+use super::result::{Answer, Part, read_answer};
 use super::row::columns;
-use super::stream::Stream;
+use super::socket::Socket;
+use super::statement::Described;
 
 /// State of a connection outside of any transaction.
 const IDLE: u8 = b'I';
 
-/// A session of the server, logged in.
+/// A logged-in connection.
 ///
 /// After [`Failure::Lost`] it is of no use.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: Stream,
-    inbox: Inbox,
-    outbox: Vec<u8>,
+    stream: Socket,
+    receive_buffer: ReceiveBuffer,
+    send_buffer: Vec<u8>,
     status: u8,
     statements: u32,
-    told: Told,
+    parameters: ServerParameters,
 }
 
 impl Connection {
-    /// Connects and logs in, with `settings` in force for the session.
+    /// Connects and logs in with session `settings`.
     ///
     /// # Errors
-    /// When the server is not there or does not let us in.
+    /// When the server cannot be reached or rejects the login.
     pub(crate) fn open(
         endpoint: &Endpoint,
         settings: &[(String, String)],
     ) -> Result<Self, Failure> {
-        let mut stream = Stream::connect(&endpoint.address)?;
-        let mut inbox = Inbox::new();
-        let told = log_in(&mut stream, &mut inbox, endpoint, settings)?;
-        stream.wait_forever()?;
-        Ok(Self { stream, inbox, outbox: Vec::new(), status: IDLE, statements: 0, told })
+        let mut stream = Socket::connect(&endpoint.address)?;
+        let mut receive_buffer = ReceiveBuffer::new();
+        let parameters = log_in(&mut stream, &mut receive_buffer, endpoint, settings)?;
+        stream.clear_read_timeout()?;
+        Ok(Self {
+            stream,
+            receive_buffer,
+            send_buffer: Vec::new(),
+            status: IDLE,
+            statements: 0,
+            parameters,
+        })
     }
 
-    /// Returns a setting that the server told at login: `server_version`.
-    pub(crate) fn told(&self, name: &str) -> Option<&str> {
-        self.told.get(name).map(String::as_str)
+    /// Returns a parameter reported at login: `server_version`.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.get(name).map(String::as_str)
     }
 
-    /// Returns whether a transaction was begun and not ended.
+    /// Returns whether a transaction is open.
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.status != IDLE
     }
@@ -73,42 +80,42 @@ impl Connection {
             Part::Columns(body) => columns = column_types(body),
             Part::Row(_) => {}
         };
-        read_answer(&mut self.inbox, &mut self.stream, &mut self.status, read)?;
+        read_answer(&mut self.receive_buffer, &mut self.stream, &mut self.status, read)?;
         Ok(Described { name, parameters, columns })
     }
 
-    /// Returns the buffer of requests not sent yet, to which the next is appended.
+    /// Returns the send buffer, to which the next request is appended.
     #[inline]
-    pub(crate) fn outbox(&mut self) -> &mut Vec<u8> {
-        &mut self.outbox
+    pub(crate) fn send_buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.send_buffer
     }
 
-    /// Sends the requests in the buffer, unless an answer is here to be read before.
+    /// Sends queued requests, unless an answer is already received.
     ///
     /// # Errors
     /// When the connection is lost.
     #[inline]
-    pub(crate) fn send_ahead(&mut self) -> Result<(), Failure> {
-        if !self.outbox.is_empty() && self.inbox.is_empty() {
-            let Self { stream, inbox, outbox, .. } = self;
-            server::write_and_take(stream, outbox, |stream| inbox.take(stream))?;
-            outbox.clear();
+    pub(crate) fn send_queued(&mut self) -> Result<(), Failure> {
+        if !self.send_buffer.is_empty() && self.receive_buffer.is_empty() {
+            let Self { stream, receive_buffer, send_buffer, .. } = self;
+            server::write_and_take(stream, send_buffer, |stream| receive_buffer.read_once(stream))?;
+            send_buffer.clear();
         }
         Ok(())
     }
 
-    /// Returns whether an answer, or its beginning, is here to be read.
+    /// Returns whether an answer, or part of it, has been received.
     #[inline]
     pub(crate) const fn has_answer(&self) -> bool {
-        !self.inbox.is_empty()
+        !self.receive_buffer.is_empty()
     }
 
-    /// Sends the request in the buffer and reads its answer, one call of `on_row` per row.
+    /// Sends the buffered request and reads its answer, one call of `on_row` per row.
     ///
-    /// One write, one read unless the answer is long; no allocation unless it is the longest yet.
+    /// One write, and one read unless the answer is long; the longest answer yet allocates.
     ///
     /// # Errors
-    /// When the server complains, or the connection is lost.
+    /// When the server returns an error, or the connection is lost.
     #[inline]
     pub(crate) fn exchange(&mut self, on_row: impl FnMut(&[u8])) -> Result<Answer, Failure> {
         self.send()?;
@@ -121,22 +128,22 @@ impl Connection {
     /// As [`Connection::exchange`].
     #[inline]
     pub(crate) fn answer(&mut self, mut on_row: impl FnMut(&[u8])) -> Result<Answer, Failure> {
-        read_answer(&mut self.inbox, &mut self.stream, &mut self.status, |part| {
+        read_answer(&mut self.receive_buffer, &mut self.stream, &mut self.status, |part| {
             if let Part::Row(row) = part {
                 on_row(row);
             }
         })
     }
 
-    /// Sends the buffer, which is empty afterwards.
+    /// Sends and clears the buffer.
     #[inline]
     fn send(&mut self) -> Result<(), Failure> {
-        self.stream.send(&self.outbox)?;
-        self.outbox.clear();
+        self.stream.send(&self.send_buffer)?;
+        self.send_buffer.clear();
         Ok(())
     }
 
-    /// Runs a statement as text; rows come back as text, one call of `on_row` per row.
+    /// Runs a statement as text; `on_row` gets each row, as text.
     ///
     /// # Errors
     /// As [`Connection::exchange`].
@@ -145,14 +152,14 @@ impl Connection {
         sql: &str,
         on_row: impl FnMut(&[u8]),
     ) -> Result<Answer, Failure> {
-        let out = self.outbox();
+        let out = self.send_buffer();
         let start = super::text::begin(out);
         out.extend_from_slice(sql.as_bytes());
         super::text::end(out, start)?;
         self.exchange(on_row)
     }
 
-    /// Runs a statement whose rows do not matter.
+    /// Runs a statement, ignoring its rows.
     ///
     /// # Errors
     /// As [`Connection::exchange`].
@@ -160,7 +167,7 @@ impl Connection {
         self.query(sql, |_| {}).map(|_| ())
     }
 
-    /// Returns all rows of a statement as texts, empty ones for null values.
+    /// Returns all rows of a statement as text; null becomes empty.
     ///
     /// # Errors
     /// As [`Connection::exchange`].
@@ -173,7 +180,7 @@ impl Connection {
         Ok(rows)
     }
 
-    /// Returns the first column of the first row as text; `None` when it is null or there is none.
+    /// Returns the first column of the first row; `None` when null or absent.
     ///
     /// # Errors
     /// As [`Connection::exchange`].
@@ -186,25 +193,30 @@ impl Connection {
         Ok(found)
     }
 
-    /// Returns names and values of a statement's only row; null values are left out.
+    /// Returns names and values of a single row, without nulls.
     ///
     /// # Errors
     /// As [`Connection::exchange`].
     pub(crate) fn named_row(&mut self, sql: &str) -> Result<Vec<(String, String)>, Failure> {
-        let out = self.outbox();
+        let out = self.send_buffer();
         let start = super::text::begin(out);
         out.extend_from_slice(sql.as_bytes());
         super::text::end(out, start)?;
         self.send()?;
         let (mut names, mut values) = (Vec::new(), Vec::new());
-        read_answer(&mut self.inbox, &mut self.stream, &mut self.status, |part| match part {
-            Part::Columns(body) => names = column_names(body),
-            Part::Row(row) => {
-                let text = |c: &[u8]| String::from_utf8_lossy(c).into_owned();
-                values = columns(row).map(|column| column.map(text)).collect();
-            }
-            Part::Parameters(_) => {}
-        })?;
+        read_answer(
+            &mut self.receive_buffer,
+            &mut self.stream,
+            &mut self.status,
+            |part| match part {
+                Part::Columns(body) => names = column_names(body),
+                Part::Row(row) => {
+                    let text = |c: &[u8]| String::from_utf8_lossy(c).into_owned();
+                    values = columns(row).map(|column| column.map(text)).collect();
+                }
+                Part::Parameters(_) => {}
+            },
+        )?;
         let pairs = names.into_iter().zip(values);
         Ok(pairs.filter_map(|(name, value)| Some((name, value?))).collect())
     }
@@ -214,19 +226,19 @@ impl Drop for Connection {
     fn drop(&mut self) {
         let mut out = BytesMut::new();
         frontend::terminate(&mut out);
-        // The server also notices when the socket closes.
+        // The server also ends it when the socket closes.
         drop(self.stream.send(&out));
     }
 }
 
-/// Returns the types in a parameter description.
+/// Parses the types of a parameter description.
 fn parameter_types(body: &[u8]) -> Vec<u32> {
     let types = body.get(2..).unwrap_or_default().as_chunks::<4>().0;
     types.iter().map(|oid| u32::from_be_bytes(*oid)).collect()
 }
 
-/// What follows a column's name in a row description: its table and place in it (6 bytes), then
-/// its type (4), and 8 bytes more.
+/// Bytes after a column's name in a row description: table and position (6 bytes), type (4), and
+/// 8 more.
 ///
 /// Source: Postgres' documentation, "Message Formats", `RowDescription`.
 const COLUMN_BYTES: usize = 18;

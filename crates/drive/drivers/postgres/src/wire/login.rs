@@ -1,4 +1,4 @@
-//! Logging in: who we are, what we know, and what the server says of itself.
+//! Login: start-up message, authentication, server parameters.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use postgres_protocol::message::backend::{
 };
 use postgres_protocol::message::frontend;
 
-use super::complaint::{Complaint, Failure};
-use super::inbox::Inbox;
-use super::stream::Stream;
+use super::failure::{ErrorResponse, Failure};
+use super::receive_buffer::ReceiveBuffer;
+use super::socket::Socket;
 
-/// Most messages of a login: each of some 350 settings could be told, and no server does.
+/// Most messages of a login: more than the server's 350 parameters.
 const MESSAGES_MAX: u32 = 1000;
 
-/// What the server asks for, by its number.
+/// Authentication request codes.
 ///
 /// Source: Postgres' documentation, "Message Formats", `Authentication...`.
-mod ask {
+mod authentication {
     pub(super) const NOTHING: u32 = 0;
     pub(super) const CLEARTEXT: u32 = 3;
     pub(super) const MD5: u32 = 5;
@@ -30,16 +30,16 @@ mod ask {
     pub(super) const SASL_FINAL: u32 = 12;
 }
 
-/// Settings of the server that it tells at login, by name.
-pub(super) type Told = BTreeMap<String, String>;
+/// Parameters that the server reports at login, by name.
+pub(super) type ServerParameters = BTreeMap<String, String>;
 
-/// Logs in with `settings` in force for the session; returns what the server tells of itself.
+/// Logs in with session `settings`; returns the server's parameters.
 pub(super) fn log_in(
-    stream: &mut Stream,
-    inbox: &mut Inbox,
+    stream: &mut Socket,
+    receive_buffer: &mut ReceiveBuffer,
     endpoint: &Endpoint,
     settings: &[(String, String)],
-) -> Result<Told, Failure> {
+) -> Result<ServerParameters, Failure> {
     let ours = [
         ("user", endpoint.user.as_str()),
         ("database", endpoint.database.as_str()),
@@ -51,10 +51,10 @@ pub(super) fn log_in(
     frontend::startup_message(ours.into_iter().chain(theirs), &mut out)
         .map_err(|error| Failure::Impossible(format!("login: {error}")))?;
     stream.send(&out)?;
-    let mut told = Told::new();
+    let mut parameters = ServerParameters::new();
     let mut scram = None;
     for _ in 0..MESSAGES_MAX {
-        let message = inbox.next(stream)?;
+        let message = receive_buffer.next(stream)?;
         match message.tag {
             AUTHENTICATION_TAG => {
                 out.clear();
@@ -64,67 +64,68 @@ pub(super) fn log_in(
                 }
             }
             PARAMETER_STATUS_TAG => {
-                let mut words = message.body.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-                if let (Some(name), Some(value)) = (words.next(), words.next()) {
-                    told.insert(name.into_owned(), value.into_owned());
+                let mut message =
+                    message.body.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+                if let (Some(name), Some(value)) = (message.next(), message.next()) {
+                    parameters.insert(name.into_owned(), value.into_owned());
                 }
             }
             ERROR_RESPONSE_TAG => {
-                return Err(refusal(Complaint::parse(message.body), &endpoint.address));
+                return Err(with_tls_hint(ErrorResponse::parse(message.body), &endpoint.address));
             }
-            READY_FOR_QUERY_TAG => return Ok(told),
+            READY_FOR_QUERY_TAG => return Ok(parameters),
             _ => {}
         }
     }
     Err(Failure::Lost("the login does not end".to_owned()))
 }
 
-/// Writes to `out` what the server asks for; nothing when it asks for nothing more.
+/// Writes the response to an authentication request; nothing when none is due.
 fn answer(
     body: &[u8],
     endpoint: &Endpoint,
     scram: &mut Option<ScramSha256>,
     out: &mut BytesMut,
 ) -> Result<(), Failure> {
-    let Some((kind, asked)) = body.split_first_chunk::<4>() else {
-        return Err(Failure::Lost("the login is no Postgres login".to_owned()));
+    let Some((kind, data)) = body.split_first_chunk::<4>() else {
+        return Err(Failure::Lost("not a Postgres login".to_owned()));
     };
     match u32::from_be_bytes(*kind) {
-        ask::NOTHING => Ok(()),
-        ask::CLEARTEXT => Ok(frontend::password_message(password(endpoint)?, out)?),
-        ask::MD5 => {
-            let salt = asked.first_chunk::<4>().copied().unwrap_or_default();
+        authentication::NOTHING => Ok(()),
+        authentication::CLEARTEXT => Ok(frontend::password_message(password(endpoint)?, out)?),
+        authentication::MD5 => {
+            let salt = data.first_chunk::<4>().copied().unwrap_or_default();
             let hash = md5_hash(endpoint.user.as_bytes(), password(endpoint)?, salt);
             Ok(frontend::password_message(hash.as_bytes(), out)?)
         }
-        ask::SASL => {
-            let mut offered = asked.split(|byte| *byte == 0);
+        authentication::SASL => {
+            let mut offered = data.split(|byte| *byte == 0);
             if !offered.any(|name| name == SCRAM_SHA_256.as_bytes()) {
-                let asked = asked.escape_ascii();
-                return Err(impossible(&format!("the server asks for {asked}")));
+                let data = data.escape_ascii();
+                return Err(impossible(&format!("the server requires {data}")));
             }
             let begun = ScramSha256::new(password(endpoint)?, ChannelBinding::unsupported());
             frontend::sasl_initial_response(SCRAM_SHA_256, begun.message(), out)?;
             *scram = Some(begun);
             Ok(())
         }
-        ask::SASL_CONTINUE => {
-            let begun = scram.as_mut().ok_or_else(|| impossible("SCRAM was not begun"))?;
-            begun.update(asked)?;
+        authentication::SASL_CONTINUE => {
+            let begun = scram.as_mut().ok_or_else(|| impossible("unexpected SCRAM message"))?;
+            begun.update(data)?;
             Ok(frontend::sasl_response(begun.message(), out)?)
         }
-        ask::SASL_FINAL => {
-            let begun = scram.as_mut().ok_or_else(|| impossible("SCRAM was not begun"))?;
-            Ok(begun.finish(asked)?)
+        authentication::SASL_FINAL => {
+            let begun = scram.as_mut().ok_or_else(|| impossible("unexpected SCRAM message"))?;
+            Ok(begun.finish(data)?)
         }
-        kind => Err(impossible(&format!("the server asks for login of kind {kind}"))),
+        kind => Err(impossible(&format!("the server requires authentication method {kind}"))),
     }
 }
 
 fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
     endpoint.password.as_ref().map(|password| password.0.as_bytes()).ok_or_else(|| {
         let user = &endpoint.user;
-        Failure::Impossible(format!("the server asks for the password of `{user}`: give one"))
+        Failure::Impossible(format!("the server requires the password of `{user}`: give one"))
     })
 }
 
@@ -135,17 +136,18 @@ fn impossible(what: &str) -> Failure {
     ))
 }
 
-/// Adds to a refusal what to do where only TLS would help; on a unix socket it never would.
-fn refusal(mut complaint: Complaint, address: &Address) -> Failure {
-    let words = complaint.message.to_ascii_lowercase();
-    let wants_tls = ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
+/// Adds the remedy to an error that requires TLS, on TCP only.
+fn with_tls_hint(mut error_response: ErrorResponse, address: &Address) -> Failure {
+    let message = error_response.message.to_ascii_lowercase();
+    let tls_messages =
+        ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
     let is_tcp = matches!(address, Address::Tcp { .. });
-    if is_tcp && wants_tls.iter().any(|want| words.contains(want)) {
-        "Assay speaks no TLS: let this login in without it (`host`, not `hostssl`), or use a unix \
+    if is_tcp && tls_messages.iter().any(|text| message.contains(text)) {
+        "Assay has no TLS: let this login in without it (`host`, not `hostssl`), or use a unix \
          socket"
-            .clone_into(&mut complaint.hint);
+            .clone_into(&mut error_response.hint);
     }
-    Failure::Told(Box::new(complaint))
+    Failure::Refused(Box::new(error_response))
 }
 
 #[cfg(test)]
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_login_is_answered_or_refused_in_words() {
+    fn each_authentication_method_is_answered_or_rejected() {
         assert_eq!(answered(b"\0\0\0\0", None), Ok(vec![]));
         assert_eq!(answered(b"\0\0\0\x03", Some("hush")), Ok(b"p\0\0\0\x09hush\0".to_vec()));
         let md5 = answered(b"\0\0\0\x05abcd", Some("hush")).unwrap();
@@ -180,7 +182,7 @@ mod tests {
         let scram = answered(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0", Some("h"));
         assert!(scram.unwrap().starts_with(b"p\0\0\0"), "begun");
         let refused = answered(b"\0\0\0\x03", None).unwrap_err();
-        assert_eq!(refused, "the server asks for the password of `postgres`: give one");
+        assert_eq!(refused, "the server requires the password of `postgres`: give one");
         for body in [&b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0"[..], b"\0\0\0\x07", b"\0\0\0\x0b"] {
             let refused = answered(body, Some("h")).unwrap_err();
             assert!(refused.contains("without TLS"), "{refused}");
@@ -188,10 +190,11 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_demands_tls_is_refused_with_the_remedy() {
-        let words = "no pg_hba.conf entry for host \"::1\", user \"u\", no encryption";
-        let complaint = Complaint { message: words.to_owned(), ..Complaint::default() };
+    fn tls_requirement_is_rejected_with_a_remedy() {
+        let message = "no pg_hba.conf entry for host \"::1\", user \"u\", no encryption";
+        let error_response =
+            ErrorResponse { message: message.to_owned(), ..ErrorResponse::default() };
         let address = endpoint(None).address;
-        assert!(refusal(complaint, &address).to_string().contains("Assay speaks no TLS"));
+        assert!(with_tls_hint(error_response, &address).to_string().contains("Assay has no TLS"));
     }
 }

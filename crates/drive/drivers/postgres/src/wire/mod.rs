@@ -1,21 +1,21 @@
-//! The protocol: a blocking client of one connection, and nothing above it.
+//! The Postgres protocol, as a blocking client of one connection.
 //!
-//! It knows no table and no operation. Codec and login are those of `postgres-protocol`; what
-//! each operation needs is written and read here without one allocation, in buffers that stay.
-//! TLS is not spoken.
+//! It knows no table and no operation. Codec and authentication are those of `postgres-protocol`;
+//! the messages of operations are written and read here without allocations, in reused buffers.
+//! TLS is not supported.
 
-mod answer;
-mod bound;
-mod complaint;
 mod connection;
-mod inbox;
+mod failure;
 mod login;
 pub(crate) mod oid;
+mod receive_buffer;
+mod result;
 mod row;
-mod stream;
+mod socket;
+mod statement;
 pub(crate) mod text;
 
-pub(crate) use bound::Bound;
-pub(crate) use complaint::{Complaint, Failure};
 pub(crate) use connection::Connection;
+pub(crate) use failure::{ErrorResponse, Failure};
 pub(crate) use row::{columns, first_column};
+pub(crate) use statement::Bound;

@@ -1,6 +1,6 @@
-//! Numbers of the server's own types.
+//! Object ids of the built-in types.
 //!
-//! Source: Postgres' catalogue of types, `pg_type.dat`; they are the same in every release.
+//! Source: Postgres' catalogue of types, `pg_type.dat`; equal in every release.
 
 /// `bytea`.
 pub(crate) const BYTEA: u32 = 17;

@@ -1,11 +1,11 @@
-//! The columns of one row.
+//! Columns of a data row.
 
-/// Iterates over the columns of a data row; `None` is the null value. Allocates nothing.
+/// Iterates over the columns of a data row; `None` is null. Allocates nothing.
 ///
-/// A row that ends before its time gives fewer columns.
+/// A truncated row yields fewer columns.
 #[inline]
 pub(crate) fn columns(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
-    // The number of columns stands first, in two bytes.
+    // The first two bytes are the number of columns.
     let mut rest = row.get(2..).unwrap_or_default();
     std::iter::from_fn(move || {
         let (length, after) = rest.split_first_chunk::<4>()?;
@@ -19,7 +19,7 @@ pub(crate) fn columns(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
     })
 }
 
-/// Returns the first column of a row; nothing when it is null.
+/// Returns the first column of a row; empty when null.
 #[inline]
 pub(crate) fn first_column(row: &[u8]) -> &[u8] {
     columns(row).next().flatten().unwrap_or_default()
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_cut_out_and_null_is_none() {
+    fn columns_are_split_and_null_is_none() {
         let row = b"\0\x03\0\0\0\x02ab\xff\xff\xff\xff\0\0\0\0";
         let found: Vec<_> = columns(row).collect();
         assert_eq!(found, [Some(&b"ab"[..]), None, Some(&b""[..])]);

@@ -1,19 +1,19 @@
-//! A statement as text, with its values escaped into it.
+//! Statements as text, with escaped literals.
 
-use super::complaint::Failure;
+use super::failure::Failure;
 
-/// Kind of the message that carries a statement as text.
+/// Tag of a text statement.
 ///
 /// Source: Postgres' documentation, "Message Formats", `Query`.
 const QUERY: u8 = b'Q';
-/// Bytes before the text: the kind and the length.
+/// Bytes before the text: tag and length.
 const HEADER_BYTES: usize = 5;
 /// Digits of base 16.
 const HEX: &[u8; 16] = b"0123456789abcdef";
 /// Seconds of a day.
 const DAY_SECONDS: i64 = 86_400;
 
-/// Begins a statement at the end of `out`, whose text must follow; returns where.
+/// Appends the head of a statement, which its text must follow; returns its start.
 #[inline]
 pub(crate) fn begin(out: &mut Vec<u8>) -> usize {
     let start = out.len();
@@ -21,15 +21,15 @@ pub(crate) fn begin(out: &mut Vec<u8>) -> usize {
     start
 }
 
-/// Ends the statement that was begun at `start`.
+/// Completes the statement that began at `start`.
 ///
 /// # Errors
-/// When it is too long for any message, or has a zero byte in it.
+/// When it is too long, or contains a zero byte.
 #[inline]
 pub(crate) fn end(out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
     let text = start + HEADER_BYTES;
     if out[text..].contains(&0) {
-        return Err(Failure::Impossible("a statement cannot hold a zero byte".to_owned()));
+        return Err(Failure::Impossible("a statement cannot contain a zero byte".to_owned()));
     }
     out.push(0);
     let Ok(length) = i32::try_from(out.len() - start - 1) else {
@@ -39,7 +39,7 @@ pub(crate) fn end(out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes bytes as a literal.
+/// Appends a `bytea` literal.
 #[inline]
 pub(crate) fn bytea(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(b"'\\x");
@@ -50,9 +50,9 @@ pub(crate) fn bytea(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(b"'::bytea");
 }
 
-/// Writes text as a literal; its quotes are doubled.
+/// Appends a string literal with doubled quotes.
 ///
-/// That is all it takes while `standard_conforming_strings` is on.
+/// Sufficient while `standard_conforming_strings` is on.
 #[inline]
 pub(crate) fn quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'\'');
@@ -65,7 +65,7 @@ pub(crate) fn quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'\'');
 }
 
-/// Writes a whole number.
+/// Appends an integer.
 #[inline]
 pub(crate) fn integer(out: &mut Vec<u8>, value: i64) {
     const DIGITS_MAX: usize = 20;
@@ -85,14 +85,14 @@ pub(crate) fn integer(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Writes a real number, with as many digits as it takes to read the same number back.
+/// Appends a real number, in the shortest form that parses back.
 pub(crate) fn real(out: &mut Vec<u8>, value: f64) {
     use std::io::Write;
     // Writing to memory does not fail.
     drop(write!(out, "{value:?}"));
 }
 
-/// Writes a moment, seconds since 1970, as `2026-11-21 08:30:00`.
+/// Appends a timestamp, seconds since 1970, as `2026-11-21 08:30:00`.
 ///
 /// Source: Howard Hinnant, 2013, "chrono-compatible low-level date algorithms", `civil_from_days`.
 pub(crate) fn moment(out: &mut Vec<u8>, seconds: i64) {
@@ -117,7 +117,7 @@ pub(crate) fn moment(out: &mut Vec<u8>, seconds: i64) {
     }
 }
 
-/// Reads bytes that the server wrote as `\x...` to the end of `out`.
+/// Decodes `\x...` from the server, appending to `out`.
 #[inline]
 pub(crate) fn unhex(column: &[u8], out: &mut Vec<u8>) {
     let digits = column.strip_prefix(b"\\x").unwrap_or_default();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_the_server_reads_them() {
+    fn literals_are_encoded_for_the_server() {
         assert_eq!(written(|out| quoted(out, b"it's 'so'")), "'it''s ''so'''");
         assert_eq!(written(|out| quoted(out, b"")), "''");
         assert_eq!(written(|out| bytea(out, b"\x00\xffk")), "'\\x00ff6b'::bytea");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_is_one_message_and_takes_no_zero_byte() {
+    fn statement_is_one_message_without_zero_bytes() {
         let mut out = Vec::new();
         let start = begin(&mut out);
         out.extend_from_slice(b"SELECT 1");
@@ -180,7 +180,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_come_back_as_they_were_written(bytes in vec(any::<u8>(), 0..300)) {
+        fn bytea_literal_round_trips(bytes in vec(any::<u8>(), 0..300)) {
             let mut out = Vec::new();
             bytea(&mut out, &bytes);
             let inner = out.strip_prefix(b"'").unwrap().strip_suffix(b"'::bytea").unwrap();

@@ -1,13 +1,13 @@
-//! Statements that fail, and connections that are lost.
+//! Failed statements and lost connections.
 
 use engine::{Engine, EngineError, Rows, Session};
 use model::{Call, Op, OpKind, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::client::{call, foreign, just_call};
+use crate::application::{application, procedure};
+use crate::calls::{call, foreign, just_call};
 use crate::program::programs;
-use crate::saying::{application, procedure};
-use crate::started::{Started, open, spec};
+use crate::test_server::{TestServer, open, spec};
 
 const INSERT: u16 = 0;
 const DIVIDE: u16 = 1;
@@ -32,19 +32,19 @@ fn procedures() -> Vec<model::sql::Procedure> {
     ]
 }
 
-/// Goal: failures are classed, leave no transaction open, and a lost connection is made again,
-/// without its statement being repeated. Method: statements that fail in each of these ways,
+/// Goal: failures are classified, leave no transaction open, and a lost connection is replaced
+/// without repeating its statement. Method: statements that fail in each of these ways,
 /// prepared and as text; a server process is killed, so that the whole server restarts.
 #[test]
-fn failures_are_classed_and_lost_connections_made_again() {
+fn failures_are_classified_and_lost_connections_reconnected() {
     let Some(program) = programs().pop() else { return };
     let options = [("statement_timeout", "200ms"), ("restart_after_crash", "on")];
-    let server = Started::new(&program, &options);
+    let server = TestServer::new(&program, &options);
     for protocol in ["prepared", "text"] {
         let dir = tempfile::tempdir().unwrap();
         let create = "CREATE TABLE {table} (id BIGINT PRIMARY KEY)";
-        let asked = application(create, procedures());
-        let mut spec = spec(dir.path(), foreign(&server, "postgres"), Some(asked));
+        let setup = application(create, procedures());
+        let mut spec = spec(dir.path(), foreign(&server, "postgres"), Some(setup));
         spec.options.set("assay.protocol", protocol);
         let engine = open(&spec).unwrap();
         let mut session = engine.session().unwrap();
@@ -87,20 +87,20 @@ fn connections_are_lost(engine: &dyn Engine, session: &mut dyn Session) {
     assert_eq!(reconnects(engine), "2");
 }
 
-/// A statement that fails does so alone; a connection that is lost takes all that is in flight.
+/// A failed statement fails alone; a lost connection takes everything in flight.
 fn failures_in_flight(engine: &dyn Engine, session: &mut dyn Session) {
-    // Whether the restart has kept the row is not asked here; now it is there, and all is prepared.
+    // The row may have been lost in the restart: insert it again; then everything is prepared.
     just_call(session, INSERT).ok();
     assert!(just_call(session, WHO).is_ok() && just_call(session, DIVIDE).is_err());
-    let ends = ahead(session, &[WHO, INSERT, WHO, DIVIDE, WHO]);
+    let ends = pipelined(session, &[WHO, INSERT, WHO, DIVIDE, WHO]);
     assert!(matches!(
         &ends[..],
         [Ok(_), Err(EngineError::Conflict(_)), Ok(_), Err(EngineError::Fatal(_)), Ok(_)]
     ));
     assert!(just_call(session, END).is_err() && just_call(session, WHO).is_ok());
     let before: u32 = reconnects(engine).parse().unwrap();
-    // On the new connection nothing but this is prepared.
-    assert_eq!(ahead(session, &[WHO]), [Ok(Outcome::Done)]);
+    // On the new connection only this is prepared.
+    assert_eq!(pipelined(session, &[WHO]), [Ok(Outcome::Done)]);
     let mut rows = Rows::new();
     call(session, (WHO, 0), (&[], b""), &mut rows).unwrap();
     let pid: i32 = rows.stored().map(|(key, _)| text(key)).collect::<String>().parse().unwrap();
@@ -108,16 +108,16 @@ fn failures_in_flight(engine: &dyn Engine, session: &mut dyn Session) {
     while kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).is_ok() {
         std::thread::yield_now();
     }
-    let ends = ahead(session, &[WHO, WHO, WHO]);
+    let ends = pipelined(session, &[WHO, WHO, WHO]);
     let is_lost = |end: &Result<_, _>| matches!(end, Err(EngineError::Timeout(_)));
     assert!(ends.len() == 3 && ends.iter().all(is_lost), "{ends:?}");
     assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
     assert_eq!(reconnects(engine), (before + 1).to_string());
 }
 
-/// Sends calls ahead, and returns how they ended.
-fn ahead(session: &mut dyn Session, procedures: &[u16]) -> Vec<Result<Outcome, EngineError>> {
-    let pipeline = session.pipeline().expect("it takes operations ahead");
+/// Pipelines calls and returns their results.
+fn pipelined(session: &mut dyn Session, procedures: &[u16]) -> Vec<Result<Outcome, EngineError>> {
+    let pipeline = session.pipeline().expect("sessions are pipelined");
     for &procedure in procedures {
         let kind = OpKind::Get;
         let call = Call { procedure, kind, table: 0, arguments: &[], bytes: b"" };
@@ -135,11 +135,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Goal: a server that does not come back ends its clients, in words.
+/// Goal: clients of a server that does not come back end with an error.
 #[test]
-fn a_server_that_stays_away_ends_the_client() {
+fn unreachable_server_ends_the_client() {
     let Some(program) = programs().pop() else { return };
-    let server = Started::new(&program, &[]);
+    let server = TestServer::new(&program, &[]);
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&spec(dir.path(), server.endpoint(), None)).unwrap();
     let mut session = engine.session().unwrap();

@@ -1,13 +1,13 @@
-//! Every kind of login that is spoken, and what is said when one is refused.
+//! Authentication methods and rejected logins.
 
 use std::fs;
 
 use engine::EngineError;
 use model::{Endpoint, Password};
 
-use crate::client::{just_call, refused, statements};
+use crate::calls::{just_call, open_error, statements};
 use crate::program::programs;
-use crate::started::{Started, open, spec};
+use crate::test_server::{TestServer, open, spec};
 
 const ROLES: [&str; 7] = [
     "SET password_encryption = 'scram-sha-256'",
@@ -26,12 +26,12 @@ local all barred reject
 local all all trust
 ";
 
-/// Goal: each kind of login works, and a refusal says why but never the password.
-/// Method: one server whose rules ask each role for another kind.
+/// Goal: each method works, and an error names its reason but never the password.
+/// Method: one server whose rules require another method per role.
 #[test]
-fn each_kind_of_login_works_and_refusals_are_told() {
+fn each_authentication_method_works_and_rejections_are_reported() {
     let Some(program) = programs().pop() else { return };
-    let server = Started::new(&program, &[]);
+    let server = TestServer::new(&program, &[]);
     let dir = tempfile::tempdir().unwrap();
     fs::write(server.running.site().data.join("pg_hba.conf"), RULES).unwrap();
     let application = Some(statements(&ROLES));
@@ -48,7 +48,7 @@ fn each_kind_of_login_works_and_refusals_are_told() {
         user: user.to_owned(),
         ..server.endpoint()
     };
-    // The rules come into force a moment after the reload.
+    // The rules take effect a moment after the reload.
     for _ in 0..10_000 {
         if open(&spec(dir.path(), login("scram", None), None)).is_err() {
             break;
@@ -59,21 +59,21 @@ fn each_kind_of_login_works_and_refusals_are_told() {
         let engine = open(&spec).unwrap_or_else(|error| panic!("{user}: {error}"));
         engine.close().unwrap();
     }
-    for (user, password, words) in [
+    for (user, password, expected) in [
         ("scram", Some("wrong-hush"), "password authentication failed"),
         ("old", Some("wrong-hush"), "password authentication failed"),
-        ("clear", None, "asks for the password of `clear`"),
+        ("clear", None, "requires the password of `clear`"),
         ("barred", None, "pg_hba.conf rejects connection"),
-        ("nobody-there", None, "role \"nobody-there\" does not exist"),
+        ("no-such-role", None, "role \"no-such-role\" does not exist"),
     ] {
-        let error = refused(&spec(dir.path(), login(user, password), None));
-        assert!(matches!(&error, EngineError::Fatal(text) if text.contains(words)), "{error}");
+        let error = open_error(&spec(dir.path(), login(user, password), None));
+        assert!(matches!(&error, EngineError::Fatal(text) if text.contains(expected)), "{error}");
         let text = error.to_string();
         assert!(text.contains(user) && !text.contains("wrong-hush"), "{text}");
         assert!(!text.contains("TLS"), "{text}");
     }
     let elsewhere = Endpoint { database: "none".to_owned(), ..server.endpoint() };
-    let error = refused(&spec(dir.path(), elsewhere, None)).to_string();
+    let error = open_error(&spec(dir.path(), elsewhere, None)).to_string();
     assert!(error.contains("database \"none\" does not exist"), "{error}");
     server.stop();
 }

@@ -1,14 +1,14 @@
-//! The driver on a running server: logins, failures, tables, procedures, and what it is told.
+//! The driver on a running server: logins, failures, tables, procedures, state.
 
-#![expect(clippy::unwrap_used, reason = "what a test's functions unwrap fails the test")]
-#![expect(clippy::print_stdout, reason = "a test says why it is skipped")]
+#![expect(clippy::unwrap_used, reason = "an unwrap in a test helper fails the test")]
+#![expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
 
-mod client;
+mod application;
+mod calls;
 mod failures;
 mod logins;
 mod procedures;
 mod program;
-mod saying;
-mod started;
+mod state;
 mod tables;
-mod told;
+mod test_server;

@@ -1,13 +1,13 @@
-//! A small application, its statements prepared and as text.
+//! Procedure calls, prepared and as text.
 
 use engine::{Engine, EngineError, Rows, Session};
 use model::sql::Procedure;
 use model::{Argument, Bounds, OpKind, Outcome};
 
-use crate::client::{call, just_call};
+use crate::application::{application, procedure};
+use crate::calls::{call, just_call};
 use crate::program::programs;
-use crate::saying::{application, procedure};
-use crate::started::{Started, open, spec};
+use crate::test_server::{TestServer, open, spec};
 
 const CREATE: &str = "CREATE TABLE {table} (id BIGSERIAL PRIMARY KEY, at TIMESTAMP NOT NULL, \
                       small SMALLINT NOT NULL, price REAL NOT NULL, ratio FLOAT8 NOT NULL, \
@@ -32,20 +32,20 @@ fn procedures() -> Vec<Procedure> {
                 (SELECT id FROM {table} WHERE id >= {0} ORDER BY id LIMIT 3)";
     let find = "SELECT id, note, amount FROM {table} WHERE id IN ({rows:{r0}:}) ORDER BY id";
     let moved = "UPDATE {table} SET amount = amount + {0} WHERE id = {1}";
-    let seen = "SELECT amount FROM {table} WHERE id = {1}";
+    let selected = "SELECT amount FROM {table} WHERE id = {1}";
     let show = "SELECT * FROM {table} ORDER BY id";
     vec![
         procedure(OpKind::Insert, &[insert], (1, 3, BATCH)),
         procedure(OpKind::Delete, &[take], (1, 0, 3)),
         procedure(OpKind::MultiGet, &[find], (0, 1, 3)),
-        procedure(OpKind::Transaction, &[moved, seen], (2, 0, 0)),
+        procedure(OpKind::Transaction, &[moved, selected], (2, 0, 0)),
         procedure(OpKind::Scan, &[show], (0, 0, 0)),
         procedure(OpKind::Define, &["CREATE INDEX {table}_at ON {table} (at)"], (0, 0, 0)),
         procedure(OpKind::Get, &["SELECT id FROM {table} WHERE id = {0}"], (1, 0, 0)),
     ]
 }
 
-/// Inserts a batch; every row has values of its own.
+/// Inserts a batch of distinct rows.
 fn insert(session: &mut dyn Session, table: u32) -> Result<(), EngineError> {
     let bytes = b"it's";
     let mut arguments = vec![Argument::Moment(1_700_000_000)];
@@ -79,33 +79,33 @@ fn work(engine: &dyn Engine, table: u32) {
     }
     assert_eq!(engine.bounds(0, table), Ok(Some(Bounds { first: 1, next: 16 })));
     let mut rows = Rows::new();
-    let mut ask = |procedure, arguments: &[i64]| {
+    let mut call_with = |procedure, arguments: &[i64]| {
         let arguments: Vec<_> = arguments.iter().map(|value| Argument::Integer(*value)).collect();
         let outcome = call(session, (procedure, table), (&arguments, b""), &mut rows).unwrap();
         (outcome, rows.count(), keys(&rows))
     };
-    assert_eq!(ask(TAKE, &[1]), (Outcome::Done, 3, vec![]));
+    assert_eq!(call_with(TAKE, &[1]), (Outcome::Done, 3, vec![]));
     let found: Vec<_> = ["4", "15"].map(str::to_owned).into();
-    assert_eq!(ask(FIND, &[4, 2, 15]), (Outcome::Done, 2, found));
-    assert_eq!(ask(FIND, &[1, 2, 3]), (Outcome::NotFound, 0, vec![]));
-    assert_eq!(ask(MOVE, &[100, 4]), (Outcome::Done, 2, vec!["103".to_owned()]));
-    assert_eq!(ask(ABSENT, &[99]), (Outcome::NotFound, 0, vec![]));
-    assert_eq!(ask(INDEX, &[]), (Outcome::Done, 0, vec![]));
+    assert_eq!(call_with(FIND, &[4, 2, 15]), (Outcome::Done, 2, found));
+    assert_eq!(call_with(FIND, &[1, 2, 3]), (Outcome::NotFound, 0, vec![]));
+    assert_eq!(call_with(MOVE, &[100, 4]), (Outcome::Done, 2, vec!["103".to_owned()]));
+    assert_eq!(call_with(ABSENT, &[99]), (Outcome::NotFound, 0, vec![]));
+    assert_eq!(call_with(INDEX, &[]), (Outcome::Done, 0, vec![]));
     assert_eq!(engine.count_rows(0, table), Ok(Some(12)));
     assert_eq!(engine.bounds(0, table), Ok(Some(Bounds { first: 4, next: 16 })));
     assert_eq!((engine.bounds(7, 0), engine.count_rows(7, 0)), (Ok(None), Ok(None)));
 }
 
-/// Goal: procedures do and return the same, whether prepared or sent as text.
-/// Method: the same work on a table each, then both tables are read in one way.
+/// Goal: procedures have the same effects and results, prepared or as text.
+/// Method: the same work on one table each, then both tables are read alike.
 #[test]
 fn prepared_and_text_leave_the_same_rows() {
     let Some(program) = programs().pop() else { return };
-    let server = Started::new(&program, &[]);
+    let server = TestServer::new(&program, &[]);
     let dir = tempfile::tempdir().unwrap();
     for (protocol, table) in [("prepared", 0), ("text", 1)] {
-        let asked = application(CREATE, procedures());
-        let mut spec = spec(dir.path(), server.endpoint(), Some(asked));
+        let setup = application(CREATE, procedures());
+        let mut spec = spec(dir.path(), server.endpoint(), Some(setup));
         spec.options.set("assay.protocol", protocol);
         let engine = open(&spec).unwrap();
         work(&*engine, table);
@@ -114,7 +114,7 @@ fn prepared_and_text_leave_the_same_rows() {
         }
         engine.close().unwrap();
     }
-    values_that_do_not_fit_are_refused(&server);
+    values_that_do_not_fit_are_rejected(&server);
     server.stop();
 }
 
@@ -128,10 +128,10 @@ fn shown(engine: &dyn Engine, table: u32) -> Vec<Vec<u8>> {
 }
 
 /// A value too large for its column, too few values, and a procedure without an application.
-fn values_that_do_not_fit_are_refused(server: &Started) {
+fn values_that_do_not_fit_are_rejected(server: &TestServer) {
     let dir = tempfile::tempdir().unwrap();
-    let asked = application(CREATE, procedures());
-    let engine = open(&spec(dir.path(), server.endpoint(), Some(asked))).unwrap();
+    let setup = application(CREATE, procedures());
+    let engine = open(&spec(dir.path(), server.endpoint(), Some(setup))).unwrap();
     let mut session = engine.session().unwrap();
     let mut rows = Rows::new();
     let large = [Argument::Integer(1 << 40), Argument::Integer(4)];

@@ -1,13 +1,13 @@
-//! Where a Postgres is.
+//! Finds Postgres programs.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold one server each, below the user's own folder or from the root.
+/// Folders with one server each, below the home folder or absolute.
 const PLACES: [&str; 3] = [".cache/assay/engines/postgres", "/tmp/servers", "/usr/lib/postgresql"];
 
-/// Returns the programs of the first place that has some, the newest release last; prints why
+/// Returns the programs of the first folder that has some, the newest release last; prints when
 /// there is none.
 pub(crate) fn programs() -> Vec<PathBuf> {
     let home = env::home_dir().unwrap_or_default();
@@ -18,7 +18,7 @@ pub(crate) fn programs() -> Vec<PathBuf> {
         programs.filter(|program| program.is_file()).collect()
     });
     if found.is_empty() {
-        println!("skipped: no Postgres here; looked in {} and PATH", PLACES.join(", "));
+        println!("skipped: no Postgres in {} and PATH", PLACES.join(", "));
     }
     found
 }

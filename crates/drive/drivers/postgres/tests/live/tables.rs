@@ -1,13 +1,13 @@
-//! Tables on a server that others have started: ours are found or dropped, theirs are left alone.
+//! Tables on a foreign server: own ones reused or dropped, others untouched.
 
 use std::path::Path;
 
 use engine::{EngineError, OpenSpec, Rows};
 use model::{Bytes, Durability, Endpoint, Op, Outcome};
 
-use crate::client::{foreign, just_call, refused, statements};
+use crate::calls::{foreign, just_call, open_error, statements};
 use crate::program::programs;
-use crate::started::{Started, open, spec};
+use crate::test_server::{TestServer, open, spec};
 
 const GET: Op<'_> = Op::Get { key: b"key" };
 const PUT: Op<'_> = Op::Put { key: b"key", value: b"value" };
@@ -19,12 +19,12 @@ fn once(spec: &OpenSpec, op: &Op<'_>) -> Result<Outcome, EngineError> {
     outcome
 }
 
-/// Goal: a directory opened again finds its rows, a new run drops what an earlier one left, and
-/// a table that is not ours is never touched.
+/// Goal: a directory opened again finds its rows, a new run drops an earlier one's tables, and a
+/// foreign table is never touched.
 #[test]
-fn leftovers_are_dropped_and_strangers_left_alone() {
+fn leftovers_are_dropped_and_foreign_tables_left_alone() {
     let Some(program) = programs().pop() else { return };
-    let server = Started::new(&program, &[]);
+    let server = TestServer::new(&program, &[]);
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let at = |dir: &Path| spec(dir, foreign(&server, "postgres"), None);
     assert_eq!(once(&at(first.path()), &PUT), Ok(Outcome::Done));
@@ -32,8 +32,8 @@ fn leftovers_are_dropped_and_strangers_left_alone() {
     assert_eq!(once(&at(second.path()), &GET), Ok(Outcome::NotFound), "a new data set");
     assert_eq!(once(&at(first.path()), &GET), Ok(Outcome::NotFound), "made anew");
 
-    two_runs_at_once_are_refused(&at(first.path()), &at(second.path()));
-    what_cannot_be_had_is_refused(&at(first.path()));
+    concurrent_runs_are_rejected(&at(first.path()), &at(second.path()));
+    unavailable_settings_are_rejected(&at(first.path()));
 
     let sql = [
         "DROP TABLE assay_kv",
@@ -47,46 +47,46 @@ fn leftovers_are_dropped_and_strangers_left_alone() {
     with.application = Some(statements(&sql));
     let engine = open(&with).unwrap();
     let mut session = engine.session().unwrap();
-    // The new table belongs to the directory before, whose key-value table is kept meanwhile.
+    // The new table belongs to the first directory, whose key-value table exists meanwhile.
     for number in 0..6 {
         just_call(&mut *session, number).unwrap_or_else(|error| panic!("{number}: {error}"));
     }
     drop(session);
     engine.close().unwrap();
-    let error = refused(&at(first.path())).to_string();
-    assert!(error.contains("has a table `assay_kv` that Assay did not make"), "{error}");
+    let error = open_error(&at(first.path())).to_string();
+    assert!(error.contains("has a table `assay_kv` that Assay did not create"), "{error}");
 
     let other = Endpoint { database: "other".to_owned(), ..foreign(&server, "weak") };
     let other = spec(second.path(), other, None);
-    // Before release 15 everybody may make tables in the schema `public` of a new database.
+    // Before release 15 every user may create tables in schema `public` of a new database.
     if let Err(error) = open(&other) {
         let text = error.to_string();
-        assert!(text.contains("`weak` may not make tables in database `other`"), "{text}");
+        assert!(text.contains("`weak` may not create tables in database `other`"), "{text}");
     }
     server.stop();
 }
 
-fn two_runs_at_once_are_refused(first: &OpenSpec, second: &OpenSpec) {
+fn concurrent_runs_are_rejected(first: &OpenSpec, second: &OpenSpec) {
     let engine = open(first).unwrap();
-    let error = refused(second).to_string();
+    let error = open_error(second).to_string();
     assert!(error.contains("another run of Assay uses the database"), "{error}");
     engine.close().unwrap();
 }
 
-/// Settings that only the owner of the server can make, and options it does not take.
-fn what_cannot_be_had_is_refused(spec: &OpenSpec) {
+/// Settings that only the server's owner can change, and unknown options.
+fn unavailable_settings_are_rejected(spec: &OpenSpec) {
     let mut cache = spec.clone();
     cache.settings.cache_bytes = Some(Bytes(64 << 20));
-    assert!(matches!(refused(&cache), EngineError::Unsupported(text) if text.contains("128")));
+    assert!(matches!(open_error(&cache), EngineError::Unsupported(text) if text.contains("128")));
     cache.settings.cache_bytes = Some(Bytes(128 << 20));
     open(&cache).unwrap().close().unwrap();
     let mut direct = spec.clone();
     direct.settings.direct_io = true;
-    assert!(matches!(refused(&direct), EngineError::Unsupported(_)));
+    assert!(matches!(open_error(&direct), EngineError::Unsupported(_)));
     for (name, value) in [("shared_buffers", "1GB"), ("work_mem", "much"), ("work_men", "1MB")] {
         let mut wrong = spec.clone();
         wrong.options.set(name, value);
-        let error = refused(&wrong);
+        let error = open_error(&wrong);
         assert!(matches!(&error, EngineError::Option { option, .. } if option == name), "{error}");
     }
     let mut right = spec.clone();

@@ -1,0 +1,259 @@
+//! The server kinds MySQL and MariaDB.
+
+use std::path::Path;
+
+use engine::EngineError;
+use model::{Address, Endpoint};
+use server::{Kind, ServerSpec, Site, Stop, Task};
+
+use super::bootstrap;
+use super::configuration::{Configuration, canonical};
+use super::layout::Layout;
+use super::release::{Flavour, Release};
+use super::settings::{Server, reject_weaker_durability};
+use super::startup_error;
+use crate::wire::Connection;
+
+/// MySQL, 5.6 to 9.
+pub static KIND_MYSQL: &dyn Kind = &MysqlKind(Flavour::Mysql);
+/// MariaDB, with InnoDB or `MyRocks`.
+pub static KIND_MARIADB: &dyn Kind = &MysqlKind(Flavour::Mariadb);
+
+/// Name of the socket in its directory.
+const SOCKET: &str = "mysql.sock";
+/// The user that every set-up creates, without a password.
+const USER: &str = "root";
+/// The database of tables.
+const DATABASE: &str = "assay";
+/// Digits of a binary log's number.
+const BINLOG_DIGITS: usize = 6;
+/// Oldest supported version of each.
+const OLDEST: [(Flavour, Release); 2] =
+    [(Flavour::Mysql, Release(5, 6, 0)), (Flavour::Mariadb, Release(10, 5, 0))];
+
+struct MysqlKind(Flavour);
+
+impl MysqlKind {
+    /// Returns the flavour and version, checked.
+    fn server(&self, spec: &ServerSpec<'_>) -> Result<Server, EngineError> {
+        let Some(release) = Release::find(spec.version) else {
+            let reason = if spec.version.is_empty() { "nothing" } else { spec.version };
+            let program = spec.program.display();
+            let text = format!("{program} --version prints no version, but: {reason}");
+            return Err(EngineError::Fatal(text));
+        };
+        let Self(flavour) = *self;
+        let is_mariadb = spec.version.contains("MariaDB");
+        if is_mariadb != (flavour == Flavour::Mariadb) {
+            let other = if is_mariadb { Flavour::Mariadb } else { Flavour::Mysql };
+            let text = format!("this is {}: name the engine `{}`", spec.version, other.name());
+            return Err(EngineError::Unsupported(text));
+        }
+        match OLDEST.iter().find(|(known, _)| *known == flavour) {
+            Some((_, oldest)) if release < *oldest => {
+                let Release(a, b, _) = oldest;
+                let text = format!("{} before {a}.{b}", flavour.name());
+                Err(EngineError::Unsupported(text))
+            }
+            _ => Ok(Server { flavour, release }),
+        }
+    }
+
+    /// Returns the complete configuration of `spec`.
+    fn configuration(
+        &self,
+        server: Server,
+        spec: &ServerSpec<'_>,
+    ) -> Result<Configuration, EngineError> {
+        let options = own(spec.options);
+        reject_weaker_durability(spec.settings.durability, &options)?;
+        let engine = options.iter().find(|(name, _)| canonical(name) == "default_storage_engine");
+        let is_myrocks = engine.is_some_and(|(_, value)| value.eq_ignore_ascii_case("rocksdb"));
+        let mut configuration = Configuration::default();
+        set_paths(server.flavour, spec, &mut configuration);
+        server.defaults(&mut configuration);
+        server.settings(spec.settings, is_myrocks, &mut configuration);
+        configuration.overlay(&options)?;
+        let log_bin = configuration.get("log_bin").is_some_and(|value| !value.is_empty());
+        if log_bin && configuration.get("server_id").is_none() {
+            configuration.set("server_id", "1");
+        }
+        Ok(configuration)
+    }
+}
+
+/// Returns the options without Assay's own.
+fn own(options: &model::Options) -> model::Options {
+    options.iter().filter(|(name, _)| !name.starts_with(crate::config::OWN_PREFIX)).collect()
+}
+
+/// Sets paths and disables the network.
+pub(super) fn set_paths(flavour: Flavour, spec: &ServerSpec<'_>, to: &mut Configuration) {
+    let layout = Layout::around(spec.program);
+    let text = |path: &Path| path.display().to_string();
+    let site = spec.site;
+    to.set("basedir", text(&layout.base));
+    to.set("datadir", text(&site.data));
+    to.set("tmpdir", text(&site.temporary));
+    to.set("pid_file", text(&site.temporary.join("server.pid")));
+    to.set("socket", text(&site.socket.join(SOCKET)));
+    to.set("lc_messages_dir", text(&layout.share));
+    to.set("character_sets_dir", text(&layout.share.join("charsets")));
+    if let Some(plugins) = &layout.plugins {
+        to.set("plugin_dir", text(plugins));
+    }
+    to.set("skip_networking", "");
+    if flavour == Flavour::Mysql {
+        to.set("secure_file_priv", text(&site.temporary));
+        to.set("loose_mysqlx", "OFF");
+    }
+}
+
+impl Kind for MysqlKind {
+    fn engine(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn environment(&self, program: &Path) -> Vec<(String, String)> {
+        Layout::around(program).environment()
+    }
+
+    fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
+        let server = self.server(spec)?;
+        bootstrap::tasks(server, spec, &self.configuration(server, spec)?)
+    }
+
+    fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
+        let server = self.server(spec)?;
+        let configuration = self.configuration(server, spec)?;
+        let file = spec.site.log.with_file_name("my.cnf");
+        Ok(Task {
+            program: spec.program.to_owned(),
+            arguments: vec![format!("--defaults-file={}", file.display())],
+            environment: Layout::around(spec.program).environment(),
+            files: vec![(file, configuration.text())],
+            ..Task::default()
+        })
+    }
+
+    fn endpoint(&self, site: &Site) -> Endpoint {
+        Endpoint {
+            address: Address::Socket(site.socket.join(SOCKET)),
+            user: USER.to_owned(),
+            password: None,
+            database: DATABASE.to_owned(),
+            is_foreign: false,
+        }
+    }
+
+    /// Also creates the database, which set-up cannot in every version.
+    fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
+        let without = Endpoint { database: String::new(), ..endpoint.clone() };
+        let mut connection = Connection::open(&without)?;
+        let database = &endpoint.database;
+        connection.run(&format!("CREATE DATABASE IF NOT EXISTS `{database}`"))?;
+        Ok(())
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::Terminate
+    }
+
+    fn startup_error(&self, log: &str) -> EngineError {
+        startup_error::read(log)
+    }
+
+    fn is_log(&self, path: &Path) -> bool {
+        let mut parts = path.iter().map(|part| part.to_string_lossy());
+        let Some(first) = parts.next() else { return false };
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_binlog = |name: &str| {
+            name.rsplit_once('.').is_some_and(|(_, number)| {
+                number == "index"
+                    || (number.len() == BINLOG_DIGITS && number.bytes().all(|c| c.is_ascii_digit()))
+            })
+        };
+        match &*first {
+            "#innodb_redo" => true,
+            "#rocksdb" => file.ends_with(".log"),
+            name => parts.next().is_none() && (name.starts_with("ib_logfile") || is_binlog(name)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use model::{Options, Settings};
+
+    use super::*;
+
+    fn site() -> Site {
+        Site {
+            data: PathBuf::from("/s/data"),
+            socket: PathBuf::from("/s/run"),
+            temporary: PathBuf::from("/s/tmp"),
+            log: PathBuf::from("/s/server.log"),
+            port: 1,
+            user: "nobody".to_owned(),
+        }
+    }
+
+    fn serve_task(kind: &dyn Kind, version: &str, options: &Options) -> Result<Task, EngineError> {
+        let (site, settings) = (site(), Settings::default());
+        let program = Path::new("/e/bin/mysqld");
+        kind.serve(&ServerSpec { program, version, site: &site, settings: &settings, options })
+    }
+
+    #[test]
+    fn server_starts_with_its_own_configuration_file() {
+        let options = [("default-storage-engine", "ROCKSDB"), ("assay.protocol", "text")];
+        let options = options.into_iter().collect();
+        let task = serve_task(KIND_MARIADB, "Ver 10.11.6-MariaDB", &options).unwrap();
+        assert_eq!(task.arguments, ["--defaults-file=/s/my.cnf"]);
+        let text = &task.files[0].1;
+        for line in [
+            "socket=/s/run/mysql.sock",
+            "skip_networking",
+            "plugin_load_add=ha_rocksdb.so",
+            "default-storage-engine=ROCKSDB",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        assert!(!text.contains("assay.protocol"), "{text}");
+        let binlog = [("log-bin", "bl")].into_iter().collect();
+        let text = &serve_task(KIND_MYSQL, "Ver 8.0.31", &binlog).unwrap().files[0].1;
+        assert!(text.contains("\nserver_id=1\n") && !text.contains("skip_log_bin"), "{text}");
+    }
+
+    #[test]
+    fn wrong_server_is_reported() {
+        let options = Options::new();
+        let error_text =
+            |kind, version| serve_task(kind, version, &options).unwrap_err().to_string();
+        assert!(
+            error_text(KIND_MYSQL, "Ver 10.11.6-MariaDB").contains("name the engine `mariadb`")
+        );
+        assert!(error_text(KIND_MARIADB, "Ver 8.0.31").contains("name the engine `mysql`"));
+        assert!(error_text(KIND_MYSQL, "Ver 5.5.60").contains("mysql before 5.6"));
+        assert!(error_text(KIND_MYSQL, "").contains("prints no version"));
+    }
+
+    #[test]
+    fn logs_are_distinguished_from_data() {
+        for (path, is_log) in [
+            ("ib_logfile0", true),
+            ("#innodb_redo/#ib_redo7", true),
+            ("bl.000001", true),
+            ("bl.index", true),
+            ("#rocksdb/000012.log", true),
+            ("#rocksdb/000012.sst", false),
+            ("ibdata1", false),
+            ("assay/assay_kv.ibd", false),
+            ("assay/x.000001", false),
+        ] {
+            assert_eq!(KIND_MYSQL.is_log(Path::new(path)), is_log, "{path}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Maintenance between steps: flush, compact, purge and analyze.
+
+use std::sync::PoisonError;
+
+use engine::{EngineError, Maintenance};
+use model::EngineState;
+
+use crate::instance::MysqlEngine;
+use crate::tables::StorageEngine;
+
+/// Variables that make `InnoDB` flush dirty pages and purge at once; absent ones are left out.
+///
+/// Source: MySQL's reference manual, "Configuring Buffer Pool Flushing" and "Purge Configuration".
+const FLUSH_VARIABLES: [(&str, &str); 5] = [
+    ("innodb_io_capacity", "@@GLOBAL.innodb_io_capacity_max"),
+    ("innodb_max_dirty_pages_pct_lwm", "0"),
+    ("innodb_max_dirty_pages_pct", "0"),
+    ("innodb_idle_flush_pct", "100"),
+    ("innodb_purge_rseg_truncate_frequency", "1"),
+];
+
+/// Earlier values of variables, in the order of restoring.
+pub(crate) type SavedVariables = Vec<(String, String)>;
+
+/// Starts maintenance work; `false` when the engine has none of its kind.
+pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, EngineError> {
+    match (work, engine.storage_engine) {
+        (Maintenance::Flush | Maintenance::Clean, StorageEngine::Innodb) => {
+            start_flushing(engine)?;
+            if work == Maintenance::Clean {
+                analyze(engine)?;
+            }
+            Ok(true)
+        }
+        (Maintenance::Flush, StorageEngine::Myrocks) => {
+            set(engine, "rocksdb_force_flush_memtable_now", "1")
+        }
+        (Maintenance::CompactLevel0, StorageEngine::Myrocks) => {
+            set(engine, "rocksdb_force_flush_memtable_and_lzero_now", "1")
+        }
+        (Maintenance::CompactAll, StorageEngine::Myrocks) => {
+            set(engine, "rocksdb_compact_cf", "'default'")
+        }
+        (Maintenance::Clean, StorageEngine::Myrocks) => analyze(engine).map(|()| true),
+        (Maintenance::CompactAll, StorageEngine::Innodb) => {
+            for_each_table(engine, "OPTIMIZE TABLE").map(|()| true)
+        }
+        (Maintenance::CompactLevel0, _) | (_, StorageEngine::Other) => Ok(false),
+    }
+}
+
+/// Makes `InnoDB` flush and purge until [`restore_when_idle`] finds it idle.
+fn start_flushing(engine: &MysqlEngine) -> Result<(), EngineError> {
+    let mut saved_variables = engine.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
+    if saved_variables.is_some() {
+        return Ok(());
+    }
+    let mut before = SavedVariables::new();
+    for (name, value) in FLUSH_VARIABLES {
+        let found = engine.with_control(|connection| connection.rows(&like(name)))?;
+        let Some([_, was]) = found.first().map(Vec::as_slice) else { continue };
+        let was = was.clone();
+        if set(engine, name, value)? {
+            before.insert(0, (name.to_owned(), was));
+        }
+    }
+    *saved_variables = Some(before);
+    Ok(())
+}
+
+fn like(name: &str) -> String {
+    format!("SHOW GLOBAL VARIABLES LIKE '{name}'")
+}
+
+/// Restores the variables of [`start_flushing`] once the server is idle.
+pub(crate) fn restore_when_idle(
+    engine: &MysqlEngine,
+    state: &EngineState,
+) -> Result<(), EngineError> {
+    if state.is_idle == Some(true) { restore(engine) } else { Ok(()) }
+}
+
+/// Restores the variables of [`start_flushing`].
+pub(crate) fn restore(engine: &MysqlEngine) -> Result<(), EngineError> {
+    let mut saved_variables = engine.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
+    for (name, value) in saved_variables.take().unwrap_or_default() {
+        set(engine, &name, &value)?;
+    }
+    Ok(())
+}
+
+/// Sets a variable; `false` when the server lacks it or denies it.
+fn set(engine: &MysqlEngine, name: &str, value: &str) -> Result<bool, EngineError> {
+    let sql = format!("SET GLOBAL {name} = {value}");
+    engine.with_control(|connection| match connection.run(&sql) {
+        // No such variable; no right to set it.
+        Err(failure) if matches!(failure.number(), Some(1193 | 1227)) => Ok(false),
+        done => done.map(|_| true),
+    })
+}
+
+fn analyze(engine: &MysqlEngine) -> Result<(), EngineError> {
+    for_each_table(engine, "ANALYZE TABLE")
+}
+
+/// Runs a statement for each table.
+fn for_each_table(engine: &MysqlEngine, statement: &str) -> Result<(), EngineError> {
+    for table in &engine.names {
+        engine.with_control(|connection| {
+            connection.run(&format!("{statement} `{table}`")).map(drop)
+        })?;
+    }
+    Ok(())
+}

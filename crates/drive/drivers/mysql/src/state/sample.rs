@@ -1,0 +1,176 @@
+//! Samples the server's counters.
+
+use std::collections::BTreeMap;
+
+use model::state::LevelShape;
+use model::{EngineState, Readings};
+
+use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN};
+use crate::tables::StorageEngine;
+use crate::wire::{Connection, Failure};
+
+/// Longest purge history of an idle `InnoDB`: a few transactions stay until the next one.
+const HISTORY_AT_REST: f64 = 100.0;
+/// Largest dirty share of the cache of an idle `InnoDB`.
+const DIRTY_SHARE_AT_REST: f64 = 0.01;
+/// Dirty bytes below which `InnoDB` counts as idle with any cache: it writes pages of its own
+/// system tables all the time.
+const DIRTY_BYTES_AT_REST: f64 = (4 << 20) as f64;
+/// Prefix of counters of `innodb_metrics`.
+const METRIC: &str = "metric:";
+
+/// Shape of the `MyRocks` trees, summed over column families. `CompactedFiles` are those being
+/// compacted now.
+///
+/// Source: MariaDB's documentation, "Information Schema ROCKSDB_COMPACTION_STATS Table".
+const SHAPE: &str = "SELECT stat_type, SUM(value) FROM information_schema.rocksdb_cfstats GROUP BY \
+                     stat_type UNION ALL SELECT stat_type, value FROM \
+                     information_schema.rocksdb_dbstats UNION ALL SELECT CONCAT(level, ' ', type), \
+                     SUM(value) FROM information_schema.rocksdb_compaction_stats WHERE type IN \
+                     ('NumFiles', 'SizeBytes', 'CompactedFiles') GROUP BY level, type";
+/// Most levels of a tree.
+const LEVELS_MAX: u32 = 64;
+
+type Counters = BTreeMap<String, f64>;
+
+/// Samples the server's counters: two queries, three for `MyRocks`.
+pub(crate) fn sample(
+    connection: &mut Connection,
+    storage_engine: StorageEngine,
+) -> Result<EngineState, Failure> {
+    let mut counters = status(connection)?;
+    counters.extend(metrics(connection)?);
+    let mut state = EngineState::default();
+    if storage_engine == StorageEngine::Myrocks {
+        state.readings = named(MYROCKS, &counters);
+        let shape = shape(connection)?;
+        add_of_myrocks(&shape, &mut state);
+    } else {
+        state.readings = named(INNODB, &counters);
+        add_of_innodb(&counters, &mut state.readings);
+        state.is_idle = is_innodb_idle(&counters);
+    }
+    add_commits(&counters, &mut state.readings);
+    state.own_counters = counters.into_iter().filter_map(own).collect();
+    Ok(state)
+}
+
+/// Returns a counter under its stored name; `None` when not stored.
+fn own((name, value): (String, f64)) -> Option<(String, f64)> {
+    match name.strip_prefix(METRIC) {
+        Some(short) => Some((format!("innodb_metrics.{short}"), value)),
+        None => Some((name, value)).filter(|(name, _)| OWN.contains(&name.as_str())),
+    }
+}
+
+/// Returns the server's numeric status variables.
+fn status(connection: &mut Connection) -> Result<Counters, Failure> {
+    let rows = connection.rows("SHOW GLOBAL STATUS")?;
+    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
+        [name, value] => Some((name.to_ascii_lowercase(), value.parse().ok()?)),
+        _ => None,
+    });
+    Ok(pairs.collect())
+}
+
+/// Returns counters of `innodb_metrics`; none when the server or the user lacks access.
+fn metrics(connection: &mut Connection) -> Result<Counters, Failure> {
+    let names = METRICS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(",");
+    // The column is `enabled` in MariaDB, `status` in MySQL; both have a date while it counts.
+    let sql = format!(
+        "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN ({names}) AND \
+         time_enabled IS NOT NULL"
+    );
+    let rows = match connection.rows(&sql) {
+        Err(Failure::Refused(_)) => return Ok(Counters::new()),
+        rows => rows?,
+    };
+    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
+        [name, value] => Some((format!("{METRIC}{name}"), value.parse().ok()?)),
+        _ => None,
+    });
+    Ok(pairs.collect())
+}
+
+/// Returns the metrics whose counters are all present.
+fn named(lines: &[CounterSum], counters: &Counters) -> Readings {
+    let mut readings = Readings::new();
+    for (metric, names) in lines {
+        let values: Option<Vec<_>> = names.iter().map(|name| counters.get(*name)).collect();
+        if let Some(values) = values.filter(|values| !values.is_empty()) {
+            readings.entry((*metric).to_owned()).or_insert_with(|| values.into_iter().sum());
+        }
+    }
+    readings
+}
+
+/// Adds the `InnoDB` metrics that are no plain sums.
+fn add_of_innodb(counters: &Counters, readings: &mut Readings) {
+    let get = |name: &str| counters.get(name).copied();
+    let mut put = |name: &str, value: Option<f64>| {
+        readings.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    let reads = get("innodb_buffer_pool_reads");
+    let hits = get("innodb_buffer_pool_read_requests").zip(reads);
+    put("engine_cache_hits", hits.map(|(requests, reads)| (requests - reads).max(0.0)));
+    let prepared = get("innodb_pages_written").zip(get("innodb_page_size"));
+    put("engine_page_write_bytes", prepared.map(|(pages, bytes)| pages * bytes));
+    // Percona Server only; Oracle's and MariaDB 10.11 count no such reads.
+    put("engine_heap_fetches", get("innodb_secondary_index_triggered_cluster_reads"));
+}
+
+/// Adds commits, including autocommitted statements and read-only ones.
+fn add_commits(counters: &Counters, readings: &mut Readings) {
+    readings
+        .extend(counters.get("handler_commit").map(|value| ("engine_commits".to_owned(), *value)));
+}
+
+/// Returns whether purge and page cleaners are idle; `None` when unknown.
+fn is_innodb_idle(counters: &Counters) -> Option<bool> {
+    let history = counters
+        .get("metric:trx_rseg_history_len")
+        .or_else(|| counters.get("innodb_history_list_length"))?;
+    let dirty = counters.get("innodb_buffer_pool_bytes_dirty")?;
+    let cache = counters.get("innodb_buffer_pool_bytes_data").copied().unwrap_or(0.0);
+    let most = (cache * DIRTY_SHARE_AT_REST).max(DIRTY_BYTES_AT_REST);
+    Some(*history <= HISTORY_AT_REST && *dirty <= most)
+}
+
+/// Queries the shape of the `MyRocks` trees: gauges by name, and by level and name.
+fn shape(connection: &mut Connection) -> Result<Counters, Failure> {
+    let rows = match connection.rows(SHAPE) {
+        Err(Failure::Refused(_)) => return Ok(Counters::new()),
+        rows => rows?,
+    };
+    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
+        [name, value] => Some((name.clone(), value.parse().ok()?)),
+        _ => None,
+    });
+    Ok(pairs.collect())
+}
+
+/// Adds the shape of the `MyRocks` trees.
+fn add_of_myrocks(shape: &Counters, state: &mut EngineState) {
+    let get = |name: &str| shape.get(name).copied();
+    let mut put = |name: &str, value: Option<f64>| {
+        state.readings.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    put("engine_cache_bytes", get("DB_BLOCK_CACHE_USAGE"));
+    // A level without files is absent.
+    let l0_files = get("L0 NumFiles").or_else(|| get("Sum NumFiles").map(|_| 0.0));
+    put("engine_l0_files", l0_files);
+    // The number of jobs is not reported: at least one.
+    let jobs = get("Sum CompactedFiles").map(|files| if files > 0.0 { 1.0 } else { 0.0 });
+    put("engine_background_jobs", jobs);
+    let work = ["COMPACTION_PENDING", "MEM_TABLE_FLUSH_PENDING", "NUM_IMMUTABLE_MEM_TABLE"];
+    let waiting: f64 = work.into_iter().filter_map(get).sum();
+    state.is_idle = get("Sum CompactedFiles").map(|files| files + waiting == 0.0);
+    put("engine_disk_bytes", get("Sum SizeBytes"));
+    let levels = (0..LEVELS_MAX).filter_map(|level| {
+        let (files, bytes) =
+            (get(&format!("L{level} NumFiles"))?, get(&format!("L{level} SizeBytes"))?);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+        Some(LevelShape { level, files: files as u64, bytes: bytes as u64 })
+    });
+    state.levels = Some(levels.collect::<Vec<_>>()).filter(|levels| !levels.is_empty());
+}

@@ -1,0 +1,361 @@
+//! Packets over a socket: one write per request, few reads.
+
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::time::Duration;
+
+use super::socket::Socket;
+
+/// Bytes of a packet's header: three of its length, one of its number.
+pub(super) const HEADER_BYTES: usize = 4;
+/// Payload length of a packet that is continued in the next.
+pub(super) const WHOLE_BYTES: usize = 0x00ff_ffff;
+/// Initial buffer for answers: most point reads and short ranges fit.
+const BUFFER_BYTES: usize = 16 << 10;
+/// Size above which an empty buffer shrinks, so that one large row does not stay for ever.
+const LARGE_BYTES: usize = 4 << 20;
+
+/// Packets over a connection `S`, a socket or, in tests, bytes.
+#[derive(Debug)]
+pub(super) struct Packets<S> {
+    pub(super) socket: S,
+    /// Unsent requests: each a header and its payload.
+    request: Vec<u8>,
+    /// Start of the current request.
+    start: usize,
+    /// Received bytes; `unread` is the part not yet parsed.
+    buffer: Vec<u8>,
+    unread: Range<usize>,
+    /// A payload joined from several packets.
+    joined: Vec<u8>,
+    /// Sequence number of the next packet of this exchange.
+    number: u8,
+}
+
+impl Packets<Socket> {
+    /// Sets the read timeout; `None` waits for ever.
+    pub(super) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.socket.set_read_timeout(timeout)
+    }
+
+    /// Sends queued requests, unless an answer is already received.
+    #[inline]
+    pub(super) fn send_queued(&mut self) -> io::Result<()> {
+        if !self.request.is_empty() && self.unread.is_empty() {
+            let Self { socket, request, buffer, unread, .. } = self;
+            server::write_and_take(socket, request, |socket| read_more(socket, buffer, unread))?;
+            request.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Reads once, appending to the unread bytes.
+#[cold]
+fn read_more(
+    socket: &mut impl Read,
+    buffer: &mut Vec<u8>,
+    unread: &mut Range<usize>,
+) -> io::Result<()> {
+    if unread.end == buffer.len() {
+        buffer.copy_within(unread.clone(), 0);
+        *unread = 0..unread.len();
+        if unread.end == buffer.len() {
+            buffer.resize(2 * buffer.len(), 0);
+        }
+    }
+    match socket.read(&mut buffer[unread.end..]) {
+        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Ok(read) => {
+            unread.end += read;
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+impl<S: Read + Write> Packets<S> {
+    /// Returns empty buffers over `socket`.
+    pub(super) fn new(socket: S) -> Self {
+        Self {
+            socket,
+            request: Vec::with_capacity(1024),
+            start: 0,
+            buffer: vec![0; BUFFER_BYTES],
+            unread: 0..0,
+            joined: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// Begins the first request of an exchange; its payload is appended to the result.
+    #[inline]
+    pub(super) fn request(&mut self) -> &mut Vec<u8> {
+        self.number = 0;
+        self.reply()
+    }
+
+    /// Begins a request within an exchange.
+    #[inline]
+    pub(super) fn reply(&mut self) -> &mut Vec<u8> {
+        self.start = self.request.len();
+        self.request.extend_from_slice(&[0; HEADER_BYTES]);
+        &mut self.request
+    }
+
+    /// Discards the current request.
+    #[cold]
+    pub(super) fn discard_request(&mut self) {
+        self.request.truncate(self.start);
+    }
+
+    /// Queues the current request; discards it and returns `false` when it is longer than a
+    /// packet can be.
+    #[inline]
+    pub(super) fn enqueue(&mut self) -> bool {
+        let bytes = self.request.len() - self.start - HEADER_BYTES;
+        if bytes >= WHOLE_BYTES {
+            self.discard_request();
+            return false;
+        }
+        self.request[self.start..][..HEADER_BYTES].copy_from_slice(&header(bytes, self.number));
+        true
+    }
+
+    /// Sends the current request in one write, unless it is longer than a packet can be.
+    #[inline]
+    pub(super) fn send(&mut self) -> io::Result<()> {
+        let bytes = self.request.len() - HEADER_BYTES;
+        if bytes >= WHOLE_BYTES {
+            return self.send_in_parts();
+        }
+        self.request[..HEADER_BYTES].copy_from_slice(&header(bytes, self.number));
+        self.number = self.number.wrapping_add(1);
+        self.socket.write_all(&self.request)?;
+        self.request.clear();
+        Ok(())
+    }
+
+    #[cold]
+    fn send_in_parts(&mut self) -> io::Result<()> {
+        // A payload that ends with a whole packet is followed by an empty one.
+        let mut at = HEADER_BYTES;
+        loop {
+            let bytes = (self.request.len() - at).min(WHOLE_BYTES);
+            self.socket.write_all(&header(bytes, self.number))?;
+            self.socket.write_all(&self.request[at..at + bytes])?;
+            self.number = self.number.wrapping_add(1);
+            at += bytes;
+            if bytes < WHOLE_BYTES {
+                break;
+            }
+        }
+        self.request.clear();
+        self.request.shrink_to(LARGE_BYTES);
+        Ok(())
+    }
+
+    /// Returns whether received bytes are unread.
+    #[inline]
+    pub(super) fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
+    /// Returns the payload of the next packet.
+    ///
+    /// # Errors
+    /// When the connection ends or fails.
+    #[inline]
+    pub(super) fn next(&mut self) -> io::Result<&[u8]> {
+        let bytes = self.fetch()?;
+        if bytes == WHOLE_BYTES {
+            return self.next_in_parts();
+        }
+        let start = self.unread.start;
+        self.unread.start += bytes;
+        Ok(&self.buffer[start..start + bytes])
+    }
+
+    /// Skips packets.
+    #[inline]
+    pub(super) fn skip(&mut self, packets: u64) -> io::Result<()> {
+        for _ in 0..packets {
+            let bytes = self.fetch()?;
+            self.unread.start += bytes;
+        }
+        Ok(())
+    }
+
+    /// Reads until the next packet is complete; returns the length of its payload, which begins
+    /// at `unread`.
+    #[inline]
+    fn fetch(&mut self) -> io::Result<usize> {
+        if self.unread.len() < HEADER_BYTES {
+            self.fill(HEADER_BYTES)?;
+        }
+        let at = self.unread.start;
+        let [low, middle, high, number] = [0, 1, 2, 3].map(|byte| self.buffer[at + byte]);
+        let bytes = usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16;
+        self.number = number.wrapping_add(1);
+        if self.unread.len() < HEADER_BYTES + bytes {
+            self.fill(HEADER_BYTES + bytes)?;
+        }
+        self.unread.start += HEADER_BYTES;
+        Ok(bytes)
+    }
+
+    #[cold]
+    fn next_in_parts(&mut self) -> io::Result<&[u8]> {
+        let mut bytes = WHOLE_BYTES;
+        self.joined.clear();
+        self.joined.shrink_to(LARGE_BYTES);
+        loop {
+            let start = self.unread.start;
+            self.joined.extend_from_slice(&self.buffer[start..start + bytes]);
+            self.unread.start += bytes;
+            if bytes < WHOLE_BYTES {
+                return Ok(&self.joined);
+            }
+            bytes = self.fetch()?;
+        }
+    }
+
+    /// Reads until `bytes` are unread.
+    fn fill(&mut self, bytes: usize) -> io::Result<()> {
+        if self.unread.is_empty() {
+            self.unread = 0..0;
+            if self.buffer.len() > LARGE_BYTES && bytes <= BUFFER_BYTES {
+                self.buffer.truncate(BUFFER_BYTES);
+                self.buffer.shrink_to_fit();
+            }
+        } else if self.unread.start + bytes > self.buffer.len() {
+            self.buffer.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+        }
+        let needed = self.unread.start + bytes;
+        if needed > self.buffer.len() {
+            self.buffer.resize(needed.next_power_of_two(), 0);
+        }
+        while self.unread.len() < bytes {
+            match self.socket.read(&mut self.buffer[self.unread.end..]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => self.unread.end += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the header of a packet.
+#[inline]
+fn header(bytes: usize, number: u8) -> [u8; HEADER_BYTES] {
+    let [low, middle, high, ..] = bytes.to_le_bytes();
+    [low, middle, high, number]
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A scripted server: its output, and the requests written to it.
+    #[derive(Debug, Default)]
+    pub(in super::super) struct Script {
+        pub(in super::super) input: Vec<u8>,
+        pub(in super::super) at: usize,
+        pub(in super::super) written: Vec<u8>,
+        pub(in super::super) writes: usize,
+        /// Most bytes of one read; 0 is no limit.
+        pub(in super::super) most: usize,
+    }
+
+    impl Read for Script {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = if self.most == 0 { usize::MAX } else { self.most };
+            let bytes = buffer.len().min(self.input.len() - self.at).min(most);
+            buffer[..bytes].copy_from_slice(&self.input[self.at..self.at + bytes]);
+            self.at += bytes;
+            Ok(bytes)
+        }
+    }
+
+    impl Write for Script {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.written.extend_from_slice(bytes);
+            self.writes += 1;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Returns a connection to a server that sends these payloads, each in a packet.
+    pub(in super::super) fn scripted(payloads: &[&[u8]]) -> Packets<Script> {
+        let mut input = Vec::new();
+        for (number, payload) in (1u8..).zip(payloads) {
+            input.extend_from_slice(&header(payload.len(), number));
+            input.extend_from_slice(payload);
+        }
+        Packets::new(Script { input, ..Script::default() })
+    }
+
+    #[test]
+    fn request_is_one_write_with_length_and_sequence() {
+        let mut packets = scripted(&[]);
+        packets.request().extend_from_slice(b"\x03SELECT 1");
+        packets.send().unwrap();
+        assert_eq!(packets.socket.written, b"\x09\0\0\0\x03SELECT 1");
+        packets.reply().push(b'x');
+        packets.send().unwrap();
+        assert_eq!(packets.socket.written[13..], *b"\x01\0\0\x01x");
+        assert_eq!(packets.socket.writes, 2);
+    }
+
+    #[test]
+    fn queued_requests_are_contiguous() {
+        let mut packets = scripted(&[]);
+        packets.request().extend_from_slice(b"\x03one");
+        assert!(packets.enqueue());
+        packets.request().extend_from_slice(b"\x03discarded");
+        packets.discard_request();
+        let long = packets.request();
+        long.resize(long.len() + WHOLE_BYTES, 0);
+        assert!(!packets.enqueue(), "too long to go with others");
+        packets.request().extend_from_slice(b"\x03two");
+        assert!(packets.enqueue());
+        assert_eq!(packets.request, b"\x04\0\0\0\x03one\x04\0\0\0\x03two");
+    }
+
+    #[test]
+    fn packets_are_read_whole_however_they_arrive() {
+        let long = vec![7u8; 40_000];
+        for most in [1, 3, 5_000, 0] {
+            let mut packets = scripted(&[b"a", &long, b"", b"end"]);
+            packets.socket.most = most;
+            assert_eq!(packets.next().unwrap(), b"a");
+            assert_eq!(packets.next().unwrap(), long);
+            packets.skip(1).unwrap();
+            assert_eq!(packets.next().unwrap(), b"end");
+            assert_eq!(packets.next().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        }
+    }
+
+    #[test]
+    fn payloads_over_16_mib_go_and_come_in_several_packets() {
+        for bytes in [WHOLE_BYTES - 1, WHOLE_BYTES, WHOLE_BYTES + 1, 2 * WHOLE_BYTES] {
+            let payload: Vec<u8> = (0..251).cycle().take(bytes).collect();
+            let mut packets = scripted(&[]);
+            packets.request().extend_from_slice(&payload);
+            packets.send().unwrap();
+            let written = std::mem::take(&mut packets.socket.written);
+            assert_eq!(written.len(), bytes + HEADER_BYTES * (1 + bytes / WHOLE_BYTES));
+            let mut packets = Packets::new(Script { input: written, ..Script::default() });
+            assert!(packets.next().unwrap() == payload, "{bytes} bytes");
+            assert!(packets.next().is_err());
+        }
+    }
+}

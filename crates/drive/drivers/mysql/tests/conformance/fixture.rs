@@ -1,0 +1,70 @@
+//! A test server with a database per claim.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Rows, Session};
+use model::sql::{Application, Argument, Call};
+use model::{DataShape, Endpoint, Op, OpKind, Outcome, Settings};
+use server::Kind;
+use tempfile::TempDir;
+
+use crate::test_server::Server;
+
+/// A server, and the driver that connects to it.
+pub(crate) struct Fixture {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) driver: Box<dyn Driver>,
+    kind: &'static dyn Kind,
+    next: AtomicU32,
+}
+
+impl Fixture {
+    pub(crate) fn new(server: &Server, driver: Box<dyn Driver>) -> Self {
+        Self { endpoint: server.endpoint(), driver, kind: server.kind(), next: AtomicU32::new(0) }
+    }
+
+    /// Returns the spec of a fresh database in a fresh directory.
+    pub(crate) fn fresh(&self, application: Option<Application>) -> (OpenSpec, TempDir) {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let endpoint = Endpoint { database: format!("live{number}"), ..self.endpoint.clone() };
+        self.kind.probe(&endpoint).expect("the server answers");
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        let data = DataShape { rows: 100, key_bytes: 20, value_bytes: 100, compressible_to: 0.5 };
+        let spec = OpenSpec {
+            endpoint: Some(endpoint),
+            application: application.map(|application| ApplicationSetup {
+                application: Arc::new(application),
+                clients: 2,
+            }),
+            ..OpenSpec::embedded(dir.path().to_owned(), Settings::default(), data)
+        };
+        (spec, dir)
+    }
+
+    /// Opens a fresh database with that application.
+    pub(crate) fn open(&self, application: Application) -> (Box<dyn Engine>, TempDir) {
+        let (spec, dir) = self.fresh(Some(application));
+        (self.driver.open(&spec).expect("the server is good"), dir)
+    }
+}
+
+/// A stored row: its first field as text, and the row.
+pub(crate) type StoredRow = (String, Vec<u8>);
+
+/// Calls a procedure of that number for the first table.
+pub(crate) fn call(
+    session: &mut dyn Session,
+    (procedure, kind): (u16, OpKind),
+    arguments: &[Argument],
+    bytes: &[u8],
+) -> Result<(Outcome, u64, Vec<StoredRow>), EngineError> {
+    let mut rows = Rows::new();
+    rows.clear(true);
+    let call = Call { procedure, kind, table: 0, arguments, bytes };
+    let outcome = session.execute(&Op::Call(call), &mut rows)?;
+    let stored = rows
+        .stored()
+        .map(|(key, row)| (String::from_utf8(key.to_vec()).expect("a text"), row.to_vec()));
+    Ok((outcome, rows.count(), stored.collect()))
+}

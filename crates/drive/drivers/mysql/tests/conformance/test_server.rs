@@ -1,0 +1,112 @@
+//! Servers started by tests.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use driver_mysql::{KIND_MARIADB, KIND_MYSQL};
+use model::{Durability, Endpoint, Options, Settings};
+use server::{Kind, Running, ServerError, ServerPlacement, Start};
+use tempfile::TempDir;
+
+/// Readiness timeout on a busy machine.
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// A server, stopped when dropped.
+pub(crate) struct Server {
+    running: Running,
+    /// Removed with it.
+    dir: TempDir,
+    kind: &'static dyn Kind,
+}
+
+/// A build of a server, in the cache.
+pub(crate) struct Build {
+    program: PathBuf,
+    sha256: String,
+    kind: &'static dyn Kind,
+}
+
+impl Build {
+    /// Returns the build, or prints why it is missing.
+    #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
+    pub(crate) fn get(name: &str) -> Option<Self> {
+        let kind = if name.starts_with("mariadb") { KIND_MARIADB } else { KIND_MYSQL };
+        match supply::testing::server(name) {
+            Ok(found) => Some(Self { program: found.library, sha256: found.sha256, kind }),
+            Err(reason) => {
+                println!("skipped: {reason}");
+                None
+            }
+        }
+    }
+
+    /// Returns the build if it is cached, or prints that it is not.
+    #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
+    pub(crate) fn cached(name: &str) -> Option<Self> {
+        let home = std::env::home_dir().unwrap_or_default();
+        let note = home.join(".cache/assay/engines").join(name.replace('@', "/"));
+        if note.join("artifact.json").is_file() {
+            return Self::get(name);
+        }
+        println!("skipped: {name} is not in the cache: assay engine get {name}");
+        None
+    }
+
+    /// Starts it with these options, its data in a directory of its own.
+    ///
+    /// Set-up templates are stored with the tests' programs: set-up takes MySQL seconds.
+    pub(crate) fn start(&self, options: &[(&str, &str)]) -> Result<Server, ServerError> {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        self.start_in(dir, Durability::None, options)
+    }
+
+    /// Starts it on an existing directory.
+    pub(crate) fn start_in(
+        &self,
+        dir: TempDir,
+        durability: Durability,
+        options: &[(&str, &str)],
+    ) -> Result<Server, ServerError> {
+        let settings = Settings { durability, ..Settings::default() };
+        let options: Options = options.iter().copied().collect();
+        let start = Start {
+            kind: self.kind,
+            program: &self.program,
+            fingerprint: &self.sha256,
+            dir: dir.path(),
+            settings: &settings,
+            options: &options,
+            user: None,
+            placement: ServerPlacement::default(),
+            templates: Some(Path::new(env!("CARGO_TARGET_TMPDIR"))),
+            ready_within: READY_WITHIN,
+        };
+        let running = Running::start(&start, &|| false)?;
+        Ok(Server { running, dir, kind: self.kind })
+    }
+}
+
+impl Server {
+    /// Returns its kind.
+    pub(crate) fn kind(&self) -> &'static dyn Kind {
+        self.kind
+    }
+
+    /// Kills it and restarts it on the same directory.
+    pub(crate) fn crash(
+        self,
+        build: &Build,
+        durability: Durability,
+        options: &[(&str, &str)],
+    ) -> Self {
+        let Self { mut running, dir, .. } = self;
+        running.kill();
+        drop(running);
+        build.start_in(dir, durability, options).expect("the server recovers")
+    }
+
+    /// Returns where it listens.
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        self.running.endpoint().clone()
+    }
+}

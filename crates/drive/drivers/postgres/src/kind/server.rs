@@ -1,0 +1,320 @@
+//! Set-up, configuration and start of Postgres 12 to 18.
+
+use std::path::{Path, PathBuf};
+
+use engine::EngineError;
+use engine::settings_check::{check_settings, refused};
+use model::{Address, Endpoint, Options};
+use server::{Kind, ServerSpec, Site, Stop, Task};
+
+use super::startup_error;
+use crate::config::{OWN_PREFIX, protocol, reject_weaker_durability, synchronous_commit};
+use crate::driver::{NAME, capabilities};
+use crate::error::failed;
+use crate::wire::Connection;
+
+/// The Postgres server kind.
+pub static KIND: PostgresKind = PostgresKind;
+
+/// Oldest supported release.
+const OLDEST: u32 = 12;
+/// First release that can bypass the page cache.
+///
+/// Source: Postgres' documentation, release 16, "Developer Options", `debug_io_direct`.
+const DIRECT_IO_FROM: u32 = 16;
+/// First release with page checksums by default.
+///
+/// Source: Postgres' documentation, release notes of 18.
+const CHECKSUMS_FROM: u32 = 18;
+/// Connections of an own server: 128 clients, each with a writer, and control connections.
+const CONNECTIONS_MAX: u32 = 300;
+/// Default cache, KiB.
+///
+/// Source: Postgres' source, `initdb.c`: the most of a short list that the machine can give.
+const DEFAULT_CACHE_KIB: u64 = 128 << 10;
+/// Smallest cache the server takes, KiB.
+///
+/// Source: Postgres' documentation, "Resource Consumption", `shared_buffers`.
+const CACHE_KIB_MIN: u64 = 128;
+/// The superuser that set-up creates, and the default database.
+const USER: &str = "postgres";
+
+/// Options of files, sockets and log, which Assay sets itself.
+const RESERVED: [&str; 19] = [
+    "cluster_name",
+    "config_file",
+    "data_directory",
+    "event_source",
+    "external_pid_file",
+    "hba_file",
+    "ident_file",
+    "include",
+    "include_dir",
+    "include_if_exists",
+    "listen_addresses",
+    "log_destination",
+    "log_directory",
+    "log_filename",
+    "logging_collector",
+    "port",
+    "unix_socket_directories",
+    "unix_socket_group",
+    "unix_socket_permissions",
+];
+
+/// Postgres, releases 12 to 18.
+#[derive(Debug, Clone, Copy)]
+pub struct PostgresKind;
+
+impl Kind for PostgresKind {
+    fn engine(&self) -> &'static str {
+        NAME
+    }
+
+    fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
+        let major = major(spec)?;
+        check_options(spec, major)?;
+        let data = spec.site.data.display().to_string();
+        let mut arguments: Vec<_> = ["-D", &data, "-U", USER, "-A", "trust", "-E", "UTF8"]
+            .into_iter()
+            .chain(["--locale=C", "--no-sync"])
+            .map(str::to_owned)
+            .collect();
+        if major >= CHECKSUMS_FROM {
+            // As in earlier releases, so that a series of releases compares like with like.
+            arguments.push("--no-data-checksums".to_owned());
+        }
+        let program = spec.program.with_file_name("initdb");
+        Ok(vec![Task { program, arguments, environment: environment(), ..Task::default() }])
+    }
+
+    fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
+        let major = major(spec)?;
+        check_options(spec, major)?;
+        let data = &spec.site.data;
+        Ok(Task {
+            program: spec.program.to_owned(),
+            arguments: vec!["-D".to_owned(), data.display().to_string()],
+            environment: environment(),
+            input: String::new(),
+            files: vec![(data.join("postgresql.conf"), configuration(spec, major))],
+        })
+    }
+
+    fn endpoint(&self, site: &Site) -> Endpoint {
+        Endpoint {
+            address: Address::Socket(socket(site)),
+            user: USER.to_owned(),
+            password: None,
+            database: USER.to_owned(),
+            is_foreign: false,
+        }
+    }
+
+    fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
+        let mut connection = Connection::open(endpoint, &[]).map_err(failed)?;
+        connection.run("SELECT 1").map_err(failed)
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::Interrupt
+    }
+
+    fn startup_error(&self, log: &str) -> EngineError {
+        startup_error::read(log)
+    }
+
+    fn is_log(&self, path: &Path) -> bool {
+        path.starts_with("pg_wal")
+    }
+}
+
+/// Returns the socket's file.
+///
+/// Source: Postgres' documentation, "Connections and Authentication",
+/// `unix_socket_directories`.
+fn socket(site: &Site) -> PathBuf {
+    site.socket.join(format!(".s.PGSQL.{}", site.port))
+}
+
+/// Locale and time zone that make messages equal on every machine.
+fn environment() -> Vec<(String, String)> {
+    vec![("LC_ALL".to_owned(), "C".to_owned()), ("TZ".to_owned(), "UTC".to_owned())]
+}
+
+/// Parses the major version: 15 of `postgres (PostgreSQL) 15.10`.
+fn major(spec: &ServerSpec<'_>) -> Result<u32, EngineError> {
+    let mut tokens = spec.version.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let number = tokens.find(|token| token.starts_with(|c: char| c.is_ascii_digit()));
+    let digits = number.and_then(|token| token.split(|c: char| !c.is_ascii_digit()).next());
+    match digits.and_then(|digits| digits.parse().ok()) {
+        Some(major) if major >= OLDEST => Ok(major),
+        _ => Err(EngineError::Unsupported(format!(
+            "{} is `{}`: Postgres {OLDEST} or newer is required",
+            spec.program.display(),
+            spec.version
+        ))),
+    }
+}
+
+/// Rejects settings and options that this server lacks or that would break the set-up.
+fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
+    check_settings("Postgres", &capabilities(), spec.settings)?;
+    if spec.settings.direct_io && major < DIRECT_IO_FROM {
+        return Err(EngineError::Unsupported(format!(
+            "direct_io: Postgres {major} always uses the page cache; {DIRECT_IO_FROM} and newer \
+             can bypass it"
+        )));
+    }
+    protocol(spec.options)?;
+    reject_weaker_durability(spec.settings.durability, spec.options)?;
+    for (name, _) in server_options(spec.options) {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        if name.is_empty() || !name.chars().all(is_name) {
+            return Err(refused(name, "not a name of a Postgres parameter"));
+        }
+        if RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
+            return Err(refused(
+                name,
+                "Assay sets the server's files and sockets itself: remove it",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn server_options(options: &Options) -> impl Iterator<Item = (&str, &str)> {
+    options.iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX))
+}
+
+/// Returns the text of `postgresql.conf`: Assay's own lines, settings, then options.
+fn configuration(spec: &ServerSpec<'_>, major: u32) -> String {
+    let settings = spec.settings;
+    let mut options = Options::new();
+    options.set("listen_addresses", "");
+    options.set("unix_socket_directories", spec.site.socket.display().to_string());
+    options.set("unix_socket_permissions", "0700");
+    options.set("port", spec.site.port.to_string());
+    options.set("max_connections", CONNECTIONS_MAX.to_string());
+    options.set("timezone", "UTC");
+    options.set("log_timezone", "UTC");
+    options.set("log_checkpoints", "on");
+    options.set("log_autovacuum_min_duration", "0");
+    // The crash of a server process is an outcome of the run, not to be recovered from.
+    options.set("restart_after_crash", "off");
+    options.set("synchronous_commit", synchronous_commit(settings.durability));
+    let syncs = if settings.durability == model::Durability::Os { "off" } else { "on" };
+    options.set("fsync", syncs);
+    // A value that `initdb` writes to the replaced file.
+    let cache_kib = settings.cache_bytes.map_or(DEFAULT_CACHE_KIB, |bytes| bytes.0 / 1024);
+    options.set("shared_buffers", format!("{}kB", cache_kib.max(CACHE_KIB_MIN)));
+    if settings.direct_io && major >= DIRECT_IO_FROM {
+        options.set("debug_io_direct", "data,wal");
+    }
+    if let Some(jobs) = settings.background_jobs {
+        options.set("autovacuum_max_workers", jobs.to_string());
+        options.set("max_parallel_maintenance_workers", jobs.to_string());
+    }
+    for (name, value) in server_options(spec.options) {
+        options.set(name.to_ascii_lowercase(), value);
+    }
+    let mut text = "# Written by Assay for one run.\n".to_owned();
+    for (name, value) in options.iter() {
+        text.push_str(&format!("{name} = '{}'\n", value.replace('\'', "''")));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Bytes, Durability, Settings};
+
+    use super::*;
+
+    fn site() -> Site {
+        Site {
+            data: PathBuf::from("/d/data"),
+            socket: PathBuf::from("/s"),
+            temporary: PathBuf::from("/d/tmp"),
+            log: PathBuf::from("/d/log"),
+            port: 20_007,
+            user: "nobody".to_owned(),
+        }
+    }
+
+    fn configured(
+        version: &str,
+        settings: &Settings,
+        options: &[(&str, &str)],
+    ) -> Result<String, EngineError> {
+        let options: Options = options.iter().copied().collect();
+        let (site, program) = (site(), Path::new("/p/bin/postgres"));
+        let spec = ServerSpec { program, version, site: &site, settings, options: &options };
+        let task = KIND.serve(&spec)?;
+        Ok(task.files.into_iter().map(|(_, text)| text).collect())
+    }
+
+    const FIFTEEN: &str = "postgres (PostgreSQL) 15.10";
+
+    #[test]
+    fn options_override_settings_in_the_configuration() {
+        let settings = Settings {
+            durability: Durability::Os,
+            cache_bytes: Some(Bytes(64 << 20)),
+            ..Settings::default()
+        };
+        let options =
+            [("Shared_Buffers", "1GB"), ("search_path", "'a'"), ("assay.protocol", "text")];
+        let text = configured(FIFTEEN, &settings, &options).unwrap();
+        for line in [
+            "listen_addresses = ''",
+            "unix_socket_directories = '/s'",
+            "port = '20007'",
+            "synchronous_commit = 'on'",
+            "fsync = 'off'",
+            "shared_buffers = '1GB'",
+            "search_path = '''a'''",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+        assert!(!text.contains("assay."), "{text}");
+    }
+
+    #[test]
+    fn options_that_would_break_the_set_up_are_rejected_by_name() {
+        let none = Settings { durability: Durability::None, ..Settings::default() };
+        for name in ["listen_addresses", "PORT", "data_directory", "a b", "assay.pipeline"] {
+            let error = configured(FIFTEEN, &none, &[(name, "x")]).unwrap_err();
+            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+        }
+        let direct = Settings { direct_io: true, ..none.clone() };
+        let error = configured(FIFTEEN, &direct, &[]).unwrap_err().to_string();
+        assert!(error.starts_with("not supported: direct_io: Postgres 15"), "{error}");
+        let text = configured("postgres (PostgreSQL) 18.0", &direct, &[]).unwrap();
+        assert!(text.contains("debug_io_direct = 'data,wal'"), "{text}");
+        for version in ["postgres (PostgreSQL) 9.6.24", "", "mysqld  Ver 8"] {
+            assert!(matches!(configured(version, &none, &[]), Err(EngineError::Unsupported(_))));
+        }
+    }
+
+    #[test]
+    fn set_up_disables_checksums_in_every_release() {
+        let (site, options, settings) = (site(), Options::new(), Settings::default());
+        let task_of = |version| {
+            let program = Path::new("/p/bin/postgres");
+            let spec = ServerSpec {
+                program,
+                version,
+                site: &site,
+                settings: &settings,
+                options: &options,
+            };
+            KIND.set_up(&spec).unwrap().remove(0)
+        };
+        let (old, new) = (task_of(FIFTEEN), task_of("postgres (PostgreSQL) 18beta1"));
+        assert_eq!(old.program, Path::new("/p/bin/initdb"));
+        let flag = "--no-data-checksums".to_owned();
+        assert!(!old.arguments.contains(&flag) && new.arguments.contains(&flag));
+        assert!(KIND.is_log(Path::new("pg_wal/000")) && !KIND.is_log(Path::new("base/1")));
+    }
+}

@@ -1,0 +1,159 @@
+//! Server state: one query of counters, columns named by metric.
+
+use model::{EngineState, Readings};
+
+/// Prefix of columns that are common metrics; the others are the server's own.
+const COMMON: &str = "engine_";
+/// The column of background idleness.
+const IS_IDLE: &str = "is_idle";
+
+/// Columns that every release has; `d` is the database, `t` our tables.
+///
+/// `engine_heap_fetches` is `idx_tup_fetch`: live rows fetched by index scans of our tables,
+/// including index-only scans of pages that are not all-visible and rows found through bitmaps.
+/// Dead rows are not counted.
+///
+/// `index_fetch_heap` in `indexam.c`.
+const EVERY: &str = "\
+    d.blks_hit AS engine_cache_hits, d.blks_read AS engine_cache_misses, \
+    d.xact_commit AS engine_commits, d.xact_rollback AS engine_rollbacks, \
+    pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') AS engine_wal_write_bytes, \
+    pg_database_size(d.datid) AS engine_disk_bytes, \
+    t.dead AS engine_garbage_rows, t.fetched AS engine_heap_fetches, \
+    t.vacuums AS autovacuum_count, t.hot AS n_tup_hot_upd, \
+    d.tup_returned, d.tup_fetched, d.tup_inserted, d.tup_updated, d.tup_deleted, \
+    d.temp_bytes, d.deadlocks, b.buffers_clean, b.maxwritten_clean, b.buffers_alloc";
+
+/// No vacuum and no checkpoint runs; a login without rights sees no checkpoints.
+///
+/// Source: Postgres' documentation, wait event `CheckpointerMain`, "waiting in main loop of
+/// checkpointer process".
+const IDLE: &str = "\
+    NOT EXISTS (SELECT FROM pg_stat_progress_vacuum) \
+    AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' \
+    OR (backend_type = 'checkpointer' AND wait_event IS DISTINCT FROM 'CheckpointerMain')) \
+    AS is_idle";
+
+/// Writes of pages before 16: those of checkpoints, of the background writer and of backends,
+/// which include pages added to files.
+const PAGES_TO_15: &str = "\
+    (b.buffers_checkpoint + b.buffers_clean + b.buffers_backend) \
+    * current_setting('block_size')::int8 AS engine_page_write_bytes";
+
+/// Checkpoints before 17.
+const CHECKPOINTS_TO_16: &str = "\
+    b.checkpoints_timed + b.checkpoints_req AS engine_checkpoints, b.checkpoints_timed, \
+    b.checkpoints_req, b.checkpoint_write_time, b.checkpoint_sync_time, b.buffers_checkpoint, \
+    b.buffers_backend, b.buffers_backend_fsync";
+
+/// Checkpoints of 17, including skipped ones.
+const CHECKPOINTS_17: &str = "c.num_timed + c.num_requested AS engine_checkpoints";
+
+/// Checkpoints from 18 on.
+const CHECKPOINTS_FROM_18: &str = "c.num_done AS engine_checkpoints";
+
+const CHECKPOINTER_FROM_17: &str = "\
+    c.num_timed, c.num_requested, c.write_time, c.sync_time, c.buffers_written";
+
+/// Pages written and added in 16 and 17, in bytes.
+const IO_16: &str = "sum(coalesce(writes, 0) * op_bytes + coalesce(extends, 0) * op_bytes)";
+/// The same from 18 on.
+const IO_FROM_18: &str =
+    "sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) FILTER (WHERE object <> 'wal')";
+
+/// Returns the state query for a major version (`15`) and these tables' OIDs.
+pub(crate) fn query(major: u32, tables: &[String]) -> String {
+    let mut columns = vec![EVERY, IDLE];
+    let mut from = vec![
+        "(SELECT * FROM pg_stat_database WHERE datname = current_database()) d".to_owned(),
+        "pg_stat_bgwriter b".to_owned(),
+        of_tables(tables),
+    ];
+    if major >= 14 {
+        columns.push("w.wal_records, w.wal_fpi, w.wal_bytes, w.wal_buffers_full");
+        from.push("pg_stat_wal w".to_owned());
+    }
+    if (14..=17).contains(&major) {
+        columns.push("w.wal_write, w.wal_sync");
+    }
+    // WAL syncs and, from 16 on, those of data files.
+    match major {
+        14 | 15 => columns.push("w.wal_sync + b.buffers_backend_fsync AS engine_fsyncs"),
+        16 | 17 => columns.push("w.wal_sync + i.fsyncs AS engine_fsyncs"),
+        18.. => columns.push("i.fsyncs AS engine_fsyncs"),
+        _ => {}
+    }
+    if major >= 16 {
+        let written = if major >= 18 { IO_FROM_18 } else { IO_16 };
+        columns.push("i.written AS engine_page_write_bytes");
+        from.push(format!(
+            "(SELECT {written} AS written, sum(coalesce(fsyncs, 0)) AS fsyncs FROM pg_stat_io) i"
+        ));
+    } else {
+        columns.push(PAGES_TO_15);
+    }
+    match major {
+        ..=16 => columns.push(CHECKPOINTS_TO_16),
+        17 => columns.extend([CHECKPOINTS_17, CHECKPOINTER_FROM_17]),
+        18.. => columns.extend([CHECKPOINTS_FROM_18, CHECKPOINTER_FROM_17]),
+    }
+    if major >= 17 {
+        from.push("pg_stat_checkpointer c".to_owned());
+    }
+    format!("SELECT {} FROM {}", columns.join(", "), from.join(", "))
+}
+
+/// Returns the subquery of sums over our tables.
+fn of_tables(tables: &[String]) -> String {
+    let oids = tables.join(",");
+    format!(
+        "(SELECT coalesce(sum(pg_stat_get_dead_tuples(o)), 0) AS dead, \
+         coalesce(sum(pg_stat_get_autovacuum_count(o)), 0) AS vacuums, \
+         coalesce(sum(pg_stat_get_tuples_hot_updated(o)), 0) AS hot, \
+         coalesce(sum(pg_stat_get_tuples_fetched(o)), 0) \
+         + (SELECT coalesce(sum(pg_stat_get_tuples_fetched(indexrelid)), 0) FROM pg_index \
+         WHERE indrelid = ANY ('{{{oids}}}'::oid[])) AS fetched \
+         FROM unnest('{{{oids}}}'::oid[]) o) t"
+    )
+}
+
+/// Parses the row of the state query.
+pub(crate) fn parse(row: Vec<(String, String)>) -> EngineState {
+    let (mut readings, mut own_counters, mut is_idle) = (Readings::new(), Readings::new(), None);
+    for (name, value) in row {
+        if name == IS_IDLE {
+            is_idle = Some(value == "t");
+        } else if let Ok(value) = value.parse() {
+            let of = if name.starts_with(COMMON) { &mut readings } else { &mut own_counters };
+            of.insert(name, value);
+        }
+    }
+    EngineState { readings, own_counters, levels: None, tree_height: None, is_idle }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::metric::METRICS;
+
+    use super::*;
+
+    #[test]
+    fn common_columns_are_metrics() {
+        let known: Vec<_> = METRICS.iter().map(|metric| metric.name).collect();
+        for major in 12..=18 {
+            let query = query(major, &["1".to_owned(), "2".to_owned()]);
+            let common: Vec<_> =
+                query.split([' ', ',']).filter(|word| word.starts_with(COMMON)).collect();
+            assert!(common.len() >= 9, "{query}");
+            assert!(common.iter().all(|name| known.contains(name)), "{common:?}");
+        }
+    }
+
+    #[test]
+    fn columns_are_sorted_by_name_prefix() {
+        let row = [("engine_commits", "7"), ("tup_fetched", "9"), ("is_idle", "f"), ("x", "word")];
+        let state = parse(row.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        assert_eq!(state.readings.len() + state.own_counters.len(), 2);
+        assert_eq!(state.is_idle, Some(false));
+    }
+}

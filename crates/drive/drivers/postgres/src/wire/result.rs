@@ -1,0 +1,135 @@
+//! Reads one result, up to `ReadyForQuery`.
+
+use std::io::Read;
+
+use postgres_protocol::message::backend::{
+    COMMAND_COMPLETE_TAG, COPY_IN_RESPONSE_TAG, COPY_OUT_RESPONSE_TAG, DATA_ROW_TAG,
+    ERROR_RESPONSE_TAG, PARAMETER_DESCRIPTION_TAG, READY_FOR_QUERY_TAG, ROW_DESCRIPTION_TAG,
+};
+
+use super::failure::{ErrorResponse, Failure};
+use super::receive_buffer::ReceiveBuffer;
+
+/// The outcome of a request, without its rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// Rows inserted, updated or deleted.
+    pub(crate) affected: u64,
+    /// Transaction status: `I` idle, `T` in a transaction, `E` in a failed one.
+    pub(crate) status: u8,
+}
+
+/// A backend message the driver handles.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part<'a> {
+    /// A row: see [`super::columns`].
+    Row(&'a [u8]),
+    /// The types of a statement's parameters.
+    Parameters(&'a [u8]),
+    /// Names and types of the columns.
+    Columns(&'a [u8]),
+}
+
+/// Reads until the server is ready; the first error response becomes the failure.
+///
+/// No allocation unless there is an error.
+#[inline]
+pub(super) fn read_answer(
+    receive_buffer: &mut ReceiveBuffer,
+    stream: &mut impl Read,
+    status: &mut u8,
+    mut on_part: impl FnMut(Part<'_>),
+) -> Result<Answer, Failure> {
+    let mut answer = Answer::default();
+    let mut error_response = None;
+    loop {
+        let message = match receive_buffer.next(stream) {
+            Ok(message) => message,
+            Err(error) => return Err(lost(&error, error_response.as_ref())),
+        };
+        match message.tag {
+            DATA_ROW_TAG => on_part(Part::Row(message.body)),
+            COMMAND_COMPLETE_TAG => answer.affected += affected(message.body),
+            READY_FOR_QUERY_TAG => {
+                *status = message.body.first().copied().unwrap_or_default();
+                answer.status = *status;
+                break;
+            }
+            ERROR_RESPONSE_TAG => {
+                error_response.get_or_insert_with(|| ErrorResponse::parse(message.body));
+            }
+            PARAMETER_DESCRIPTION_TAG => on_part(Part::Parameters(message.body)),
+            ROW_DESCRIPTION_TAG => on_part(Part::Columns(message.body)),
+            COPY_IN_RESPONSE_TAG | COPY_OUT_RESPONSE_TAG => {
+                return Err(Failure::Lost("COPY is not supported".to_owned()));
+            }
+            _ => {}
+        }
+    }
+    error_response
+        .map_or(Ok(answer), |error_response| Err(Failure::Refused(Box::new(error_response))))
+}
+
+/// Returns the loss of a connection, with the server's last error if any.
+#[cold]
+fn lost(error: &std::io::Error, last: Option<&ErrorResponse>) -> Failure {
+    Failure::Lost(last.map_or_else(|| error.to_string(), ToString::to_string))
+}
+
+/// Parses the changed rows of a command tag: `INSERT 0 5`, `DELETE 3`, `SELECT 2`.
+///
+/// Source: Postgres' documentation, "Message Formats", `CommandComplete`.
+#[inline]
+fn affected(tag: &[u8]) -> u64 {
+    let is_write = match tag.first() {
+        Some(b'I') => tag.starts_with(b"INSERT "),
+        Some(b'U') => tag.starts_with(b"UPDATE "),
+        Some(b'D') => tag.starts_with(b"DELETE "),
+        Some(b'M') => tag.starts_with(b"MERGE "),
+        _ => false,
+    };
+    if !is_write {
+        return 0;
+    }
+    let digits = tag.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+    let digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_rows_are_parsed_from_the_command_tag() {
+        for (tag, rows) in [
+            (&b"INSERT 0 50\0"[..], 50),
+            (b"DELETE 3\0", 3),
+            (b"UPDATE 0\0", 0),
+            (b"SELECT 7\0", 0),
+            (b"DROP TABLE\0", 0),
+            (b"BEGIN\0", 0),
+            (b"", 0),
+        ] {
+            assert_eq!(affected(tag), rows, "{}", tag.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn result_is_read_up_to_ready_even_after_an_error() {
+        let sent = b"2\0\0\0\x04D\0\0\0\x0b\0\x01\0\0\0\x01xC\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I\
+                     E\0\0\0\x13SERROR\0C40P01\0\0Z\0\0\0\x05E";
+        let (mut receive_buffer, mut stream, mut status) = (ReceiveBuffer::new(), &sent[..], 0);
+        let mut rows = 0;
+        let count = |part: Part<'_>| rows += usize::from(matches!(part, Part::Row(_)));
+        let answer = read_answer(&mut receive_buffer, &mut stream, &mut status, count).unwrap();
+        assert_eq!((answer.status, rows), (b'I', 1));
+        let failure =
+            read_answer(&mut receive_buffer, &mut stream, &mut status, |_| {}).unwrap_err();
+        assert!(matches!(failure, Failure::Refused(error_response) if error_response.is("40P01")));
+        assert_eq!(status, b'E');
+        let failure =
+            read_answer(&mut receive_buffer, &mut stream, &mut status, |_| {}).unwrap_err();
+        assert!(matches!(failure, Failure::Lost(_)));
+    }
+}

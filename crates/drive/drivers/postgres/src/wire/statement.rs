@@ -1,0 +1,140 @@
+//! A prepared statement and the message that executes it.
+
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+
+use super::failure::Failure;
+
+/// Bytes of a message's length field, which counts itself but not the tag.
+const LENGTH_BYTES: usize = 4;
+/// Format code of a binary value; 0 is text.
+///
+/// Source: Postgres' documentation, "Message Formats", `Bind`.
+const BINARY: i16 = 1;
+
+/// A statement the server has prepared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Described {
+    /// Its name.
+    pub(crate) name: String,
+    /// Types of its parameters, in order.
+    pub(crate) parameters: Vec<u32>,
+    /// Types of its result columns; empty without rows.
+    pub(crate) columns: Vec<u32>,
+}
+
+/// `Bind`, `Execute` and `Sync` without the values, sent in one write.
+#[derive(Debug, Clone)]
+pub(crate) struct Bound {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    /// Bytes of `tail` that belong to the first of its messages.
+    bind_bytes: usize,
+}
+
+impl Bound {
+    /// Returns the message for `statement`; `is_text` marks the parameters sent as text. Rows are
+    /// returned in binary.
+    ///
+    /// # Errors
+    /// When a name cannot be sent.
+    pub(crate) fn new(statement: &Described, is_text: &[bool]) -> Result<Self, Failure> {
+        let mut head = BytesMut::new();
+        let all_alike = is_text.iter().all(|is_text| !is_text);
+        let each = is_text.iter().map(|is_text| if *is_text { 0 } else { BINARY });
+        // One format code applies to all.
+        let formats: Vec<i16> = if all_alike { vec![BINARY] } else { each.collect() };
+        let none = |(), _: &mut BytesMut| Ok(postgres_protocol::IsNull::Yes);
+        frontend::bind("", &statement.name, formats, [(); 0], none, [BINARY], &mut head)
+            .map_err(|_error| unsendable(statement))?;
+        // `Bind` ends with its values (none yet) and the format of the rows: 2 numbers.
+        let values = u16::try_from(is_text.len()).map_err(|_error| unsendable(statement))?;
+        let bind_bytes = 4;
+        let rows = head.split_off(head.len() - bind_bytes);
+        let count_at = head.len() - 2;
+        head[count_at..].copy_from_slice(&values.to_be_bytes());
+        let mut tail = rows;
+        frontend::execute("", 0, &mut tail).map_err(|_error| unsendable(statement))?;
+        frontend::sync(&mut tail);
+        Ok(Self { head: head.to_vec(), tail: tail.to_vec(), bind_bytes })
+    }
+
+    /// Appends the head of a request, which its values must follow; returns its start.
+    #[inline]
+    pub(crate) fn begin(&self, out: &mut Vec<u8>) -> usize {
+        let start = out.len();
+        out.extend_from_slice(&self.head);
+        start
+    }
+
+    /// Completes the request that began at `start`.
+    ///
+    /// # Errors
+    /// When the message is too long.
+    #[inline]
+    pub(crate) fn end(&self, out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
+        let length = out.len() + self.bind_bytes - start - 1;
+        out.extend_from_slice(&self.tail);
+        let Ok(length) = i32::try_from(length) else {
+            return Err(Failure::Impossible("values too long for one statement".to_owned()));
+        };
+        let at = start + 1;
+        out[at..at + LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
+        Ok(())
+    }
+}
+
+#[cold]
+fn unsendable(statement: &Described) -> Failure {
+    Failure::Impossible(format!(
+        "statement {} has {} parameters: the protocol limit is {}; use fewer rows per statement",
+        statement.name,
+        statement.parameters.len(),
+        u16::MAX
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn request_bytes_equal_the_codec_s() {
+        let statement = Described { name: "s7".to_owned(), parameters: vec![], columns: vec![] };
+        let values: [&[u8]; 2] = [b"key", b""];
+        for is_text in [[false, false], [false, true], [true, true]] {
+            let mut expected = BytesMut::new();
+            let formats: Vec<i16> = if is_text == [false, false] {
+                vec![1]
+            } else {
+                is_text.iter().map(|is_text| i16::from(!is_text)).collect()
+            };
+            let write = |value: &[u8], out: &mut BytesMut| {
+                out.extend_from_slice(value);
+                Ok(postgres_protocol::IsNull::No)
+            };
+            let bound = frontend::bind("", "s7", formats, values, write, [1], &mut expected);
+            assert!(bound.is_ok());
+            frontend::execute("", 0, &mut expected).unwrap();
+            frontend::sync(&mut expected);
+
+            let bound = Bound::new(&statement, &is_text).unwrap();
+            let mut out = b"before".to_vec();
+            let start = bound.begin(&mut out);
+            for value in values {
+                out.extend_from_slice(&u32::try_from(value.len()).unwrap().to_be_bytes());
+                out.extend_from_slice(value);
+            }
+            bound.end(&mut out, start).unwrap();
+            assert_eq!(out[6..].escape_ascii().to_string(), expected.escape_ascii().to_string());
+        }
+    }
+
+    #[test]
+    fn too_many_parameters_are_rejected() {
+        let parameters = vec![25; 70_000];
+        let statement = Described { name: "s".to_owned(), parameters, columns: vec![] };
+        let failure = Bound::new(&statement, &vec![false; 70_000]).unwrap_err();
+        assert!(failure.to_string().contains("70000 parameters"), "{failure}");
+    }
+}

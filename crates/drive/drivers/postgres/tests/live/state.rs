@@ -1,0 +1,82 @@
+//! State, identity and maintenance in every release found.
+
+use engine::{Engine, Maintenance, Rows};
+use model::{EngineState, Op, Outcome};
+
+use crate::program::programs;
+use crate::test_server::{TestServer, open, spec};
+
+/// Rows written, read and written again.
+const ROWS: u32 = 2_000;
+
+fn work(engine: &dyn Engine) {
+    let mut session = engine.session().unwrap();
+    let mut rows = Rows::new();
+    for row in (0..ROWS).chain(0..ROWS) {
+        let key = row.to_be_bytes();
+        let put = Op::Put { key: &key, value: &[7; 300] };
+        assert_eq!(session.execute(&put, &mut rows), Ok(Outcome::Done));
+        assert_eq!(session.execute(&Op::Get { key: &key }, &mut rows), Ok(Outcome::Done));
+    }
+}
+
+/// Goal: every release reports state, settings and identity, and runs maintenance.
+#[test]
+fn every_release_reports_state_and_is_maintained() {
+    for program in programs() {
+        let server = TestServer::new(&program, &[("autovacuum", "off")]);
+        let dir = tempfile::tempdir().unwrap();
+        let engine = open(&spec(dir.path(), server.endpoint(), None)).unwrap();
+        let identity = engine.identity();
+        let major: u32 = identity.version.split('.').next().unwrap().parse().unwrap();
+        assert_eq!(identity.facts["data_checksums"], "off");
+        assert!(identity.facts.contains_key("compiler") && identity.facts.contains_key("cflags"));
+        assert!(!identity.facts.contains_key("server_clock"), "one machine, one clock");
+        let options = engine.effective_options().unwrap();
+        assert_eq!(options.get("shared_buffers"), Some("128MB"));
+        assert_eq!(options.get("assay.protocol"), Some("prepared"));
+        counters_grow(&*engine, major);
+        maintenance_is_done(&*engine);
+        let text = engine.statistics_text().unwrap();
+        assert!(text.contains("# pg_stat_database\n{\"datid\""), "{text}");
+        engine.close().unwrap();
+        server.stop();
+    }
+}
+
+/// Polls the state until a condition holds: sessions report their counters when they end, which
+/// may be a moment later.
+fn wait_for(engine: &dyn Engine, what: &str, is_so: impl Fn(&EngineState) -> bool) {
+    let version = engine.identity().version;
+    let is_reached = (0..10_000).any(|_| is_so(&engine.state().unwrap()));
+    assert!(is_reached, "{what} of {version}: {:?}", engine.state());
+}
+
+fn counters_grow(engine: &dyn Engine, major: u32) {
+    let before = engine.state().unwrap();
+    work(engine);
+    assert_eq!(engine.maintain(Maintenance::Flush), Ok(true));
+    for (name, least) in [
+        ("engine_heap_fetches", f64::from(2 * ROWS)),
+        ("engine_garbage_rows", 1.0),
+        ("engine_commits", f64::from(4 * ROWS)),
+        ("engine_cache_hits", f64::from(2 * ROWS)),
+        ("engine_wal_write_bytes", 1e6),
+        ("engine_page_write_bytes", 1e6),
+        ("engine_checkpoints", 1.0),
+    ] {
+        wait_for(engine, name, |now| now.readings[name] - before.readings[name] >= least);
+    }
+    let state = engine.state().unwrap();
+    assert!(state.readings["engine_disk_bytes"] > 1e6, "{state:?}");
+    assert_eq!(state.readings.contains_key("engine_fsyncs"), major >= 14, "{state:?}");
+    assert!(state.own_counters["tup_inserted"] >= f64::from(ROWS), "{state:?}");
+}
+
+fn maintenance_is_done(engine: &dyn Engine) {
+    assert_eq!(engine.maintain(Maintenance::Clean), Ok(true));
+    wait_for(engine, "garbage", |now| now.readings["engine_garbage_rows"] < 0.5);
+    assert_eq!(engine.maintain(Maintenance::CompactAll), Ok(true));
+    assert_eq!(engine.maintain(Maintenance::CompactLevel0), Ok(false));
+    wait_for(engine, "rest", |now| now.is_idle == Some(true));
+}

@@ -1,0 +1,71 @@
+//! A server shared by the tests of a file.
+
+use std::path::Path;
+
+use driver_postgres::{KIND, PostgresDriver};
+use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec};
+use model::{DataShape, Durability, Endpoint, Options, Settings};
+use server::{READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
+use tempfile::TempDir;
+
+/// A running server and its directory; killed when dropped.
+pub(crate) struct TestServer {
+    pub(crate) running: Running,
+    _dir: TempDir,
+}
+
+impl TestServer {
+    /// Starts `program` on a fresh directory.
+    pub(crate) fn new(program: &Path, options: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        let options: Options = options.iter().copied().collect();
+        let start = Start {
+            kind: &KIND,
+            program,
+            fingerprint: "",
+            dir: dir.path(),
+            settings: &settings(),
+            options: &options,
+            user: None,
+            placement: ServerPlacement::default(),
+            templates: None,
+            ready_within: READY_WITHIN,
+        };
+        let running = Running::start(&start, &|| false).expect("the server starts");
+        Self { running, _dir: dir }
+    }
+
+    /// Returns the superuser's endpoint.
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        self.running.endpoint().clone()
+    }
+
+    /// Stops it.
+    pub(crate) fn stop(mut self) {
+        self.running.stop(STOP_WITHIN).expect("the server stops");
+    }
+}
+
+/// Returns settings for fast tests.
+pub(crate) fn settings() -> Settings {
+    Settings { durability: Durability::None, ..Settings::default() }
+}
+
+/// Returns the spec of `dir` on the server at `endpoint`.
+pub(crate) fn spec(
+    dir: &Path,
+    endpoint: Endpoint,
+    application: Option<ApplicationSetup>,
+) -> OpenSpec {
+    let data = DataShape { rows: 1, key_bytes: 20, value_bytes: 100, compressible_to: 0.5 };
+    OpenSpec {
+        endpoint: Some(endpoint),
+        application,
+        ..OpenSpec::embedded(dir.to_owned(), settings(), data)
+    }
+}
+
+/// Opens `spec`.
+pub(crate) fn open(spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    PostgresDriver.open(spec)
+}

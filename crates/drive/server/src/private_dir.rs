@@ -1,0 +1,258 @@
+//! The private directory of a server, with a note for clean-up.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use crate::error::ServerError;
+use crate::process::{ProcessIdentity, boot_id, descendants, in_cgroup, kill_all, working_in};
+use crate::shared;
+use crate::user::User;
+
+/// Parent of the private directories: a unix socket's path has room for 107 bytes, and clean-up
+/// must find them. Source: unix(7), `sun_path`.
+const ROOT: &str = "/tmp";
+/// Prefix of their names.
+const PREFIX: &str = "assay-";
+/// File name of the note.
+const NOTE: &str = "note.json";
+/// The socket directory's name.
+const SOCKET: &str = "s";
+
+/// What clean-up needs when the process that started a server was killed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Note {
+    boot: String,
+    /// The process that started the server; while it runs, clean-up leaves the server alone.
+    parent: ProcessIdentity,
+    /// The server, once it runs.
+    pub(crate) server: Option<ProcessIdentity>,
+    /// The directory of its data, made for it.
+    pub(crate) dir: PathBuf,
+    /// Directories of its control groups, made for it.
+    pub(crate) groups: Vec<PathBuf>,
+    /// Id of the user it runs as.
+    uid: u32,
+    /// Named shared memory that it has mapped.
+    shared: Vec<PathBuf>,
+}
+
+/// A server's private directory; removed when dropped.
+#[derive(Debug)]
+pub(crate) struct PrivateDir {
+    dir: TempDir,
+    pub(crate) note: Note,
+}
+
+impl PrivateDir {
+    /// Makes it, with a socket directory that belongs to `user`.
+    pub(crate) fn make(user: &User, dir: &Path, groups: &[PathBuf]) -> Result<Self, ServerError> {
+        let root = Path::new(ROOT);
+        let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root);
+        let made = made.map_err(ServerError::file(root))?;
+        let note = Note {
+            boot: boot_id(),
+            parent: ProcessIdentity::own(),
+            server: None,
+            dir: dir.to_owned(),
+            groups: groups.to_vec(),
+            uid: user.uid(),
+            shared: Vec::new(),
+        };
+        let private_dir = Self { dir: made, note };
+        private_dir.write()?;
+        let path = private_dir.dir.path();
+        let fail = || ServerError::file(path);
+        fs::set_permissions(path, Permissions::from_mode(0o711)).map_err(fail())?;
+        DirBuilder::new().mode(0o700).create(private_dir.socket()).map_err(fail())?;
+        user.own(&private_dir.socket()).map_err(fail())?;
+        Ok(private_dir)
+    }
+
+    /// Returns the socket directory.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.dir.path().join(SOCKET)
+    }
+
+    /// Records the server's process in the note.
+    pub(crate) fn record_server(&mut self, server: ProcessIdentity) -> Result<(), ServerError> {
+        self.note.server = Some(server);
+        self.write()
+    }
+
+    /// Records the shared memory that the server has mapped.
+    pub(crate) fn record_shared_memory(&mut self) -> Result<(), ServerError> {
+        let now = shared::mapped_by(&self.note.processes());
+        let count = self.note.shared.len();
+        let is_new = |path: &PathBuf| !self.note.shared.contains(path);
+        let more: Vec<PathBuf> = now.into_iter().filter(is_new).collect();
+        self.note.shared.extend(more);
+        if self.note.shared.len() == count { Ok(()) } else { self.write() }
+    }
+
+    fn write(&self) -> Result<(), ServerError> {
+        let path = self.dir.path().join(NOTE);
+        let text = serde_json::to_vec(&self.note).expect("a note is always valid JSON");
+        fs::write(&path, text).map_err(ServerError::file(&path))
+    }
+}
+
+impl Note {
+    /// Returns the processes of the server that still run.
+    pub(crate) fn processes(&self) -> Vec<ProcessIdentity> {
+        let mut found = Vec::new();
+        if let Some(server) = self.server.filter(ProcessIdentity::is_alive) {
+            found.push(server);
+            found.extend(descendants(server.pid));
+        }
+        found.extend(self.groups.iter().flat_map(|dir| in_cgroup(dir)));
+        found.extend(working_in(&self.dir));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Ends the processes and removes the shared memory that they leave behind.
+    pub(crate) fn end(&self) {
+        let processes = self.processes();
+        let mut shared = shared::mapped_by(&processes);
+        shared.extend(self.shared.iter().cloned());
+        kill_all(&processes);
+        // They may have started others meanwhile.
+        kill_all(&self.processes());
+        shared::remove_named(&shared, self.uid);
+        if let Some(server) = &self.server {
+            shared::remove_segments(server, self.uid);
+        }
+    }
+
+    /// Returns whether the process that started the server is gone.
+    fn is_orphaned(&self) -> bool {
+        self.boot != boot_id() || !self.parent.is_alive()
+    }
+}
+
+/// Kills servers whose Assay was killed and removes their directories.
+///
+/// Returns how many there were. Called before the first server is started. Touches only what a
+/// note of this user names, and only processes with the start time of the note.
+pub fn clean_up() -> usize {
+    clean_up_in(Path::new(ROOT))
+}
+
+fn clean_up_in(root: &Path) -> usize {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    let mut cleaned = 0;
+    for entry in ours {
+        let dir = entry.path();
+        let Some(note) = own_note(&dir).filter(Note::is_orphaned) else { continue };
+        if note.boot == boot_id() {
+            note.end();
+        }
+        // What cannot be removed now is tried again by the next Assay, as the note stays.
+        let is_removed = is_removed(&note.dir);
+        for group in &note.groups {
+            fs::remove_dir(group).ok();
+        }
+        if is_removed && fs::remove_dir_all(&dir).is_ok() {
+            cleaned += 1;
+        }
+    }
+    cleaned
+}
+
+fn is_removed(dir: &Path) -> bool {
+    fs::remove_dir_all(dir).is_ok() || !dir.exists()
+}
+
+/// Returns the note in a directory, when only this user could have written both.
+fn own_note(dir: &Path) -> Option<Note> {
+    let own = nix::unistd::geteuid().as_raw();
+    let is_own = |path: &Path| {
+        fs::symlink_metadata(path)
+            .is_ok_and(|meta| !meta.is_symlink() && meta.uid() == own && meta.mode() & 0o022 == 0)
+    };
+    let path = dir.join(NOTE);
+    if !is_own(dir) || !is_own(&path) {
+        return None;
+    }
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    /// Writes a note of a server, played by `sleep`, below a root of its own.
+    fn noted(root: &Path, change: impl FnOnce(&mut Note)) -> (PathBuf, Child) {
+        let dir = root.join("assay-xyz");
+        let data = root.join("data");
+        fs::create_dir(&dir).unwrap();
+        fs::create_dir(&data).unwrap();
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let mut note = Note {
+            boot: boot_id(),
+            parent: ProcessIdentity { pid: std::process::id(), started: 1 },
+            server: ProcessIdentity::of(child.id()),
+            dir: data,
+            groups: Vec::new(),
+            uid: 1,
+            shared: Vec::new(),
+        };
+        change(&mut note);
+        fs::write(dir.join(NOTE), serde_json::to_vec(&note).unwrap()).unwrap();
+        fs::set_permissions(dir.join(NOTE), Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(&dir, Permissions::from_mode(0o711)).unwrap();
+        (dir, child)
+    }
+
+    #[test]
+    fn orphaned_server_is_killed_and_its_directories_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let (dir, mut child) = noted(root.path(), |_| ());
+        assert_eq!(clean_up_in(root.path()), 1);
+        assert!(!dir.exists() && !root.path().join("data").exists());
+        assert!(!child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn processes_of_others_are_left_alone() {
+        let is_untouched = |change: fn(&mut Note)| {
+            let root = tempfile::tempdir().unwrap();
+            let (dir, mut child) = noted(root.path(), change);
+            let cleaned = clean_up_in(root.path());
+            let is_running = child.try_wait().unwrap().is_none();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            (cleaned, is_running, dir.exists())
+        };
+        let alive = is_untouched(|note| note.parent = ProcessIdentity::own());
+        assert_eq!(alive, (0, true, true), "its parent runs");
+        let reused = is_untouched(|note| note.server.as_mut().unwrap().started += 1);
+        assert_eq!(reused, (1, true, false), "the process id was used again");
+        let earlier = is_untouched(|note| note.boot = "another".to_owned());
+        assert_eq!(earlier, (1, true, false), "the machine was booted since");
+    }
+
+    #[test]
+    fn note_writable_by_others_is_ignored() {
+        let root = tempfile::tempdir().unwrap();
+        let (dir, mut child) = noted(root.path(), |_| ());
+        fs::set_permissions(&dir, Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(clean_up_in(root.path()), 0);
+        fs::set_permissions(&dir, Permissions::from_mode(0o711)).unwrap();
+        let elsewhere = root.path().join("elsewhere");
+        fs::rename(&dir, &elsewhere).unwrap();
+        symlink(&elsewhere, &dir).unwrap();
+        assert_eq!(clean_up_in(root.path()), 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
