@@ -64,6 +64,16 @@ impl Plane {
         (self.x(x), self.y(y))
     }
 
+    /// Draws a value across with its interval, `low` to `high`.
+    pub(crate) fn found(&self, low: f64, value: f64, high: f64) -> Markup {
+        let (low, x, high) = (self.x(low), self.x(value), self.x(high));
+        html! {
+            rect x=(px(low)) y=(px(self.top)) width=(px(high - low))
+                height=(px(self.bottom - self.top)) class="found" {}
+            (line((x, self.top), (x, self.bottom), "mark"))
+        }
+    }
+
     /// Returns grid, numbers and the name of the axis across.
     pub(crate) fn axes(&self, units: (Unit, Unit), name: &str) -> Markup {
         let marks: Vec<f64> = match self.up {
