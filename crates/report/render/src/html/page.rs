@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
 use super::{answer, explained, fold, how, memory, method, shape, warnings};
-use crate::document::{self, Part};
+use crate::document::{self, Document, Part};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
@@ -84,10 +84,10 @@ fn sections(
 ) -> [(&'static str, &'static str, Vec<Part>); 11] {
     let pictures = gallery(&Subject::of(*input, compared));
     let figures = |pictures: Vec<Picture>| pictures.into_iter().map(Part::Picture).collect();
-    let published = published::document(compared).into_parts().skip(1);
+    let published = below(published::TITLE, published::document(compared));
     let published = published.chain(pictures.published.map(Part::Picture)).collect();
     let how = how::section(input, compared.meta, method::section(compared));
-    let warnings = warnings::section(compared).into_parts().collect();
+    let warnings = below("Warnings", warnings::section(compared)).collect();
     [
         ("answer", "The answer", answer::section(compared)),
         ("published", published::TITLE, published),
@@ -101,6 +101,12 @@ fn sections(
         ("how", "How it was done", how),
         ("more", "Everything else", fold::section(input, compared)),
     ]
+}
+
+/// Returns the parts below a section's title, which is not repeated.
+fn below(title: &str, document: Document) -> impl Iterator<Item = Part> {
+    let is_title = move |part: &Part| matches!(part, Part::Heading(_, text) if text == title);
+    document.into_parts().filter(move |part| !is_title(part))
 }
 
 /// Returns the CSS class of a label.
