@@ -1,7 +1,8 @@
 //! Reports of an experiment: tables, pictures, a page, a post.
 //!
-//! Metrics, medians and ratios come from `analysis`, names and units from `model`. It stands last in the flow before the programs, and returns text and bytes:
-//! it reads no file, no clock and no environment, and writes none.
+//! Metrics, medians and ratios come from `analysis`, names and units from `model`. It stands last
+//! in the flow before the programs, and returns text and bytes: it reads no file, no clock and no
+//! environment, and writes none.
 //!
 //! Invariants: the same input gives the same bytes; the base, the number of runs, the durability
 //! class, incomplete runs and warnings go wherever the numbers go; colour is never the only sign;

@@ -1,7 +1,7 @@
 //! The comparison in every format.
 //!
-//! Closed loops, open loops, searches, sweeps, then costs; the HTML page has its own folder. Nothing
-//! is computed here: every number comes from the `Comparison`.
+//! Closed loops, open loops, searches, sweeps, then costs; the HTML page has its own folder.
+//! Nothing is computed here: every number comes from the `Comparison`.
 //!
 //! To add a section, add a file and its line in [`sections`].
 
