@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Renews docs/report.png from the newest results of an experiment, quickstart unless one is named.
+# Updates docs/report.png from the newest results of an experiment, quickstart unless one is named.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

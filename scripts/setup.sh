@@ -1,36 +1,36 @@
 #!/usr/bin/env bash
-# Installs what building and running Assay needs and this machine lacks. Asks apt only when
-# something is missing; without network it works when nothing is. `setup.sh test` adds the
-# engines and allocators that `make test` tries, where the distribution has them; `setup.sh peers`
-# adds what `make bench-peers` compares with.
+# Installs the missing packages for building and running Assay. Uses apt only when something is
+# missing; works without network when nothing is. `setup.sh test` adds the engines and allocators
+# that `make test` tries, where the distribution has them; `setup.sh peers` adds what `make
+# bench-peers` compares with.
 set -euo pipefail
 
-say() { printf 'setup: %s\n' "$*"; }
+log() { printf 'setup: %s\n' "$*"; }
 fail() {
-    say "$*" >&2
+    log "$*" >&2
     exit 1
 }
 
 packages=()
 lacks() { # WHAT, WHY, PACKAGES...
-    say "missing: $1 ($2)"
+    log "missing: $1 ($2)"
     packages+=("${@:3}")
 }
-# What tests are skipped without: no package of it, no failure.
+# Packages whose absence only skips tests.
 optional=()
 would_try() { # LIBRARY, PACKAGE
     if ! has_library "$1"; then
-        say "missing: $1 (tests try it, and are skipped without)"
+        log "missing: $1 (tests try it, and are skipped without)"
         optional+=("$2")
     fi
 }
-# Reads all that ldconfig says: it must not die of a closed pipe.
+# Reads all output of ldconfig, which must not die of a closed pipe.
 has_library() { PATH=$PATH:/sbin ldconfig -p 2>/dev/null | grep -F "$1 " >/dev/null; }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 compiles() {
-    printf '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n' >"$scratch/probe.c"
+    printf '#include <stdio.h>\nint main() { return puts("") < 0; }\n' >"$scratch/probe.c"
     cc -o "$scratch/probe" "$scratch/probe.c" 2>/dev/null
 }
 
@@ -48,11 +48,12 @@ has_library libstdc++.so.6 ||
 if [ "${1-}" = test ]; then
     command -v g++ >/dev/null ||
         lacks "g++" "tests compile engines with it" g++
-    # MySQL's servers, which tests start, ask for these; whatever else a server lacks is named.
+    # MySQL's servers, which tests start, need these; other missing libraries are reported by name.
     would_try libaio.so.1 libaio1
+    would_try libzstd.so.1 libzstd1
     would_try libnuma.so.1 libnuma1
     # A server that root starts runs as another user.
-    command -v setpriv >/dev/null || lacks "setpriv" "it starts servers as nobody" util-linux
+    command -v setpriv >/dev/null || lacks "setpriv" "it starts servers as another user" util-linux
     would_try libleveldb.so.1d libleveldb1d
     would_try libwiredtiger.so.0 libwiredtiger0
     [ -f /usr/include/wiredtiger.h ] || optional+=(libwiredtiger-dev)
@@ -77,7 +78,7 @@ needed=${#packages[@]}
 # Ends with an error, or without one when nothing but tests would miss what is missing.
 give_up() {
     [ "$needed" -eq 0 ] || fail "$*"
-    say "$*; going on, tests of what is missing are skipped"
+    log "$*; going on, tests of what is missing are skipped"
     exit 0
 }
 command -v apt-get >/dev/null ||
@@ -89,16 +90,16 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo)
 fi
 "${as_root[@]}" apt-get update --quiet ||
-    say "the list of packages is not fresh; trying with the one that is here"
+    log "the list of packages is not fresh; trying with the one that is here"
 for package in "${optional[@]}"; do
     if apt-cache show "$package" >/dev/null 2>&1; then
         packages+=("$package")
     else
-        say "no package $package here: its tests are skipped"
+        log "no package $package here: its tests are skipped"
     fi
 done
 [ "${#packages[@]}" -gt 0 ] || exit 0
-say "installing with apt-get: ${packages[*]}"
+log "installing with apt-get: ${packages[*]}"
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install --yes --no-install-recommends "${packages[@]}" ||
     give_up "apt-get failed: see above, then run it by hand: apt-get install ${packages[*]}"

@@ -1,4 +1,4 @@
-//! Memory allocators as a factor, and what one tells of itself.
+//! Memory allocators as a factor, and their statistics.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ impl Allocator {
         }
     }
 
-    /// Returns whether it is the C library's own, for which nothing is preloaded.
+    /// Returns whether it is the C library's own, which needs no preload.
     #[must_use]
     pub fn is_system(&self) -> bool {
         *self == Self::System
@@ -71,7 +71,7 @@ impl Bin {
         self.slabs.saturating_mul(self.slab_bytes)
     }
 
-    /// Returns the share of its regions in use, 0 to 1; `None` when it holds no slab.
+    /// Returns the share of regions in use; `None` without slabs.
     ///
     /// Source: jemalloc 5.3, `stats.c`, column `util`.
     #[must_use]
@@ -82,16 +82,16 @@ impl Bin {
     }
 }
 
-/// What the allocator of a run told at the end of a step.
+/// An allocator's statistics at the end of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MallocRecord {
-    /// Which allocator served the process, as it was found in it.
+    /// The allocator identified in the process.
     pub allocator: Allocator,
-    /// Its version, in its own words; empty when it does not tell.
+    /// Its version as it writes it; empty when unknown.
     pub version: String,
     /// Its settings by its own names: number of arenas, decay times.
     pub settings: Vec<(String, String)>,
-    /// Its size classes, the most mapped bytes first; empty when it does not tell.
+    /// Its size classes, the most mapped bytes first; empty when unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bins: Vec<Bin>,
 }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_class_tells_what_is_mapped_and_how_well_it_is_used() {
+    fn a_size_class_has_mapped_bytes_and_utilisation() {
         let bin = Bin { size: 448, slab_bytes: 28_672, slab_regions: 64, regions: 90, slabs: 2 };
         assert_eq!(bin.mapped_bytes(), 57_344);
         assert_eq!(bin.utilisation(), Some(90.0 / 128.0));

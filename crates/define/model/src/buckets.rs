@@ -8,9 +8,9 @@ use crate::units::Nanos;
 /// Number of buckets.
 pub const BUCKETS: usize = 10;
 
-/// Upper bounds of all buckets but the last, which has none; each belongs to its bucket.
+/// Inclusive upper bounds of all buckets but the last, which has none.
 ///
-/// Source: M. Callaghan, insert benchmark reports, response-time histograms.
+/// Source: [Callaghan mytools], response-time histograms of the insert benchmark.
 pub const BUCKET_BOUNDS: [Nanos; BUCKETS - 1] = [
     Nanos(256_000),
     Nanos(1_000_000),

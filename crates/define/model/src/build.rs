@@ -1,4 +1,4 @@
-//! Engine builds: how one is asked for, and what one turned out to be.
+//! Engine builds: how one is requested and identified.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How a user asks for an engine build: `rocksdb@9.10.0`, or `sqlite` for the only one.
+/// Reference to an engine build: `rocksdb@9.10.0`, or `sqlite` for the linked one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BuildRef {
     /// The engine's name.
     pub engine: String,
-    /// The wanted version, exactly as the engine's authors write it; `None` means the linked one.
+    /// The version as released; `None` means the linked one.
     pub version: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for BuildRef {
     }
 }
 
-/// What a build turned out to be once it was opened: kept as provenance with every run.
+/// Identity of an opened build, stored with every run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The engine's name.
@@ -68,6 +68,6 @@ pub struct Identity {
     pub origin: String,
     /// SHA-256 of the library, in hex; `None` for engines linked into Assay.
     pub sha256: Option<String>,
-    /// Build facts by name, as the engine tells them (compile date, compression list, CRC32 line).
+    /// Build facts reported by the engine: compile date, compression list, CRC32 line.
     pub facts: BTreeMap<String, String>,
 }

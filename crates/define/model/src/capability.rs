@@ -1,11 +1,11 @@
-//! What an engine can do, so that the planner refuses before machine time is spent.
+//! Capabilities of an engine, checked before a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What survives when, for an acknowledged write.
+/// Durability class of an acknowledged write.
 ///
 /// A class is a floor: an engine may give more, never less.
 #[derive(
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// Nothing is promised until the engine is closed cleanly.
+    /// No guarantee until the engine is closed cleanly.
     None,
     /// Survives a crash of the process: handed to the operating system before the answer.
     #[default]
@@ -36,7 +36,7 @@ impl Durability {
         }
     }
 
-    /// Returns what the class promises, in words for a table's caption.
+    /// Returns the class's guarantee, for a table's caption.
     #[must_use]
     pub const fn guarantee(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl fmt::Display for Durability {
     }
 }
 
-/// The kinds of operation; readings and histograms are kept per kind.
+/// The kinds of operation; counts and histograms are per kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpKind {
@@ -69,7 +69,7 @@ pub enum OpKind {
     MultiGet,
     /// A statement that adds rows whose keys the server assigns.
     Insert,
-    /// Several statements that are done together or not at all.
+    /// Several statements executed atomically.
     Transaction,
     /// A statement that changes a table's shape: an index is built.
     Define,
@@ -88,7 +88,7 @@ impl OpKind {
         Self::Define,
     ];
 
-    /// The kinds that every key-value engine may have; the rest is asked of SQL servers.
+    /// The kinds of key-value engines; SQL servers have the rest.
     pub const KEY_VALUE: [Self; 5] =
         [Self::Get, Self::Put, Self::Delete, Self::Scan, Self::MultiGet];
 
@@ -126,7 +126,7 @@ impl fmt::Display for OpKind {
     }
 }
 
-/// What one engine build can do.
+/// The capabilities of one engine build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// Operation kinds the driver implements.
@@ -138,11 +138,11 @@ pub struct Capabilities {
     /// Longest value in bytes; `None` when only memory limits it.
     #[serde(default)]
     pub value_bytes_max: Option<u32>,
-    /// Named abilities: `Ok` when present, else the reason ("needs 8.1").
+    /// Named capabilities: present, or the reason why not ("needs 8.1").
     pub features: BTreeMap<String, Feature>,
 }
 
-/// Whether a named ability is there, and if not, why.
+/// Whether a named capability is present, and if not, why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Feature {
@@ -152,17 +152,17 @@ pub enum Feature {
     No(String),
 }
 
-/// Ability: the engine bypasses the page cache for reads and background writes.
+/// Capability: bypasses the page cache for reads and background writes.
 pub const DIRECT_IO: &str = "direct_io";
-/// Ability: the engine has a cache of its own whose size can be set.
+/// Capability: has its own cache of configurable size.
 pub const CACHE_SIZE: &str = "cache_size";
-/// Ability: stored blocks can be compressed.
+/// Capability: stored blocks can be compressed.
 pub const COMPRESSION: &str = "compression";
-/// Ability: reads and writes may come from several client threads at once.
+/// Capability: reads and writes may come from several client threads at once.
 pub const CONCURRENT_WRITERS: &str = "concurrent_writers";
 
 impl Feature {
-    /// Returns the absence of an ability, for this reason.
+    /// Returns the absence of a capability, with this reason.
     #[must_use]
     pub fn no(reason: &str) -> Self {
         Self::No(reason.to_owned())
@@ -170,7 +170,7 @@ impl Feature {
 }
 
 impl Capabilities {
-    /// Returns what an engine can do that has every operation, every class and no limit of length.
+    /// Returns every key-value operation, every durability class and no length limits.
     ///
     /// ```
     /// use model::capability::{CACHE_SIZE, Capabilities, DIRECT_IO, Feature};
@@ -195,19 +195,19 @@ impl Capabilities {
         }
     }
 
-    /// Returns whether the named ability is present.
+    /// Returns whether the named capability is present.
     #[must_use]
     pub fn has(&self, feature: &str) -> bool {
         self.features.get(feature) == Some(&Feature::Yes)
     }
 
-    /// Returns why the named ability is absent; `None` when it is present.
+    /// Returns why the named capability is absent; `None` when it is present.
     #[must_use]
     pub fn why_not(&self, feature: &str) -> Option<&str> {
         match self.features.get(feature) {
             Some(Feature::Yes) => None,
             Some(Feature::No(reason)) => Some(reason),
-            None => Some("the engine has no such ability"),
+            None => Some("the engine has no such capability"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked (an experiment) and in which order it is answered (a plan).
+//! An experiment and its plan of runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct DataShape {
     pub key_bytes: u32,
     /// Bytes of a value.
     pub value_bytes: u32,
-    /// Size a value compresses to, as a share of its bytes: 0.5 is db_bench's default.
+    /// Compressed size of a value as a share; db_bench's default is 0.5.
     pub compressible_to: f64,
 }
 
@@ -41,8 +41,9 @@ impl DataShape {
     }
 }
 
-/// Settings that mean the same for every engine; a driver translates those its engine has, and the
-/// runner sees to the allocator.
+/// Settings with the same meaning for every engine.
+///
+/// A driver translates those its engine has; the runner applies the allocator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Durability class of every write.
@@ -55,14 +56,13 @@ pub struct Settings {
     pub compression: Option<String>,
     /// Background threads the engine may use; `None` leaves profile and engine default.
     pub background_jobs: Option<u32>,
-    /// Who serves `malloc` in the run's process.
+    /// The allocator that serves `malloc` in the run's process.
     #[serde(default, skip_serializing_if = "Allocator::is_system")]
     pub allocator: Allocator,
 }
 
 impl Settings {
-    /// Returns each setting in words under its name in experiment files; `None` where it is left
-    /// to the engine.
+    /// Returns each setting's name and text; `None` leaves the engine's default.
     #[must_use]
     pub fn labels(&self) -> [(&'static str, Option<String>); 6] {
         [
@@ -85,20 +85,21 @@ pub struct Variant {
     pub build: BuildRef,
     /// Profile the options start from.
     pub profile: Option<String>,
-    /// Engine options: profile, then the variant's own words.
+    /// Engine options: the profile's, then the variant's own.
     pub options: Options,
     /// Settings common to all engines.
     pub settings: Settings,
-    /// The server that runs already, when Assay is not to start one.
+    /// The running server to use, when Assay does not start one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dsn: Option<Dsn>,
-    /// Whether it is the base once more under another name: what is found between the two is
-    /// noise, and any verdict on it is false.
+    /// Whether it is an A/A control: the base again under another name.
+    ///
+    /// Any difference between the two is noise, and any verdict on it is false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_control: bool,
 }
 
-/// A question with everything needed to answer it; checked, nothing left to look up.
+/// An experiment, checked and with every default resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
     /// Name, used for the results directory.
@@ -111,10 +112,10 @@ pub struct Experiment {
     pub workload: Option<String>,
     /// The rows.
     pub data: DataShape,
-    /// What is asked of SQL servers; `None` when keys and values are.
+    /// The SQL application; `None` for key-value workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<Application>,
-    /// Memory cap of the worker, and of the server when there is one.
+    /// Memory cap of the worker, and of the server if any.
     pub memory_bytes: Option<Bytes>,
     /// Which CPUs the worker and its server get.
     #[serde(default, skip_serializing_if = "Placement::is_free")]
@@ -125,7 +126,7 @@ pub struct Experiment {
     pub clients: Vec<u32>,
     /// Repetitions of every cell, >= 1.
     pub repetitions: u32,
-    /// The steps, in order; `clients` of a step that follows the factor is filled in per cell.
+    /// The steps in order; a step with 0 clients takes the cell's.
     pub steps: Vec<Step>,
     /// Smallest difference that matters, as a share; declared before anything is run.
     #[serde(default = "default_margin")]
@@ -133,23 +134,24 @@ pub struct Experiment {
     /// Rules set aside by the author.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
-    /// What others found, to be held against what is found here.
+    /// Published results to compare with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
-    /// What is compared, in the file's order.
+    /// The variants compared, in the file's order.
     pub variants: Vec<Variant>,
 }
 
-/// Smallest difference that matters when nobody says otherwise.
+/// Default practical margin: the smallest difference that matters, as a share.
 ///
-/// Source: the project's reference, analysis, section 0, rule 4.
+/// Our choice: a difference below 2 % rarely decides anything; an equivalence test needs a margin
+/// declared beforehand [Schuirmann 1987].
 pub const MARGIN_DEFAULT: f64 = 0.02;
 
 const fn default_margin() -> f64 {
     MARGIN_DEFAULT
 }
 
-/// One combination of variant, factor levels and repetition: what one run executes.
+/// One combination of variant, factor levels and repetition: one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
     /// Identifier, unique in the plan and fit for a directory name: `rocksdb-11.8.c1.r2`.
@@ -164,22 +166,23 @@ pub struct Cell {
     pub seed: u64,
 }
 
-/// An experiment with its runs in order and what they will cost.
+/// An experiment with its runs in order and their estimated cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The experiment.
     pub experiment: Experiment,
-    /// The runs, in the order they are executed (laid out from the seed).
+    /// The runs in order of execution, laid out from the seed.
     pub cells: Vec<Cell>,
     /// Estimated machine time of all runs.
     pub estimated_ns: Nanos,
     /// Estimated largest space one run takes on storage.
     pub estimated_disk_bytes: Bytes,
-    /// Repetitions of the pilot, when the plan was then extended to reach a precision; what
-    /// follows them was decided by what they showed, once.
+    /// Repetitions of the pilot, when the plan was extended.
+    ///
+    /// The number that follows was computed once, from the pilot's variance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pilot_repetitions: Option<u32>,
-    /// Doubts about the plan.
+    /// Findings about the plan.
     pub findings: Vec<Finding>,
 }
 

@@ -1,21 +1,21 @@
-//! The machine a run was made on, as recorded with it.
+//! The machine of a run, as recorded.
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
-/// Facts of the machine; `None` where the machine does not tell.
+/// Facts of the machine; `None` when unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// CPU model as the kernel names it.
     pub cpu_model: Option<String>,
     /// Logical CPUs this process may use.
     pub cpus: u32,
-    /// Physical cores that are online; fewer than logical CPUs where cores run several threads.
+    /// Physical cores online; fewer than logical CPUs with SMT.
     pub cores: Option<u32>,
     /// Whether cores run several threads at once (SMT, hyper-threading).
     pub is_smt_on: Option<bool>,
-    /// Nodes of memory that are nearer to some CPUs than to others (NUMA).
+    /// NUMA nodes.
     pub numa_nodes: Option<u32>,
     /// Physical memory.
     pub memory_bytes: Bytes,
@@ -41,6 +41,6 @@ pub struct Host {
     pub huge_pages: Option<String>,
     /// Control group version: 1 or 2.
     pub cgroup_version: Option<u8>,
-    /// Fingerprint of CPU, memory, device and kernel class: history is kept per machine class.
+    /// Fingerprint of CPU, memory, device and kernel class; identifies a history.
     pub fingerprint: String,
 }

@@ -1,4 +1,4 @@
-//! How far a comparison can be trusted, and what its author takes upon himself.
+//! Validity labels of comparisons, and waived rules.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::Severity;
 
-/// How far a comparison can be trusted.
+/// Validity label of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
-    /// Nothing was found that doubts it.
+    /// No finding worse than a note.
     True,
-    /// Usable, with stated doubts.
+    /// Usable, with stated warnings.
     Truthy,
     /// Not comparable, or not measured: no verdict may be drawn from it.
     Bogus,
 }
 
 impl Label {
-    /// Returns the label that the gravest finding leaves; `None` when nothing was found.
+    /// Returns the label for the worst severity; `None` means no finding.
     #[must_use]
-    pub const fn of(gravest: Option<Severity>) -> Self {
-        match gravest {
+    pub const fn of(worst: Option<Severity>) -> Self {
+        match worst {
             None | Some(Severity::Note) => Self::True,
             Some(Severity::Warning) => Self::Truthy,
             Some(Severity::Blocking) => Self::Bogus,
@@ -43,8 +43,8 @@ impl Label {
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::True => "no rule doubts it",
-            Self::Truthy => "usable, with stated doubts",
+            Self::True => "no rule warns",
+            Self::Truthy => "usable, with stated warnings",
             Self::Bogus => "no verdict may be drawn from it",
         }
     }
@@ -56,7 +56,7 @@ impl fmt::Display for Label {
     }
 }
 
-/// A rule that the author of an experiment sets aside, and why.
+/// A rule waived by the experiment's author, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiver {
     /// Code of the rule (`A001`).

@@ -1,10 +1,10 @@
-//! The nouns of Assay: every other crate is a verb from one of these to the next.
+//! Shared data types: experiments, plans, records, metrics, units.
 //!
 //! This crate is not a place for behaviour: it reads no file, no clock and starts no thread.
 //! It stands at the top of the tree; it imports nothing of ours.
 //!
-//! Invariants: a quantity carries its unit in its type or last in its name; what is not known is
-//! `None`, never 0; what is written to the archive is declared here, once.
+//! Invariants: a quantity carries its unit in its type or last in its name; an unknown value is
+//! `None`, never 0; every archived type is declared here, once.
 //!
 //! To add a metric, add one line to [`metric::METRICS`].
 

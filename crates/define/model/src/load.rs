@@ -1,4 +1,4 @@
-//! How operations arrive, and the limit their response times are held against.
+//! Arrival of operations, and response-time limits.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::units::{Nanos, parse_span, per_second};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Load {
-    /// Each client sends its next operation when the last one has ended.
+    /// Each client sends its next operation when the last one ended.
     #[default]
     Closed,
     /// Each client keeps up to that many operations in flight: it sends the next before the
     /// last is answered, to a server that answers them in order. From 2 to [`PIPELINE_MAX`].
     Pipelined(u32),
-    /// Operations are due when a schedule says, whatever the engine does.
+    /// Operations are due at scheduled times, independent of the engine.
     Open(OpenLoad),
     /// Open loop: the highest rate that meets the step's limit and can be sustained is searched.
     FindRate(Pace),
@@ -26,7 +26,7 @@ pub enum Load {
 
 /// Most operations that one client of a pipeline has in flight.
 ///
-/// Beyond it a server's socket is full, and answers wait in it instead of the server.
+/// Beyond it a server's socket buffer is full, and answers wait there instead of in the server.
 pub const PIPELINE_MAX: u32 = 1024;
 
 /// An open loop: one arrival process for all clients of the group.
@@ -39,7 +39,7 @@ pub struct OpenLoad {
     pub pace: Pace,
 }
 
-/// How arrivals are spread within a rate, and how a client waits for one.
+/// The arrival process and how a client waits for an arrival.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     /// The arrival process.
@@ -63,7 +63,7 @@ pub enum Arrivals {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pacing {
-    /// Chosen from the gap between arrivals and the free CPUs; a record holds what was chosen.
+    /// Chosen from the gap between arrivals and the free CPUs; a record holds the choice.
     #[default]
     Auto,
     /// It reads the clock until the arrival is due.
@@ -114,7 +114,7 @@ impl fmt::Display for Pacing {
 }
 
 impl fmt::Display for Pace {
-    /// Writes the arrivals, and the pacing unless it is left to the program.
+    /// Writes the arrivals, and the pacing unless automatic.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.pacing {
             Pacing::Auto => write!(f, "{}", self.arrivals),
@@ -135,7 +135,7 @@ impl fmt::Display for Load {
     }
 }
 
-/// Offered rate over time, operations per second over all clients of the group.
+/// Offered rate over time, in operations per second over all clients.
 ///
 /// Time 0 is the start of the measured span; the warm-up is offered the rate of time 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -154,10 +154,10 @@ pub enum Rate {
     },
 }
 
-/// Steps of a rate that are written out one by one.
+/// Most steps of a rate that are written out one by one.
 const STEPS_WRITTEN: usize = 6;
 
-/// A piece of a rate: from one rate to another in a straight line.
+/// A linear piece of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RatePiece {
     /// How long it lasts.
@@ -177,7 +177,7 @@ impl Rate {
         Self::Pieces(vec![piece])
     }
 
-    /// Returns the highest rate there is.
+    /// Returns the highest rate.
     #[must_use]
     pub fn peak_ops_per_s(&self) -> f64 {
         match self {
@@ -190,7 +190,7 @@ impl Rate {
         }
     }
 
-    /// Returns how many arrivals are due on average in the first `span` of the measured time.
+    /// Returns the expected number of arrivals in the first `span` measured.
     #[must_use]
     pub fn arrivals_within(&self, span: Nanos) -> f64 {
         let mut left = span.as_secs_f64();
@@ -215,7 +215,7 @@ impl Rate {
         arrivals + left * last_ops_per_s
     }
 
-    /// Returns the time after which it has been through all it has to show: 0 when it is constant.
+    /// Returns when the rate stops changing, or its period; 0 when constant.
     #[must_use]
     pub fn changes_for(&self) -> Nanos {
         match self {
@@ -230,7 +230,7 @@ impl Rate {
         }
     }
 
-    /// Returns whether every part of it is a finite rate above zero, and none is missing.
+    /// Returns whether every part is a finite rate above zero.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let is_rate = |ops_per_s: f64| ops_per_s.is_finite() && ops_per_s > 0.0;
@@ -253,7 +253,7 @@ impl Rate {
 }
 
 impl RatePiece {
-    /// Returns whether the rate is the same from its start to its end.
+    /// Returns whether the rate is constant.
     #[must_use]
     pub fn is_flat(&self) -> bool {
         self.from_ops_per_s.to_bits() == self.to_ops_per_s.to_bits()
@@ -261,7 +261,7 @@ impl RatePiece {
 }
 
 impl fmt::Display for Rate {
-    /// Writes it as it can be asked for; a long list of pieces in one phrase.
+    /// Writes it in the syntax of experiment files; a long list in one phrase.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pieces = match self {
             Self::Pieces(pieces) => pieces.as_slice(),
@@ -296,23 +296,22 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A response-time limit: a share of the operations must end within a time (`p99.9 < 2ms`).
+/// A response-time limit (SLA), such as `p99.9 < 2ms`.
 ///
-/// A failed operation is late, however soon it failed.
+/// A share of the operations must end within a time; a failed operation counts as late.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Share of the operations that must keep it, above 0 and below 1.
+    /// Share of the operations that must meet it, above 0, below 1.
     pub share: f64,
-    /// Longest response time that keeps it.
+    /// Longest response time that meets it.
     pub within: Nanos,
 }
 
 impl Limit {
-    /// Returns how many operations a window needs to tell whether the limit was kept.
+    /// Returns the operations that a window needs to test the limit.
     ///
-    /// A hundred that may be late: 100 / (1 - share).
-    ///
-    /// Source: the project's reference, analysis, sections 5.1 and 5.3.
+    /// 100 / (1 - share): our choice, since a count of 100 expected late operations has a relative
+    /// standard error of 10 %.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
     #[expect(clippy::cast_sign_loss, reason = "a share is below 1")]
@@ -324,14 +323,14 @@ impl Limit {
     /// Returns the share as a percentile: `p99.9`.
     #[must_use]
     pub fn percentile(&self) -> String {
-        // Six digits: p99.9999 is as far as anybody goes, and 0.999 * 100 is not 99.9.
+        // Six digits: p99.9999 is precise enough, and 0.999 * 100 is not 99.9.
         format!("p{}", (self.share * 1e8).round() / 1e6)
     }
 
     /// Parses `p99.9 < 2ms`.
     ///
     /// # Errors
-    /// Says what is missing or out of range, with an example.
+    /// Names what is missing or out of range, with an example.
     pub fn parse(text: &str) -> Result<Self, String> {
         let example = "write a percentile and a time, such as \"p99.9 < 2ms\"";
         let Some((percentile, within)) = text.split_once('<') else {
@@ -343,7 +342,7 @@ impl Limit {
         let number = digits.parse::<f64>().ok().filter(|_| is_number);
         let Some(number) = number.filter(|number| (0.0..100.0).contains(number) && *number > 0.0)
         else {
-            // p999 is how many write it who name a field of a program.
+            // Users often write p999; suggest p99.9.
             return Err(match digits.strip_prefix("99") {
                 Some(nines) if !nines.is_empty() && nines.chars().all(|c| c == '9') => {
                     format!(
@@ -379,7 +378,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_read_and_written_alike() {
+    fn a_limit_round_trips_through_text() {
         let limit = Limit::parse("p99.9 < 2ms").unwrap();
         assert!((limit.share - 0.999).abs() < 1e-12);
         assert_eq!(limit.within, Nanos::from_millis(2));
@@ -389,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_limit_is_refused_with_what_is_missing() {
+    fn an_invalid_limit_is_rejected_with_what_is_missing() {
         let refused = |text: &str| Limit::parse(text).unwrap_err();
         assert!(refused("p99 < 2").contains("2ms"), "{}", refused("p99 < 2"));
         assert!(refused("99 < 2ms").contains("not a percentile"));
@@ -403,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_in_a_limit_get_what_was_meant() {
+    fn a_mistyped_limit_gets_a_suggestion() {
         let refused = |text: &str| Limit::parse(text).unwrap_err();
         assert!(refused("p999 < 2ms").ends_with("did you mean p99.9?"));
         assert!(refused("p99 <= 2ms").ends_with("p99 < 2ms"));
@@ -428,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_knows_when_it_has_shown_everything() {
+    fn a_rate_reports_when_it_stops_changing() {
         let span = Nanos::from_secs(10);
         assert_eq!(Rate::constant(5.0).changes_for(), Nanos(0));
         let up = Rate::Pieces(vec![ramp(span, 1.0, 2.0)]);
@@ -438,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_are_written_in_words() {
+    fn loads_are_formatted_as_text() {
         let open = |rate| Load::Open(OpenLoad { rate, pace: Pace::default() }).to_string();
         assert_eq!(open(Rate::constant(5e4)), "open loop, 50,000/s, poisson");
         let span = Nanos::from_secs(10);

@@ -1,4 +1,4 @@
-//! Microbenchmarks: what one block costs one piece of code.
+//! Microbenchmarks: time per block of a kernel.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
 
-/// What is done to a block.
+/// A checksum, hash or codec applied to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kernel {
@@ -62,26 +62,25 @@ impl FromStr for Kernel {
     fn from_str(text: &str) -> Result<Self, String> {
         let names = Self::ALL.map(Self::name).join(", ");
         let found = Self::ALL.into_iter().find(|kernel| kernel.name() == text);
-        found.ok_or_else(|| format!("`{text}` is no kernel: write one of {names}"))
+        found.ok_or_else(|| format!("`{text}` is not a kernel: write one of {names}"))
     }
 }
 
-/// Who does the work: a set of libraries in one process.
+/// A set of libraries in one process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Implementation {
     /// Name in tables: `crates`, or the engine build.
     pub name: String,
-    /// Where the code came from, in words.
+    /// Where the code came from.
     pub origin: String,
     /// Build facts by name: compiler, flags.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, String>,
-    /// What serves each kernel: a crate and its version, or the symbol that is called; `Err` says
-    /// why nothing does.
+    /// What serves each kernel (crate or symbol), or why none does.
     pub serves: BTreeMap<Kernel, Result<String, String>>,
 }
 
-/// What one implementation took for one kernel.
+/// Times of one implementation for one kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelTimes {
     /// The kernel.
@@ -90,7 +89,7 @@ pub struct KernelTimes {
     pub block_bytes: u32,
     /// Name of the implementation.
     pub implementation: String,
-    /// Mean time of a block, one value a round; rounds are interleaved over implementations.
+    /// Mean time of a block per round; rounds are interleaved over implementations.
     pub ns_per_block: Vec<f64>,
 }
 
@@ -105,8 +104,8 @@ pub struct MicroRecord {
     pub host: Host,
     /// Time given to one kernel in one round, in nanoseconds.
     pub span_ns: u64,
-    /// Who was compared; the first is the base.
+    /// The implementations compared; the first is the base.
     pub implementations: Vec<Implementation>,
-    /// What they took, by kernel, block size and implementation.
+    /// Their times, by kernel, block size and implementation.
     pub times: Vec<KernelTimes>,
 }

@@ -13,7 +13,7 @@ pub enum Direction {
 }
 
 /// One request; it borrows its keys and values from the generator that made it.
-// With a tag of its own: hidden in the kind of a call, as the compiler would have it, it costs ten
+// `repr(u8)` gives it a tag of its own: the compiler's niche in the kind of a call costs ten
 // instructions per operation of the client's loop (141 instead of 131, by callgrind).
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]

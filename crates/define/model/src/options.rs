@@ -1,4 +1,4 @@
-//! Engine options, under the engine's own names and in the order they were given.
+//! Engine options, under the engine's own names and in order.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An ordered map of option name to value; a driver interprets it, nobody else does.
+/// An ordered map of option name to value, interpreted by drivers.
 ///
 /// Order matters to some engines (SQLite's `page_size` before `journal_mode`), so insertion order
-/// is kept. Setting a name again replaces its value in place.
+/// is preserved. Setting a name again replaces its value in place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options(Vec<(String, String)>);
 
@@ -35,7 +35,7 @@ impl Options {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Sets every entry of `other` over this map: later words win.
+    /// Sets every entry of `other` over this map: later values win.
     pub fn overlay(&mut self, other: &Self) {
         for (name, value) in other.iter() {
             self.set(name, value);
@@ -130,10 +130,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_is_kept_and_later_words_win() {
+    fn order_is_preserved_and_later_values_win() {
         let mut options: Options = [("b", "1"), ("a", "2")].into_iter().collect();
         options.overlay(&[("b", "3"), ("c", "4")].into_iter().collect());
-        let evidence: Vec<_> = options.iter().collect();
-        assert_eq!(evidence, [("b", "3"), ("a", "2"), ("c", "4")]);
+        let entries: Vec<_> = options.iter().collect();
+        assert_eq!(entries, [("b", "3"), ("a", "2"), ("c", "4")]);
     }
 }

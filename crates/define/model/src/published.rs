@@ -1,4 +1,4 @@
-//! What somebody published before: the numbers an experiment is held against.
+//! Published results that an experiment is compared with.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +17,10 @@ pub struct Published {
     pub findings: Vec<PublishedFinding>,
 }
 
-/// One published finding: a value, or a ratio of two variants, of one metric in one step.
+/// One published result for one metric in one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedFinding {
-    /// What was claimed, in one sentence of ours.
+    /// The claim, paraphrased in one sentence.
     pub claim: String,
     /// The variant here that stands for the publication's.
     pub variant: String,
@@ -28,20 +28,20 @@ pub struct PublishedFinding {
     pub base: String,
     /// The step that stands for the publication's.
     pub step: String,
-    /// Key distribution of that step; `None` when its name tells it from the others.
+    /// Key distribution of that step; `None` when its name is unique.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
     /// Client threads here; `None` when the experiment has one level.
     pub clients: Option<u32>,
     /// Metric, by its name in [`crate::metric::METRICS`].
     pub metric: String,
-    /// What was published of `variant`, in the metric's unit; `None` when only the ratio was.
+    /// Published value of `variant`; `None` when only a ratio was.
     pub value: Option<f64>,
-    /// What was published of `base`.
+    /// Published value of `base`.
     pub base_value: Option<f64>,
-    /// What was published of the two, `variant` over `base`.
+    /// Published relation, `variant` over `base`.
     pub expected: Expected,
-    /// Why it may not be seen here, likeliest first.
+    /// Why it may not reproduce here, likeliest first.
     pub reasons: Vec<String>,
 }
 
@@ -54,16 +54,16 @@ impl PublishedFinding {
     }
 }
 
-/// What was published of two variants.
+/// Published relation of two variants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expected {
     /// Their ratio.
     Ratio(f64),
-    /// That the variant's was larger; graphs and words tell no more.
+    /// The variant's value was larger, by an unstated factor.
     Higher,
-    /// That it was smaller.
+    /// The variant's value was smaller, by an unstated factor.
     Lower,
-    /// That there was no difference worth mentioning.
+    /// No notable difference.
     Same,
 }

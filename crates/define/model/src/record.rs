@@ -1,6 +1,6 @@
-//! What a run leaves behind: the shapes of the archive's files.
+//! Records of a run: the archive's file formats.
 //!
-//! A change that older readers cannot take raises [`SCHEMA`] and adds a fixture to the archive's
+//! A change that older readers cannot read raises [`SCHEMA`] and adds a fixture to the archive's
 //! tests; every older fixture must still load.
 
 use std::collections::BTreeMap;
@@ -26,34 +26,34 @@ use crate::validity::{
 /// Version of the shapes in this file.
 pub const SCHEMA: u32 = 1;
 
-/// How grave a finding is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing.
     Note,
-    /// Doubts the result.
+    /// The result may be misleading.
     #[serde(rename = "doubt")]
     Warning,
     /// The result must not be used.
     Blocking,
 }
 
-/// One doubt about a plan, a run or a comparison.
+/// A finding about a plan, a run or a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Stable code (`A021`).
     pub code: String,
-    /// How grave it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What was seen, with the figures.
+    /// The evidence, with the figures.
     #[serde(rename = "seen")]
     pub evidence: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 
-/// What belongs to an experiment as a whole: `manifest.json`.
+/// An experiment's manifest: `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of the file's shape.
@@ -124,7 +124,7 @@ pub struct Percentiles {
     pub max_ns: u64,
 }
 
-/// Counts and times of one kind of operation over an interval or a step.
+/// Counts and times of one kind of operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpSummary {
     /// Counts.
@@ -148,7 +148,7 @@ pub struct IntervalRecord {
     /// Whether the interval belongs to the warm-up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_warmup: bool,
-    /// Start, since the start of the step, or of the probe it belongs to.
+    /// Start, relative to the step or the probe.
     pub start_ns: Nanos,
     /// Length.
     pub length_ns: Nanos,
@@ -160,14 +160,14 @@ pub struct IntervalRecord {
     /// Probe of a search it belongs to; see [`StepRecord::has_measured`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<u32>,
-    /// Why it does not count, when the client and not the engine was late.
+    /// Why it is invalid: the client, not the engine, was late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "void")]
     pub invalid: Option<InvalidReason>,
     /// Lateness of the clients that waited for an arrival; open loop only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_lag: Option<Percentiles>,
-    /// Operations of the measured clients that kept the step's limit.
+    /// Operations of the measured clients within the step's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<u64>,
     /// Counters' growth over the interval and gauges' values at its end.
@@ -216,7 +216,7 @@ pub struct StepRecord {
     /// The background writers, by kind of operation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub writers: OpSummaries,
-    /// Service times of clients and background writers in ten buckets; absent in older records.
+    /// Service times in ten buckets, background writers included; absent in older records.
     #[serde(default, skip_serializing_if = "Buckets::is_empty")]
     pub buckets: Buckets,
     /// Rate the background writers reached, bytes of keys and values per second.
@@ -240,39 +240,40 @@ pub struct StepRecord {
     /// How the arrivals were served, for an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalsRecord>,
-    /// Who could not keep up, for an open loop.
+    /// Whether the load was sustained, for an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "keeping")]
     pub load_status: Option<LoadStatus>,
-    /// Operations of the measured clients that kept the step's limit, when it has one.
+    /// Operations of the measured clients within the step's limit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<u64>,
-    /// The intervals that do not count; absent when all do.
+    /// The invalid intervals; absent when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "voided")]
     pub invalid_intervals: Option<InvalidIntervals>,
-    /// How the rate or the number of clients was searched, for a search.
+    /// The search for a rate or a number of clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
-    /// How it went over time; absent for steps without operations and in older records.
+    /// Its time profile; absent without operations and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "course")]
     pub time_profile: Option<TimeProfile>,
-    /// What was left out of the start of the measured span, when the step was read so that all
-    /// runs begin steady; never written into a record.
+    /// Warm-up trim applied when reading; never written into a record.
+    ///
+    /// It removes the start of the measured span, so that all compared runs begin steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_ns")]
     pub warmup_trim_ns: Option<Nanos>,
-    /// What the allocator told when the step ended; absent in older records.
+    /// The allocator's statistics at the step's end; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malloc: Option<MallocRecord>,
-    /// Doubts about the step.
+    /// Findings about the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
 impl StepRecord {
-    /// Returns the record of a step of which nothing is known yet.
+    /// Returns the empty record of a step.
     #[must_use]
     pub fn new(index: u32, step: Step) -> Self {
         Self {
@@ -322,7 +323,7 @@ impl StepRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum RunEnd {
-    /// It has not ended; in a record at rest: Assay itself was killed.
+    /// It has not ended; in a stored record, Assay itself was killed.
     Running,
     /// Every step was executed.
     Complete,
@@ -335,14 +336,14 @@ pub enum RunEnd {
     Failed {
         /// Step it was in.
         step: String,
-        /// The error, in the engine's own words.
+        /// The error, as the engine reports it.
         reason: String,
     },
-    /// The worker died of a signal or ended without a word.
+    /// The worker died of a signal or exited without a message.
     Crashed {
         /// Step it was in.
         step: String,
-        /// What the operating system said.
+        /// The operating system's message.
         reason: String,
     },
     /// No operation ended for longer than the watchdog allows; the worker was killed.
@@ -361,7 +362,7 @@ pub enum RunEnd {
     DiskFloor {
         /// Step it was in.
         step: String,
-        /// Free space seen.
+        /// Free space measured.
         free_bytes: Bytes,
     },
 }
@@ -393,15 +394,16 @@ impl RunEnd {
     }
 }
 
-/// How the worker's clock compared with the kernel's when its steps were over.
+/// Comparison of the worker's clock with the kernel's after all steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClockRecord {
-    /// Where stamps came from: `tsc`, or `clock_gettime` with the reason.
+    /// Source of the timestamps: `tsc`, or `clock_gettime` with the reason.
     pub source: String,
-    /// Drift against the kernel's clock, parts per million; `None` when the run was too short to
-    /// tell, or the kernel's clock was itself the source.
+    /// Drift against the kernel's clock, parts per million.
+    ///
+    /// `None` when the run was too short, or the kernel's clock was itself the source.
     pub drift_ppm: Option<f64>,
-    /// Whether the stamps can be believed.
+    /// Whether the timestamps are reliable.
     pub is_sound: bool,
 }
 
@@ -414,19 +416,19 @@ pub struct RunRecord {
     pub id: String,
     /// The cell.
     pub cell: Cell,
-    /// The variant as asked for.
+    /// The variant as specified.
     pub variant: Variant,
-    /// What the build turned out to be.
+    /// Identity of the opened build.
     pub identity: Option<Identity>,
     /// Options read back from the engine after open.
     pub effective_options: Options,
-    /// How the clock did; `None` for a run that did not come to its end.
+    /// The clock check; `None` for an incomplete run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockRecord>,
-    /// What the client costs and can do on this host.
+    /// The client's cost and capacity on this host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
-    /// Why the run must not be used, when the client was late too often.
+    /// Why the run is invalid: the client was late too often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalid: Option<String>,
     /// When the run began, UTC, RFC 3339.

@@ -1,15 +1,15 @@
-//! Why a library of an engine was found not to work.
+//! Failures of an engine library's smoke test.
 
 use std::fmt;
 
-/// Why a library is not what it claims to be, or does not work.
+/// Why a library failed its smoke test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SmokeTestFailure {
-    /// It was not loaded, in the words of its driver.
+    /// It was not loaded; the driver's message.
     NotLoaded(String),
     /// It ended its process, or hung: "it died of signal 11 (SEGV)".
     Died(String),
-    /// It answers wrongly, or refuses what it must do.
+    /// It returns a wrong result, or rejects a required operation.
     Wrong(String),
 }
 

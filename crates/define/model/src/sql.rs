@@ -1,7 +1,7 @@
-//! What an application asks of an SQL server: its tables, its procedures, its steps.
+//! SQL applications: tables, procedures and steps.
 //!
 //! An application is data: `plan` reads it from a file, `workload` draws its values, and each SQL
-//! driver says it in its own dialect.
+//! driver uses its own dialect.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +12,13 @@ use crate::step::{OpUnit, StepRole};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dialect {
-    /// Postgres and whatever speaks like it.
+    /// Postgres and compatible servers.
     Postgres,
-    /// MySQL, MariaDB and whatever speaks like them.
+    /// MySQL, MariaDB and compatible servers.
     Mysql,
 }
 
-/// The same thing said in each dialect.
+/// A value per dialect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerDialect<T> {
     /// For Postgres.
@@ -28,7 +28,7 @@ pub struct PerDialect<T> {
 }
 
 impl<T> PerDialect<T> {
-    /// Returns how it is said in `dialect`.
+    /// Returns the value for `dialect`.
     #[must_use]
     pub const fn by(&self, dialect: Dialect) -> &T {
         match dialect {
@@ -38,7 +38,7 @@ impl<T> PerDialect<T> {
     }
 }
 
-/// Tables, procedures and steps; checked, nothing left to look up.
+/// Tables, procedures and steps, checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Application {
     /// Name, as written in experiment files: `ibench-2023`.
@@ -49,25 +49,26 @@ pub struct Application {
     pub row_bytes: u32,
     /// The tables.
     pub tables: Vec<Table>,
-    /// What may be asked, in the order that [`Call::procedure`] counts.
+    /// The procedures, indexed by [`Call::procedure`].
     pub procedures: Vec<Procedure>,
     /// The steps a benchmark may name.
     pub steps: Vec<TrafficSpec>,
-    /// Names of the steps, in the order in which they run when an experiment names none.
+    /// Default step order, by name.
     pub order: Vec<String>,
 }
 
 /// A table, or several alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
-    /// Start of the name; a number follows, from 1 on: `pi` for `pi1`, `pi2`.
+    /// Name prefix; a number from 1 follows: `pi` for `pi1`, `pi2`.
     pub name: String,
     /// How many there are.
     pub copies: Copies,
     /// Statements that create one of them; [`Part::Table`] stands for its name.
     pub create: PerDialect<Vec<Statement>>,
-    /// Column of integers that the server assigns in ascending order; `None` when there is none,
-    /// and then nothing can be drawn of the rows there are.
+    /// Column of integers that the server assigns in ascending order.
+    ///
+    /// Without one, no values can be drawn from the existing rows.
     pub id: Option<String>,
 }
 
@@ -75,13 +76,13 @@ pub struct Table {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Copies {
-    /// One for each client, who uses no other.
+    /// One for each client, used by it alone.
     PerClient,
     /// That many, drawn uniformly for each call.
     Fixed(u32),
 }
 
-/// One statement, or one transaction of several, with what is drawn for it.
+/// A statement, or a transaction of several, with its arguments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Procedure {
     /// Its name.
@@ -98,16 +99,16 @@ pub struct Procedure {
     pub arguments: Vec<Draw>,
     /// Values drawn for each row of [`Part::Rows`].
     pub row: Vec<Draw>,
-    /// Rows of [`Part::Rows`], and rows that a call writes or deletes; 0 when that varies.
+    /// Rows that a call writes or deletes ([`Part::Rows`]); 0 when that varies.
     pub rows: u32,
     /// Rows that one call should return on average; `None` when that varies.
     pub rows_expected: Option<f64>,
 }
 
-/// One statement with its gaps.
+/// A statement with its placeholders.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
-    /// Text and gaps, in order.
+    /// Text and placeholders, in order.
     pub parts: Vec<Part>,
 }
 
@@ -115,7 +116,7 @@ pub struct Statement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Words.
+    /// SQL text.
     Text(String),
     /// The table's name.
     Table,
@@ -127,10 +128,10 @@ pub enum Part {
     Rows(Vec<Part>),
 }
 
-/// A piece of a statement after its rows have been written out.
+/// A piece of a statement with its rows expanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Words.
+    /// SQL text.
     Text(&'a str),
     /// The table's name.
     Table,
@@ -139,7 +140,7 @@ pub enum Piece<'a> {
 }
 
 impl RowCount {
-    /// Returns how many rows they are when `loaded` rows are loaded, rounded up.
+    /// Returns the number of rows given `loaded` rows, rounded up.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
     #[expect(clippy::cast_possible_truncation, reason = "a share of a u64 fits a u64")]
@@ -156,8 +157,9 @@ impl Application {
         self.steps.iter().find(|step| step.name == name)
     }
 
-    /// Returns how many calls a step makes that does each of its procedures once, with that many
-    /// clients: one for each copy of a procedure's table; `None` for any other step.
+    /// Returns the calls of a step that calls each procedure once.
+    ///
+    /// One for each copy of a procedure's table; `None` for any other step.
     #[must_use]
     pub fn calls_once(&self, step: &TrafficSpec, clients: u32) -> Option<u64> {
         let Some(CallMix::Once(procedures)) = &step.clients else { return None };
@@ -173,9 +175,10 @@ impl Application {
 }
 
 impl Application {
-    /// Returns the rows that a call of `call_mix` works on, on average over the calls of all its
-    /// procedures: those inserted; without inserts those otherwise written; without writes those
-    /// expected to return, and 1 where nothing is said. Never 0 or less.
+    /// Returns the mean rows per call of `call_mix`, always above 0.
+    ///
+    /// Rows inserted; without inserts, rows otherwise written; without writes, rows expected to
+    /// return, and 1 where unspecified.
     #[must_use]
     pub fn rows_per_call(&self, call_mix: &CallMix) -> f64 {
         let called: Vec<(&Procedure, f64)> = match call_mix {
@@ -201,11 +204,11 @@ impl Application {
             .unwrap_or(1.0)
     }
 
-    /// Returns how many calls a step makes with `clients` clients, whose tables were loaded with
-    /// `rows` rows in all; `None` when it ends by duration, 0 when it has no clients.
+    /// Returns the calls of a step; `None` when it ends by duration.
     ///
-    /// Each client does whole turns: the rows are those asked for, and at most one turn of each
-    /// client more.
+    /// `rows` is the total loaded into all tables. 0 when the step has no clients.
+    ///
+    /// Each client does whole turns: at most one turn per client more than requested.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
     #[expect(clippy::cast_possible_truncation, reason = "a count of calls, rounded up")]
@@ -232,7 +235,7 @@ impl Application {
 }
 
 impl Statement {
-    /// Returns the pieces with every row written out, for a procedure of `procedure`'s shape.
+    /// Returns the pieces with every row of `procedure` expanded.
     #[must_use]
     pub fn pieces<'a>(&'a self, procedure: &Procedure) -> Vec<Piece<'a>> {
         let (once, width) = (procedure.arguments.len(), procedure.row.len());
@@ -264,7 +267,7 @@ fn piece(part: &Part, row: usize) -> Piece<'_> {
     }
 }
 
-/// Where a value comes from.
+/// Generator of a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Draw {
@@ -312,18 +315,18 @@ pub enum Draw {
     Number,
 }
 
-/// What a step's clients do, and beside them its background writers.
+/// Traffic of a step: its clients and background writers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrafficSpec {
     /// The step's name.
     pub name: String,
-    /// What it does, in one sentence without a full stop.
+    /// Description, one sentence without a full stop.
     pub about: String,
     /// What it does to the data.
     pub role: StepRole,
-    /// What the clients do; `None` for a step that only has stages.
+    /// Call mix of the clients; `None` for a step without calls.
     pub clients: Option<CallMix>,
-    /// What each client's background writer does, and how fast.
+    /// Each client's background writer.
     pub background: Option<Background>,
     /// Rows after which it ends; `None` when it ends by duration.
     pub rows: Option<RowCount>,
@@ -333,16 +336,16 @@ pub struct TrafficSpec {
     pub settles: bool,
 }
 
-/// Rows that a step works on: a share of the rows loaded, and a number.
+/// Number of rows: a share of those loaded plus a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RowCount {
     /// Share of the experiment's rows.
     pub share: f64,
-    /// Rows besides.
+    /// Rows added to the share.
     pub fixed: u64,
 }
 
-/// Which procedures, in which order.
+/// Procedures and their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallMix {
@@ -354,17 +357,17 @@ pub enum CallMix {
     Once(Vec<u16>),
 }
 
-/// Writers beside the clients: one for each of them, on the same table.
+/// Background writers: one per client, on the same table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Background {
-    /// What it does.
+    /// Its call mix.
     #[serde(rename = "doing")]
     pub call_mix: CallMix,
     /// Rows per second for each client, inserted and deleted alike; evenly paced.
     pub rows_per_s: f64,
 }
 
-/// The ids in a table: `first` is there, `next` is the one after the last.
+/// Id range of a table: `first` inclusive, `next` exclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The smallest id; equal to `next` when the table is empty.
@@ -391,7 +394,7 @@ pub enum Argument {
     },
 }
 
-/// One call of a procedure; borrowed from the generator that drew its values.
+/// One call of a procedure, borrowed from its generator.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     /// Position in [`Application::procedures`].
@@ -446,7 +449,7 @@ mod tests {
             rows: 2,
             rows_expected: None,
         };
-        let said: String = statement
+        let text: String = statement
             .pieces(&procedure)
             .iter()
             .map(|piece| match piece {
@@ -455,11 +458,11 @@ mod tests {
                 Piece::Argument(position) => format!("<{position}>"),
             })
             .collect();
-        assert_eq!(said, "INSERT INTO t1 (<0>, <2>), (<0>, <4>)");
+        assert_eq!(text, "INSERT INTO t1 (<0>, <2>), (<0>, <4>)");
     }
 
     #[test]
-    fn rows_are_turned_into_whole_turns_of_every_client() {
+    fn rows_are_rounded_up_to_whole_turns_of_every_client() {
         let procedure = |kind, rows, rows_expected| Procedure {
             name: String::new(),
             kind,
@@ -507,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_once_is_done_once_for_each_table() {
+    fn a_once_step_calls_each_procedure_once_per_table() {
         let table = |copies| Table {
             name: "t".to_owned(),
             copies,

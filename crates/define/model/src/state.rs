@@ -1,4 +1,4 @@
-//! What an engine tells of its own state at one moment.
+//! An engine's state at one moment.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct LevelShape {
     pub bytes: u64,
 }
 
-/// An engine's state at one moment; every part is `None` or absent when the engine does not tell.
+/// An engine's state; unreported parts are `None` or absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EngineState {
     /// Cumulative counters and gauges under the names of [`crate::metric::METRICS`].
@@ -27,10 +27,10 @@ pub struct EngineState {
     /// The LSM's levels, shallowest first; `None` for engines without levels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<LevelShape>>,
-    /// Height of the engine's B-tree, root included; `None` when it has none or does not tell.
+    /// Height of the B-tree, root included; `None` when absent or unreported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_height: Option<u32>,
-    /// Whether no background work runs or waits; `None` when the engine does not tell.
+    /// Whether no background work runs or waits; `None` when unreported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_idle: Option<bool>,
 }

@@ -10,22 +10,22 @@ use crate::load::{Limit, Load};
 use crate::record::OpSummaries;
 use crate::units::{Bytes, Nanos};
 
-/// What a kind of step is, as the workload declares it to the planner.
+/// Description of a step kind, declared by the workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepInfo {
     /// The step's name, as written in experiment files.
     pub name: Cow<'static, str>,
-    /// What it does, in one sentence without a full stop.
+    /// Description, one sentence without a full stop.
     pub about: Cow<'static, str>,
     /// Operation kinds its clients and its background writer use.
     pub needs: BTreeSet<OpKind>,
     /// What it does to the data.
     pub role: StepRole,
-    /// Operations as a share of the rows, when it ends by count; `None` when it ends by duration.
+    /// Operations as a share of the rows; `None` when timed.
     pub share_of_rows: Option<f64>,
-    /// Whether a rate-limited background writer runs beside the clients.
+    /// Whether a rate-limited background writer runs with the clients.
     pub has_writer: bool,
-    /// Whether one client does all the work, whatever the experiment says.
+    /// Whether it always runs with one client.
     pub is_single_client: bool,
 }
 
@@ -65,14 +65,14 @@ impl OpUnit {
         *self == Self::Operation
     }
 
-    /// Returns what was done, counted in this unit: what costs and rates are told by.
+    /// Returns the work done in this unit, for costs and rates.
     ///
-    /// Rows deleted count only where nothing else was done: beside inserts they hold a table's
-    /// size. A known number of rows is done as a whole, so an interval of such a step tells
-    /// nothing.
+    /// Deleted rows count only when nothing else was done: with inserts they hold a table's size
+    /// constant. A fixed number of rows is done as a whole, so single intervals of such a step
+    /// carry no information.
     ///
-    /// Source: M. Callaghan, insert benchmark summaries: `op` is the query in query steps and the
-    /// insert in load steps, and deletes are not added.
+    /// Source: [Callaghan mytools], insert benchmark summaries: `op` is the query in query steps and
+    /// the insert in load steps, and deletes are not added.
     #[must_use]
     pub fn done(&self, of: &OpSummaries) -> u64 {
         let rows = |is_wanted: fn(OpKind) -> bool| -> u64 {
@@ -101,7 +101,7 @@ pub enum StopRule {
     Duration(Nanos),
 }
 
-/// One step with everything decided: what a worker executes.
+/// One step with every setting resolved, as a worker executes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The step's name, of the workload's registry.
@@ -114,7 +114,7 @@ pub struct Step {
     pub warmup: Nanos,
     /// How the clients' operations arrive.
     pub load: Load,
-    /// The limit their response times are held against.
+    /// The response-time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// Key distribution, as written (`uniform`, `zipf:0.99`).
@@ -123,7 +123,7 @@ pub struct Step {
     pub range_rows: u32,
     /// Keys of a `multi_get`, >= 1.
     pub batch_keys: u32,
-    /// Rate limit of the background writer, bytes of keys and values per second.
+    /// Rate limit of the background writer, key and value bytes per second.
     pub writer_bytes_per_s: Option<Bytes>,
     /// Longest time a settle or a wait may take.
     pub settle_cap: Nanos,
@@ -133,8 +133,10 @@ pub struct Step {
 }
 
 impl Step {
-    /// Returns a plain step: a closed loop by one client over uniformly drawn keys, without
-    /// warm-up, with ranges of 10 rows, batches of 10 keys and a settle of a minute at most.
+    /// Returns a step of one closed-loop client with default settings.
+    ///
+    /// Uniform keys, no warm-up, ranges of 10 rows, batches of 10 keys, a settle of a minute at
+    /// most.
     #[must_use]
     pub fn new(name: impl Into<String>, stop: StopRule) -> Self {
         Self {
@@ -159,7 +161,7 @@ mod tests {
     use super::*;
     use crate::record::{OpCounts, OpSummary};
 
-    fn did(kinds: &[(OpKind, u64, u64)]) -> OpSummaries {
+    fn summaries(kinds: &[(OpKind, u64, u64)]) -> OpSummaries {
         let one = |&(kind, done, rows): &(OpKind, u64, u64)| {
             let counts = OpCounts { done, rows, ..OpCounts::default() };
             (kind, OpSummary { counts, ..OpSummary::default() })
@@ -168,12 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_is_counted_in_requests_or_in_rows_without_those_deleted() {
-        let both = did(&[(OpKind::Insert, 10, 1_000), (OpKind::Delete, 10, 990)]);
+    fn work_is_counted_in_requests_or_in_rows_without_deletes() {
+        let both = summaries(&[(OpKind::Insert, 10, 1_000), (OpKind::Delete, 10, 990)]);
         assert_eq!(OpUnit::Operation.done(&both), 20);
         assert_eq!(OpUnit::Row.done(&both), 1_000);
-        assert_eq!(OpUnit::Row.done(&did(&[(OpKind::Delete, 10, 990)])), 990);
-        assert_eq!(OpUnit::Rows(5_000).done(&did(&[(OpKind::Define, 3, 0)])), 5_000);
-        assert_eq!(OpUnit::Rows(5_000).done(&did(&[(OpKind::Define, 0, 0)])), 0);
+        assert_eq!(OpUnit::Row.done(&summaries(&[(OpKind::Delete, 10, 990)])), 990);
+        assert_eq!(OpUnit::Rows(5_000).done(&summaries(&[(OpKind::Define, 3, 0)])), 5_000);
+        assert_eq!(OpUnit::Rows(5_000).done(&summaries(&[(OpKind::Define, 0, 0)])), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! How a step went over time: warm-up, steady part, drift, cycles and stalls.
+//! Time profile of a step: warm-up, drift, cycles, stalls.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
-/// What a step's throughput did over its measured span.
+/// Trend of a step's throughput over its measured span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrendClass {
@@ -22,12 +22,12 @@ pub enum TrendClass {
     Drift,
     /// No part of it long enough is steady.
     NotSteady,
-    /// Too few seconds to tell.
+    /// Too few seconds to classify.
     TooShort,
 }
 
 impl TrendClass {
-    /// Returns whether the class lets the kept part stand for a steady state.
+    /// Returns whether the retained part is a steady state.
     #[must_use]
     pub const fn is_steady(self) -> bool {
         matches!(self, Self::Flat | Self::WarmUp | Self::SlowDown | Self::Cyclic)
@@ -43,7 +43,7 @@ impl TrendClass {
             Self::Cyclic => "steady in cycles",
             Self::Drift => "drifts",
             Self::NotSteady => "not steady",
-            Self::TooShort => "too short to tell",
+            Self::TooShort => "too short to classify",
         }
     }
 }
@@ -57,7 +57,7 @@ pub struct Cycle {
     pub variance_share: f64,
 }
 
-/// Seconds in which next to nothing was done.
+/// Seconds with next to no operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stalls {
     /// Stalls; those two seconds apart or less are one.
@@ -70,32 +70,34 @@ pub struct Stalls {
     pub lost_ops: f64,
 }
 
-/// The slope of a metric over the kept part of a step.
+/// Slope of a metric over the retained part of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
-    /// Growth an hour, as a share of the level: 0.1 is 10 % an hour.
+    /// Growth per hour as a share: 0.1 is 10 %.
     pub per_hour: f64,
-    /// Growth over the kept part, as a share of the level.
+    /// Growth over the retained part, as a share of the level.
     pub over_part: f64,
-    /// Whether it is told from zero and matters: beyond three standard errors, and beyond the
-    /// margin over the kept part.
+    /// Whether it is significant: beyond three standard errors and the margin.
     pub is_real: bool,
 }
 
-/// How a step went over time, by its seconds that count.
+/// Time profile of a step, from its valid seconds.
 ///
-/// Source of classes and parameters: the project's reference, analysis, section 3.
+/// Source: segmentation into steady states by change points [Barrett 2017]; the classes and their
+/// parameters are our choice, tuned on simulated series (`stats`, tests/steady).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimeProfile {
-    /// What throughput did.
+    /// Trend of throughput.
     pub class: TrendClass,
-    /// From here on it is steady, since the start of the measured span.
+    /// Start of the steady part, relative to the measured span.
     pub steady_from_ns: Nanos,
-    /// The same by MSER-5, a second opinion; absent when it cannot tell.
+    /// The same by MSER-5 [White 1997]; absent when it finds none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_opinion_ns: Option<Nanos>,
-    /// Slopes over the kept part by metric: `throughput_ops_per_s` and whatever else was sampled
-    /// (resident memory, disk use, p99, CPU per operation, debt).
+    /// Slopes over the retained part, by metric.
+    ///
+    /// `throughput_ops_per_s` and other sampled metrics: resident memory, disk use, p99, CPU per
+    /// operation, debt.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub drifts: BTreeMap<String, Drift>,
     /// The strongest cycle, if there is one.
@@ -103,11 +105,12 @@ pub struct TimeProfile {
     pub cycle: Option<Cycle>,
     /// Stalls over the whole measured span.
     pub stalls: Stalls,
-    /// Seconds in the kept part.
+    /// Seconds in the retained part.
     pub seconds: u32,
-    /// Long-run variance of ln(operations a second) over the kept part, seconds as the unit of
-    /// time: the variance of the part's mean is this over its length.
+    /// Long-run variance of ln(operations per second) over the retained part.
+    ///
+    /// The variance of the part's mean is this over its length in seconds.
     pub long_run_variance: f64,
-    /// Independent seconds that the kept part is worth.
+    /// Effective number of independent seconds in the retained part.
     pub effective_seconds: f64,
 }

@@ -1,4 +1,4 @@
-//! Quantities with their unit in the type, and how people write them.
+//! Quantities with their unit in the type, and their text forms.
 
 use std::fmt;
 
@@ -97,7 +97,7 @@ impl fmt::Display for Bytes {
 }
 
 impl fmt::Display for Nanos {
-    /// Writes the span in the unit that keeps three digits: `14.1 us`, `2.00 s`, `2m10s`, `6h05m`.
+    /// Writes the span with three digits: `14.1 us`, `2.00 s`, `2m10s`, `6h05m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
         let ns = self.0 as f64;
@@ -119,16 +119,16 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// Returns a number of clients in words: `1 client`, `8 clients`.
+/// Returns a number of clients as text: `1 client`, `8 clients`.
 #[must_use]
 pub fn clients(number: u32) -> String {
     format!("{number} client{}", if number == 1 { "" } else { "s" })
 }
 
-/// Parses a span: a number with `ns`, `us`, `ms`, `s`, `m` or `h`.
+/// Parses a span: a number with a unit, `ns` to `h`.
 ///
 /// # Errors
-/// Says what is expected when the text has no number, no unit or an unknown unit.
+/// Names the expected form when the text has no number, no unit or an unknown unit.
 pub fn parse_span(text: &str) -> Result<Nanos, String> {
     let (value, unit) = split(text)?;
     let scale = match unit {
@@ -143,10 +143,10 @@ pub fn parse_span(text: &str) -> Result<Nanos, String> {
     Ok(Nanos(round(value * scale)))
 }
 
-/// Parses a size: a number with `B`, `KiB`, `MiB`, `GiB`, `TiB` (or `K`, `M`, `G`, `T`: binary).
+/// Parses a size in binary units: `64KiB`, `512M`, `2GiB`.
 ///
 /// # Errors
-/// Says what is expected when the text has no number or an unknown unit.
+/// Names the expected form when the text has no number or an unknown unit.
 pub fn parse_size(text: &str) -> Result<Bytes, String> {
     let (value, unit) = split(text)?;
     let scale = match unit {
@@ -160,10 +160,10 @@ pub fn parse_size(text: &str) -> Result<Bytes, String> {
     Ok(Bytes(round(value * scale)))
 }
 
-/// Parses a count: a number with nothing, `k`, `M` or `B` (decimal: 4M is 4,000,000).
+/// Parses a count with an optional decimal suffix: `200k`, `4M`, `2B`.
 ///
 /// # Errors
-/// Says what is expected when the text has no number or an unknown suffix.
+/// Names the expected form when the text has no number or an unknown suffix.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     let (value, unit) = split(text)?;
     let scale = match unit {
@@ -176,10 +176,10 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
     Ok(round(value * scale))
 }
 
-/// Parses a rate of operations: a number with nothing, `k` or `M`, and `/s` (`50k/s`).
+/// Parses a rate of operations: `800/s`, `50k/s`, `2M/s`.
 ///
 /// # Errors
-/// Says what is expected when the text is no rate, has no unit, or is zero, negative or too fast.
+/// Names the expected form when the text is no rate, has no unit, or is zero, negative or too fast.
 pub fn parse_rate(text: &str) -> Result<f64, String> {
     let text = text.trim();
     if let Some(positive) = text.strip_prefix('-') {
@@ -210,13 +210,13 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     Ok(ops_per_s)
 }
 
-/// Highest rate of operations, one each nanosecond: stamps tell no two apart beyond it.
+/// Highest rate of operations, one each nanosecond: the resolution of timestamps.
 const RATE_MAX: f64 = 1e9;
 
 /// Parses a share written in per cent: `2%`, `0.5 %`.
 ///
 /// # Errors
-/// Says what is expected when the text is no percentage, is not above zero, or is above 100.
+/// Names the expected form when the text is no percentage, is not above zero, or is above 100.
 pub fn parse_share(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let Some(number) = text.strip_suffix('%') else {
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_write_sizes_spans_and_counts() {
+    fn sizes_spans_and_counts_are_parsed() {
         assert_eq!(parse_size("2GiB"), Ok(Bytes(2 << 30)));
         assert_eq!(parse_size("1.5 K"), Ok(Bytes(1536)));
         assert_eq!(parse_span("500ms"), Ok(Nanos::from_millis(500)));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_unit_is_refused_with_an_example() {
+    fn a_wrong_unit_is_rejected_with_an_example() {
         assert!(parse_span("5").unwrap_err().contains("60s"));
         assert!(parse_size("5 parsec").unwrap_err().contains("GiB"));
         assert!(parse_count("many").unwrap_err().contains("number"));

@@ -1,4 +1,4 @@
-//! What records keep so that nobody blames the engine for the client, or the other way round.
+//! Validity of measurements: client lateness, invalid intervals, searches.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::load::{Limit, Pace};
 use crate::record::{OpSummaries, Percentiles};
 use crate::units::Nanos;
 
-/// How the arrivals of an open loop were served, over the measured span.
+/// How an open loop's arrivals were served over the measured span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArrivalsRecord {
     /// How arrivals were spread and waited for; never [`crate::Pacing::Auto`].
@@ -18,24 +18,23 @@ pub struct ArrivalsRecord {
     /// Each is in the histogram of response times with its age at that moment: the least that its
     /// response time can have been.
     pub censored: u64,
-    /// Started - intended of the operations that a free client waited for: the client's own
-    /// lateness.
+    /// Start lag: started - intended, for operations that a client waited for.
     pub start_lag: Percentiles,
-    /// Age, at the end of the span, of the oldest arrival that nobody had begun.
+    /// Age of the oldest waiting arrival at the end of the span.
     pub backlog_ns: Nanos,
 }
 
-/// Why an interval does not count.
+/// Why an interval is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InvalidReason {
-    /// What kept the client from its work.
+    /// The cause of the client's delay.
     pub cause: InvalidCause,
-    /// What was seen, with the figures.
+    /// The evidence, with the figures.
     #[serde(rename = "seen")]
     pub evidence: String,
 }
 
-/// What kept a client from its work.
+/// Cause of a client's delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InvalidCause {
@@ -47,9 +46,9 @@ pub enum InvalidCause {
     Steal,
     /// Other processes of this host took the CPU.
     Neighbours,
-    /// The client was late, and nobody else was seen to be the cause.
+    /// The client was late without an observed external cause.
     Client,
-    /// What a voided interval before it left behind was still being worked off.
+    /// Backlog of an earlier invalid interval was still being served.
     Aftermath,
 }
 
@@ -63,43 +62,43 @@ impl InvalidCause {
             Self::Steal => "another guest took the CPU",
             Self::Neighbours => "other processes took the CPU",
             Self::Client => "the client was late",
-            Self::Aftermath => "arrivals kept waiting by the client were still being served",
+            Self::Aftermath => "arrivals that the client had delayed were still being served",
         }
     }
 }
 
-/// The intervals of a step that do not count, and what is left.
+/// The invalid intervals of a step, and the valid rest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InvalidIntervals {
-    /// Intervals that do not count.
+    /// Invalid intervals.
     pub intervals: u32,
     /// Intervals measured in all.
     pub of_intervals: u32,
-    /// How many were voided for each cause.
+    /// Invalid intervals by cause.
     pub causes: Vec<(InvalidCause, u32)>,
-    /// Length of the intervals that count.
+    /// Length of the valid intervals.
     pub valid_ns: Nanos,
     /// Counts and times of the measured clients in these.
     pub valid: OpSummaries,
-    /// Operations of the measured clients in these that kept the step's limit, when it has one.
+    /// Operations of these within the step's limit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<u64>,
 }
 
-/// Who could not keep up with an open loop.
+/// Whether the load of an open loop was sustained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "who", rename_all = "snake_case")]
 pub enum LoadStatus {
-    /// Nobody: offered arrivals were served.
+    /// Sustained: offered arrivals were served.
     #[serde(rename = "kept")]
     Sustained,
-    /// The engine, with the clients it had: no steady response time exists at this rate.
+    /// The engine, with its clients, was too slow: no steady response time exists.
     Overloaded {
         /// The evidence, with the figures.
         #[serde(rename = "seen")]
         evidence: String,
     },
-    /// The client: the engine was not asked as often as it should have been.
+    /// The client was too slow: the engine got fewer requests than scheduled.
     ClientBound {
         /// The evidence, with the figures.
         #[serde(rename = "seen")]
@@ -107,18 +106,18 @@ pub enum LoadStatus {
     },
 }
 
-/// What the client costs and can do on this host, measured on the `null` engine before the run.
+/// The client's cost and capacity, measured on the `null` engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Clients of the calibration's open loop.
     pub clients: u32,
     /// Time the closed loop needs for one operation that does nothing.
     pub closed_ns_per_op: f64,
-    /// Operations per second that these clients could serve on schedule if the engine took no
-    /// time.
+    /// Highest operations per second on schedule if the engine took no time.
     pub ceiling_ops_per_s: f64,
-    /// Start lag at the run's highest rate, or the highest the host kept up with; absent when the
-    /// run has no open loop.
+    /// Start lag at the run's highest rate; absent without an open loop.
+    ///
+    /// At the highest rate that the host sustained, when that is lower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_lag: Option<Percentiles>,
     /// The rate of that start lag.
@@ -126,26 +125,25 @@ pub struct Calibration {
     pub start_lag_ops_per_s: Option<f64>,
 }
 
-/// How a rate, or a number of clients, was searched.
+/// A search for a rate or a number of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchRecord {
-    /// The limit that had to be kept.
+    /// The limit to meet.
     pub limit: Option<Limit>,
     /// Every probe, in order.
     pub probes: Vec<ProbeRecord>,
-    /// What was found; absent when nothing met the limit.
+    /// The result; absent when nothing met the limit.
     pub found: Option<SearchResult>,
     /// Why the search ended, in one sentence.
     pub ended: String,
-    /// Whether a rate that had passed failed again after a probe beyond it: the result depends on
-    /// the way there.
+    /// Whether a passed rate failed after a higher probe (hysteresis).
     pub is_path_dependent: bool,
 }
 
 impl SearchRecord {
-    /// Returns the probe that confirmed what was found: the step's own measured span.
+    /// Returns the probe that confirmed the result.
     ///
-    /// The last one that was asked for as a confirmation and passed.
+    /// The last confirmation that passed; its span is the step's measured span.
     #[must_use]
     pub fn confirmed(&self) -> Option<&ProbeRecord> {
         let is_it = |probe: &&ProbeRecord| {
@@ -158,8 +156,7 @@ impl SearchRecord {
 /// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SearchResult {
-    /// Highest offered rate that passed its confirmation, or the throughput at the best number of
-    /// clients.
+    /// Highest confirmed rate, or throughput at the best number of clients.
     pub ops_per_s: f64,
     /// Lowest offered rate above it that failed; absent when none did.
     pub failed_ops_per_s: Option<f64>,
@@ -207,13 +204,13 @@ impl Purpose {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The limit was kept, and the state was steady.
+    /// The limit was met, and the state was steady.
     Passed,
-    /// The limit was broken, or the state was not steady.
+    /// The limit was exceeded, or the state was not steady.
     Failed,
-    /// It could not be told even in the longest window; taken as failed.
+    /// Undecided even in the longest window; treated as failed.
     Undecided,
-    /// The client was late, not the engine; it says nothing.
+    /// The client, not the engine, was late; no conclusion.
     #[serde(rename = "voided")]
     Invalid,
 }
@@ -244,9 +241,9 @@ pub struct ProbeRecord {
     pub offered_ops_per_s: Option<f64>,
     /// Operations done per second.
     pub throughput_ops_per_s: f64,
-    /// Operations done within the limit, per second; the throughput when there is no limit.
+    /// Operations within the limit per second; throughput without a limit.
     pub goodput_ops_per_s: f64,
-    /// Share of the operations that were late, failed ones and censored arrivals included.
+    /// Share of late operations, failed and censored ones included.
     pub late_share: f64,
     /// Lower and upper limit of that share, 95 %.
     pub late_interval: (f64, f64),
@@ -256,10 +253,11 @@ pub struct ProbeRecord {
     pub service: Percentiles,
     /// Length of its measured span.
     pub duration_ns: Nanos,
-    /// Engine's debt before and after, bytes; absent when the engine does not tell.
+    /// Engine's debt before and after, bytes; absent when unreported.
     pub debt_bytes: Option<(f64, f64)>,
-    /// Time the drain before it took.
-    pub drained_ns: Nanos,
+    /// Time taken to clear the backlog before it.
+    #[serde(rename = "drained_ns")]
+    pub settle_time_ns: Nanos,
     /// How it ended.
     pub outcome: Outcome,
     /// Why, in one sentence with the figures.

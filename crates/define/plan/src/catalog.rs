@@ -1,4 +1,4 @@
-//! What the planner must know of the rest of the program and of the machine.
+//! The planner's interface to engines, steps and the machine.
 
 use std::path::Path;
 
@@ -9,14 +9,13 @@ use model::{Bytes, DataShape, Dialect, Step, StepInfo};
 pub struct EngineInfo {
     /// The engine's name.
     pub name: &'static str,
-    /// How its builds are had.
+    /// How its builds are provided.
     pub builds: Builds,
-    /// The SQL it understands when it is a server, which Assay starts or finds running; `None`
-    /// for an engine inside the client's process.
+    /// SQL dialect of a server; `None` for an embedded engine.
     pub dialect: Option<Dialect>,
 }
 
-/// How the builds of an engine are had.
+/// How the builds of an engine are provided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Builds {
     /// One build, linked into the program: no version is named.
@@ -27,7 +26,7 @@ pub enum Builds {
     Either,
 }
 
-/// What the planner may ask.
+/// Facts that the planner needs.
 pub trait Catalog {
     /// Returns every step a benchmark may name.
     fn steps(&self) -> Vec<StepInfo>;
@@ -37,33 +36,33 @@ pub trait Catalog {
     fn profile(&self, name: &str) -> Option<String>;
     /// Returns the names of all profiles.
     fn profile_names(&self) -> Vec<String>;
-    /// Returns the text of an application that comes with the program.
+    /// Returns the text of a shipped application.
     fn application(&self, name: &str) -> Option<String>;
-    /// Returns the names of those applications.
+    /// Returns the names of the shipped applications.
     fn application_names(&self) -> Vec<String>;
     /// Returns the text of the user's own application.
     ///
     /// # Errors
-    /// Says why it cannot be read.
+    /// The reason why it cannot be read.
     fn application_file(&self, path: &Path) -> Result<String, String>;
-    /// Returns the codes of the rules that doubt benchmarks (`A001`), which a waiver may name.
+    /// Returns the codes of the lint rules that a waiver may name (`A001`).
     fn rule_codes(&self) -> Vec<&'static str>;
     /// Returns the text of a rate file.
     ///
     /// # Errors
-    /// Says why it cannot be read.
+    /// The reason why it cannot be read.
     fn rate_file(&self, path: &Path) -> Result<String, String>;
     /// Checks a key distribution as written, for a key space of `rows`.
     ///
     /// # Errors
-    /// Says what is wrong with the text and which distributions there are.
+    /// Names the error in the text and the known distributions.
     fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String>;
     /// Checks that a step can be executed on rows of that shape.
     ///
     /// A step that follows the experiment's client counts comes with 0 clients.
     ///
     /// # Errors
-    /// Says which setting is out of range, and which values it may take.
+    /// Names the setting that is out of range, and its valid values.
     fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String>;
 }
 

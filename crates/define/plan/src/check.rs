@@ -1,4 +1,4 @@
-//! Checks an experiment file and fills in what it leaves open.
+//! Checks an experiment file and resolves its defaults.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,12 +14,12 @@ use crate::nearest::nearest;
 use crate::overrides::{Overrides, apply};
 use crate::preset::{Derived, Preset};
 use crate::profile;
-use crate::published::{AsWritten, Ground};
-use crate::resolve::Words;
+use crate::published::{AsWritten, FindingContext};
+use crate::resolve::Resolver;
 use crate::spec::{self, BenchmarkTable, File, VariantTable};
 use crate::workload::{self, Workload};
 
-/// Seed when nobody says otherwise; any number serves, what matters is that it is recorded.
+/// Default seed; its value does not matter, only that it is recorded.
 const SEED_DEFAULT: u64 = 1;
 /// Bytes of a key. Source: benchmark.sh, `key_size`.
 const KEY_BYTES_DEFAULT: u32 = 20;
@@ -33,7 +33,7 @@ const VALUE_BYTES_MAX: u32 = 1 << 20;
 /// Reads and checks an experiment file.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line and the remedy.
+/// The first error, with its line and the remedy.
 pub fn load(
     name: &str,
     text: &str,
@@ -45,7 +45,7 @@ pub fn load(
     check(&source, spec::parse(&source)?, overrides, catalog, machine)
 }
 
-/// Checks a file that was read, or made up from the command line.
+/// Checks a parsed file, or one built from the command line.
 pub(crate) fn check(
     source: &Source,
     file: File,
@@ -56,16 +56,16 @@ pub(crate) fn check(
     let mut file = file;
     let written = AsWritten::of(&file, overrides);
     apply(&mut file, overrides);
-    let words = Words { source, catalog, application: None };
-    let workload = words.workload(&file.benchmark)?;
-    let application = words.application_of(workload.as_ref(), &file.benchmark)?;
-    let words = Words { application: application.as_ref(), ..words };
-    Checker { words, machine }.check(file, workload.as_ref(), &written)
+    let resolver = Resolver { source, catalog, application: None };
+    let workload = resolver.workload(&file.benchmark)?;
+    let application = resolver.application_of(workload.as_ref(), &file.benchmark)?;
+    let resolver = Resolver { application: application.as_ref(), ..resolver };
+    Checker { resolver, machine }.check(file, workload.as_ref(), &written)
 }
 
-/// What the checks of one file share.
+/// Shared context of the checks of one file.
 struct Checker<'a> {
-    words: Words<'a>,
+    resolver: Resolver<'a>,
     machine: Machine,
 }
 
@@ -80,36 +80,37 @@ impl Checker<'_> {
             Some(Workload::Preset(preset)) => Some(*preset),
             Some(Workload::Application(_)) | None => None,
         };
-        let memory_bytes = self.words.quantity(file.benchmark.memory.as_ref(), parse_size)?;
+        let memory_bytes = self.resolver.quantity(file.benchmark.memory.as_ref(), parse_size)?;
         let machine = Machine {
             memory_bytes: memory_bytes.unwrap_or(self.machine.memory_bytes),
             ..self.machine
         };
         let (data, derived) = self.data(&file.benchmark, preset, machine)?;
-        let factor = self.words.clients_factor(file.factors.clients.as_ref(), self.machine)?;
-        let (steps, loads) = self.words.steps(&file.benchmark, &data, &factor)?;
-        let (mut variants, mut words) = self.variants(&file, preset, derived.as_ref())?;
+        let factor = self.resolver.clients_factor(file.factors.clients.as_ref(), self.machine)?;
+        let (steps, loads) = self.resolver.steps(&file.benchmark, &data, &factor)?;
+        let (mut variants, mut option_places) = self.variants(&file, preset, derived.as_ref())?;
         let base = self.base(file.experiment.base.as_ref(), &variants)?;
         let mut places: BTreeMap<_, _> =
             file.variant.iter().map(|v| (v.name.get_ref().clone(), v.name.span())).collect();
         if file.experiment.control == Some(true) {
-            let control = self.words.add_control(&mut variants, &base, &places)?;
-            let inherited: Vec<_> = words
+            let control = self.resolver.add_control(&mut variants, &base, &places)?;
+            let inherited: Vec<_> = option_places
                 .iter()
                 .filter(|((variant, _), _)| *variant == base)
                 .map(|((_, word), place)| ((control.clone(), word.clone()), place.clone()))
                 .collect();
-            words.extend(inherited);
+            option_places.extend(inherited);
             places.extend(places.get(&base).cloned().map(|place| (control, place)));
         }
-        let ground = Ground { written, variants: &variants, steps: &steps, levels: &factor.levels };
-        let published = self.words.published(&file.published, &ground)?;
+        let context =
+            FindingContext { written, variants: &variants, steps: &steps, levels: &factor.levels };
+        let published = self.resolver.published(&file.published, &context)?;
         let experiment = Experiment {
-            application: self.words.application.map(|loaded| loaded.application.clone()),
-            placement: self.words.placement(&file.benchmark, &file.variant)?,
+            application: self.resolver.application.map(|loaded| loaded.application.clone()),
+            placement: self.resolver.placement(&file.benchmark, &file.variant)?,
             name: self.file_name(&file.experiment.name, "the experiment's name")?,
-            margin: self.words.margin(file.experiment.margin.as_ref())?,
-            waivers: self.words.waivers(&file.waive)?,
+            margin: self.resolver.margin(file.experiment.margin.as_ref())?,
+            waivers: self.resolver.waivers(&file.waive)?,
             question: file.experiment.question,
             base,
             workload: preset.map(|preset| preset.name.to_owned()),
@@ -118,7 +119,7 @@ impl Checker<'_> {
             seed: file.experiment.seed.unwrap_or(SEED_DEFAULT),
             clients: factor.levels,
             repetitions: match &file.factors.repetitions {
-                Some(n) => self.words.positive(*n.get_ref(), "repetitions", n.span())?,
+                Some(n) => self.resolver.positive(*n.get_ref(), "repetitions", n.span())?,
                 None => 1,
             },
             steps,
@@ -127,8 +128,8 @@ impl Checker<'_> {
         };
         Ok(Checked {
             experiment,
-            source: self.words.source.clone(),
-            words,
+            source: self.resolver.source.clone(),
+            option_places,
             variants: places,
             loads,
             clients: factor.place,
@@ -141,10 +142,10 @@ impl Checker<'_> {
         preset: Option<&Preset>,
         machine: Machine,
     ) -> Result<(DataShape, Option<Derived>), PlanError> {
-        if let Some(loaded) = self.words.application {
+        if let Some(loaded) = self.resolver.application {
             return Ok((workload::shape(loaded), None));
         }
-        let source = self.words.source;
+        let source = self.resolver.source;
         let place = |spanned: &Option<Spanned<u32>>| spanned.as_ref().map_or(0..0, Spanned::span);
         let number = |spanned: &Option<Spanned<u32>>| spanned.as_ref().map(|n| *n.get_ref());
         let key_bytes = number(&benchmark.key_bytes).unwrap_or(KEY_BYTES_DEFAULT);
@@ -173,15 +174,15 @@ impl Checker<'_> {
             ));
         }
         let mut data = DataShape { rows: 0, key_bytes, value_bytes, compressible_to };
-        let asked = benchmark.compression.as_ref().map(|text| text.get_ref().as_str());
-        let derived = preset.map(|preset| preset.derive(machine, &data, asked));
-        let rows = self.words.quantity(benchmark.rows.as_ref(), parse_count)?;
+        let compression = benchmark.compression.as_ref().map(|text| text.get_ref().as_str());
+        let derived = preset.map(|preset| preset.derive(machine, &data, compression));
+        let rows = self.resolver.quantity(benchmark.rows.as_ref(), parse_count)?;
         let at = benchmark.rows.as_ref().map_or(0..0, Spanned::span);
         data.rows = match (rows, &derived) {
-            (Some(rows), _) => self.words.positive(rows, "the number of rows", at)?,
+            (Some(rows), _) => self.resolver.positive(rows, "the number of rows", at)?,
             (None, Some(derived)) => derived.rows,
             (None, None) => {
-                return Err(PlanError::new("how many rows?").remedy(
+                return Err(PlanError::new("the number of rows is missing").remedy(
                     "give `rows` in [benchmark] (or --rows), or a `workload` preset that derives \
                      them from the machine",
                 ));
@@ -203,7 +204,7 @@ impl Checker<'_> {
             let variant = self.variant(table, &file.benchmark, preset, derived)?;
             if variants.iter().any(|other| other.name == variant.name) {
                 return Err(PlanError::new(format!("two variants are named `{}`", variant.name))
-                    .at(self.words.source, table.name.span(), "the second"));
+                    .at(self.resolver.source, table.name.span(), "the second"));
             }
             for (name, place) in settings_places(table, &file.benchmark) {
                 places.insert((variant.name.clone(), name.to_owned()), place);
@@ -227,12 +228,12 @@ impl Checker<'_> {
         preset: Option<&Preset>,
         derived: Option<&Derived>,
     ) -> Result<Variant, PlanError> {
-        let words = &self.words;
+        let resolver = &self.resolver;
         let build = table.engine.get_ref();
-        let info = words.engine(table)?;
-        words.can_be_asked(table, &info)?;
-        let dsn = words.dsn(table, benchmark, &info)?;
-        // Sizes of a preset are for engines that Assay configures.
+        let info = resolver.engine(table)?;
+        resolver.check_dialect(table, &info)?;
+        let dsn = resolver.dsn(table, benchmark, &info)?;
+        // A preset's sizes apply to engines that Assay configures.
         let (preset, derived) = if dsn.is_some() { (None, None) } else { (preset, derived) };
         let mut options = match &table.profile {
             None => Options::new(),
@@ -241,13 +242,13 @@ impl Checker<'_> {
         for (name, value) in &table.options.0 {
             options.set(name.get_ref(), &value.0);
         }
-        let durability = words
+        let durability = resolver
             .durability(table.durability.as_ref())?
-            .or(words.durability(benchmark.durability.as_ref())?)
+            .or(resolver.durability(benchmark.durability.as_ref())?)
             .unwrap_or_default();
-        let cache = words
+        let cache = resolver
             .quantity(table.cache.as_ref(), parse_size)?
-            .or(words.quantity(benchmark.cache.as_ref(), parse_size)?);
+            .or(resolver.quantity(benchmark.cache.as_ref(), parse_size)?);
         let direct = table.direct_io.as_ref().or(benchmark.direct_io.as_ref());
         let direct = direct.map(|direct| *direct.get_ref());
         let compression = table.compression.as_ref().or(benchmark.compression.as_ref());
@@ -266,7 +267,7 @@ impl Checker<'_> {
                 direct_io: direct.unwrap_or(preset.is_some_and(|preset| preset.direct_io)),
                 compression: compression.or(preset.map(|preset| preset.compression.to_owned())),
                 background_jobs: jobs.or(derived.map(|derived| derived.background_jobs)),
-                allocator: words
+                allocator: resolver
                     .allocator(table.allocator.as_ref().or(benchmark.allocator.as_ref()))?,
             },
             is_control: false,
@@ -278,11 +279,11 @@ impl Checker<'_> {
         name: &Spanned<String>,
         build: &model::BuildRef,
     ) -> Result<Options, PlanError> {
-        let catalog = self.words.catalog;
+        let catalog = self.resolver.catalog;
         let version = build.version.as_deref();
         profile::options(catalog, name.get_ref(), &build.engine, version).map_err(|why| {
             let names = catalog.profile_names();
-            let error = PlanError::new(why).at(self.words.source, name.span(), "here");
+            let error = PlanError::new(why).at(self.resolver.source, name.span(), "here");
             match nearest(name.get_ref(), names.iter().map(String::as_str)) {
                 Some(word) if word != name.get_ref() => {
                     error.remedy(format!("did you mean `{word}`?"))
@@ -309,11 +310,11 @@ impl Checker<'_> {
         }
         let names: Vec<_> = variants.iter().map(|variant| variant.name.as_str()).collect();
         Err(PlanError::new(format!("the base case `{}` is not a variant", base.get_ref()))
-            .at(self.words.source, base.span(), "no such variant")
+            .at(self.resolver.source, base.span(), "no such variant")
             .remedy(format!("variants: {}", names.join(", "))))
     }
 
-    /// Checks a name that becomes part of a directory's name.
+    /// Checks a name that becomes part of a directory name.
     fn file_name(&self, name: &Spanned<String>, what: &str) -> Result<String, PlanError> {
         let text = name.get_ref();
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -322,12 +323,12 @@ impl Checker<'_> {
             return Ok(text.clone());
         }
         Err(PlanError::new(format!("`{text}` cannot be {what}"))
-            .at(self.words.source, name.span(), "here")
+            .at(self.resolver.source, name.span(), "here")
             .remedy("use letters, digits, `-`, `_` and `.`: it becomes the name of a directory"))
     }
 }
 
-/// Returns where a variant's settings are written, in its own table or in the benchmark's.
+/// Returns the places of a variant's settings, in its own table or the benchmark's.
 fn settings_places(
     table: &VariantTable,
     benchmark: &BenchmarkTable,
@@ -356,7 +357,7 @@ mod tests {
     use crate::sample::experiment;
 
     #[test]
-    fn a_variant_s_own_settings_win_over_the_benchmark_s_and_those_over_the_preset_s() {
+    fn variant_settings_win_over_benchmark_settings_and_those_over_presets() {
         let shared = "\"10k\"\nworkload = \"iodir\"\ncache = \"1GiB\"\ncompression = \"zstd\"";
         let shared = experiment("\"10k\"", shared);
         let settings = &shared.variants[0].settings;

@@ -7,29 +7,28 @@ use toml::Spanned;
 use crate::catalog::Machine;
 use crate::error::PlanError;
 use crate::nearest::nearest;
-use crate::resolve::Words;
+use crate::resolve::Resolver;
 use crate::spec::ClientsEntry;
 
-/// Most client threads of a step: a limit of sense, not of the harness.
+/// Most client threads of a step; the harness itself has no such limit.
 pub(crate) const CLIENTS_MAX: u32 = 4096;
-/// A sweep and a search end at this many clients per CPU: beyond the knee, where queues show.
+/// Clients per CPU at the end of a sweep or search: beyond the knee of the throughput curve.
 const CLIENTS_PER_CPU: u32 = 4;
-/// Fewest levels of a sweep. Source: the project's reference, analysis, section 5.4: a fit of the
-/// Universal Scalability Law needs six.
+/// Fewest levels of a sweep: a fit of the Universal Scalability Law needs six [Gunther 2007].
 const SWEEP_LEVELS_MIN: usize = 6;
-/// Fewest clients that a search may end at.
+/// Lowest upper bound of a search.
 const ADAPTIVE_MIN: u32 = 8;
-/// Words in place of a list.
-const WORDS: [&str; 2] = ["sweep", "adaptive"];
+/// Keywords in place of a list.
+const KEYWORDS: [&str; 2] = ["sweep", "adaptive"];
 
-/// The levels of the client factor, and where they are asked for.
+/// The levels of the client factor, and their place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ClientsFactor {
-    /// The levels; of a search, the most clients to try.
+    /// The levels; for a search, the most clients to try.
     pub(crate) levels: Vec<u32>,
     /// Whether the best number is searched.
     pub(crate) is_adaptive: bool,
-    /// Where it is written; empty when it is not in a file.
+    /// Its place in the file; empty when it is not in a file.
     pub(crate) place: Range<usize>,
 }
 
@@ -46,13 +45,13 @@ pub(crate) fn sweep(cpus: u32) -> Vec<u32> {
     series().enumerate().take_while(wanted).map(|(_, clients)| clients).collect()
 }
 
-/// Returns how many levels a search tries when it goes on to the end.
+/// Returns how many levels a complete search tries.
 pub(crate) fn levels_up_to(most: u32) -> u64 {
     series().take_while(|clients| *clients <= most).count() as u64
 }
 
-impl Words<'_> {
-    /// Checks the factor; one client when nobody asks for more.
+impl Resolver<'_> {
+    /// Checks the factor; one client by default.
     pub(crate) fn clients_factor(
         &self,
         entry: Option<&Spanned<ClientsEntry>>,
@@ -72,7 +71,7 @@ impl Words<'_> {
             ClientsEntry::Word(word) => {
                 let error = PlanError::new(format!("unknown levels of clients `{word}`"));
                 let error = error.at(self.source, place, "here");
-                return Err(match nearest(word, WORDS) {
+                return Err(match nearest(word, KEYWORDS) {
                     Some(known) => error.remedy(format!("did you mean `{known}`?")),
                     None => error.remedy("write counts such as 1,2,4, or sweep, or adaptive"),
                 });
@@ -96,7 +95,7 @@ impl Words<'_> {
                     PlanError::new(format!("the factor `clients` has the level {level} twice"));
                 return Err(error
                     .at(self.source, place.clone(), "here")
-                    .remedy("name each level once; `repetitions` says how often each is run"));
+                    .remedy("name each level once; `repetitions` sets how often each is run"));
             }
         }
         Ok(levels.to_vec())
@@ -128,9 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_for_levels() {
-        let levels = |words: &str| {
-            let factors = format!("\"tree\"\n[factors]\nclients = {words}");
+    fn keywords_stand_for_levels() {
+        let levels = |text: &str| {
+            let factors = format!("\"tree\"\n[factors]\nclients = {text}");
             experiment("\"tree\"", &factors).clients
         };
         assert_eq!(levels("[2, 5]"), [2, 5]);
@@ -139,9 +138,9 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_named_once_and_a_word_is_known() {
-        let refused = |words: &str| {
-            let factors = format!("\"tree\"\n[factors]\nclients = {words}");
+    fn duplicate_levels_and_unknown_keywords_are_rejected() {
+        let refused = |text: &str| {
+            let factors = format!("\"tree\"\n[factors]\nclients = {text}");
             checked("\"tree\"", &factors).unwrap_err().to_string()
         };
         assert_eq!(refused("[2, 1, 2]"), "the factor `clients` has the level 2 twice");

@@ -1,6 +1,6 @@
-//! What a run costs: machine time and space on storage, before anything is measured.
+//! Estimates of a run's machine time and storage space.
 //!
-//! Figures here are for estimates only; nothing that is told of a run depends on them.
+//! The figures are for estimates only; no result depends on them.
 
 use model::sql::{CallMix, TrafficSpec};
 use model::{
@@ -31,7 +31,7 @@ const DISK_PER_ROW: u64 = 6;
 
 /// Time to make, start and stop a server, and what it stores before the first row.
 ///
-/// Source: the project's reference, servers, section 1 (columns init, start and data).
+/// Our measurement, on a 2-vCPU virtual machine: Postgres 12 to 18, MySQL 5.6 to 9.7.
 const fn of_server(dialect: Dialect) -> (Nanos, Bytes) {
     match dialect {
         Dialect::Postgres => (Nanos::from_secs(2), Bytes(100 << 20)),
@@ -39,7 +39,7 @@ const fn of_server(dialect: Dialect) -> (Nanos, Bytes) {
     }
 }
 
-/// What the costs of a variant depend on.
+/// Inputs of a variant's cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cost {
     /// The server's dialect, when it is one.
@@ -125,7 +125,7 @@ fn rows_of(traffic_spec: &TrafficSpec, loaded: u64) -> u64 {
     traffic_spec.rows.map_or(0, |rows| rows.of(loaded))
 }
 
-/// Returns the rows that are in the tables at most, were nothing deleted.
+/// Returns the most rows in the tables, without deletes.
 #[expect(clippy::cast_possible_truncation, reason = "an estimate; the cast saturates")]
 #[expect(clippy::cast_sign_loss, reason = "rates are positive")]
 fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
@@ -158,9 +158,9 @@ mod tests {
     use crate::check::load;
     use crate::expand::{Room, expand};
     use crate::overrides::Overrides;
-    use crate::sample::{Knowledge, MACHINE};
+    use crate::sample::{MACHINE, TestCatalog};
 
-    /// Returns seconds and mebibytes of ibench-2023 with those words behind its variant's name.
+    /// Returns seconds and mebibytes of ibench-2023 with this text after its variant's name.
     fn planned(variant: &str) -> (f64, f64) {
         let text = format!(
             "[experiment]\nname = \"s\"\nquestion = \"?\"\n[benchmark]\nrows = \"1M\"\n\
@@ -168,7 +168,7 @@ mod tests {
              steps = [\"l.i0\", \"l.x\", \"l.i1\", \"q1000\"]\n\
              [[variant]]\nname = \"a\"\n{variant}"
         );
-        let known = Knowledge::default();
+        let known = TestCatalog::default();
         let checked = load("s.toml", &text, &Overrides::default(), &known, MACHINE).unwrap();
         let room = Room { free: Bytes(1 << 40), floor: Bytes(0) };
         let plan = expand(checked.experiment, &known, room).unwrap();

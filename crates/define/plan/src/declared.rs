@@ -1,4 +1,4 @@
-//! What an author declares before anything is run: the margin, a control, and waivers.
+//! Declarations made before a run: margin, control and waivers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,25 +10,25 @@ use toml::Spanned;
 
 use crate::error::PlanError;
 use crate::nearest::nearest;
-use crate::resolve::Words;
+use crate::resolve::Resolver;
 use crate::spec::{Text, WaiveTable};
 
-impl Words<'_> {
-    /// Checks the smallest difference that matters.
+impl Resolver<'_> {
+    /// Checks the practical margin.
     pub(crate) fn margin(&self, margin: Option<&Spanned<Text>>) -> Result<f64, PlanError> {
         Ok(self.quantity(margin, parse_share)?.unwrap_or(MARGIN_DEFAULT))
     }
 
-    /// Checks what is set aside: each rule is known, and each has its reason once.
+    /// Checks the waivers: known rules, one reason each.
     pub(crate) fn waivers(&self, tables: &[WaiveTable]) -> Result<Vec<Waiver>, PlanError> {
         let mut waivers: Vec<Waiver> = Vec::new();
         for table in tables {
             let code = self.rule_code(&table.code)?;
             let reason = table.reason.get_ref().trim().to_owned();
             if reason.is_empty() {
-                return Err(PlanError::new(format!("why does {code} not matter here?"))
+                return Err(PlanError::new(format!("the waiver of {code} has no reason"))
                     .at(self.source, table.reason.span(), "no reason")
-                    .remedy("give the reason: it stands in the first line of every result"));
+                    .remedy("give the reason: it is shown in the first line of every result"));
             }
             if waivers.iter().any(|waiver| waiver.code == code) {
                 return Err(PlanError::new(format!("{code} is waived twice"))
@@ -53,7 +53,7 @@ impl Words<'_> {
         })
     }
 
-    /// Adds the base once more under another name, right after it; returns that name.
+    /// Adds the control, a copy of the base, right after it; returns its name.
     pub(crate) fn add_control(
         &self,
         variants: &mut Vec<Variant>,
@@ -81,7 +81,7 @@ mod tests {
     use crate::catalog::Machine;
     use crate::check::load;
     use crate::overrides::Overrides;
-    use crate::sample::{FILE, Knowledge, MACHINE, checked, experiment};
+    use crate::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 
     const QUESTION: &str = "question = \"?\"";
 
@@ -93,16 +93,16 @@ mod tests {
     }
 
     #[test]
-    fn the_margin_is_a_percentage_and_two_when_nobody_says_otherwise() {
-        let margin = |words: &str| experiment(QUESTION, &format!("{QUESTION}\n{words}")).margin;
+    fn the_margin_is_a_percentage_and_two_by_default() {
+        let margin = |text: &str| experiment(QUESTION, &format!("{QUESTION}\n{text}")).margin;
         assert!((margin("") - 0.02).abs() < 1e-12);
         assert!((margin("margin = \"5 %\"") - 0.05).abs() < 1e-12);
-        let (said, _) = refused(QUESTION, &format!("{QUESTION}\nmargin = 0.02"));
-        assert_eq!(said, "`0.02` is not a percentage: write 2% or 0.5%");
+        let (message, _) = refused(QUESTION, &format!("{QUESTION}\nmargin = 0.02"));
+        assert_eq!(message, "`0.02` is not a percentage: write 2% or 0.5%");
     }
 
     #[test]
-    fn a_control_is_the_base_once_more_right_after_it() {
+    fn a_control_is_a_copy_of_the_base_right_after_it() {
         let two = "\"tree\"\n[[variant]]\nname = \"b\"\nengine = \"tree\"\ncache = \"1GiB\"\n\
                    [[variant]]\nname = \"c\"\nengine = \"tree\"";
         let text = FILE.replacen("\"tree\"", two, 1).replacen(
@@ -111,13 +111,13 @@ mod tests {
             1,
         );
         let found =
-            load("f.toml", &text, &Overrides::default(), &Knowledge::default(), MACHINE).unwrap();
+            load("f.toml", &text, &Overrides::default(), &TestCatalog::default(), MACHINE).unwrap();
         let variants = &found.experiment.variants;
         let names: Vec<_> = variants.iter().map(|variant| variant.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "b-control", "c"]);
         assert!(variants[2].is_control && !variants[1].is_control);
         assert_eq!(variants[2].settings, variants[1].settings);
-        // A refusal of the control points at the words of the base.
+        // An error of the control points at the base's text.
         let [base, control] = ["b", "b-control"].map(|name| {
             found.refusal(name, Some("cache"), "too small", &crate::KnownOptions::new())
         });
@@ -130,42 +130,48 @@ mod tests {
     }
 
     #[test]
-    fn a_control_needs_its_name_for_itself() {
+    fn the_controls_name_must_be_free() {
         let clash = "\"tree\"\n[[variant]]\nname = \"a-control\"\nengine = \"tree\"";
         let overrides = Overrides { control: Some(true), ..Overrides::default() };
         let text = FILE.replacen("\"tree\"", clash, 1);
-        let known = Knowledge::default();
+        let known = TestCatalog::default();
         let machine: Machine = MACHINE;
-        let said = load("f.toml", &text, &overrides, &known, machine).unwrap_err().to_string();
-        assert_eq!(said, "the control would be named `a-control` too");
+        let message = load("f.toml", &text, &overrides, &known, machine).unwrap_err().to_string();
+        assert_eq!(message, "the control would be named `a-control` too");
     }
 
     #[test]
     fn a_waiver_names_a_rule_and_has_a_reason() {
-        let waive = |words: &str| format!("\"tree\"\n[[waive]]\n{words}");
-        let waived = experiment("\"tree\"", &waive("code = \"a001\"\nreason = \" it is asked \""));
-        let expected = Waiver { code: "A001".to_owned(), reason: "it is asked".to_owned() };
+        let waive = |text: &str| format!("\"tree\"\n[[waive]]\n{text}");
+        let waived = experiment(
+            "\"tree\"",
+            &waive(
+                "code = \"a001\"\nreason = \" it is the \
+        question \"",
+            ),
+        );
+        let expected = Waiver { code: "A001".to_owned(), reason: "it is the question".to_owned() };
         assert_eq!(waived.waivers, [expected]);
-        let refused = |words: &str| refused("\"tree\"", &waive(words));
-        let (said, help) = refused("code = \"A01\"\nreason = \"x\"");
-        assert_eq!((&*said, &*help), ("no rule has the code `A01`", "did you mean A001?"));
+        let refused = |text: &str| refused("\"tree\"", &waive(text));
+        let (message, help) = refused("code = \"A01\"\nreason = \"x\"");
+        assert_eq!((&*message, &*help), ("no rule has the code `A01`", "did you mean A001?"));
         let (_, help) = refused("code = \"frequency\"\nreason = \"x\"");
         assert_eq!(help, "rules: A001, A008, A039");
-        let (said, help) = refused("code = \"A008\"\nreason = \" \"");
-        assert_eq!(said, "why does A008 not matter here?");
+        let (message, help) = refused("code = \"A008\"\nreason = \" \"");
+        assert_eq!(message, "the waiver of A008 has no reason");
         assert!(help.starts_with("give the reason"), "{help}");
-        let (said, _) =
+        let (message, _) =
             refused("code = \"A008\"\nreason = \"x\"\n[[waive]]\ncode = \"a008\"\nreason = \"y\"");
-        assert_eq!(said, "A008 is waived twice");
-        let (said, help) = refused("code = \"A008\"\nreasons = \"x\"");
+        assert_eq!(message, "A008 is waived twice");
+        let (message, help) = refused("code = \"A008\"\nreasons = \"x\"");
         assert_eq!(
-            (&*said, &*help),
+            (&*message, &*help),
             ("unknown key `reasons` in [[waive]]", "did you mean `reason`?")
         );
     }
 
     #[test]
-    fn a_typed_waiver_stands_in_place_of_the_file_s() {
+    fn a_typed_waiver_replaces_the_files() {
         let file =
             FILE.replacen("\"tree\"", "\"tree\"\n[[waive]]\ncode = \"A001\"\nreason = \"old\"", 1);
         let typed = |code: &str, reason: &str| Waiver { code: code.into(), reason: reason.into() };
@@ -174,7 +180,7 @@ mod tests {
             margin: Some("1%".to_owned()),
             ..Overrides::default()
         };
-        let found = load("f.toml", &file, &overrides, &Knowledge::default(), MACHINE).unwrap();
+        let found = load("f.toml", &file, &overrides, &TestCatalog::default(), MACHINE).unwrap();
         assert_eq!(found.experiment.waivers, [typed("A001", "new"), typed("A039", "quick")]);
         assert!((found.experiment.margin - 0.01).abs() < 1e-12);
     }

@@ -1,4 +1,4 @@
-//! Applications for people who look which there are, before any experiment asks them.
+//! Descriptions of applications for listings.
 
 use std::path::Path;
 
@@ -9,26 +9,26 @@ use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 
-/// Rows that an application is read for when nobody loads any.
+/// Rows assumed for a description.
 const ROWS: u64 = 1_000_000;
 
-/// An application, and what is not asked of servers but told to people.
+/// An application with its descriptive fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
-    /// The application, as for a million rows.
+    /// The application, for a million rows.
     pub application: Application,
-    /// Who published it.
+    /// Its publication.
     pub published_by: Option<String>,
-    /// Names of its parameters, and their defaults as written.
+    /// Its parameters and their defaults as written.
     pub parameters: Vec<(String, String)>,
-    /// Its file.
+    /// The text of its file.
     pub text: String,
 }
 
-/// Returns the application of that name, or of the user's own file.
+/// Returns the application of that name or file.
 ///
 /// # Errors
-/// When there is none, or what is wrong in its file.
+/// When there is none, or its file is invalid.
 pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanError> {
     let (name, text) = if name.ends_with(".toml") {
         let text = catalog
@@ -55,11 +55,11 @@ pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Knowledge;
+    use crate::sample::TestCatalog;
 
     #[test]
-    fn an_application_is_described_by_name_and_a_slip_finds_it() {
-        let known = Knowledge::default();
+    fn an_application_is_found_by_name_and_a_typo_gets_a_suggestion() {
+        let known = TestCatalog::default();
         let sysbench = describe("sysbench", &known).unwrap();
         assert_eq!(sysbench.parameters[0], ("tables".to_owned(), "1".to_owned()));
         assert!(sysbench.published_by.is_some() && sysbench.application.steps.len() > 20);

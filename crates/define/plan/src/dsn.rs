@@ -1,4 +1,4 @@
-//! The address of a server that runs already: `postgres://user:password@host:port/database`.
+//! Parses a server address: `postgres://user:password@host:port/database`.
 
 use std::path::PathBuf;
 
@@ -11,48 +11,48 @@ use crate::secret::{is_variable, variable};
 const PORT_POSTGRES: u16 = 5432;
 /// Source: MySQL reference manual, section 5.1.7, `--port`.
 const PORT_MYSQL: u16 = 3306;
-/// How an address is written.
+/// The form of an address.
 const FORM: &str = "write postgres://user:password@host:port/database, or mysql://...; for a unix \
                     socket add ?host=/directory or ?socket=/path";
 
-/// What is wrong with an address, and what to do about it; neither holds its password.
+/// Error and remedy for an address; neither contains the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct DsnError {
     pub(crate) why: String,
     pub(crate) remedy: String,
 }
 
-impl Wrong {
+impl DsnError {
     fn new(why: impl Into<String>) -> Self {
         Self { why: why.into(), remedy: FORM.to_owned() }
     }
 }
 
 /// Reads an address.
-pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), Wrong> {
+pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), DsnError> {
     let (plain, variable) = without_variable(text);
-    // The crate wants a host where a user stands; a socket has none.
+    // The `url` crate requires a host after a user; a socket has none.
     let is_hostless = plain.contains("@/");
     let plain = plain.replacen("@/", "@localhost/", 1);
-    let url = Url::parse(&plain).map_err(|why| Wrong::new(format!("the address: {why}")))?;
+    let url = Url::parse(&plain).map_err(|why| DsnError::new(format!("the address: {why}")))?;
     let dialect = match url.scheme() {
         "postgres" | "postgresql" => Dialect::Postgres,
         "mysql" | "mariadb" => Dialect::Mysql,
-        other => return Err(Wrong::new(format!("no server is reached by `{other}://`"))),
+        other => return Err(DsnError::new(format!("unknown server scheme `{other}://`"))),
     };
     if url.fragment().is_some() {
-        return Err(Wrong {
+        return Err(DsnError {
             why: "the address ends at a `#`".to_owned(),
             remedy: "a `#` in a user's name or a password is written %23".to_owned(),
         });
     }
     let user = decoded(url.username())?;
     if user.is_empty() {
-        return Err(Wrong::new("the address names no user"));
+        return Err(DsnError::new("the address names no user"));
     }
     let database = decoded(url.path().trim_start_matches('/'))?;
     if database.is_empty() || database.contains('/') {
-        return Err(Wrong::new("the address names no database"));
+        return Err(DsnError::new("the address names no database"));
     }
     let password = url.password().map(decoded).transpose()?.filter(|text| !text.is_empty());
     Ok((
@@ -68,7 +68,7 @@ pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), Wrong> {
     ))
 }
 
-/// Takes the name of an environment variable out of the place of the password.
+/// Extracts an environment variable's name from the password's place.
 fn without_variable(text: &str) -> (String, Option<String>) {
     let found = || {
         let (begin, rest) = text.split_once("://")?;
@@ -79,8 +79,8 @@ fn without_variable(text: &str) -> (String, Option<String>) {
     found().map_or_else(|| (text.to_owned(), None), |(plain, name)| (plain, Some(name)))
 }
 
-/// Returns where the server listens.
-fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Wrong> {
+/// Returns the server's address.
+fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, DsnError> {
     let default = match dialect {
         Dialect::Postgres => PORT_POSTGRES,
         Dialect::Mysql => PORT_MYSQL,
@@ -93,7 +93,7 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Wr
             // Source: PostgreSQL documentation, section 34.1.2, `host`.
             ("host", Dialect::Postgres) => PathBuf::from(&*value).join(format!(".s.PGSQL.{port}")),
             _ => {
-                return Err(Wrong {
+                return Err(DsnError {
                     why: format!("`{key}` is not understood in an address"),
                     remedy: "leave it out: only `socket`, and `host` for Postgres, are; the \
                              connection is not encrypted"
@@ -102,7 +102,7 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Wr
             }
         };
         if !path.is_absolute() {
-            return Err(Wrong::new(format!("`{value}` is not the path of a socket")));
+            return Err(DsnError::new(format!("`{value}` is not the path of a socket")));
         }
         socket = Some(path);
     }
@@ -110,20 +110,20 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Wr
         return Ok(Address::Socket(path));
     }
     match url.host() {
-        _ if is_hostless => Err(Wrong::new("the address names no host")),
+        _ if is_hostless => Err(DsnError::new("the address names no host")),
         Some(Host::Domain(host)) if !host.is_empty() => {
             Ok(Address::Tcp { host: decoded(host)?, port })
         }
         Some(Host::Ipv4(host)) => Ok(Address::Tcp { host: host.to_string(), port }),
         Some(Host::Ipv6(host)) => Ok(Address::Tcp { host: host.to_string(), port }),
-        Some(Host::Domain(_)) | None => Err(Wrong::new("the address names no host")),
+        Some(Host::Domain(_)) | None => Err(DsnError::new("the address names no host")),
     }
 }
 
-/// Returns a part of an address with its %XX written out.
+/// Returns a part of an address with %XX decoded.
 ///
 /// Source: RFC 3986, section 2.1.
-fn decoded(text: &str) -> Result<String, Wrong> {
+fn decoded(text: &str) -> Result<String, DsnError> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, behind @ ..] = rest {
@@ -140,7 +140,7 @@ fn decoded(text: &str) -> Result<String, Wrong> {
             }
         }
     }
-    String::from_utf8(bytes).map_err(|_not_text| Wrong::new("a part of the address is not text"))
+    String::from_utf8(bytes).map_err(|_not_text| DsnError::new("a part of the address is not text"))
 }
 
 #[cfg(test)]
@@ -174,23 +174,23 @@ mod tests {
     }
 
     #[test]
-    fn a_password_may_stand_in_the_environment() {
+    fn a_password_may_come_from_the_environment() {
         let dsn = read("postgres://me:${PG_PASSWORD}@db/x").1;
         assert_eq!(dsn.password_from.as_deref(), Some("PG_PASSWORD"));
         assert!(dsn.has_password && dsn.password.is_none());
     }
 
     #[test]
-    fn a_socket_stands_behind_the_question_mark() {
+    fn a_socket_is_a_query_parameter() {
         let at = |text| read(text).1.address.to_string();
         assert_eq!(at("postgres://me@localhost:5433/x?host=/run/pg"), "/run/pg/.s.PGSQL.5433");
         assert_eq!(at("mysql://me@/x?socket=/run/mysqld.sock"), "/run/mysqld.sock");
     }
 
     #[test]
-    fn what_is_missing_or_not_understood_is_said_without_the_password() {
+    fn errors_never_contain_the_password() {
         assert_eq!(refused("db/x"), "the address: relative URL without a base");
-        assert_eq!(refused("oracle://me:secret@db/x"), "no server is reached by `oracle://`");
+        assert_eq!(refused("oracle://me:secret@db/x"), "unknown server scheme `oracle://`");
         assert_eq!(refused("postgres://db/x"), "the address names no user");
         assert_eq!(refused("postgres://me@db"), "the address names no database");
         assert_eq!(refused("postgres://me@/x"), "the address names no host");

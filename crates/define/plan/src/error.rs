@@ -1,4 +1,4 @@
-//! The one error of this crate: what is wrong, where, and what to do.
+//! The error of this crate: message, place and remedy.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use miette::{Diagnostic, NamedSource, SourceSpan};
 
 use crate::secret::masked;
 
-/// What is wrong with an experiment, the place in its file, and the remedy. Nothing was run.
+/// An error in an experiment: message, place in its file, and remedy.
 ///
-/// Passwords of addresses are replaced in everything that it shows.
+/// Nothing has been run. Passwords of addresses are masked in everything it displays.
 #[derive(Debug, Clone, thiserror::Error, Diagnostic)]
 #[error("{message}")]
 pub struct PlanError {
@@ -24,7 +24,7 @@ pub struct PlanError {
 }
 
 impl PlanError {
-    /// Returns an error without a place, for what came from the command line.
+    /// Returns an error without a place, for command-line input.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl PlanError {
         }
     }
 
-    /// Points the error at a place of a file; an empty place points nowhere.
+    /// Points the error at a place, unless it is empty.
     #[must_use]
     pub fn at(mut self, source: &Source, place: Range<usize>, label: impl Into<String>) -> Self {
         if !place.is_empty() && place.end <= source.text.len() {
@@ -47,7 +47,7 @@ impl PlanError {
         self
     }
 
-    /// Adds what to do about it.
+    /// Adds the remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(masked(&remedy.into()));

@@ -1,4 +1,4 @@
-//! An experiment to its runs, in order, with what they will cost.
+//! Expands an experiment into ordered runs with estimated costs.
 
 use model::{Bytes, Cell, Experiment, Nanos, Plan, Variant};
 
@@ -8,14 +8,14 @@ use crate::error::PlanError;
 use crate::layout::{orders, phrase};
 use crate::random::mix;
 
-/// Free space that is never used up unless somebody says so: below it a run is refused or stopped.
+/// Default floor of free space, below which runs are rejected.
 pub const DISK_FLOOR_BYTES: Bytes = Bytes(2 << 30);
-/// Space on the file system of the data.
+/// Disk space on the file system of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// What is free now.
+    /// Bytes free now.
     pub free: Bytes,
-    /// What must stay free: [`DISK_FLOOR_BYTES`] unless somebody says so.
+    /// Bytes that must stay free; [`DISK_FLOOR_BYTES`] by default.
     pub floor: Bytes,
 }
 
@@ -24,10 +24,10 @@ const CELLS_MAX: usize = 100_000;
 
 /// Expands an experiment into its runs, laid out from the seed.
 ///
-/// A block is one repetition: every cell once, in the order of a [layout] that lets slow drift of
-/// the machine, and what a run leaves to the next one, fall on all variants alike. All runs of a
-/// block share their seed. The plan for more repetitions begins with the plan for fewer. What
-/// doubts the plan is for whoever lints it to fill in.
+/// A block is one repetition: every cell once, in the order of a [layout] that balances slow drift
+/// of the machine and carry-over effects between the variants. All runs of a block share their
+/// seed. The plan for more repetitions begins with the plan for fewer. The findings are filled in
+/// by the linter.
 ///
 /// # Errors
 /// When the runs cannot fit the disk, or are too many.
@@ -75,8 +75,8 @@ pub fn expand(
 
 /// Returns the runs of every repetition, in order.
 ///
-/// Levels stand in a layout of their own, and within each level the variants in theirs: those that
-/// are compared with each other run next to each other.
+/// Levels have a layout of their own, and the variants another within each level: variants that are
+/// compared run next to each other.
 fn cells(experiment: &Experiment) -> Vec<Cell> {
     let Experiment { clients, variants, repetitions, seed, .. } = experiment;
     let by_level = orders(clients.len(), *repetitions, mix(*seed));
@@ -85,7 +85,7 @@ fn cells(experiment: &Experiment) -> Vec<Cell> {
     let by_variant: Vec<_> = clients.iter().map(of_variants).collect();
     let mut cells = Vec::new();
     for (repetition, levels) in (1..).zip(by_level) {
-        // All runs of a repetition see the same keys and the same arrivals.
+        // All runs of a repetition have the same keys and the same arrivals.
         let seed = mix(seed ^ mix(u64::from(repetition)));
         for level in levels {
             let order = &by_variant[level][repetition as usize - 1];
@@ -99,7 +99,7 @@ fn cells(experiment: &Experiment) -> Vec<Cell> {
     cells
 }
 
-/// Returns in a few words how the runs of an experiment are laid out.
+/// Describes the layout of an experiment's runs.
 #[must_use]
 pub fn layout(experiment: &Experiment) -> String {
     let phrase = phrase(experiment.variants.len(), experiment.repetitions);
@@ -111,7 +111,7 @@ pub fn layout(experiment: &Experiment) -> String {
     format!("{phrase}{within}")
 }
 
-/// Estimates the machine time of one variant's run at a level of clients.
+/// Estimates the machine time of a variant's run at a level.
 #[must_use]
 pub fn run_time(
     experiment: &Experiment,
@@ -128,23 +128,23 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::{Knowledge, experiment};
+    use crate::sample::{TestCatalog, experiment};
 
     const DISK: Bytes = Bytes(1 << 40);
 
-    fn plan_of(asked: Experiment, free: Bytes) -> Result<Plan, PlanError> {
-        expand(asked, &Knowledge::default(), Room { free, floor: DISK_FLOOR_BYTES })
+    fn plan_of(experiment_of: Experiment, free: Bytes) -> Result<Plan, PlanError> {
+        expand(experiment_of, &TestCatalog::default(), Room { free, floor: DISK_FLOOR_BYTES })
     }
 
     /// Returns an experiment of that many variants and levels.
-    fn asked(variants: usize, levels: u32, repetitions: u32, seed: u64) -> Experiment {
-        let mut asked = experiment("10k", "10k");
-        let first = asked.variants.remove(0);
+    fn experiment_of(variants: usize, levels: u32, repetitions: u32, seed: u64) -> Experiment {
+        let mut experiment_of = experiment("10k", "10k");
+        let first = experiment_of.variants.remove(0);
         let named = |n| model::Variant { name: format!("v{n}"), ..first.clone() };
-        asked.variants = (0..variants).map(named).collect();
-        asked.clients = (1..=levels).collect();
-        (asked.repetitions, asked.seed) = (repetitions, seed);
-        asked
+        experiment_of.variants = (0..variants).map(named).collect();
+        experiment_of.clients = (1..=levels).collect();
+        (experiment_of.repetitions, experiment_of.seed) = (repetitions, seed);
+        experiment_of
     }
 
     proptest! {
@@ -152,7 +152,7 @@ mod tests {
         fn every_block_has_every_cell_once_and_one_seed(
             (variants, levels, repetitions) in (1_usize..6, 1_u32..4, 1_u32..5), seed: u64
         ) {
-            let plan = plan_of(asked(variants, levels, repetitions, seed), DISK).unwrap();
+            let plan = plan_of(experiment_of(variants, levels, repetitions, seed), DISK).unwrap();
             let per_block = variants * levels as usize;
             prop_assert_eq!(plan.cells.len(), per_block * repetitions as usize);
             let mut seeds = BTreeMap::new();
@@ -171,18 +171,18 @@ mod tests {
         fn a_plan_for_more_repetitions_begins_with_the_plan_for_fewer(
             (variants, levels) in (1_usize..6, 1_u32..4), seed: u64
         ) {
-            let all = plan_of(asked(variants, levels, 7, seed), DISK).unwrap().cells;
+            let all = plan_of(experiment_of(variants, levels, 7, seed), DISK).unwrap().cells;
             for few in 1..7 {
-                let few = plan_of(asked(variants, levels, few, seed), DISK).unwrap().cells;
+                let few = plan_of(experiment_of(variants, levels, few, seed), DISK).unwrap().cells;
                 prop_assert_eq!(&all[..few.len()], &few[..]);
             }
         }
 
         #[test]
-        fn linear_drift_falls_on_all_variants_of_a_level_alike(
+        fn linear_drift_affects_all_variants_of_a_level_equally(
             (variants, levels) in (1_usize..6, 1_u32..4), seed: u64
         ) {
-            let cells = plan_of(asked(variants, levels, 6, seed), DISK).unwrap().cells;
+            let cells = plan_of(experiment_of(variants, levels, 6, seed), DISK).unwrap().cells;
             let mut slots = BTreeMap::<u32, BTreeMap<&str, usize>>::new();
             for (slot, cell) in cells.iter().enumerate() {
                 *slots.entry(cell.clients).or_default().entry(&cell.variant).or_default() += slot;
@@ -195,17 +195,17 @@ mod tests {
 
         #[test]
         fn the_order_follows_from_the_seed_alone(seed: u64) {
-            let plan = |seed| plan_of(asked(5, 2, 3, seed), DISK).unwrap().cells;
+            let plan = |seed| plan_of(experiment_of(5, 2, 3, seed), DISK).unwrap().cells;
             prop_assert_eq!(plan(seed), plan(seed));
             prop_assert_ne!(plan(seed), plan(seed ^ 1));
         }
     }
 
     #[test]
-    fn first_place_falls_to_every_variant_alike() {
+    fn every_variant_is_first_equally_often() {
         let mut firsts = BTreeMap::<String, u32>::new();
         for seed in 0..1000 {
-            let plan = plan_of(asked(4, 1, 1, seed), DISK).unwrap();
+            let plan = plan_of(experiment_of(4, 1, 1, seed), DISK).unwrap();
             *firsts.entry(plan.cells[0].variant.clone()).or_default() += 1;
         }
         // 250 expected, standard deviation 13.7: five of them.
@@ -213,25 +213,29 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_fit_the_disk_is_refused_with_the_figures() {
-        let live = asked(1, 1, 1, 1).data.live_bytes().0;
-        assert!(plan_of(asked(1, 1, 1, 1), Bytes(DISK_FLOOR_BYTES.0 + 3 * live)).is_ok());
+    fn a_plan_larger_than_the_disk_is_rejected_with_the_figures() {
+        let live = experiment_of(1, 1, 1, 1).data.live_bytes().0;
+        assert!(plan_of(experiment_of(1, 1, 1, 1), Bytes(DISK_FLOOR_BYTES.0 + 3 * live)).is_ok());
         let short = Bytes(DISK_FLOOR_BYTES.0 + 3 * live - 1);
-        let refused = plan_of(asked(1, 1, 1, 1), short).unwrap_err().to_string();
+        let refused = plan_of(experiment_of(1, 1, 1, 1), short).unwrap_err().to_string();
         assert!(refused.starts_with("one run may take 12.0 MiB of disk"), "{refused}");
         let room = Room { free: Bytes(3 * live), floor: Bytes(0) };
-        assert!(expand(asked(1, 1, 1, 1), &Knowledge::default(), room).is_ok(), "no floor");
+        assert!(
+            expand(experiment_of(1, 1, 1, 1), &TestCatalog::default(), room).is_ok(),
+            "no \
+        floor"
+        );
     }
 
     #[test]
-    fn more_runs_than_anybody_waits_for_are_refused() {
-        let refused = plan_of(asked(5, 2, 10_001, 1), DISK).unwrap_err().to_string();
+    fn too_many_runs_are_rejected() {
+        let refused = plan_of(experiment_of(5, 2, 10_001, 1), DISK).unwrap_err().to_string();
         assert_eq!(refused, "more than 100000 runs");
     }
 
     #[test]
     fn time_is_estimated_from_rows_durations_and_warm_up() {
-        let plan = plan_of(asked(1, 1, 2, 1), DISK).unwrap();
+        let plan = plan_of(experiment_of(1, 1, 2, 1), DISK).unwrap();
         // Twice: 11,000 rows at the assumed rate, a minute, 5 s of warm-up and the overhead.
         let expected = 2.0 * (11_000.0 / 150_000.0 + 60.0 + 5.0 + 0.7);
         assert!((plan.estimated_ns.as_secs_f64() - expected).abs() < 1e-6);
@@ -240,9 +244,9 @@ mod tests {
     #[test]
     fn a_search_is_estimated_from_its_probes() {
         let seconds = |load: &str, factors: &str| {
-            let words = format!("10k\"\nwarmup = \"5s\"\nload = {load}\n[factors]\n{factors}");
-            let asked = experiment("10k\"", &words);
-            plan_of(asked, DISK).unwrap().estimated_ns.as_secs_f64()
+            let text = format!("10k\"\nwarmup = \"5s\"\nload = {load}\n[factors]\n{factors}");
+            let experiment_of = experiment("10k\"", &text);
+            plan_of(experiment_of, DISK).unwrap().estimated_ns.as_secs_f64()
         };
         let fixed = 11_000.0 / 150_000.0 + 0.7;
         let near = |found: f64, expected: f64| (found - fixed - expected).abs() < 1e-6;

@@ -1,26 +1,25 @@
-//! The order of what is compared: squares in which no one has a better place.
+//! Balanced run order: ABBA blocks and Williams squares.
 
 use crate::random::{mix, shuffle};
 
-/// Returns the order of `items` things in each of `repetitions` repetitions.
+/// Returns the order of `items` treatments in each repetition.
 ///
-/// Two things stand as ABBA or BAAB over each pair of repetitions. More of them follow the rows of
-/// a Williams square: over a whole square each stands once in every position and once right after
-/// every other; an odd number of things needs two squares for that, and each then does so twice.
-/// Each row is followed by its mirror image, so that over every pair of repetitions a linear drift
-/// of the machine falls on all alike, as it does in ABBA, which is the square of two. Which thing
-/// has which place in the square, and which pair of rows comes when, is drawn anew for each square.
+/// Two treatments are run as ABBA or BAAB over each pair of repetitions. More of them follow the
+/// rows of a Williams square: over a whole square each is once in every position and once right
+/// after every other; an odd number needs two squares for that, and each then does so twice. Each
+/// row is followed by its mirror image, so that over every pair of repetitions a linear drift of
+/// the machine affects all equally, as in ABBA, which is the square of two. Labels and order of the
+/// row pairs are randomised for each square.
 ///
-/// The first repetitions are the same however many follow, so a plan can be extended.
+/// The first repetitions do not depend on how many follow, so a plan can be extended.
 ///
-/// Source: Williams 1949, "Experimental designs balanced for the estimation of residual effects of
-/// treatments"; the pairs are the project's reference, analysis, section 1.1.
+/// Source: [Williams 1949]. Our choice: the mirrored pairs, which cancel linear drift exactly.
 pub(crate) fn orders(items: usize, repetitions: u32, seed: u64) -> Vec<Vec<usize>> {
     let rows = |square: u64| square_of(items, mix(seed ^ mix(square)));
     (0_u64..).flat_map(rows).take(repetitions as usize).collect()
 }
 
-/// Returns how many repetitions make a layout of that many things whole.
+/// Returns the repetitions of a complete layout of that many treatments.
 pub(crate) const fn whole_after(items: usize) -> usize {
     match items {
         0 | 1 => 1,
@@ -29,7 +28,7 @@ pub(crate) const fn whole_after(items: usize) -> usize {
     }
 }
 
-/// Returns a layout in a few words, for so many things and repetitions.
+/// Describes the layout of so many treatments and repetitions.
 pub(crate) fn phrase(items: usize, repetitions: u32) -> String {
     match items {
         0 | 1 => "one after the other".to_owned(),
@@ -45,15 +44,15 @@ pub(crate) fn phrase(items: usize, repetitions: u32) -> String {
     }
 }
 
-/// Returns the rows of one square, mirror images together, places and pairs drawn from the seed.
+/// Returns the rows of one square in mirrored pairs, randomised from the seed.
 fn square_of(items: usize, seed: u64) -> Vec<Vec<usize>> {
     if items < 2 {
         return vec![(0..items).collect()];
     }
     let mut labels: Vec<usize> = (0..items).collect();
     shuffle(&mut labels, mix(seed ^ 1));
-    // A row's mirror image is the row half a square further when there is an even number of
-    // things. Otherwise it is in no square of its own, and makes up the second one.
+    // For an even number, a row's mirror image is the row half a square further. For an odd number,
+    // the mirror images make up the second square.
     let pairs = if items.is_multiple_of(2) { items / 2 } else { items };
     let mut shifts: Vec<usize> = (0..pairs).collect();
     shuffle(&mut shifts, mix(seed ^ 2));
@@ -85,10 +84,10 @@ mod tests {
 
     use super::*;
 
-    /// How often each pair was seen.
+    /// Counts by pair.
     type Counts = BTreeMap<(usize, usize), u32>;
 
-    /// Returns how often each thing stands in each place, and right after each other.
+    /// Counts how often each treatment is in each position, and right after each other.
     fn counted(rows: &[Vec<usize>]) -> (Counts, Counts) {
         let (mut places, mut neighbours) = (BTreeMap::new(), BTreeMap::new());
         for row in rows {
@@ -129,7 +128,7 @@ mod tests {
         }
 
         #[test]
-        fn more_repetitions_leave_the_first_as_they_are(
+        fn more_repetitions_do_not_change_the_first(
             items in 1_usize..12, few in 0_u32..30, more in 0_u32..30, seed: u64
         ) {
             let all = orders(items, few + more, seed);
@@ -139,22 +138,22 @@ mod tests {
     }
 
     #[test]
-    fn two_things_stand_as_abba_or_baab_each_as_often() {
-        let mut seen = BTreeMap::<Vec<usize>, u32>::new();
+    fn two_treatments_are_abba_or_baab_equally_often() {
+        let mut counts = BTreeMap::<Vec<usize>, u32>::new();
         for seed in 0..1000 {
-            *seen.entry(orders(2, 2, seed).concat()).or_default() += 1;
+            *counts.entry(orders(2, 2, seed).concat()).or_default() += 1;
         }
-        let kinds: BTreeSet<_> = seen.keys().cloned().collect();
+        let kinds: BTreeSet<_> = counts.keys().cloned().collect();
         assert_eq!(kinds, BTreeSet::from([vec![0, 1, 1, 0], vec![1, 0, 0, 1]]));
         // 500 expected, standard deviation 15.8: five of them.
-        assert!(seen.values().all(|count| (421..580).contains(count)), "{seen:?}");
+        assert!(counts.values().all(|count| (421..580).contains(count)), "{counts:?}");
     }
 
     #[test]
-    fn the_square_of_four_is_that_of_williams() {
+    fn the_square_of_four_is_williams_example() {
         let rows: Vec<Vec<usize>> =
             (0..4).map(|shift| (0..4).map(|at| (zigzag(4, at) + shift) % 4).collect()).collect();
-        // A B D C, B C A D, C D B A, D A C B: every textbook's example of the design.
+        // A B D C, B C A D, C D B A, D A C B: the textbook example of the design.
         assert_eq!(rows, [[0, 1, 3, 2], [1, 2, 0, 3], [2, 3, 1, 0], [3, 0, 2, 1]]);
     }
 
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_is_told_in_words() {
+    fn a_layout_is_described() {
         assert_eq!(phrase(1, 3), "one after the other");
         assert_eq!(phrase(2, 3), "interleaved as ABBA or BAAB");
         assert_eq!(phrase(8, 3), "interleaved by rows of a Williams square, whole after 8");

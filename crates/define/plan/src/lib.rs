@@ -1,10 +1,10 @@
-//! From a question to an ordered plan: experiment files are read, checked and expanded here.
+//! Reads, checks and expands experiment files into ordered plans.
 //!
-//! This crate runs nothing and asks the machine nothing; what it must know of engines, steps and
-//! the machine comes in through [`Catalog`] and [`Machine`]. It imports only `model`.
+//! This crate runs nothing and does not inspect the machine; the facts about engines, steps and the
+//! machine come in through [`Catalog`] and [`Machine`]. It imports only `model`.
 //!
-//! Invariants: an experiment that leaves this crate is complete, nothing is looked up later;
-//! every error names the line at fault and the remedy; the order of runs follows from the seed.
+//! Invariants: a checked experiment is complete, with every default resolved; every error names the
+//! line at fault and the remedy; the order of runs is a function of the seed.
 //!
 //! To add a workload preset, add one line to `preset::PRESETS`.
 

@@ -1,4 +1,4 @@
-//! A table of names, in the file's order and with the place of each.
+//! A table of named entries, in file order, with their positions.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,6 +1,6 @@
-//! The known word a mistyped one probably meant.
+//! Suggestions for mistyped words.
 
-/// Returns the known word nearest to `word`, if one is near enough to be a typing error.
+/// Returns the known word nearest to a possible typo.
 ///
 /// Near is a Damerau-Levenshtein distance of at most a third of the word, and at least 1.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -18,7 +18,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_finds_its_word_and_a_stranger_finds_none() {
+    fn a_typo_gets_a_suggestion_and_an_unrelated_word_none() {
         let known = ["readrandom", "fillseq", "settle"];
         assert_eq!(nearest("raedrandom", known), Some("readrandom"));
         assert_eq!(nearest("filseq", known), Some("fillseq"));

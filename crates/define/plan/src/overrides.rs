@@ -1,11 +1,11 @@
-//! What the command line may say in place of an experiment file.
+//! Command-line values that override an experiment file.
 
 use model::{BuildRef, Options, Waiver};
 use toml::Spanned;
 
 use crate::spec::{ClientsEntry, File, LoadEntry, Text, WaiveTable, WordOr};
 
-/// Values that replace those of the file; texts are parsed like the file's own.
+/// Values that replace the file's, parsed in the same way.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overrides {
     /// Rows of the key space.
@@ -24,7 +24,7 @@ pub struct Overrides {
     pub rate: Option<String>,
     /// Arrival process.
     pub arrivals: Option<String>,
-    /// How a free client waits.
+    /// Pacing of a free client.
     pub pacing: Option<String>,
     /// Response-time limit.
     pub sla: Option<String>,
@@ -44,7 +44,7 @@ pub struct Overrides {
     pub memory: Option<String>,
     /// Block compression.
     pub compression: Option<String>,
-    /// Who serves `malloc`.
+    /// The allocator that serves `malloc`.
     pub allocator: Option<String>,
     /// Whether the page cache is bypassed.
     pub direct_io: Option<bool>,
@@ -52,17 +52,17 @@ pub struct Overrides {
     pub workload: Option<String>,
     /// Parameters of the application, by name.
     pub parameters: Vec<(String, String)>,
-    /// Which CPUs the client and its server get.
+    /// CPU placement of the client and its server.
     pub placement: Option<String>,
     /// Seed.
     pub seed: Option<u64>,
     /// Base case.
     pub base: Option<String>,
-    /// Smallest difference that matters, in per cent.
+    /// Practical margin, in per cent.
     pub margin: Option<String>,
-    /// Whether the base is run once more as a control.
+    /// Whether the base is repeated as a control.
     pub control: Option<bool>,
-    /// Rules set aside, each with its reason; they come to those of the file.
+    /// Waived rules with reasons, added to those of the file.
     pub waivers: Vec<Waiver>,
 }
 
@@ -77,7 +77,7 @@ pub struct QuickVariant {
     pub options: Options,
 }
 
-/// Replaces the file's words by those of the command line.
+/// Replaces the file's values by those of the command line.
 pub(crate) fn apply(file: &mut File, overrides: &Overrides) {
     let text = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, Text(v)));
     let word = |value: &Option<String>| value.clone().map(|v| Spanned::new(0..0, v));
@@ -118,7 +118,7 @@ pub(crate) fn apply(file: &mut File, overrides: &Overrides) {
     }
 }
 
-/// Replaces words of the benchmark's load; what the command line leaves open stays.
+/// Replaces values of the benchmark's load that the command line sets.
 fn apply_load(load: &mut Option<Spanned<LoadEntry>>, overrides: &Overrides) {
     let Overrides { rate, arrivals, pacing, sla, pipeline, .. } = overrides;
     if [rate, arrivals, pacing, sla].into_iter().all(Option::is_none) && pipeline.is_none() {

@@ -1,4 +1,4 @@
-//! Whether a step's operations can be in flight together.
+//! Checks whether a step's operations can be pipelined.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use model::sql::{CallMix, Procedure};
 use model::{Load, OpKind, PIPELINE_MAX, Step, StopRule};
 
 use crate::error::PlanError;
-use crate::resolve::Words;
+use crate::resolve::Resolver;
 
-impl Words<'_> {
-    /// Checks the depth of a pipeline written at `place`, and what is written beside it.
+impl Resolver<'_> {
+    /// Checks the depth of a pipeline written at `place`, and the fields next to it.
     pub(crate) fn check_depth(
         &self,
         depth: u32,
@@ -22,15 +22,13 @@ impl Words<'_> {
             return Err(refuse(why).remedy("leave out the load for one at a time"));
         }
         if is_paced {
-            let why = "a pipeline is a closed loop: it has neither a rate nor a limit";
-            return Err(
-                refuse(why.to_owned()).remedy("leave out `pipeline`, or what else is given")
-            );
+            let why = "a pipeline is a closed loop: it takes neither a rate nor a limit";
+            return Err(refuse(why.to_owned()).remedy("leave out `pipeline`, or the other fields"));
         }
         Ok(())
     }
 
-    /// Returns the load of a step whose clients send ahead, or why they cannot.
+    /// Returns the load of a pipelined step, or why it cannot be pipelined.
     pub(crate) fn pipelined(
         &self,
         step: &Step,
@@ -43,14 +41,14 @@ impl Words<'_> {
         if is_adaptive {
             return Err("adaptive clients wait for each answer".to_owned());
         }
-        if let Some(alone) = self.alone(step) {
-            return Err(format!("{alone}, which is never in flight with others"));
+        if let Some(exclusive_call) = self.exclusive_call(step) {
+            return Err(format!("{exclusive_call}, which is never in flight with others"));
         }
         Ok(Load::Pipelined(depth))
     }
 
-    /// Returns what of a step is executed by itself, in words; `None` when nothing is.
-    fn alone(&self, step: &Step) -> Option<String> {
+    /// Returns why a step's calls cannot be pipelined; `None` when they can.
+    fn exclusive_call(&self, step: &Step) -> Option<String> {
         let traffic_spec = self.application.and_then(|loaded| loaded.application.step(&step.name));
         let Some(traffic_spec) = traffic_spec else {
             let info = self.known_steps().into_iter().find(|info| info.name == step.name)?;
@@ -84,34 +82,34 @@ mod tests {
 
     use crate::check::load;
     use crate::overrides::Overrides;
-    use crate::sample::{FILE, Knowledge, MACHINE, checked, experiment};
+    use crate::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 
-    fn refused(words: &str) -> String {
-        let error = checked("\"10k\"", &format!("\"10k\"\n{words}")).unwrap_err();
+    fn refused(text: &str) -> String {
+        let error = checked("\"10k\"", &format!("\"10k\"\n{text}")).unwrap_err();
         let help = error.help().map_or(String::new(), |help| help.to_string());
         format!("{error} | {help}")
     }
 
     #[test]
     fn a_pipeline_is_a_load_of_steps_that_end_by_duration_or_of_one_step() {
-        let loads = |words: &str| {
-            let steps = experiment("\"10k\"", &format!("\"10k\"\n{words}")).steps;
+        let loads = |text: &str| {
+            let steps = experiment("\"10k\"", &format!("\"10k\"\n{text}")).steps;
             steps.iter().map(|step| step.load.to_string()).collect::<Vec<_>>()
         };
-        let (closed, ahead) = ("closed loop", "closed loop, 16 in flight per client");
-        assert_eq!(loads("load = { pipeline = 16 }"), [closed, closed, ahead]);
+        let (closed, pipelined) = ("closed loop", "closed loop, 16 in flight per client");
+        assert_eq!(loads("load = { pipeline = 16 }"), [closed, closed, pipelined]);
         let steps = "[{ step = \"fillseq\", load = { pipeline = 16 } }, \"readwhilewriting\"]";
         let text = FILE.replace("[\"fillseq\", \"overwritesome\", \"readwhilewriting\"]", steps);
         let none = Overrides::default();
-        let own = load("", &text, &none, &Knowledge::default(), MACHINE).unwrap();
-        assert_eq!(own.experiment.steps[0].load.to_string(), ahead);
+        let own = load("", &text, &none, &TestCatalog::default(), MACHINE).unwrap();
+        assert_eq!(own.experiment.steps[0].load.to_string(), pipelined);
         let typed = Overrides { pipeline: Some(16), ..none };
-        let typed = load("", &text, &typed, &Knowledge::default(), MACHINE).unwrap();
-        assert_eq!(typed.experiment.steps[1].load.to_string(), ahead);
+        let typed = load("", &text, &typed, &TestCatalog::default(), MACHINE).unwrap();
+        assert_eq!(typed.experiment.steps[1].load.to_string(), pipelined);
     }
 
     #[test]
-    fn a_depth_out_of_range_and_words_of_other_loads_are_refused() {
+    fn an_invalid_depth_and_fields_of_other_loads_are_rejected() {
         let depth = "a pipeline of 1: from 2 to 1024 may be in flight | \
                      leave out the load for one at a time";
         assert_eq!(refused("load = { pipeline = 1 }"), depth);

@@ -1,7 +1,7 @@
 //! Workload presets: sizes derived from cores and memory.
 //!
-//! Source: Callaghan 2022, "How I do performance tests for RocksDB" (the four workloads and what
-//! each is for). The shares below are ours; they lie inside the range of the sizes used there.
+//! Source: [Callaghan 2022-08-18] for the four workloads. Our choice: the shares below, which lie
+//! inside the range of the sizes used there.
 
 use model::{Bytes, DataShape};
 
@@ -12,7 +12,7 @@ use crate::catalog::Machine;
 pub struct Preset {
     /// Name as written in experiment files.
     pub name: &'static str,
-    /// What it is for, in one sentence without a full stop.
+    /// Description, one sentence without a full stop.
     pub about: &'static str,
     /// Engine cache, as a share of memory.
     pub cache_share: f64,
@@ -29,15 +29,17 @@ pub struct Preset {
 pub const PRESETS: &[Preset] = &[
     Preset { name: "byrx", about: "cached by the engine: the rows fit its own cache",
              cache_share: 0.66, stored_share: 0.33, direct_io: false, compression: "none" },
-    Preset { name: "byos", about: "cached by the operating system: the rows fit the page cache, not the engine's",
+    Preset { name: "byos", about: "cached by the operating system: the rows fit the page cache, \
+    not the engine's",
              cache_share: 0.06, stored_share: 0.33, direct_io: false, compression: "none" },
-    Preset { name: "iobuf", about: "IO-bound through the page cache: the rows are larger than memory",
+    Preset { name: "iobuf", about: "IO-bound through the page cache: the rows are larger than \
+    memory",
              cache_share: 0.66, stored_share: 2.0, direct_io: false, compression: "lz4" },
     Preset { name: "iodir", about: "IO-bound with O_DIRECT: the rows are larger than memory",
              cache_share: 0.66, stored_share: 2.0, direct_io: true, compression: "lz4" },
 ];
 
-/// What a preset comes to on one machine.
+/// The sizes of a preset on one machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Derived {
     pub(crate) rows: u64,
@@ -46,8 +48,7 @@ pub(crate) struct Derived {
 }
 
 impl Preset {
-    /// Derives the sizes for a machine, or for a memory cap given in its place; `compression` is
-    /// what the experiment asks for in place of the preset's.
+    /// Derives the sizes for a machine or a memory cap; `compression` overrides the preset's.
     #[expect(clippy::cast_precision_loss, reason = "sizes are rounded to whole rows anyway")]
     #[expect(clippy::cast_possible_truncation, reason = "shares of memory fit u64")]
     #[expect(clippy::cast_sign_loss, reason = "all factors are positive")]

@@ -1,4 +1,4 @@
-//! Profiles: named engine configurations, kept as data.
+//! Profiles: named engine configurations, stored as data files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +17,15 @@ struct ProfileFile {
     extends: Option<String>,
     #[serde(default)]
     options: Options,
-    /// Options that only builds of at least that version know, by version.
+    /// Options that need at least that version, by version.
     #[serde(default)]
     since: BTreeMap<String, Options>,
 }
 
-/// Names of options that are known to be an engine's, by engine; never all of them.
+/// Known option names by engine; incomplete.
 pub type KnownOptions = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the options that profiles set: for engines that do not list their own.
+/// Returns the options that profiles set, by engine.
 #[must_use]
 pub fn profile_options(catalog: &dyn Catalog) -> KnownOptions {
     let mut known = KnownOptions::new();
@@ -38,7 +38,7 @@ pub fn profile_options(catalog: &dyn Catalog) -> KnownOptions {
     known
 }
 
-/// Returns the names of the profiles that are made for an engine.
+/// Returns the names of an engine's profiles.
 pub(crate) fn of_engine(catalog: &dyn Catalog, engine: &str) -> Vec<String> {
     let is_own = |name: &String| {
         let text = catalog.profile(name);
@@ -54,7 +54,7 @@ const EXTENDS_MAX: usize = 8;
 /// Returns a profile's options for an engine build, those it extends first.
 ///
 /// # Errors
-/// Says what is wrong: no such profile, made for another engine, or a broken file.
+/// When there is no such profile, it is for another engine, or its file is invalid.
 pub(crate) fn options(
     catalog: &dyn Catalog,
     name: &str,
@@ -69,7 +69,7 @@ pub(crate) fn options(
         }
         let text = catalog.profile(&name).ok_or_else(|| format!("unknown profile `{name}`"))?;
         let file: ProfileFile = toml::from_str(&text)
-            .map_err(|error| format!("profile `{name}` is broken: {}", error.message()))?;
+            .map_err(|error| format!("profile `{name}` is invalid: {}", error.message()))?;
         if file.engine != engine {
             return Err(format!("profile `{name}` is for {}, not for {engine}", file.engine));
         }
@@ -105,7 +105,7 @@ fn parts(version: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Knowledge;
+    use crate::sample::TestCatalog;
 
     const BASE: &str = r#"
         engine = "log"
@@ -122,7 +122,7 @@ mod tests {
 
     /// Returns the options of `name` for a version of the engine `log`, in their order.
     fn merged(name: &str, version: &str) -> Result<Vec<(String, String)>, String> {
-        let knowledge = Knowledge {
+        let knowledge = TestCatalog {
             profiles: vec![
                 ("base", BASE),
                 ("own", "engine=\"log\"\nabout=\"\"\nextends=\"base\"\n[options]\nbuffers = 8"),
@@ -130,7 +130,7 @@ mod tests {
                 ("lost", "engine=\"log\"\nabout=\"\"\nextends=\"gone\""),
                 ("odd", "engine=\"log\"\nabout=\"\"\noption=1"),
             ],
-            ..Knowledge::default()
+            ..TestCatalog::default()
         };
         let options = options(&knowledge, name, "log", Some(version))?;
         Ok(options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_builds_get_what_only_they_know_in_the_order_of_versions() {
+    fn newer_builds_get_versioned_options_in_version_order() {
         assert_eq!(merged("base", "5.18"), pairs(&[("buffers", "2"), ("style", "leveled")]));
         assert_eq!(merged("base", "9.10"), pairs(&[("buffers", "2"), ("style", "level")]));
         let newest = pairs(&[("buffers", "2"), ("style", "tiered"), ("locks", "false")]);
@@ -150,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn options_that_profiles_set_are_known_to_be_their_engine_s() {
-        let knowledge = Knowledge {
+    fn options_set_by_profiles_are_known_for_their_engine() {
+        let knowledge = TestCatalog {
             profiles: vec![("base", BASE), ("odd", "engine=\"log\"\nabout=\"\"\noption=1")],
-            ..Knowledge::default()
+            ..TestCatalog::default()
         };
         let known = profile_options(&knowledge);
         assert_eq!(known.keys().collect::<Vec<_>>(), ["log"]);
@@ -161,16 +161,16 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_s_own_words_win_over_those_it_extends() {
+    fn a_profiles_own_options_win_over_those_it_extends() {
         assert_eq!(merged("own", "5.18"), pairs(&[("buffers", "8"), ("style", "leveled")]));
     }
 
     #[test]
-    fn a_broken_profile_is_named() {
+    fn an_invalid_profile_is_reported_by_name() {
         assert_eq!(merged("loop", "1").unwrap_err(), "profile `loop` extends itself");
         assert_eq!(merged("lost", "1").unwrap_err(), "unknown profile `gone`");
         let odd = merged("odd", "1").unwrap_err();
-        assert!(odd.starts_with("profile `odd` is broken: unknown field `option`"), "{odd}");
+        assert!(odd.starts_with("profile `odd` is invalid: unknown field `option`"), "{odd}");
     }
 
     #[test]

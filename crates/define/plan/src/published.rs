@@ -1,4 +1,4 @@
-//! What others published: each finding as written, checked against the experiment it is held to.
+//! Checks published findings against the experiment.
 
 use std::ops::Range;
 
@@ -9,18 +9,20 @@ use toml::Spanned;
 use crate::error::PlanError;
 use crate::nearest::nearest;
 use crate::overrides::Overrides;
-use crate::resolve::Words;
+use crate::resolve::Resolver;
 use crate::spec::{ClientsEntry, File, FindingTable, PublishedTable};
 
 /// The metric of a finding that names none.
 const METRIC_DEFAULT: &str = "throughput_ops_per_s";
 
-/// What may be expected where graphs and words tell no number.
+/// Keywords for a published direction without a number.
 const EXPECTED: [(&str, Expected); 3] =
     [("higher", Expected::Higher), ("lower", Expected::Lower), ("same", Expected::Same)];
 
-/// What the file itself says, whatever the command line puts in its place: a finding is about the
-/// experiment as it is written, and one that the command line leaves no room for is not measured.
+/// The file's own values, before the command line's overrides.
+///
+/// A finding refers to the experiment as written; one that the command line excludes is not
+/// measured.
 #[derive(Debug, Clone)]
 pub(crate) struct AsWritten {
     base: Option<Spanned<String>>,
@@ -30,7 +32,7 @@ pub(crate) struct AsWritten {
 }
 
 impl AsWritten {
-    /// Takes what findings need, before the command line's words are put in.
+    /// Copies the values that findings need, before overrides.
     pub(crate) fn of(file: &File, overrides: &Overrides) -> Self {
         Self {
             base: file.experiment.base.clone(),
@@ -39,7 +41,7 @@ impl AsWritten {
         }
     }
 
-    /// Returns the levels the file lists; `None` where a word stands for them.
+    /// Returns the levels listed in the file; `None` for a keyword.
     fn levels(&self) -> Option<&[u32]> {
         match &self.clients {
             None => Some(&[1]),
@@ -48,7 +50,7 @@ impl AsWritten {
         }
     }
 
-    /// Returns whether the file asks for several levels.
+    /// Returns whether the file has several levels.
     fn has_several_levels(&self) -> bool {
         match &self.clients {
             Some(ClientsEntry::Word(word)) => word == "sweep",
@@ -57,8 +59,8 @@ impl AsWritten {
     }
 }
 
-/// What findings are held to.
-pub(crate) struct Ground<'a> {
+/// The experiment that findings are checked against.
+pub(crate) struct FindingContext<'a> {
     pub(crate) written: &'a AsWritten,
     pub(crate) variants: &'a [Variant],
     pub(crate) steps: &'a [Step],
@@ -66,49 +68,54 @@ pub(crate) struct Ground<'a> {
     pub(crate) levels: &'a [u32],
 }
 
-impl Words<'_> {
+impl Resolver<'_> {
     /// Checks all publications.
     pub(crate) fn published(
         &self,
         tables: &[PublishedTable],
-        ground: &Ground<'_>,
+        context: &FindingContext<'_>,
     ) -> Result<Vec<Published>, PlanError> {
-        tables.iter().map(|table| self.publication(table, ground)).collect()
+        tables.iter().map(|table| self.publication(table, context)).collect()
     }
 
     fn publication(
         &self,
         table: &PublishedTable,
-        ground: &Ground<'_>,
+        context: &FindingContext<'_>,
     ) -> Result<Published, PlanError> {
-        let source = self.told(&table.source, "who published it?", "author, date and title")?;
-        let setup = self.told(
+        let source = self.required_text(
+            &table.source,
+            "the publication has no source",
+            "author, \
+        date and title",
+        )?;
+        let setup = self.required_text(
             &table.setup,
-            "on what was it measured?",
+            "the publication has no setup",
             "hardware, engine builds, rows and clients of the publication",
         )?;
         if table.finding.is_empty() {
             return Err(PlanError::new("the publication has no finding")
-                .at(self.source, table.source.span(), "nothing to hold against it")
+                .at(self.source, table.source.span(), "nothing to compare with")
                 .remedy(
                     "add a [[published.finding]] with `claim`, `variant`, `step` and a ratio",
                 ));
         }
-        let findings = table.finding.iter().map(|finding| self.finding(finding, ground));
+        let findings = table.finding.iter().map(|finding| self.finding(finding, context));
         let scaled = table.scaled.trim().to_owned();
         Ok(Published { source, setup, scaled, findings: findings.collect::<Result<_, _>>()? })
     }
 
-    /// Checks that a text says something.
-    fn told(
+    /// Checks that a text is not empty.
+    fn required_text(
         &self,
         text: &Spanned<String>,
         question: &str,
         remedy: &str,
     ) -> Result<String, PlanError> {
-        let told = text.get_ref().trim();
-        if !told.is_empty() {
-            return Ok(told.to_owned());
+        let required_text = text.get_ref().trim();
+        if !required_text.is_empty() {
+            return Ok(required_text.to_owned());
         }
         Err(PlanError::new(question)
             .at(self.source, text.span(), "empty")
@@ -118,29 +125,29 @@ impl Words<'_> {
     fn finding(
         &self,
         table: &Spanned<FindingTable>,
-        ground: &Ground<'_>,
+        context: &FindingContext<'_>,
     ) -> Result<PublishedFinding, PlanError> {
         let (table, place) = (table.get_ref(), table.span());
-        let variant = self.variant_named(&table.variant, ground)?;
-        let base = match (&table.base, &ground.written.base) {
-            (Some(own), _) => self.variant_named(own, ground)?,
-            (None, Some(base)) => self.variant_named(base, ground)?,
-            (None, None) => ground.variants[0].name.clone(),
+        let variant = self.variant_named(&table.variant, context)?;
+        let base = match (&table.base, &context.written.base) {
+            (Some(own), _) => self.variant_named(own, context)?,
+            (None, Some(base)) => self.variant_named(base, context)?,
+            (None, None) => context.variants[0].name.clone(),
         };
         if variant == base {
-            return Err(PlanError::new(format!("`{variant}` is held against itself"))
+            return Err(PlanError::new(format!("`{variant}` is compared with itself"))
                 .at(self.source, table.variant.span(), "the base too")
                 .remedy("name another variant, or another `base`"));
         }
-        let step = self.step_named(table, ground)?;
+        let step = self.step_named(table, context)?;
         let (value, base_value, expected) = self.expected(table, place)?;
         Ok(PublishedFinding {
-            claim: self.told(&table.claim, "what was found?", "one sentence")?,
+            claim: self.required_text(&table.claim, "the finding has no claim", "one sentence")?,
             variant,
             base,
             step,
             distribution: table.distribution.as_ref().map(|text| text.get_ref().clone()),
-            clients: self.level(table, ground)?,
+            clients: self.level(table, context)?,
             metric: self.metric(table.metric.as_ref())?,
             value,
             base_value,
@@ -152,13 +159,13 @@ impl Words<'_> {
     fn variant_named(
         &self,
         name: &Spanned<String>,
-        ground: &Ground<'_>,
+        context: &FindingContext<'_>,
     ) -> Result<String, PlanError> {
-        let names: Vec<&str> = ground.variants.iter().map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> = context.variants.iter().map(|one| one.name.as_str()).collect();
         self.one_of(name, "variant", &names)
     }
 
-    /// Checks a name against those there are.
+    /// Checks a name against the known ones.
     fn one_of(
         &self,
         name: &Spanned<String>,
@@ -177,16 +184,20 @@ impl Words<'_> {
         })
     }
 
-    /// Checks that one step, and one only, is meant.
-    fn step_named(&self, table: &FindingTable, ground: &Ground<'_>) -> Result<String, PlanError> {
+    /// Checks that the finding refers to exactly one step.
+    fn step_named(
+        &self,
+        table: &FindingTable,
+        context: &FindingContext<'_>,
+    ) -> Result<String, PlanError> {
         let mut names: Vec<&str> = Vec::new();
-        for step in ground.steps {
+        for step in context.steps {
             if !names.contains(&step.name.as_str()) {
                 names.push(&step.name);
             }
         }
         let meant: Vec<&Step> =
-            ground.steps.iter().filter(|step| step.name == *table.step.get_ref()).collect();
+            context.steps.iter().filter(|step| step.name == *table.step.get_ref()).collect();
         let name = self.one_of(&table.step, "step", &names)?;
         let distributions: Vec<&str> =
             meant.iter().map(|step| step.distribution.as_str()).collect();
@@ -201,8 +212,8 @@ impl Words<'_> {
         let of_it = distributions.iter().filter(|known| *known == distribution.get_ref()).count();
         match of_it {
             1 => Ok(name),
-            // What the command line names may be in none of them.
-            0 if ground.written.is_distribution_typed => Ok(name),
+            // The command line's distribution may be in none of them.
+            0 if context.written.is_distribution_typed => Ok(name),
             0 => {
                 let word = distribution.get_ref();
                 Err(PlanError::new(format!("no step `{name}` has the distribution `{word}`"))
@@ -211,26 +222,30 @@ impl Words<'_> {
             }
             several => Err(PlanError::new(format!("there are {several} such steps `{name}`"))
                 .at(self.source, table.step.span(), "which of them?")
-                .remedy("findings are held to steps that differ in name or distribution")),
+                .remedy("findings need steps that differ in name or distribution")),
         }
     }
 
-    /// Checks the number of clients; a level that only this machine may lack is no error.
-    fn level(&self, table: &FindingTable, ground: &Ground<'_>) -> Result<Option<u32>, PlanError> {
-        let written = ground.written;
+    /// Checks the number of clients; a level missing on this machine alone is valid.
+    fn level(
+        &self,
+        table: &FindingTable,
+        context: &FindingContext<'_>,
+    ) -> Result<Option<u32>, PlanError> {
+        let written = context.written;
         let listed = written.levels().unwrap_or_default();
         let levels = || listed.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let Some(clients) = &table.clients else {
             if written.has_several_levels() {
                 let known = if listed.is_empty() { String::new() } else { levels() };
-                return Err(PlanError::new("with how many clients?")
+                return Err(PlanError::new("the finding has no number of clients")
                     .at(self.source, table.step.span(), "run at several levels")
                     .remedy(
                         format!("add `clients`; levels: {known}").trim_end_matches("; levels: "),
                     ));
             }
-            // The command line asks for several where the file has one: that one is meant.
-            let is_one = ground.levels.len() == 1;
+            // The command line has several levels where the file has one: the file's applies.
+            let is_one = context.levels.len() == 1;
             return Ok(if is_one { None } else { listed.first().copied() });
         };
         let level = self.clients(*clients.get_ref(), clients.span())?;
@@ -261,7 +276,7 @@ impl Words<'_> {
         })
     }
 
-    /// Checks what was published: two values, a ratio or a word, and only one of these.
+    /// Checks the published result: two values, a ratio or a keyword, and only one of these.
     fn expected(
         &self,
         table: &FindingTable,
@@ -272,18 +287,18 @@ impl Words<'_> {
             PlanError::new(message).at(self.source, place, label).remedy(FORMS)
         };
         let values = [&table.value, &table.base_value];
-        let asked = [
+        let forms = [
             values.iter().find_map(|value| value.as_ref().map(Spanned::span)),
             table.ratio.as_ref().map(Spanned::span),
             table.expect.as_ref().map(Spanned::span),
         ];
-        let mut asked = asked.into_iter().flatten();
-        if asked.next().is_none() {
+        let mut forms = forms.into_iter().flatten();
+        if forms.next().is_none() {
             let place = place.start..table.claim.span().end.min(place.end);
-            return Err(at("what was published of the two?".to_owned(), place, "no number"));
+            return Err(at("the finding has no result".to_owned(), place, "no number"));
         }
-        if let Some(second) = asked.next() {
-            return Err(at("it is told twice what was published".to_owned(), second, "once more"));
+        if let Some(second) = forms.next() {
+            return Err(at("the finding has two results".to_owned(), second, "the second"));
         }
         if let Some(word) = &table.expect {
             return Ok((None, None, self.expectation(word)?));
@@ -307,7 +322,7 @@ impl Words<'_> {
         if let Some((_, found)) = EXPECTED.iter().find(|(name, _)| name == text) {
             return Ok(*found);
         }
-        let error = PlanError::new(format!("`{text}` is nothing to expect"));
+        let error = PlanError::new(format!("`{text}` is not a known expectation"));
         let error = error.at(self.source, word.span(), "here");
         Err(match nearest(text, EXPECTED.map(|(name, _)| name)) {
             Some(near) => error.remedy(format!("did you mean `{near}`?")),
@@ -335,7 +350,7 @@ impl Words<'_> {
 mod tests {
     use super::*;
     use crate::check::load;
-    use crate::sample::{FILE, Knowledge, MACHINE};
+    use crate::sample::{FILE, MACHINE, TestCatalog};
 
     /// A second variant, and a publication with one finding; `FINDING` stands for its words.
     const MORE: &str = r#"
@@ -344,7 +359,7 @@ name = "b"
 engine = "tree"
 
 [[published]]
-source = " Somebody, 2022, Trees "
+source = " Author, 2022, Trees "
 setup = "a big machine"
 scaled = "10k rows"
 [[published.finding]]
@@ -357,7 +372,7 @@ FINDING
     }
 
     fn loaded(text: &str, overrides: &Overrides) -> Result<Vec<Published>, PlanError> {
-        let checked = load("f.toml", text, overrides, &Knowledge::default(), MACHINE)?;
+        let checked = load("f.toml", text, overrides, &TestCatalog::default(), MACHINE)?;
         Ok(checked.experiment.published)
     }
 
@@ -365,14 +380,14 @@ FINDING
         loaded(&file(finding), &Overrides::default()).unwrap()[0].findings[0].clone()
     }
 
-    /// Returns what is said, the words it points at, and the remedy.
+    /// Returns the message, the text it points at, and the remedy.
     fn refused(text: &str) -> (String, String, String) {
         use miette::Diagnostic as _;
         let error = loaded(text, &Overrides::default()).unwrap_err();
         let place = error.labels().and_then(|mut labels| labels.next());
-        let words = place.map(|at| text[at.offset()..at.offset() + at.len()].to_owned());
+        let text = place.map(|at| text[at.offset()..at.offset() + at.len()].to_owned());
         let help = error.help().map_or(String::new(), |help| help.to_string());
-        (error.to_string(), words.unwrap_or_default(), help)
+        (error.to_string(), text.unwrap_or_default(), help)
     }
 
     fn refused_finding(finding: &str) -> (String, String, String) {
@@ -382,11 +397,11 @@ FINDING
     const B: &str = "variant = \"b\"\nstep = \"readwhilewriting\"\n";
 
     #[test]
-    fn a_finding_is_about_the_throughput_against_the_base_when_it_says_no_more() {
+    fn a_finding_defaults_to_throughput_against_the_base() {
         let all = loaded(&file(&format!("{B}ratio = 1.4")), &Overrides::default()).unwrap();
         assert_eq!(
             (all[0].source.as_str(), all[0].scaled.as_str()),
-            ("Somebody, 2022, Trees", "10k rows")
+            ("Author, 2022, Trees", "10k rows")
         );
         let one = &all[0].findings[0];
         assert_eq!((one.base.as_str(), one.metric.as_str()), ("a", METRIC_DEFAULT));
@@ -394,7 +409,7 @@ FINDING
     }
 
     #[test]
-    fn two_values_make_the_ratio_and_words_stand_for_a_direction() {
+    fn two_values_give_the_ratio_and_keywords_a_direction() {
         let one = found(&format!("{B}value = 300\nbase_value = 200.0"));
         assert_eq!((one.value, one.base_value), (Some(300.0), Some(200.0)));
         assert_eq!(one.expected, Expected::Ratio(1.5));
@@ -404,96 +419,99 @@ FINDING
     }
 
     #[test]
-    fn what_was_published_is_told_once_and_can_be_compared() {
-        let said = |words: &str| {
-            let (said, place, _) = refused_finding(&format!("{B}{words}"));
-            (said, place)
+    fn a_finding_has_one_comparable_result() {
+        let message = |text: &str| {
+            let (message, place, _) = refused_finding(&format!("{B}{text}"));
+            (message, place)
         };
-        let told = |said: &str, place: &str| (said.to_owned(), place.to_owned());
-        assert_eq!(said("").0, "what was published of the two?");
-        let twice = said("ratio = 2\nexpect = \"higher\"");
-        assert_eq!(twice, told("it is told twice what was published", "\"higher\""));
-        assert_eq!(said("value = 7"), told("a ratio needs `base_value` too", "7"));
-        assert_eq!(said("base_value = 7"), told("a ratio needs `value` too", "7"));
-        assert_eq!(said("ratio = 0"), told("a ratio of 0 cannot be compared", "0"));
-        assert_eq!(said("ratio = inf"), told("a ratio of inf cannot be compared", "inf"));
-        let negative = said("value = 3\nbase_value = -1.5");
-        assert_eq!(negative, told("a value of -1.5 cannot be compared", "-1.5"));
-        let (said, place, help) = refused_finding(&format!("{B}expect = \"hihger\""));
-        assert_eq!((&*said, &*place), ("`hihger` is nothing to expect", "\"hihger\""));
+        let required_text = |message: &str, place: &str| (message.to_owned(), place.to_owned());
+        assert_eq!(message("").0, "the finding has no result");
+        let twice = message("ratio = 2\nexpect = \"higher\"");
+        assert_eq!(twice, required_text("the finding has two results", "\"higher\""));
+        assert_eq!(message("value = 7"), required_text("a ratio needs `base_value` too", "7"));
+        assert_eq!(message("base_value = 7"), required_text("a ratio needs `value` too", "7"));
+        assert_eq!(message("ratio = 0"), required_text("a ratio of 0 cannot be compared", "0"));
+        assert_eq!(
+            message("ratio = inf"),
+            required_text("a ratio of inf cannot be compared", "inf")
+        );
+        let negative = message("value = 3\nbase_value = -1.5");
+        assert_eq!(negative, required_text("a value of -1.5 cannot be compared", "-1.5"));
+        let (message, place, help) = refused_finding(&format!("{B}expect = \"hihger\""));
+        assert_eq!((&*message, &*place), ("`hihger` is not a known expectation", "\"hihger\""));
         assert_eq!(help, "did you mean `higher`?");
     }
 
     #[test]
-    fn every_name_is_one_of_the_experiment_s() {
+    fn every_name_must_be_in_the_experiment() {
         let finding = |variant: &str, step: &str, more: &str| {
             refused_finding(&format!(
                 "variant = \"{variant}\"\nstep = \"{step}\"\nratio = 2\n{more}"
             ))
         };
-        let (said, place, help) = finding("c", "fillseq", "");
-        assert_eq!((&*said, &*place), ("the experiment has no variant `c`", "\"c\""));
+        let (message, place, help) = finding("c", "fillseq", "");
+        assert_eq!((&*message, &*place), ("the experiment has no variant `c`", "\"c\""));
         assert!(help.starts_with("did you mean `"), "{help}");
-        let (said, _, help) = finding("b", "readwhilewritin", "");
-        assert_eq!(&*said, "the experiment has no step `readwhilewritin`");
+        let (message, _, help) = finding("b", "readwhilewritin", "");
+        assert_eq!(&*message, "the experiment has no step `readwhilewritin`");
         assert_eq!(help, "did you mean `readwhilewriting`?");
         let (_, _, help) = finding("b", "settle", "");
         assert_eq!(help, "steps: fillseq, overwritesome, readwhilewriting");
-        let (said, _, _) = finding("b", "fillseq", "base = \"b\"");
-        assert_eq!(said, "`b` is held against itself");
-        let (said, _, help) = finding("b", "fillseq", "metric = \"cpu_us_per_ops\"");
-        assert_eq!(said, "no metric is named `cpu_us_per_ops`");
+        let (message, _, _) = finding("b", "fillseq", "base = \"b\"");
+        assert_eq!(message, "`b` is compared with itself");
+        let (message, _, help) = finding("b", "fillseq", "metric = \"cpu_us_per_ops\"");
+        assert_eq!(message, "no metric is named `cpu_us_per_ops`");
         assert_eq!(help, "did you mean `cpu_us_per_op`?");
-        let (said, _, _) = finding("b", "fillseq", "metric = \"device_reads\"");
-        assert_eq!(said, "`device_reads` is a raw reading, and has no ratio");
-        let (said, _, help) = finding("b", "fillseq", "clients = 4");
-        assert_eq!((&*said, &*help), ("the experiment has no level of 4 clients", "levels: 1"));
-        let (said, _, help) = finding("b", "fillseq", "wariant = \"b\"");
-        assert_eq!(said, "unknown key `wariant` in [[published.finding]]");
+        let (message, _, _) = finding("b", "fillseq", "metric = \"device_reads\"");
+        assert_eq!(message, "`device_reads` is a raw reading, and has no ratio");
+        let (message, _, help) = finding("b", "fillseq", "clients = 4");
+        assert_eq!((&*message, &*help), ("the experiment has no level of 4 clients", "levels: 1"));
+        let (message, _, help) = finding("b", "fillseq", "wariant = \"b\"");
+        assert_eq!(message, "unknown key `wariant` in [[published.finding]]");
         assert_eq!(help, "did you mean `variant`?");
     }
 
     #[test]
-    fn a_publication_says_who_on_what_and_finds_something() {
+    fn a_publication_has_source_setup_and_findings() {
         let whole = file(&format!("{B}ratio = 2"));
-        let (said, ..) = refused(&whole.replace("a big machine", " "));
-        assert_eq!(said, "on what was it measured?");
-        let (said, ..) = refused(&whole.replace(" Somebody, 2022, Trees ", ""));
-        assert_eq!(said, "who published it?");
-        let (said, ..) = refused(&whole.replace("b is faster", ""));
-        assert_eq!(said, "what was found?");
+        let (message, ..) = refused(&whole.replace("a big machine", " "));
+        assert_eq!(message, "the publication has no setup");
+        let (message, ..) = refused(&whole.replace(" Author, 2022, Trees ", ""));
+        assert_eq!(message, "the publication has no source");
+        let (message, ..) = refused(&whole.replace("b is faster", ""));
+        assert_eq!(message, "the finding has no claim");
         let (none, _) = whole.split_once("[[published.finding]]").unwrap();
-        let (said, place, _) = refused(none);
-        assert_eq!(said, "the publication has no finding");
-        assert_eq!(place, "\" Somebody, 2022, Trees \"");
-        let (said, _, help) = refused(&whole.replace("setup", "setups"));
-        assert_eq!(said, "unknown key `setups` in [[published]]");
+        let (message, place, _) = refused(none);
+        assert_eq!(message, "the publication has no finding");
+        assert_eq!(place, "\" Author, 2022, Trees \"");
+        let (message, _, help) = refused(&whole.replace("setup", "setups"));
+        assert_eq!(message, "unknown key `setups` in [[published]]");
         assert_eq!(help, "did you mean `setup`?");
     }
 
     #[test]
-    fn steps_of_one_name_are_told_apart_by_their_distribution() {
+    fn steps_of_one_name_are_distinguished_by_distribution() {
         let steps = "\"overwritesome\", { step = \"readwhilewriting\", duration = \"1s\" }, ";
-        let twins = |words: &str| {
-            file(&format!("{B}ratio = 2\n{words}")).replacen("\"overwritesome\", ", steps, 1)
+        let twins = |text: &str| {
+            file(&format!("{B}ratio = 2\n{text}")).replacen("\"overwritesome\", ", steps, 1)
         };
-        let (said, _, help) = refused(&twins(""));
-        assert_eq!(said, "there are 2 steps `readwhilewriting`");
+        let (message, _, help) = refused(&twins(""));
+        assert_eq!(message, "there are 2 steps `readwhilewriting`");
         assert_eq!(help, "add `distribution`: uniform, uniform");
-        let (said, ..) = refused(&twins("distribution = \"uniform\""));
-        assert_eq!(said, "there are 2 such steps `readwhilewriting`");
-        let (said, place, help) =
+        let (message, ..) = refused(&twins("distribution = \"uniform\""));
+        assert_eq!(message, "there are 2 such steps `readwhilewriting`");
+        let (message, place, help) =
             refused_finding(&format!("{B}ratio = 2\ndistribution = \"zipf\""));
-        assert_eq!(said, "no step `readwhilewriting` has the distribution `zipf`");
+        assert_eq!(message, "no step `readwhilewriting` has the distribution `zipf`");
         assert_eq!((&*place, &*help), ("\"zipf\"", "distributions of `readwhilewriting`: uniform"));
         let one = found(&format!("{B}ratio = 2\ndistribution = \"uniform\""));
         assert_eq!(one.distribution.as_deref(), Some("uniform"));
     }
 
-    /// Goal: the command line may take the ground from under a finding, which then is not measured,
-    /// and never refused; what the file itself says wrong is refused all the same.
+    /// Goal: a finding that the command line excludes is not measured, and never rejected; errors
+    /// of the file itself are rejected all the same.
     #[test]
-    fn what_the_command_line_changes_refuses_no_finding() {
+    fn overrides_never_reject_a_finding() {
         let clients = |levels: &str, finding: &str| {
             file(&format!("{B}ratio = 2\n{finding}")).replacen(
                 "[[variant]]",
@@ -511,8 +529,11 @@ FINDING
         assert_eq!(level(&clients("[2]", ""), Some("4,8")).unwrap(), Some(2), "the file's");
         assert_eq!(level(&clients("[1, 2]", "clients = 2"), Some("4")).unwrap(), Some(2));
         assert_eq!(level(&clients("\"sweep\"", "clients = 90"), None).unwrap(), Some(90));
-        let (said, place, help) = refused(&clients("[1, 2]", ""));
-        assert_eq!((&*said, &*place), ("with how many clients?", "\"readwhilewriting\""));
+        let (message, place, help) = refused(&clients("[1, 2]", ""));
+        assert_eq!(
+            (&*message, &*place),
+            ("the finding has no number of clients", "\"readwhilewriting\"")
+        );
         assert_eq!(help, "add `clients`; levels: 1, 2");
         assert_eq!(refused(&clients("\"sweep\"", "")).2, "add `clients`");
         assert!(level(&clients("[1, 2]", "clients = 3"), Some("3")).is_err());

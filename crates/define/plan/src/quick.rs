@@ -1,4 +1,4 @@
-//! Questions typed on the command line: steps and engines, made into a file's tables.
+//! Experiments typed on the command line: steps and engines.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use crate::spec::{self, BenchmarkTable, File, OptionTable, StepEntry, Text, Vari
 
 /// Checks an experiment typed on the command line: steps and engines.
 ///
-/// When the first step needs rows, the engine is filled first by `filluniquerandom`. Before the
-/// steps of an application come those that they need.
+/// When the first step needs rows, `filluniquerandom` fills the engine first. The steps of an
+/// application are preceded by those they need.
 ///
 /// # Errors
-/// The first thing that is wrong, with the remedy.
+/// The first error, with the remedy.
 pub fn quick(
     steps: &[String],
     variants: &[QuickVariant],
@@ -57,16 +57,16 @@ pub fn quick(
     check(&Source::default(), file, overrides, catalog, machine)
 }
 
-/// Names quick variants after engine, version and profile; twins get their number.
+/// Names variants after engine, version and profile; duplicates are numbered.
 fn name_variants(variants: &[QuickVariant]) -> Vec<VariantTable> {
-    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     let mut table = |variant: &QuickVariant| {
         let mut name = variant.build.to_string().replace('@', "-");
         if let Some(profile) = &variant.profile {
             let own = profile.strip_prefix(&format!("{}-", variant.build.engine));
             name = format!("{name}-{}", own.unwrap_or(profile));
         }
-        let twin = seen.entry(name.clone()).or_insert(0);
+        let twin = counts.entry(name.clone()).or_insert(0);
         *twin += 1;
         if *twin > 1 {
             name = format!("{name}-{twin}");
@@ -96,7 +96,7 @@ mod tests {
     use model::Options;
 
     use super::*;
-    use crate::sample::{Knowledge, MACHINE};
+    use crate::sample::{MACHINE, TestCatalog};
 
     fn typed(build: &str, profile: Option<&str>) -> QuickVariant {
         QuickVariant {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_variants_are_named_after_build_and_profile_and_twins_are_numbered() {
+    fn typed_variants_are_named_after_build_and_profile_and_duplicates_are_numbered() {
         let variants = [
             typed("log@9.1", Some("log-wide")),
             typed("log@9.1", None),
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn typed_steps_that_need_rows_are_filled_first() {
-        let known = Knowledge::default();
+        let known = TestCatalog::default();
         let overrides = Overrides { rows: Some("1k".to_owned()), ..Overrides::default() };
         let plan = |steps: &[&str]| {
             let steps: Vec<_> = steps.iter().map(|step| (*step).to_owned()).collect();
@@ -130,7 +130,7 @@ mod tests {
         };
         let filled = plan(&["fillseq", "readrandom"]).unwrap();
         assert_eq!((filled.name.as_str(), filled.steps.len()), ("quick-fillseq-readrandom", 2));
-        // The steps of this test know no filluniquerandom: that it is asked for is what is tested.
+        // This test's catalog lacks filluniquerandom: that it is requested is what is tested.
         let refused = plan(&["readrandom"]).unwrap_err().to_string();
         assert_eq!(refused, "unknown step `filluniquerandom`");
     }

@@ -1,4 +1,4 @@
-//! Everything random of a plan, from its seed.
+//! Seeded shuffling.
 
 /// Shuffles in place. Source: Fisher & Yates 1938; Durstenfeld 1964, Algorithm 235.
 pub(crate) fn shuffle<T>(items: &mut [T], seed: u64) {

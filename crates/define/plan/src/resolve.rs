@@ -1,4 +1,4 @@
-//! Words of an experiment file to checked values: each function checks one word.
+//! Resolves fields of an experiment file to checked values.
 
 use std::ops::Range;
 
@@ -15,16 +15,17 @@ use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::spec::{BenchmarkTable, StepEntry, StepTable, Text, WordOr};
 
-/// Length of a step that ends by duration when nobody says otherwise: the reference scripts use
-/// minutes; a minute is the shortest that shows compaction.
-const DURATION_DEFAULT: Nanos = Nanos::from_secs(60);
-/// Warm-up when nobody says otherwise: a tenth of the duration, at most this.
-const WARMUP_MAX: Nanos = Nanos::from_secs(5);
-/// Longest settle when nobody says otherwise.
-const SETTLE_CAP_DEFAULT: Nanos = Nanos::from_secs(1200);
-/// The same for an application's steps: a minute, and a second for each million rows.
+/// Default length of a step that ends by duration.
 ///
-/// Source: the project's reference, insert-benchmark, section 3.
+/// Our choice: a minute is the shortest that shows compaction; [Callaghan mytools] uses more.
+const DURATION_DEFAULT: Nanos = Nanos::from_secs(60);
+/// Longest default warm-up, which is a tenth of the duration.
+const WARMUP_MAX: Nanos = Nanos::from_secs(5);
+/// Default longest settle.
+const SETTLE_CAP_DEFAULT: Nanos = Nanos::from_secs(1200);
+/// The same for an application's steps: a minute, and a second per million rows.
+///
+/// Source: [Callaghan mytools], settle phase of the insert benchmark.
 const SETTLE_CAP_LEAST: Nanos = Nanos::from_secs(60);
 const SETTLE_PER_ROW: Nanos = Nanos(1_000);
 /// Rate of the background writer. Source: benchmark_compare.sh, `MB_WRITE_PER_SEC` (2 MiB/s).
@@ -34,22 +35,22 @@ const RANGE_ROWS_DEFAULT: u32 = 10;
 /// Keys of a `multi_get`. Source: benchmark.sh, `batch_size` of multireadrandom.
 const BATCH_KEYS_DEFAULT: u32 = 10;
 
-/// One step as written, what its name stands for, and where it is written.
+/// One step as written, its description, and its place.
 struct Written<'a> {
     table: &'a StepTable,
     info: &'a StepInfo,
     place: &'a Range<usize>,
 }
 
-/// The file and the program's knowledge, at hand while words are checked.
-pub(crate) struct Words<'a> {
+/// Context of the checks of one experiment file.
+pub(crate) struct Resolver<'a> {
     pub(crate) source: &'a Source,
     pub(crate) catalog: &'a dyn Catalog,
-    /// What servers are asked; `None` when keys and values are.
+    /// The SQL application; `None` for key-value workloads.
     pub(crate) application: Option<&'a Loaded>,
 }
 
-impl Words<'_> {
+impl Resolver<'_> {
     /// Checks one optional quantity with a parser of `model::units`.
     pub(crate) fn quantity<T>(
         &self,
@@ -121,7 +122,7 @@ impl Words<'_> {
         }
     }
 
-    /// Checks one step and fills in everything it leaves open but its load.
+    /// Checks one step and resolves its defaults, except the load.
     pub(crate) fn step(
         &self,
         entry: &Spanned<StepEntry>,
@@ -134,7 +135,7 @@ impl Words<'_> {
             WordOr::Table(table) => StepTable::clone(table),
         };
         let info = self.step_info(&table.step, place.clone())?;
-        self.step_words(&table, &place)?;
+        self.check_step_settings(&table, &place)?;
         let wrap = |text: &Option<Text>| text.clone().map(|text| Spanned::new(place.clone(), text));
         let pick =
             |own: &Option<Text>, shared: &Option<Spanned<Text>>| wrap(own).or(shared.clone());
@@ -184,7 +185,7 @@ impl Words<'_> {
         self.application.and_then(|loaded| loaded.application.step(name))
     }
 
-    /// Returns the longest settle when nobody says otherwise.
+    /// Returns the default longest settle.
     fn settle_cap(&self, rows: u64) -> Nanos {
         let more = Nanos(rows.saturating_mul(SETTLE_PER_ROW.0));
         match self.application {
@@ -202,7 +203,7 @@ impl Words<'_> {
             && self.catalog.steps().iter().any(|info| info.name == name)
         {
             let application = &loaded.application.name;
-            let why = format!("{name} asks for keys and values, and {application} has tables");
+            let why = format!("{name} is a key-value step, and {application} has tables");
             return Err(PlanError::new(why)
                 .at(self.source, place, "here")
                 .remedy("leave out this step, or `workload`"));
@@ -272,7 +273,7 @@ impl Words<'_> {
         let Written { table, info, place } = *written;
         match table.clients {
             Some(clients) if info.is_single_client && clients > 1 => Err(PlanError::new(format!(
-                "{} is done by one client",
+                "{} runs with one client",
                 info.name
             ))
             .at(self.source, place.clone(), "here")),
@@ -310,14 +311,14 @@ mod tests {
     use super::*;
     use crate::sample::{checked, experiment};
 
-    /// Returns the third step of the sample, with further words.
-    fn third(words: &str) -> Step {
-        let table = format!("{{ step = \"readwhilewriting\", {words} }}");
+    /// Returns the third step of the sample, with further fields.
+    fn third(fields: &str) -> Step {
+        let table = format!("{{ step = \"readwhilewriting\", {fields} }}");
         experiment("\"readwhilewriting\"", &table).steps.remove(2)
     }
 
     #[test]
-    fn a_step_that_ends_by_rows_has_its_share_and_no_warm_up() {
+    fn a_step_that_ends_by_rows_has_no_warm_up() {
         let steps = experiment("10k", "10k").steps;
         assert_eq!((steps[0].stop, steps[0].warmup), (StopRule::Operations(10_000), Nanos(0)));
         assert_eq!((steps[1].stop, steps[1].warmup), (StopRule::Operations(1000), Nanos(0)));
@@ -326,7 +327,7 @@ mod tests {
 
     #[test]
     fn warm_up_is_a_tenth_of_the_duration_and_at_most_five_seconds() {
-        let warmup = |words: &str| third(words).warmup;
+        let warmup = |fields: &str| third(fields).warmup;
         assert_eq!(warmup("duration = \"10s\""), Nanos::from_secs(1));
         assert_eq!(warmup("duration = \"10m\""), Nanos::from_secs(5));
         assert_eq!(warmup("duration = \"10m\", warmup = \"1m\""), Nanos::from_secs(60));
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_s_own_words_win_over_the_benchmark_s() {
+    fn a_steps_own_fields_win_over_the_benchmarks() {
         let shared = "rows = \"10k\"\nduration = \"7s\"\nrange_rows = 7\nwriter_rate = \"7MiB/s\"";
         let steps = experiment("rows = \"10k\"", shared).steps;
         assert_eq!(steps[2].stop, StopRule::Duration(Nanos::from_secs(7)));
@@ -350,7 +351,7 @@ mod tests {
         assert_eq!([steps[0].clients, steps[2].clients], [1, 0]);
         assert_eq!(third("clients = 3").clients, 3);
         let refused = checked("\"fillseq\"", "{ step = \"fillseq\", clients = 2 }").unwrap_err();
-        assert_eq!(refused.to_string(), "fillseq is done by one client");
+        assert_eq!(refused.to_string(), "fillseq runs with one client");
     }
 
     #[test]
@@ -363,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workload_has_the_last_word_on_a_step() {
+    fn the_workload_checks_the_resolved_step() {
         let refused = checked("\"10k\"", "10\nrange_rows = 101").unwrap_err();
         assert_eq!(refused.to_string(), "only 10 rows");
     }

@@ -1,4 +1,4 @@
-//! Knowledge for tests: an engine that is fetched, one that is linked, three steps, profiles.
+//! A catalog and an experiment file for tests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::overrides::Overrides;
 /// A machine of moderate size.
 pub(crate) const MACHINE: Machine = Machine { cpus: 8, memory_bytes: Bytes(32 << 30) };
 
-/// An experiment file that is right.
+/// A valid experiment file.
 pub(crate) const FILE: &str = r#"
 [experiment]
 name = "sample"
@@ -36,9 +36,9 @@ pub(crate) const SHIPPED: [(&str, &str); 3] = [
     ("sysbench", include_str!("../../../../applications/sysbench.toml")),
 ];
 
-/// Profiles by name; texts are those of files.
+/// A catalog of files by name.
 #[derive(Debug, Default)]
-pub(crate) struct Knowledge {
+pub(crate) struct TestCatalog {
     pub(crate) profiles: Vec<(&'static str, &'static str)>,
     pub(crate) rate_files: Vec<(&'static str, &'static str)>,
     pub(crate) applications: Vec<(&'static str, String)>,
@@ -56,7 +56,7 @@ fn step(name: &'static str, role: StepRole, share_of_rows: Option<f64>) -> StepI
     }
 }
 
-impl Catalog for Knowledge {
+impl Catalog for TestCatalog {
     fn steps(&self) -> Vec<StepInfo> {
         vec![
             step("fillseq", StepRole::Load, Some(1.0)),
@@ -124,7 +124,7 @@ impl Catalog for Knowledge {
 pub(crate) fn checked(old: &str, new: &str) -> Result<Checked, PlanError> {
     assert!(FILE.contains(old), "{old}");
     let text = FILE.replacen(old, new, 1);
-    load("sample.toml", &text, &Overrides::default(), &Knowledge::default(), MACHINE)
+    load("sample.toml", &text, &Overrides::default(), &TestCatalog::default(), MACHINE)
 }
 
 /// Returns the experiment of [`FILE`] in which `old` is replaced by `new`.

@@ -1,7 +1,9 @@
-//! Passwords in texts that people see: each is replaced before anything is shown.
+//! Masks passwords in displayed text.
 
-/// Returns the text with the passwords of addresses (`scheme://user:password@host`) and of
-/// `password=` replaced by as many stars as they have bytes, so that places stay where they are.
+/// Returns the text with passwords replaced by stars.
+///
+/// Passwords of addresses (`scheme://user:password@host`) and of `password=`; one star per byte
+/// keeps positions valid.
 pub(crate) fn masked(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for (at, _) in text.match_indices("://") {
@@ -23,19 +25,19 @@ pub(crate) fn masked(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Returns whether a text names an environment variable: `${NAME}`.
+/// Returns whether a text is an environment variable: `${NAME}`.
 pub(crate) fn is_variable(text: &str) -> bool {
     variable(text).is_some()
 }
 
-/// Returns the name of the environment variable that a text is.
+/// Returns the variable's name in `${NAME}`.
 pub(crate) fn variable(text: &str) -> Option<&str> {
     let name = text.strip_prefix("${")?.strip_suffix('}')?;
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     (!name.is_empty() && name.chars().all(fits)).then_some(name)
 }
 
-/// Returns where a word ends that begins at `begin`: before a quote, white space or a backtick.
+/// Returns the end of a word that begins at `begin`: a quote, white space or a backtick.
 fn word_end(text: &str, begin: usize) -> usize {
     let ends = |letter: char| letter.is_whitespace() || "\"'`".contains(letter);
     text[begin..].find(ends).map_or(text.len(), |length| begin + length)
@@ -46,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_stars_and_nothing_moves() {
+    fn passwords_are_masked_in_place() {
         let text = "dsn = \"postgres://me:h/u@sh@db:5432/x\" # mysql://a:b@c and http://d:1/e";
         let shown = "dsn = \"postgres://me:******@db:5432/x\" # mysql://a:*@c and http://d:1/e";
         assert_eq!(masked(text), shown);
@@ -55,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_variable_is_no_secret() {
+    fn a_variable_name_is_not_masked() {
         let text = "mysql://me:${PASSWORD}@db/x";
         assert_eq!(masked(text), text);
         assert_eq!(variable("${PG_PW}"), Some("PG_PW"));

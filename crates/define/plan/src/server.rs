@@ -1,5 +1,4 @@
-//! Variants that are servers: who may be asked for an application, and what a server that runs
-//! already can be told.
+//! Checks of variants that are SQL servers.
 
 use std::ops::Range;
 
@@ -11,14 +10,14 @@ use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
 use crate::error::PlanError;
 use crate::nearest::nearest;
-use crate::resolve::Words;
+use crate::resolve::Resolver;
 use crate::spec::{BenchmarkTable, VariantTable};
 
-/// Start of the names of options that Assay's own drivers understand.
+/// Prefix of the options of Assay's own drivers.
 const OWN_OPTIONS: &str = "assay.";
 
-impl Words<'_> {
-    /// Checks a variant's engine and build; returns what is known of the engine.
+impl Resolver<'_> {
+    /// Checks a variant's engine and build; returns the engine's description.
     pub(crate) fn engine(&self, table: &VariantTable) -> Result<EngineInfo, PlanError> {
         let build = table.engine.get_ref();
         let known = self.catalog.engines();
@@ -32,15 +31,12 @@ impl Words<'_> {
             });
         };
         match (info.builds, build.version.is_some(), table.dsn.is_some()) {
-            (_, true, true) => {
-                Err(at(PlanError::new("a server that runs already has the version that it has"))
-                    .remedy(format!(
-                        "write \"{}\" without a version, or leave out `dsn`",
-                        build.engine
-                    )))
-            }
+            (_, true, true) => Err(at(PlanError::new(
+                "the version of a running server cannot be chosen",
+            ))
+            .remedy(format!("write \"{}\" without a version, or leave out `dsn`", build.engine))),
             (Builds::Loaded, false, false) => {
-                Err(at(PlanError::new(format!("which version of {}?", build.engine))).remedy(
+                Err(at(PlanError::new(format!("{} needs a version", build.engine))).remedy(
                     format!(
                         "write {0}@VERSION; `assay engine list` shows known ones",
                         build.engine
@@ -55,8 +51,8 @@ impl Words<'_> {
         }
     }
 
-    /// Checks that an engine can be asked what the application asks.
-    pub(crate) fn can_be_asked(
+    /// Checks that the application supports the engine's dialect.
+    pub(crate) fn check_dialect(
         &self,
         table: &VariantTable,
         info: &EngineInfo,
@@ -69,28 +65,28 @@ impl Words<'_> {
             let servers: Vec<_> =
                 known.iter().filter(|info| info.dialect.is_some()).map(|info| info.name).collect();
             return Err(PlanError::new(format!(
-                "{} asks an SQL server, and {} is none",
+                "{} needs an SQL server, and {} is not one",
                 application.name, info.name
             ))
             .at(self.source, place, "here")
             .remedy(format!(
-                "servers: {}; engines inside the client are asked for steps such as fillseq and \
-                 readrandom, without `workload`",
+                "servers: {}; embedded engines run steps such as fillseq and readrandom, without \
+                `workload`",
                 servers.join(", ")
             )));
         };
-        match unsaid(application, dialect) {
+        match missing_sql(application, dialect) {
             None => Ok(()),
             Some(what) => Err(PlanError::new(format!(
-                "{} does not say {what} in the SQL of {}",
+                "{} lacks {what} in the SQL of {}",
                 application.name, info.name
             ))
-            .at(self.source, place, "asked for here")
+            .at(self.source, place, "requested here")
             .remedy(format!("add `sql.{}` (or `create.{0}`) to it", key(dialect)))),
         }
     }
 
-    /// Reads the address of a server that runs already, and refuses what it cannot be told.
+    /// Parses the address of a running server, and rejects settings it cannot take.
     pub(crate) fn dsn(
         &self,
         table: &VariantTable,
@@ -100,7 +96,7 @@ impl Words<'_> {
         let Some(written) = &table.dsn else { return Ok(None) };
         let at = |error: PlanError| error.at(self.source, written.span(), "here");
         let Some(dialect) = info.dialect else {
-            return Err(at(PlanError::new(format!("{} is no server", info.name)))
+            return Err(at(PlanError::new(format!("{} is not a server", info.name)))
                 .remedy("leave out `dsn`, or name postgres, mysql or mariadb as the engine"));
         };
         let (spoken, dsn) = dsn::parse(written.get_ref())
@@ -113,12 +109,12 @@ impl Words<'_> {
             )))
             .remedy(format!("write {}://..., or name another engine", key(dialect))));
         }
-        self.configures_nothing(table, benchmark)?;
+        self.reject_server_settings(table, benchmark)?;
         Ok(Some(dsn))
     }
 
-    /// Refuses what only a server that Assay starts could be given.
-    fn configures_nothing(
+    /// Rejects settings that only a server started by Assay can take.
+    fn reject_server_settings(
         &self,
         table: &VariantTable,
         benchmark: &BenchmarkTable,
@@ -126,7 +122,7 @@ impl Words<'_> {
         fn place<T>(own: &Option<Spanned<T>>, shared: &Option<Spanned<T>>) -> Option<Range<usize>> {
             own.as_ref().or(shared.as_ref()).map(Spanned::span)
         }
-        let words = [
+        let settings = [
             ("profile", place(&table.profile, &None)),
             ("cache", place(&table.cache, &benchmark.cache)),
             ("direct_io", place(&table.direct_io, &benchmark.direct_io)),
@@ -138,22 +134,22 @@ impl Words<'_> {
         let option = table.options.0.iter().map(|(name, _)| name);
         let option = option.into_iter().find(|name| !name.get_ref().starts_with(OWN_OPTIONS));
         let option = option.map(|name| (name.get_ref().as_str(), name.span()));
-        let word = words.into_iter().find_map(|(word, place)| Some((word, place?)));
+        let word = settings.into_iter().find_map(|(word, place)| Some((word, place?)));
         match option.or(word) {
             None => Ok(()),
             Some((word, place)) => Err(PlanError::new(format!(
-                "`{word}` cannot be set on a server that runs already: Assay does not configure it"
+                "`{word}` cannot be set on a running server: Assay does not configure it"
             ))
             .at(self.source, place, "here")
             .remedy(format!(
-                "set it where the server is started, and leave it out for variant {}; what holds \
-                 for the others alone belongs into their [[variant]]",
+                "set it where the server is started, and leave it out for variant {}; settings of \
+                the other variants belong in their [[variant]]",
                 table.name.get_ref()
             ))),
         }
     }
 
-    /// Checks which CPUs the client and its server get.
+    /// Checks the CPU placement of the client and its server.
     pub(crate) fn placement(
         &self,
         benchmark: &BenchmarkTable,
@@ -162,7 +158,7 @@ impl Words<'_> {
         let Some(word) = &benchmark.placement else { return Ok(Placement::Free) };
         let names = Placement::ALL.map(Placement::name);
         let found = Placement::ALL.into_iter().find(|known| known.name() == word.get_ref());
-        let at = |error: PlanError| error.at(self.source, word.span(), "asked for here");
+        let at = |error: PlanError| error.at(self.source, word.span(), "requested here");
         let Some(placement) = found else {
             let error = at(PlanError::new(format!("unknown placement `{}`", word.get_ref())));
             return Err(match nearest(word.get_ref(), names) {
@@ -178,13 +174,13 @@ impl Words<'_> {
             let engine = &variant.engine.get_ref().engine;
             let is_server = known.iter().any(|info| info.name == *engine && info.dialect.is_some());
             let why = match (is_server, &variant.dsn) {
-                (false, _) => format!("{engine} runs inside the client"),
-                (true, Some(_)) => "Assay does not place a server that runs already".to_owned(),
+                (false, _) => format!("{engine} is embedded in the client"),
+                (true, Some(_)) => "Assay does not place a running server".to_owned(),
                 (true, None) => continue,
             };
             return Err(at(PlanError::new(format!(
-                "placement \"{placement}\" is about a client and a server that Assay starts, and \
-                 variant {}: {why}",
+                "placement \"{placement}\" needs a client and a server that Assay starts; variant \
+                {}: {why}",
                 variant.name.get_ref()
             )))
             .remedy("leave out `placement`, or the variant"));
@@ -193,17 +189,17 @@ impl Words<'_> {
     }
 }
 
-/// Returns what an application leaves unsaid in a dialect, if anything.
-fn unsaid(application: &Application, dialect: Dialect) -> Option<String> {
-    let is_silent = |said: &PerDialect<Vec<Statement>>| said.by(dialect).is_empty();
-    let table = application.tables.iter().find(|table| is_silent(&table.create));
-    let procedure = application.procedures.iter().find(|known| is_silent(&known.statements));
+/// Returns the SQL that an application lacks in a dialect, if any.
+fn missing_sql(application: &Application, dialect: Dialect) -> Option<String> {
+    let is_missing = |sql: &PerDialect<Vec<Statement>>| sql.by(dialect).is_empty();
+    let table = application.tables.iter().find(|table| is_missing(&table.create));
+    let procedure = application.procedures.iter().find(|known| is_missing(&known.statements));
     table
-        .map(|table| format!("how table `{}` is created", table.name))
+        .map(|table| format!("`create` of table `{}`", table.name))
         .or(procedure.map(|procedure| format!("`{}`", procedure.name)))
 }
 
-/// Returns the name of a dialect's key and scheme.
+/// Returns a dialect's key and URL scheme.
 const fn key(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Postgres => "postgres",

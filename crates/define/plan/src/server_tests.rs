@@ -1,4 +1,4 @@
-//! Experiments that ask SQL servers: what they come to, and what is refused.
+//! Tests of experiments on SQL servers.
 
 use miette::Diagnostic as _;
 use model::{Address, Experiment, Load, Nanos, OpUnit, Password, Placement, StopRule};
@@ -8,7 +8,7 @@ use crate::checked::Checked;
 use crate::error::PlanError;
 use crate::overrides::{Overrides, QuickVariant};
 use crate::quick::quick;
-use crate::sample::{Knowledge, MACHINE, SHIPPED};
+use crate::sample::{MACHINE, SHIPPED, TestCatalog};
 
 const FILE: &str = r#"
 [experiment]
@@ -29,7 +29,7 @@ name = "a"
 engine = "pg@15.10"
 "#;
 
-fn checked_with(replaced: &[(&str, &str)], known: &Knowledge) -> Result<Checked, PlanError> {
+fn checked_with(replaced: &[(&str, &str)], known: &TestCatalog) -> Result<Checked, PlanError> {
     let text = replaced.iter().fold(FILE.to_owned(), |text, (old, new)| {
         assert_eq!(text.matches(old).count(), 1, "{old}");
         text.replacen(old, new, 1)
@@ -38,28 +38,28 @@ fn checked_with(replaced: &[(&str, &str)], known: &Knowledge) -> Result<Checked,
 }
 
 fn experiment(replaced: &[(&str, &str)]) -> Experiment {
-    checked_with(replaced, &Knowledge::default()).expect("a right experiment").experiment
+    checked_with(replaced, &TestCatalog::default()).expect("a right experiment").experiment
 }
 
-/// Returns message and remedy, and all that a reader is shown.
+/// Returns message with remedy, and the full report.
 fn refused(replaced: &[(&str, &str)]) -> (String, String) {
-    let error = checked_with(replaced, &Knowledge::default()).unwrap_err();
+    let error = checked_with(replaced, &TestCatalog::default()).unwrap_err();
     let help = error.help().map_or(String::new(), |help| format!(" | {help}"));
     (format!("{error}{help}"), format!("{:?}", miette::Report::new(error)))
 }
 
-fn said(old: &str, new: &str) -> String {
+fn message(old: &str, new: &str) -> String {
     refused(&[(old, new)]).0
 }
 
 #[test]
-fn an_application_s_steps_end_by_rows_or_by_duration() {
-    let asked = experiment(&[]);
+fn an_applications_steps_end_by_rows_or_by_duration() {
+    let experiment_ = experiment(&[]);
     assert_eq!(
-        (asked.data.rows, asked.data.row_bytes(), asked.workload.as_deref()),
+        (experiment_.data.rows, experiment_.data.row_bytes(), experiment_.workload.as_deref()),
         (1_000_000, 45, None)
     );
-    let steps = asked.steps_for(2);
+    let steps = experiment_.steps_for(2);
     let stops: Vec<_> = steps.iter().map(|step| (step.clients, step.stop, step.unit)).collect();
     assert_eq!(
         stops,
@@ -78,78 +78,81 @@ fn an_application_s_steps_end_by_rows_or_by_duration() {
 }
 
 #[test]
-fn without_steps_the_application_s_own_order_is_run() {
-    let asked = experiment(&[("steps = [\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]\n", "")]);
-    let names: Vec<_> = asked.steps.iter().map(|step| step.name.as_str()).collect();
+fn without_steps_the_applications_order_is_run() {
+    let experiment_ = experiment(&[("steps = [\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]\n", "")]);
+    let names: Vec<_> = experiment_.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(names, ["l.i0", "l.x", "l.i1", "q100", "q500", "q1000"]);
 }
 
 #[test]
 fn parameters_of_the_application_are_set_by_the_experiment() {
-    let set = |words: &str| {
-        let words = format!("\"1M\"\n[benchmark.parameters]\n{words}\n[benchmark.x]\n");
-        let text = FILE.replacen("duration = \"10s\"\n", "", 1).replacen("\"1M\"\n", &words, 1);
+    let set = |replaced: &str| {
+        let replaced = format!("\"1M\"\n[benchmark.parameters]\n{replaced}\n[benchmark.x]\n");
+        let text = FILE.replacen("duration = \"10s\"\n", "", 1).replacen("\"1M\"\n", &replaced, 1);
         let text = text.replacen("[benchmark.x]\n", "", 1);
-        load("s.toml", &text, &Overrides::default(), &Knowledge::default(), MACHINE)
+        load("s.toml", &text, &Overrides::default(), &TestCatalog::default(), MACHINE)
     };
-    let calls = |words: &str| set(words).expect("right").experiment.steps_for(2)[2].stop;
+    let calls = |replaced: &str| set(replaced).expect("right").experiment.steps_for(2)[2].stop;
     assert_eq!(calls("inserts = \"10%\""), StopRule::Operations(2_000));
     assert_eq!(calls("inserts = 500"), StopRule::Operations(10));
     let error = set("insert = 500").unwrap_err();
     assert_eq!(error.to_string(), "the application has no parameter `insert`");
     let error = set("inserts = \"lots\"").unwrap_err();
-    assert!(error.to_string().starts_with("`lots` is no value"), "{error}");
+    assert!(error.to_string().starts_with("`lots` is not a value"), "{error}");
     let typed = Overrides {
         parameters: vec![("inserts".to_owned(), "20%".to_owned())],
         ..Overrides::default()
     };
-    let found = load("s.toml", FILE, &typed, &Knowledge::default(), MACHINE).expect("right");
+    let found = load("s.toml", FILE, &typed, &TestCatalog::default(), MACHINE).expect("right");
     assert_eq!(found.experiment.steps_for(2)[2].stop, StopRule::Operations(4_000));
 }
 
 #[test]
-fn loads_and_maintenance_go_with_an_application_s_steps() {
-    let asked = experiment(&[(
+fn loads_and_maintenance_work_with_an_applications_steps() {
+    let experiment_ = experiment(&[(
         "\"l.i1\", \"q100\"",
-        "\"l.i1\", \"settle\", { step = \"q100\", load = { rate = \"5k/s\" } }, { step = \"q500\", load = { sla = \"p99 < 2ms\" } }",
+        "\"l.i1\", \"settle\", { step = \"q100\", load = { rate = \"5k/s\" } }, { step = \
+        \"q500\", load = { sla = \"p99 < 2ms\" } }",
     )]);
-    assert!(matches!(asked.steps[4].load, Load::Open(_)) && asked.steps[3].name == "settle");
-    assert!(matches!(asked.steps[5].load, Load::FindRate(_)));
+    assert!(
+        matches!(experiment_.steps[4].load, Load::Open(_)) && experiment_.steps[3].name == "settle"
+    );
+    assert!(matches!(experiment_.steps[5].load, Load::FindRate(_)));
 }
 
 #[test]
-fn transactions_are_never_in_flight_with_others() {
-    let asked = |step: &str| {
+fn transactions_are_never_pipelined() {
+    let experiment_ = |step: &str| {
         let steps =
             format!("[\"load\", \"index\", {{ step = \"{step}\", load = {{ pipeline = 4 }} }}]");
         let replaced = [
             ("\"ibench-2023\"", "\"sysbench\""),
             ("[\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]", steps.as_str()),
         ];
-        checked_with(&replaced, &Knowledge::default())
+        checked_with(&replaced, &TestCatalog::default())
     };
-    let experiment = asked("point-query").expect("one statement").experiment;
+    let experiment = experiment_("point-query").expect("one statement").experiment;
     assert_eq!(experiment.steps[2].load, Load::Pipelined(4));
     assert_eq!(
-        asked("read-only").unwrap_err().to_string(),
+        experiment_("read-only").unwrap_err().to_string(),
         "step read-only: it calls `read_only`, a transaction, which is never in flight with others"
     );
     assert_eq!(
-        said("\"l.x\"", "{ step = \"l.x\", load = { pipeline = 4 } }"),
+        message("\"l.x\"", "{ step = \"l.x\", load = { pipeline = 4 } }"),
         "step l.x: it does everything once, which is never in flight with others | give the step a \
          load of its own, such as load = \"closed\""
     );
 }
 
 #[test]
-fn an_application_of_one_s_own_is_read_beside_the_experiment() {
+fn a_users_application_is_read_relative_to_the_experiment() {
     let own = SHIPPED[0].1.replacen("name      = \"ibench-2023\"", "name = \"mine\"", 1);
-    let known = Knowledge {
+    let known = TestCatalog {
         applications: vec![
             ("here/mine.toml", own.clone()),
             ("here/odd.toml", own.replace("[[step]]", "[[steps]]")),
         ],
-        ..Knowledge::default()
+        ..TestCatalog::default()
     };
     let found = checked_with(&[("\"ibench-2023\"", "\"./mine.toml\"")], &known).expect("right");
     assert_eq!(found.experiment.application.expect("an application").name, "mine");
@@ -157,62 +160,63 @@ fn an_application_of_one_s_own_is_read_beside_the_experiment() {
     assert_eq!(error.to_string(), "unknown key `steps` in the application");
     assert!(format!("{:?}", miette::Report::new(error)).contains("here/odd.toml"));
     assert_eq!(
-        said("\"ibench-2023\"", "\"none.toml\""),
+        message("\"ibench-2023\"", "\"none.toml\""),
         "cannot read the application here/none.toml: no such file"
     );
 }
 
 #[test]
-fn steps_that_an_application_cannot_do_are_refused() {
+fn steps_that_an_application_lacks_are_rejected() {
     let first = "[\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]";
     insta::assert_snapshot!(
         [
-            said("\"ibench-2023\"", "\"ibench2023\""),
-            said("\"ibench-2023\"", "\"tpcc\""),
-            said(first, "[\"l.x\"]"),
-            said(first, "[\"l.i0\", \"q100\"]"),
-            said(first, "[\"l.i0\", \"l.x\", \"l.i0\"]"),
-            said(first, "[\"l.i0\", \"readrandom\"]"),
-            said(first, "[\"fillseq\"]"),
-            said(first, "[\"l.i0\", \"lx\"]"),
-            said(first, "[]"),
-            said(first, "[\"l.i0\", { step = \"l.x\", operations = 5 }]"),
-            said(first, "[\"l.i0\", { step = \"l.x\", duration = \"5s\" }]"),
-            said(first, "[\"l.i0\", { step = \"l.x\", load = { rate = \"5/s\" } }]"),
-            said(first, "[\"l.i0\", { step = \"l.x\", clients = 1 }]"),
-            said(first, "[{ step = \"l.i0\", distribution = \"uniform\" }]"),
-            said("clients = [2]", "clients = \"adaptive\""),
-            said("rows = \"1M\"", "rows = \"1M\"\nkey_bytes = 8"),
-            said("rows = \"1M\"", "rows = \"1M\"\nwriter_rate = \"1MiB/s\""),
-            said("rows = \"1M\"\n", "\n"),
-            said("rows = \"1M\"", "rows = 0"),
-            said("\"pg@15.10\"", "\"tree\""),
-            said("workload = \"ibench-2023\"", "parameters = { a = 1 }"),
+            message("\"ibench-2023\"", "\"ibench2023\""),
+            message("\"ibench-2023\"", "\"tpcc\""),
+            message(first, "[\"l.x\"]"),
+            message(first, "[\"l.i0\", \"q100\"]"),
+            message(first, "[\"l.i0\", \"l.x\", \"l.i0\"]"),
+            message(first, "[\"l.i0\", \"readrandom\"]"),
+            message(first, "[\"fillseq\"]"),
+            message(first, "[\"l.i0\", \"lx\"]"),
+            message(first, "[]"),
+            message(first, "[\"l.i0\", { step = \"l.x\", operations = 5 }]"),
+            message(first, "[\"l.i0\", { step = \"l.x\", duration = \"5s\" }]"),
+            message(first, "[\"l.i0\", { step = \"l.x\", load = { rate = \"5/s\" } }]"),
+            message(first, "[\"l.i0\", { step = \"l.x\", clients = 1 }]"),
+            message(first, "[{ step = \"l.i0\", distribution = \"uniform\" }]"),
+            message("clients = [2]", "clients = \"adaptive\""),
+            message("rows = \"1M\"", "rows = \"1M\"\nkey_bytes = 8"),
+            message("rows = \"1M\"", "rows = \"1M\"\nwriter_rate = \"1MiB/s\""),
+            message("rows = \"1M\"\n", "\n"),
+            message("rows = \"1M\"", "rows = 0"),
+            message("\"pg@15.10\"", "\"tree\""),
+            message("workload = \"ibench-2023\"", "parameters = { a = 1 }"),
         ]
         .join("\n")
     );
 }
 
 #[test]
-fn words_in_one_dialect_are_for_its_servers_alone() {
+fn sql_in_one_dialect_is_for_its_servers_only() {
     let one = SHIPPED[2].1.replacen(
         "sql  = \"DELETE FROM {table} WHERE id = :id\"",
         "sql.mysql = \"DELETE FROM {table} WHERE id = :id\"",
         1,
     );
-    let known = Knowledge { applications: vec![("here/one.toml", one)], ..Knowledge::default() };
-    let words = [
+    let known =
+        TestCatalog { applications: vec![("here/one.toml", one)], ..TestCatalog::default() };
+    let replaced = [
         ("\"ibench-2023\"", "\"one.toml\""),
         ("[\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]", "[\"load\"]"),
     ];
-    let error = checked_with(&words, &known).unwrap_err();
-    assert_eq!(error.to_string(), "sysbench does not say `delete` in the SQL of pg");
-    let on_mysql = [words[0], words[1], ("\"pg@15.10\"", "\"my@8\"")];
+    let error = checked_with(&replaced, &known).unwrap_err();
+    assert_eq!(error.to_string(), "sysbench lacks `delete` in the SQL of pg");
+    let on_mysql = [replaced[0], replaced[1], ("\"pg@15.10\"", "\"my@8\"")];
     assert!(checked_with(&on_mysql, &known).is_ok());
 }
 
 #[test]
-fn typed_steps_come_after_those_they_need() {
+fn typed_steps_follow_those_they_need() {
     let overrides = Overrides {
         rows: Some("1k".to_owned()),
         workload: Some("ibench-current".to_owned()),
@@ -225,7 +229,7 @@ fn typed_steps_come_after_those_they_need() {
     };
     let steps = |typed: &[&str]| -> Result<Vec<String>, PlanError> {
         let typed: Vec<_> = typed.iter().map(|step| (*step).to_owned()).collect();
-        let known = Knowledge::default();
+        let known = TestCatalog::default();
         let found = quick(&typed, std::slice::from_ref(&variant), &overrides, &known, MACHINE)?;
         Ok(found.experiment.steps.into_iter().map(|step| step.name).collect())
     };
@@ -243,13 +247,13 @@ fn at(dsn: &str) -> [(&'static str, String); 1] {
 }
 
 fn reached(dsn: &str) -> model::Dsn {
-    let words = at(dsn);
-    let asked = experiment(&[(words[0].0, &words[0].1)]);
-    asked.variants[0].dsn.clone().expect("an address")
+    let replaced = at(dsn);
+    let experiment_ = experiment(&[(replaced[0].0, &replaced[0].1)]);
+    experiment_.variants[0].dsn.clone().expect("an address")
 }
 
 #[test]
-fn a_server_that_runs_already_is_named_by_its_address() {
+fn a_running_server_is_named_by_its_address() {
     let dsn = reached("postgres://me:hush@db:5433/x");
     assert_eq!(dsn.address, Address::Tcp { host: "db".to_owned(), port: 5433 });
     assert_eq!(dsn.password, Some(Password("hush".to_owned())));
@@ -257,7 +261,7 @@ fn a_server_that_runs_already_is_named_by_its_address() {
 }
 
 #[test]
-fn no_refusal_shows_a_password() {
+fn no_error_shows_a_password() {
     let wrong = [
         at("postgres://me:hush@db"),
         at("postgres://me:hu#sh@db/x"),
@@ -270,22 +274,22 @@ fn no_refusal_shows_a_password() {
         [("\"pg@15.10\"", "\"pg@15.10\"\nprofile = \"postgres://me:hush@db/x\"".to_owned())],
         [("\"pg@15.10\"", "\"pg@15.10\"\ndsn = 'postgres://me:hush@db/x".to_owned())],
     ];
-    for words in wrong {
-        let (_, shown) = refused(&[(words[0].0, &words[0].1)]);
+    for replaced in wrong {
+        let (_, shown) = refused(&[(replaced[0].0, &replaced[0].1)]);
         assert!(!shown.contains("hush") && !shown.contains("hu#sh"), "{shown}");
         assert!(shown.contains("***"), "{shown}");
     }
 }
 
 #[test]
-fn what_a_server_that_runs_already_cannot_be_told_is_refused() {
-    let with = |words: &str| {
-        let new = format!("\"pg\"\ndsn = \"postgres://me@db/x\"\n{words}");
-        said("\"pg@15.10\"", &new)
+fn settings_of_a_running_server_are_rejected() {
+    let with = |replaced: &str| {
+        let new = format!("\"pg\"\ndsn = \"postgres://me@db/x\"\n{replaced}");
+        message("\"pg@15.10\"", &new)
     };
-    let shared = |words: &str| {
+    let shared = |replaced: &str| {
         let variant = at("postgres://me@db/x");
-        refused(&[("rows = \"1M\"", words), (variant[0].0, &variant[0].1)]).0
+        refused(&[("rows = \"1M\"", replaced), (variant[0].0, &variant[0].1)]).0
     };
     insta::assert_snapshot!(
         [
@@ -294,9 +298,9 @@ fn what_a_server_that_runs_already_cannot_be_told_is_refused() {
             with("[variant.options]\nshared_buffers = \"1GB\""),
             shared("rows = \"1M\"\nmemory = \"1GiB\""),
             shared("rows = \"1M\"\nplacement = \"same-cpu\""),
-            said("\"pg@15.10\"", "\"pg@15.10\"\ndsn = \"postgres://me@db/x\""),
-            said("\"pg@15.10\"", "\"my\"\ndsn = \"postgres://me@db/x\""),
-            said("\"pg@15.10\"", "\"pg\""),
+            message("\"pg@15.10\"", "\"pg@15.10\"\ndsn = \"postgres://me@db/x\""),
+            message("\"pg@15.10\"", "\"my\"\ndsn = \"postgres://me@db/x\""),
+            message("\"pg@15.10\"", "\"pg\""),
             refused(&[
                 ("workload = \"ibench-2023\"\n", ""),
                 ("[\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]", "[\"fillseq\"]"),
@@ -306,17 +310,18 @@ fn what_a_server_that_runs_already_cannot_be_told_is_refused() {
         ]
         .join("\n")
     );
-    let new = "\"pg\"\ndsn = \"postgres://me@db/x\"\ndurability = \"sync\"\n[variant.options]\n\"assay.protocol\" = \"text\"";
-    let asked = experiment(&[("\"pg@15.10\"", new)]);
-    assert_eq!(asked.variants[0].options.get("assay.protocol"), Some("text"));
+    let new = "\"pg\"\ndsn = \"postgres://me@db/x\"\ndurability = \
+    \"sync\"\n[variant.options]\n\"assay.protocol\" = \"text\"";
+    let experiment_ = experiment(&[("\"pg@15.10\"", new)]);
+    assert_eq!(experiment_.variants[0].options.get("assay.protocol"), Some("text"));
 }
 
 #[test]
-fn placement_is_for_clients_and_the_servers_that_assay_starts() {
-    let asked = experiment(&[("rows = \"1M\"", "rows = \"1M\"\nplacement = \"same-cpu\"")]);
-    assert_eq!(asked.placement, Placement::SameCpu);
+fn placement_needs_servers_that_assay_starts() {
+    let experiment_ = experiment(&[("rows = \"1M\"", "rows = \"1M\"\nplacement = \"same-cpu\"")]);
+    assert_eq!(experiment_.placement, Placement::SameCpu);
     assert_eq!(
-        said("rows = \"1M\"", "rows = \"1M\"\nplacement = \"same\""),
+        message("rows = \"1M\"", "rows = \"1M\"\nplacement = \"same\""),
         "unknown placement `same` | placements: free, same-cpu, split"
     );
     let inside = [
@@ -326,8 +331,8 @@ fn placement_is_for_clients_and_the_servers_that_assay_starts() {
     ];
     assert_eq!(
         refused(&inside).0,
-        "placement \"split\" is about a client and a server that Assay starts, and variant a: tree \
-         runs inside the client | leave out `placement`, or the variant"
+        "placement \"split\" needs a client and a server that Assay starts; variant a: tree is \
+        embedded in the client | leave out `placement`, or the variant"
     );
     let keys = [inside[0], inside[1]];
     assert_eq!(experiment(&keys).placement, Placement::Split, "servers do keys and values too");

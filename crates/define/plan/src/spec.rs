@@ -1,4 +1,4 @@
-//! The experiment file as written: text to fields, with the place of each.
+//! Parses the experiment file, with the place of each field.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -75,16 +75,16 @@ pub(crate) type StepEntry = WordOr<StepTable>;
 /// A load as written: `"closed"`, or a table.
 pub(crate) type LoadEntry = WordOr<LoadTable>;
 
-/// What is written as one word, or as a table.
+/// A field written as one word, or as a table.
 #[derive(Debug, Clone)]
 pub(crate) enum WordOr<T> {
     Word(String),
     Table(Box<T>),
 }
 
-/// A table in whose place a word may stand.
+/// A table that may be replaced by a word.
 pub(crate) trait OrWord {
-    /// What is expected there, for whoever writes something else.
+    /// The expected forms, for error messages.
     const EXPECTED: &'static str;
 }
 
@@ -97,7 +97,7 @@ impl OrWord for LoadTable {
     const EXPECTED: &'static str = "\"closed\", or a table such as { rate = \"50k/s\" }";
 }
 
-// Not serde's `untagged`, which forgets what was wrong inside the table.
+// Not serde's `untagged`, which loses the error inside the table.
 impl<'de, T: Deserialize<'de> + OrWord> Deserialize<'de> for WordOr<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct EntryVisitor<T>(PhantomData<T>);
@@ -187,7 +187,7 @@ pub(crate) struct FindingTable {
     pub(crate) reasons: Vec<String>,
 }
 
-/// The levels of the client factor as written: a list, or a word that stands for one.
+/// The levels of the client factor as written: a list, or a keyword.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ClientsEntry {
     Levels(Vec<u32>),
@@ -195,7 +195,7 @@ pub(crate) enum ClientsEntry {
 }
 
 impl ClientsEntry {
-    /// Reads it as typed on the command line: `1,2,4`, or a word.
+    /// Parses the command-line form: `1,2,4`, or a keyword.
     pub(crate) fn typed(text: &str) -> Self {
         let levels: Result<Vec<u32>, _> =
             text.split(',').map(|level| level.trim().parse()).collect();
@@ -299,7 +299,7 @@ impl<'de> Deserialize<'de> for OptionTable {
     }
 }
 
-/// Fields of a table and where a stray key of it probably belongs.
+/// Fields that identify a table in a parser's message.
 const TABLES: &[(&str, &str)] = &[
     ("`compressible_to`", "[benchmark]"),
     ("`question`", "[experiment]"),
@@ -312,7 +312,7 @@ const TABLES: &[(&str, &str)] = &[
     ("`setup`", "[[published]]"),
 ];
 
-/// Keys of a load, which people look for beside it.
+/// Keys of a load, often misplaced next to it.
 const OF_A_LOAD: [&str; 5] = ["rate", "arrivals", "pacing", "sla", "pipeline"];
 
 /// Reads an experiment file's text.
@@ -325,7 +325,7 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
 
 /// Turns a parser's error into one with a remedy.
 ///
-/// `tables` says by one of its fields which table a stray key stands in.
+/// `tables` maps a field to the table that an unknown key is in.
 pub(crate) fn explain(
     source: &Source,
     error: &toml::de::Error,
@@ -334,7 +334,7 @@ pub(crate) fn explain(
     let place = visible(source, error.span().unwrap_or(0..0));
     let message = error.message().to_owned();
     let Some((unknown, known)) = unknown_field(&message) else {
-        return PlanError::new(in_words(&message)).at(source, place, "here");
+        return PlanError::new(user_message(&message)).at(source, place, "here");
     };
     let table = tables.iter().find(|(field, _)| message.contains(field)).map(|(_, table)| *table);
     let within = table.map_or(String::new(), |table| format!(" in {table}"));
@@ -347,12 +347,12 @@ pub(crate) fn explain(
     }
     match nearest(&unknown, known.iter().map(String::as_str)) {
         Some(word) if table == Some("[[variant]]") => error.remedy(format!(
-            "did you mean `{word}`? an option of the engine belongs into the table \
+            "did you mean `{word}`? an option of the engine belongs in the table \
              [variant.options]"
         )),
         Some(word) => error.remedy(format!("did you mean `{word}`?")),
         None if table == Some("[[variant]]") => error.remedy(format!(
-            "if `{unknown}` is an option of the engine, it belongs into the table \
+            "if `{unknown}` is an option of the engine, it belongs in the table \
              [variant.options]; keys of [[variant]] are {}",
             known.join(", ")
         )),
@@ -360,7 +360,7 @@ pub(crate) fn explain(
     }
 }
 
-/// Widens a place that has no width to its line, so that it can be shown.
+/// Widens an empty place to its line, so that it can be shown.
 fn visible(source: &Source, place: Range<usize>) -> Range<usize> {
     if !place.is_empty() || place.start > source.text.len() {
         return place;
@@ -371,8 +371,8 @@ fn visible(source: &Source, place: Range<usize>) -> Range<usize> {
     begin..end
 }
 
-/// Puts a deserialiser's words for types into a user's.
-fn in_words(message: &str) -> String {
+/// Rewrites a deserialiser's type message for users.
+fn user_message(message: &str) -> String {
     let Some((found, expected)) =
         message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
     else {
@@ -399,7 +399,7 @@ fn key_place(source: &Source, place: Range<usize>, key: &str) -> Range<usize> {
     }
 }
 
-/// Takes apart ``unknown field `x`, expected one of `a`, `b` ``.
+/// Parses ``unknown field `x`, expected one of `a`, `b` ``.
 fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
     let rest = message.strip_prefix("unknown field `")?;
     let (unknown, rest) = rest.split_once('`')?;

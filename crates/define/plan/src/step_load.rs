@@ -1,4 +1,4 @@
-//! A step's load: from the words of its table, the benchmark's and the client factor.
+//! Resolves a step's load from step, benchmark and client factor.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,30 +9,30 @@ use toml::Spanned;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::rate::{self, WrittenRate};
-use crate::resolve::Words;
+use crate::resolve::Resolver;
 use crate::spec::{LoadEntry, LoadTable, Text, WordOr};
 use crate::window::{self, TooShort};
 
-/// What a load may be written as.
+/// The forms of a load.
 const FORMS: &str = "write \"closed\", { rate = \"50k/s\" } for an open loop, \
-                     { sla = \"p99.9 < 2ms\" } for the highest rate that keeps a limit, or \
+                     { sla = \"p99.9 < 2ms\" } for the highest rate within a limit, or \
                      { pipeline = 16 } for a closed loop with 16 in flight";
 
 /// The same on the command line.
-const WORDS: &str = "give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest \
-                     rate that keeps a limit, or --pipeline 16 for 16 in flight";
+const FLAGS: &str = "give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest \
+                     rate within a limit, or --pipeline 16 for 16 in flight";
 
-/// The words of a load, checked one by one, with their places.
+/// The checked fields of a load, with their places.
 #[derive(Debug, Clone, Default)]
-struct LoadWords {
+struct LoadFields {
     rate: Option<(Rate, Range<usize>)>,
     limit: Option<(Limit, Range<usize>)>,
     pace: Pace,
-    /// Where arrivals or pacing are written, when they are.
+    /// Place of arrivals or pacing, if given.
     pace_place: Option<Range<usize>>,
     /// Operations in flight of each client.
     pipeline: Option<(u32, Range<usize>)>,
-    /// Where the whole load is written.
+    /// Place of the whole load.
     place: Range<usize>,
 }
 
@@ -41,12 +41,12 @@ struct LoadWords {
 pub(crate) struct StepLoad {
     pub(crate) load: Load,
     pub(crate) limit: Option<Limit>,
-    /// The word that asks for it, the rate first; empty when there is none in a file.
+    /// Place of its deciding field, the rate first; empty when not in a file.
     pub(crate) place: Range<usize>,
 }
 
-impl LoadWords {
-    /// Returns the place of the word that decides.
+impl LoadFields {
+    /// Returns the place of the deciding field.
     fn deciding(&self) -> Range<usize> {
         let rate = self.rate.as_ref().map(|(_, place)| place);
         let limit = self.limit.as_ref().map(|(_, place)| place);
@@ -55,10 +55,10 @@ impl LoadWords {
     }
 }
 
-impl Words<'_> {
-    /// Decides a step's load.
+impl Resolver<'_> {
+    /// Resolves a step's load.
     ///
-    /// The step's own words win. The benchmark's are for steps that end by duration: fills,
+    /// The step's own fields win. The benchmark's apply to steps that end by duration: fills,
     /// maintenance and other steps that end by count stay a closed loop. Adaptive clients are for
     /// steps that end by duration and have no client count of their own.
     pub(crate) fn step_load(
@@ -69,13 +69,13 @@ impl Words<'_> {
         is_adaptive: bool,
     ) -> Result<StepLoad, PlanError> {
         let entry = own.or(shared.filter(|_| is_timed(step)));
-        let words = entry.map(|entry| self.load_words(entry)).transpose()?.unwrap_or_default();
-        let place = words.deciding();
-        let judged_at = words.limit.as_ref().map_or(0..0, |(_, place)| place.clone());
+        let fields = entry.map(|entry| self.load_fields(entry)).transpose()?.unwrap_or_default();
+        let place = fields.deciding();
+        let limit_place = fields.limit.as_ref().map_or(0..0, |(_, place)| place.clone());
         let refuse = |at: Range<usize>, why: &str| {
             PlanError::new(format!("step {}: {why}", step.name)).at(self.source, at, "here")
         };
-        if let Some((depth, _)) = words.pipeline {
+        if let Some((depth, _)) = fields.pipeline {
             let follows = is_adaptive && step.clients == 0 && is_timed(step);
             let load = self.pipelined(step, depth, follows).map_err(|why| {
                 let remedy = "give the step a load of its own, such as load = \"closed\"";
@@ -84,22 +84,22 @@ impl Words<'_> {
             return Ok(StepLoad { load, limit: None, place });
         }
         if is_adaptive && step.clients == 0 && is_timed(step) {
-            if let Some((_, at)) = words.rate {
+            if let Some((_, at)) = fields.rate {
                 return Err(refuse(at, "adaptive clients are a closed loop, which has no rate")
                     .remedy("leave out the rate, or give clients as a list or as \"sweep\""));
             }
-            if let Some(at) = words.pace_place {
+            if let Some(at) = fields.pace_place {
                 return Err(refuse(
                     at,
                     "adaptive clients are a closed loop: nothing arrives in it",
                 )
                 .remedy("leave out arrivals and pacing"));
             }
-            let limit = words.limit.map(|(limit, _)| limit);
-            let asked = StepLoad { load: Load::FindClients, limit, place };
-            return self.judged(step, asked, judged_at);
+            let limit = fields.limit.map(|(limit, _)| limit);
+            let requested = StepLoad { load: Load::FindClients, limit, place };
+            return self.check_window(step, requested, limit_place);
         }
-        let (load, limit) = match (words.rate, words.limit) {
+        let (load, limit) = match (fields.rate, fields.limit) {
             (None, None) => return Ok(StepLoad { place, ..StepLoad::default() }),
             (Some(_), _) if step.stop == StopRule::Operations(0) => {
                 return Err(refuse(place, "it has no clients whose operations could arrive")
@@ -107,46 +107,46 @@ impl Words<'_> {
             }
             (Some((rate, _)), limit) => {
                 let limit = limit.map(|(limit, _)| limit);
-                (Load::Open(OpenLoad { rate, pace: words.pace }), limit)
+                (Load::Open(OpenLoad { rate, pace: fields.pace }), limit)
             }
             (None, Some(_)) if !is_timed(step) => {
-                return Err(refuse(place, "it ends by count, and a search needs spans of time")
+                return Err(refuse(place, "it ends by count, and a search needs timed steps")
                     .remedy("give it a rate, or search in a step that ends by duration"));
             }
-            (None, Some((limit, _))) => (Load::FindRate(words.pace), Some(limit)),
+            (None, Some((limit, _))) => (Load::FindRate(fields.pace), Some(limit)),
         };
-        self.judged(step, StepLoad { load, limit, place }, judged_at)
+        self.check_window(step, StepLoad { load, limit, place }, limit_place)
     }
 
-    /// Checks that the step is long enough for its rate, and for its limit, written at `judged_at`.
-    fn judged(
+    /// Checks that the step is long enough for its rate and its limit.
+    fn check_window(
         &self,
         step: &Step,
-        asked: StepLoad,
-        judged_at: Range<usize>,
+        requested: StepLoad,
+        limit_place: Range<usize>,
     ) -> Result<StepLoad, PlanError> {
         let refuse = |at: Range<usize>, short: TooShort| {
             PlanError::new(format!("step {}: {}", step.name, short.why))
                 .at(self.source, at, "here")
                 .remedy(short.remedy)
         };
-        if let Load::Open(open) = &asked.load {
+        if let Load::Open(open) = &requested.load {
             let checked = window::check_rate(&open.rate, step.stop);
-            checked.map_err(|short| refuse(asked.place.clone(), short))?;
+            checked.map_err(|short| refuse(requested.place.clone(), short))?;
         }
-        if let Some(limit) = &asked.limit {
-            let checked = window::check(limit, &asked.load, step.stop);
-            checked.map_err(|short| refuse(judged_at, short))?;
+        if let Some(limit) = &requested.limit {
+            let checked = window::check(limit, &requested.load, step.stop);
+            checked.map_err(|short| refuse(limit_place, short))?;
         }
-        Ok(asked)
+        Ok(requested)
     }
 
-    fn load_words(&self, entry: &Spanned<LoadEntry>) -> Result<LoadWords, PlanError> {
+    fn load_fields(&self, entry: &Spanned<LoadEntry>) -> Result<LoadFields, PlanError> {
         let place = entry.span();
         let table = match entry.get_ref() {
             WordOr::Table(table) => table,
             WordOr::Word(word) if word == "closed" => {
-                return Ok(LoadWords { place, ..LoadWords::default() });
+                return Ok(LoadFields { place, ..LoadFields::default() });
             }
             WordOr::Word(word) => {
                 return Err(PlanError::new(format!("unknown load `{word}`"))
@@ -164,13 +164,13 @@ impl Words<'_> {
         } else if rate.is_none() && limit.is_none() {
             let why = match pace_place {
                 Some(_) => "arrivals and pacing belong to a rate, and none is given",
-                None => "the load says neither a rate nor a limit",
+                None => "the load has neither a rate nor a limit",
             };
             let at = pace_place.unwrap_or(place);
-            let remedy = if at.is_empty() { WORDS } else { FORMS };
+            let remedy = if at.is_empty() { FLAGS } else { FORMS };
             return Err(PlanError::new(why).at(self.source, at, "here").remedy(remedy));
         }
-        Ok(LoadWords {
+        Ok(LoadFields {
             rate: rate.zip(table.rate.as_ref().map(Spanned::span)),
             limit: limit.zip(table.sla.as_ref().map(Spanned::span)),
             pace: self.pace(table)?,
@@ -190,15 +190,15 @@ impl Words<'_> {
         Ok(Pace { arrivals: arrivals.unwrap_or_default(), pacing: pacing.unwrap_or_default() })
     }
 
-    /// Checks a word of a short list; `look_up` returns the list and what the word stands for.
+    /// Checks a keyword; `lookup` returns the known names and the match.
     fn known<T>(
         &self,
         word: Option<&Spanned<String>>,
         what: &str,
-        look_up: impl Fn(&str) -> (Vec<&'static str>, Option<T>),
+        lookup: impl Fn(&str) -> (Vec<&'static str>, Option<T>),
     ) -> Result<Option<T>, PlanError> {
         let Some(word) = word else { return Ok(None) };
-        let (names, found) = look_up(word.get_ref());
+        let (names, found) = lookup(word.get_ref());
         found.map(Some).ok_or_else(|| {
             let error = PlanError::new(format!("unknown {what} `{}`", word.get_ref()));
             let error = error.at(self.source, word.span(), "here");
@@ -209,14 +209,15 @@ impl Words<'_> {
         })
     }
 
-    /// Reads a rate, from its file where it names one.
+    /// Parses a rate, reading its file if it names one.
     fn rate(&self, text: &Spanned<Text>) -> Result<Rate, PlanError> {
         let refuse = |why: String| PlanError::new(why).at(self.source, text.span(), "here");
         let path = match rate::parse(&text.get_ref().0).map_err(refuse)? {
             WrittenRate::Known(rate) => return Ok(rate),
             WrittenRate::InFile(path) => path,
         };
-        // What the command line says has no place in the file, and is about the current folder.
+        // A path from the command line has no place in the file, and is relative to the current
+        // directory.
         let folder = Path::new(&self.source.name).parent().filter(|_| !text.span().is_empty());
         let path = folder.unwrap_or(Path::new("")).join(path);
         let name = path.display().to_string();
@@ -248,24 +249,24 @@ mod tests {
     use super::*;
     use crate::check::load;
     use crate::overrides::Overrides;
-    use crate::sample::{FILE, Knowledge, MACHINE, checked, experiment};
+    use crate::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 
-    /// Returns the loads of the sample's steps, with their limits, when `words` follow its rows.
-    fn loads(words: &str) -> Vec<String> {
-        told(&experiment("\"10k\"", &format!("\"10k\"\n{words}")))
+    /// Returns the loads of the sample's steps, with their limits, when `fields` follow its rows.
+    fn loads(fields: &str) -> Vec<String> {
+        descriptions(&experiment("\"10k\"", &format!("\"10k\"\n{fields}")))
     }
 
-    fn told(experiment: &Experiment) -> Vec<String> {
-        let told = |step: &Step| match &step.limit {
+    fn descriptions(experiment: &Experiment) -> Vec<String> {
+        let descriptions = |step: &Step| match &step.limit {
             Some(limit) => format!("{} with {limit}", step.load),
             None => step.load.to_string(),
         };
-        experiment.steps.iter().map(told).collect()
+        experiment.steps.iter().map(descriptions).collect()
     }
 
-    /// Returns what is said of the sample with those words, or of a step of it.
-    fn refused(words: &str) -> String {
-        checked("\"10k\"", &format!("\"10k\"\n{words}")).unwrap_err().to_string()
+    /// Returns the error of the sample with this text.
+    fn refused(fields: &str) -> String {
+        checked("\"10k\"", &format!("\"10k\"\n{fields}")).unwrap_err().to_string()
     }
 
     fn refused_step(step: &str) -> String {
@@ -273,27 +274,27 @@ mod tests {
     }
 
     #[test]
-    fn the_benchmark_s_load_is_for_steps_that_end_by_duration() {
+    fn the_benchmarks_load_applies_to_timed_steps() {
         let closed = "closed loop";
         assert_eq!(loads(""), [closed; 3]);
         assert_eq!(loads("load = \"closed\""), [closed; 3]);
         let open = loads("load = { rate = \"5k/s\" }");
         assert_eq!(open, [closed, closed, "open loop, 5,000/s, poisson"]);
-        let words = "rate = \"5k/s\", arrivals = \"constant\", pacing = \"hybrid\"";
-        let judged = loads(&format!("load = {{ {words}, sla = \"p99 < 2ms\" }}"));
-        assert_eq!(judged[2], "open loop, 5,000/s, constant, hybrid with p99 < 2.00 ms");
+        let fields = "rate = \"5k/s\", arrivals = \"constant\", pacing = \"hybrid\"";
+        let check_window = loads(&format!("load = {{ {fields}, sla = \"p99 < 2ms\" }}"));
+        assert_eq!(check_window[2], "open loop, 5,000/s, constant, hybrid with p99 < 2.00 ms");
         let search = loads("load = { sla = \"p99 < 2ms\", arrivals = \"constant\" }");
         assert_eq!(search, [closed, closed, "highest rate, constant with p99 < 2.00 ms"]);
     }
 
     #[test]
-    fn a_step_s_own_load_wins() {
+    fn a_steps_own_load_wins() {
         let steps = "[{ step = \"fillseq\", load = { rate = \"9k/s\" } }, \"overwritesome\", \
                      { step = \"readwhilewriting\", load = \"closed\" }, \"readrandom\"]";
         let file = "[\"fillseq\", \"overwritesome\", \"readwhilewriting\"]";
         let steps = format!("{steps}\nload = {{ rate = \"5k/s\" }}");
         assert_eq!(
-            told(&experiment(file, &steps)),
+            descriptions(&experiment(file, &steps)),
             [
                 "open loop, 9,000/s, poisson",
                 "closed loop",
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn adaptive_clients_are_for_timed_steps_that_follow_the_factor() {
+    fn adaptive_clients_apply_to_timed_steps_that_follow_the_factor() {
         let adaptive = "[factors]\nclients = \"adaptive\"";
         let closed = "closed loop";
         assert_eq!(loads(adaptive), [closed, closed, "adaptive clients"]);
@@ -318,21 +319,21 @@ mod tests {
         assert!(refused(&paced).ends_with("nothing arrives in it"));
         let text = FILE.replace("\"readwhilewriting\"", "{ step = \"readrandom\", clients = 2 }");
         let text = format!("{text}\n{adaptive}");
-        let none = load("", &text, &Overrides::default(), &Knowledge::default(), MACHINE);
+        let none = load("", &text, &Overrides::default(), &TestCatalog::default(), MACHINE);
         assert_eq!(none.unwrap_err().to_string(), "no step can try numbers of clients");
     }
 
     #[test]
-    fn what_cannot_be_offered_is_refused_with_the_reason() {
+    fn a_load_that_cannot_be_offered_is_rejected_with_the_reason() {
         assert_eq!(
             refused_step("{ step = \"overwritesome\", load = { sla = \"p99 < 2ms\" } }"),
-            "step overwritesome: it ends by count, and a search needs spans of time"
+            "step overwritesome: it ends by count, and a search needs timed steps"
         );
         assert_eq!(
             refused_step("{ step = \"settle\", load = { rate = \"5k/s\" } }"),
             "step settle: it has no clients whose operations could arrive"
         );
-        assert_eq!(refused("load = {}"), "the load says neither a rate nor a limit");
+        assert_eq!(refused("load = {}"), "the load has neither a rate nor a limit");
         assert_eq!(
             refused("load = { arrivals = \"constant\" }"),
             "arrivals and pacing belong to a rate, and none is given"
@@ -344,59 +345,59 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_replaces_the_words_it_has() {
-        let asked = |load_words: &str, overrides: &Overrides| {
-            let text = FILE.replace("rows", &format!("{load_words}\nrows"));
-            let checked = load("", &text, overrides, &Knowledge::default(), MACHINE);
-            checked.map(|checked| told(&checked.experiment).remove(2))
+    fn the_command_line_replaces_only_the_fields_it_sets() {
+        let requested = |load_fields: &str, overrides: &Overrides| {
+            let text = FILE.replace("rows", &format!("{load_fields}\nrows"));
+            let checked = load("", &text, overrides, &TestCatalog::default(), MACHINE);
+            checked.map(|checked| descriptions(&checked.experiment).remove(2))
         };
         let typed = |word: &str| Some(word.to_owned());
         let rate = Overrides { rate: typed("7k/s"), ..Overrides::default() };
         let file = "load = { rate = \"5k/s\", arrivals = \"constant\", sla = \"p99 < 2ms\" }";
         let both = "open loop, 7,000/s, constant with p99 < 2.00 ms";
-        assert_eq!(asked(file, &rate).unwrap(), both);
-        assert_eq!(asked("load = \"closed\"", &rate).unwrap(), "open loop, 7,000/s, poisson");
+        assert_eq!(requested(file, &rate).unwrap(), both);
+        assert_eq!(requested("load = \"closed\"", &rate).unwrap(), "open loop, 7,000/s, poisson");
         let limit = Overrides { sla: typed("p95 < 1ms"), ..Overrides::default() };
-        assert_eq!(asked("", &limit).unwrap(), "highest rate, poisson with p95 < 1.00 ms");
+        assert_eq!(requested("", &limit).unwrap(), "highest rate, poisson with p95 < 1.00 ms");
         let most = Overrides { clients: typed("adaptive"), ..limit.clone() };
-        assert_eq!(asked("", &most).unwrap(), "adaptive clients with p95 < 1.00 ms");
+        assert_eq!(requested("", &most).unwrap(), "adaptive clients with p95 < 1.00 ms");
         let mixed = Overrides { clients: typed("adaptive"), ..rate };
-        let refused = asked("", &mixed).unwrap_err().to_string();
+        let refused = requested("", &mixed).unwrap_err().to_string();
         assert!(refused.ends_with("which has no rate"), "{refused}");
         let pace = Overrides { pacing: typed("spinn"), ..limit };
-        assert_eq!(asked("", &pace).unwrap_err().to_string(), "unknown pacing `spinn`");
+        assert_eq!(requested("", &pace).unwrap_err().to_string(), "unknown pacing `spinn`");
     }
 
     #[test]
-    fn a_rate_file_is_looked_for_beside_the_experiment_or_where_the_user_is() {
-        let known = Knowledge {
+    fn a_rate_file_is_relative_to_the_experiment_or_the_current_directory() {
+        let known = TestCatalog {
             rate_files: vec![
                 ("dir/day.csv", "t,rate\n0,100\n60,200\n"),
                 ("day.csv", "t,rate\n0,300\n"),
                 ("dir/bad.csv", "t,rate\n0,100\n30,0\n"),
             ],
-            ..Knowledge::default()
+            ..TestCatalog::default()
         };
-        let asked = |file: &str, overrides: &Overrides| {
-            let words = format!("load = {{ rate = \"file {file}\" }}\nrows");
-            let text = FILE.replace("rows", &words);
+        let requested = |file: &str, overrides: &Overrides| {
+            let fields = format!("load = {{ rate = \"file {file}\" }}\nrows");
+            let text = FILE.replace("rows", &fields);
             let mut experiment =
                 load("dir/mine.toml", &text, overrides, &known, MACHINE)?.experiment;
             Ok::<_, PlanError>(experiment.steps.remove(2).load)
         };
         let none = Overrides::default();
-        let Load::Open(open) = asked("day.csv", &none).unwrap() else { panic!("an open loop") };
+        let Load::Open(open) = requested("day.csv", &none).unwrap() else { panic!("an open loop") };
         let first =
             RatePiece { length: Nanos::from_secs(60), from_ops_per_s: 100.0, to_ops_per_s: 100.0 };
         assert!(
             matches!(open.rate, Rate::Pieces(pieces) if pieces.len() == 2 && pieces[0] == first)
         );
         let typed = Overrides { rate: Some("file day.csv".to_owned()), ..none.clone() };
-        let load = asked("gone.csv", &typed).unwrap();
+        let load = requested("gone.csv", &typed).unwrap();
         assert_eq!(load.to_string(), "open loop, 300/s, poisson");
-        let gone = asked("gone.csv", &none).unwrap_err().to_string();
+        let gone = requested("gone.csv", &none).unwrap_err().to_string();
         assert_eq!(gone, "cannot read the rate file dir/gone.csv: no such file");
-        let bad = asked("bad.csv", &none).unwrap_err().to_string();
+        let bad = requested("bad.csv", &none).unwrap_err().to_string();
         assert_eq!(
             bad,
             "rate file dir/bad.csv, line 3: a rate of zero offers nothing: write one above zero"

@@ -1,4 +1,4 @@
-//! The steps of a benchmark as a whole: their order, and that what is asked of them is done.
+//! Checks the steps of a benchmark: order, needs, tables and load.
 
 use std::ops::Range;
 
@@ -8,19 +8,19 @@ use toml::Spanned;
 
 use crate::clients::ClientsFactor;
 use crate::error::PlanError;
-use crate::resolve::Words;
+use crate::resolve::Resolver;
 use crate::spec::{BenchmarkTable, StepEntry, WordOr};
 use crate::step_load::is_timed;
 
-impl Words<'_> {
-    /// Checks the steps; returns them with the place of each one's load.
+impl Resolver<'_> {
+    /// Checks the steps; returns them with the places of their loads.
     pub(crate) fn steps(
         &self,
         benchmark: &BenchmarkTable,
         data: &DataShape,
         factor: &ClientsFactor,
     ) -> Result<(Vec<Step>, Vec<Range<usize>>), PlanError> {
-        let entries = self.asked_steps(benchmark);
+        let entries = self.requested_steps(benchmark);
         let (mut steps, mut loads) = (Vec::new(), Vec::new());
         for (index, entry) in entries.iter().enumerate() {
             let (step, info) = self.step(entry, benchmark, data.rows)?;
@@ -31,11 +31,11 @@ impl Words<'_> {
                 WordOr::Table(table) => table.load.as_ref(),
             };
             let shared = benchmark.load.as_ref();
-            let asked = self.step_load(&step, own, shared, factor.is_adaptive)?;
-            let step = Step { load: asked.load, limit: asked.limit, ..step };
+            let requested = self.step_load(&step, own, shared, factor.is_adaptive)?;
+            let step = Step { load: requested.load, limit: requested.limit, ..step };
             self.check_step(&step, data, (entry, own.is_some()))?;
             loads.push(match &step.load {
-                _ if !asked.place.is_empty() => asked.place,
+                _ if !requested.place.is_empty() => requested.place,
                 Load::Closed | Load::Pipelined(_) => entry.span(),
                 Load::FindClients => factor.place.clone(),
                 Load::Open(_) | Load::FindRate(_) => 0..0,
@@ -68,7 +68,7 @@ impl Words<'_> {
                 let loads =
                     self.known_steps().into_iter().filter(|step| step.role == StepRole::Load);
                 let loads: Vec<_> = loads.map(|step| step.name.into_owned()).collect();
-                Err(refuse(format!("{} needs rows, but nothing fills them", info.name))
+                Err(refuse(format!("{} needs rows, but no step loads them", info.name))
                     .remedy(format!("begin with {}", listed(&loads))))
             }
             (_, StepRole::Load) if self.application.is_some() => {
@@ -82,7 +82,7 @@ impl Words<'_> {
         }
     }
 
-    /// Checks that a step can be executed; `has_load` says whether it has a load of its own.
+    /// Checks that a step can be executed; `has_load`: it has its own load.
     fn check_step(
         &self,
         step: &Step,
@@ -104,7 +104,7 @@ impl Words<'_> {
         }
     }
 
-    /// Checks that as many clients use tables that are each client's own as have filled them.
+    /// Checks that per-client tables are used by as many clients as filled them.
     fn check_tables(
         &self,
         entries: &[Spanned<StepEntry>],
@@ -118,7 +118,7 @@ impl Words<'_> {
         if factor.is_adaptive {
             let why = format!("tables `{}` are each client's own", table.name);
             return Err(PlanError::new(format!("{why}: their number cannot change within a run"))
-                .at(self.source, factor.place.clone(), "asked for here")
+                .at(self.source, factor.place.clone(), "requested here")
                 .remedy("give clients as a list or as \"sweep\""));
         }
         let levels = &factor.levels;
@@ -132,7 +132,8 @@ impl Words<'_> {
         match entries.iter().zip(steps).find(differs) {
             None => Ok(()),
             Some((entry, step)) => Err(PlanError::new(format!(
-                "{} and {} have different numbers of clients, and tables `{}` are each client's own",
+                "{} and {} have different numbers of clients, and tables `{}` are each client's \
+                own",
                 first.name, step.name, table.name
             ))
             .at(self.source, entry.span(), "here")
@@ -140,7 +141,7 @@ impl Words<'_> {
         }
     }
 
-    /// Checks that what is asked of the steps in general is done in one of them at least.
+    /// Checks that the benchmark's load and client search apply to some step.
     fn check_reach(
         &self,
         benchmark: &BenchmarkTable,
@@ -149,7 +150,7 @@ impl Words<'_> {
     ) -> Result<(), PlanError> {
         if factor.is_adaptive && !steps.iter().any(|step| step.load == Load::FindClients) {
             return Err(PlanError::new("no step can try numbers of clients")
-                .at(self.source, factor.place.clone(), "asked for here")
+                .at(self.source, factor.place.clone(), "requested here")
                 .remedy("add a step that ends by duration and has no `clients` of its own"));
         }
         let Some(load) = benchmark.load.as_ref() else { return Ok(()) };
@@ -162,7 +163,7 @@ impl Words<'_> {
             return Ok(());
         }
         Err(PlanError::new("no step takes the benchmark's load")
-            .at(self.source, load.span(), "asked for here")
+            .at(self.source, load.span(), "requested here")
             .remedy(
                 "it is for steps that end by duration and have no `load` of their own, such as \
                  readwhilewriting; fills and maintenance stay a closed loop",

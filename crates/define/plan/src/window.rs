@@ -1,24 +1,23 @@
-//! Whether a measured span is long enough for what is asked of it.
+//! Checks whether a measured span is long enough.
 
 use model::units::{per_second, thousands};
 use model::{Limit, Load, Nanos, Rate, StopRule};
 
-/// The most operations per second that any engine here could serve; a search that needs more
-/// cannot end.
+/// Upper bound on any engine's operations per second; a search that needs more cannot end.
 const FASTEST_OPS_PER_S: f64 = 10_000_000.0;
-/// Percentiles that people ask for, furthest first.
+/// Common percentiles, highest first.
 const PERCENTILES: [f64; 6] = [0.9999, 0.999, 0.99, 0.95, 0.9, 0.5];
 /// Doublings of a span that are tried: from a nanosecond to 584 years.
 const SPAN_BITS: u32 = 64;
 
-/// What is wrong, and what to do about it.
+/// Why a span is too short, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TooShort {
     pub(crate) why: String,
     pub(crate) remedy: String,
 }
 
-/// Checks that a step has operations enough to judge its limit.
+/// Checks that a step has enough operations to test its limit.
 ///
 /// # Errors
 /// How many are needed and how many there will be.
@@ -34,8 +33,8 @@ pub(crate) fn check(limit: &Limit, load: &Load, stop: StopRule) -> Result<(), To
         StopRule::Operations(operations) => operations,
         StopRule::Duration(span) if limit.within >= span => {
             return Err(TooShort {
-                why: format!("{} cannot be broken in the {span} that are measured", limit.within),
-                remedy: "ask for less time, or measure for longer".to_owned(),
+                why: format!("{} cannot be exceeded in the {span} that are measured", limit.within),
+                remedy: "use a shorter limit, or measure for longer".to_owned(),
             });
         }
         StopRule::Duration(span) => whole(rate.arrivals_within(span)),
@@ -63,7 +62,7 @@ pub(crate) fn check(limit: &Limit, load: &Load, stop: StopRule) -> Result<(), To
     let nearer = PERCENTILES.map(|share| Limit { share, ..*limit });
     let nearer = nearer.iter().find(|nearer| nearer.operations_needed() <= have);
     let remedy = match nearer {
-        Some(nearer) => format!("{longer}, or ask for {}", nearer.percentile()),
+        Some(nearer) => format!("{longer}, or use {}", nearer.percentile()),
         None => longer,
     };
     Err(TooShort { why, remedy })
@@ -100,7 +99,7 @@ pub(crate) fn span_of(rate: &Rate, arrivals: u64) -> Nanos {
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
 #[expect(clippy::cast_sign_loss, reason = "arrivals are counted from zero up")]
 fn whole(arrivals: f64) -> u64 {
-    // Half a millionth of an operation is rounding, not an operation short.
+    // Half a millionth of an operation is rounding.
     (arrivals + 5e-7).floor() as u64
 }
 
@@ -117,7 +116,7 @@ mod tests {
         Load::Open(OpenLoad { rate, pace: Pace::default() })
     }
 
-    /// Returns what is said of a limit, as `why | remedy`.
+    /// Returns the error of a limit, as `why | remedy`.
     fn refused(limit: &str, load: &Load, stop: StopRule) -> String {
         let limit = Limit::parse(limit).unwrap();
         check(&limit, load, stop).map_or_else(
@@ -128,14 +127,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_a_limit_or_refused(
+        fn any_text_is_a_limit_or_rejected(
             text in "(\\PC*|p[0-9.]{0,6} *<=? *[0-9.]{0,6}(ns|us|ms|s|m|h)?)", length: u64
         ) {
             if let Ok(limit) = Limit::parse(&text) {
                 let load = open(Rate::constant(5000.0));
                 let needed = limit.operations_needed();
-                let told = check(&limit, &load, StopRule::Duration(Nanos(length)));
-                prop_assert!(told.is_err() || Nanos(length) > limit.within && needed > 100);
+                let checked = check(&limit, &load, StopRule::Duration(Nanos(length)));
+                prop_assert!(checked.is_err() || Nanos(length) > limit.within && needed > 100);
             }
         }
     }
@@ -146,18 +145,18 @@ mod tests {
         assert_eq!(
             refused("p99.99 < 2ms", &slow, TEN),
             "p99.99 needs 1,000,000 operations; 10.0 s at 5,000/s have 50,000 | measure for at \
-             least 200 s, or ask for p99"
+             least 200 s, or use p99"
         );
         assert_eq!(refused("p99.99 < 2ms", &open(Rate::constant(1e5)), TEN), "nothing");
         assert_eq!(
             refused("p99.9 < 2ms", &slow, StopRule::Operations(50_000)),
-            "p99.9 needs 100,000 operations; there are 50,000 | set operations to 100000, or ask \
-             for p99"
+            "p99.9 needs 100,000 operations; there are 50,000 | set operations to 100000, or use \
+            p99"
         );
     }
 
     #[test]
-    fn a_rate_that_changes_is_counted_as_it_changes() {
+    fn a_changing_rate_is_integrated() {
         let ramp = RatePiece {
             length: Nanos::from_secs(10),
             from_ops_per_s: 1000.0,
@@ -166,26 +165,26 @@ mod tests {
         assert_eq!(
             refused("p99.9 < 2ms", &open(Rate::Pieces(vec![ramp])), TEN),
             "p99.9 needs 100,000 operations; 10.0 s of ramp 1,000/s..3,000/s over 10.0 s have \
-             20,000 | measure for at least 37 s, or ask for p99"
+             20,000 | measure for at least 37 s, or use p99"
         );
     }
 
     #[test]
-    fn a_search_is_refused_when_no_rate_would_do() {
+    fn a_search_is_rejected_when_no_rate_is_high_enough() {
         let search = Load::FindRate(Pace::default());
         let tenth = StopRule::Duration(Nanos::from_millis(100));
         assert_eq!(refused("p99.999 < 2ms", &search, TEN), "nothing");
         assert_eq!(
             refused("p99.999 < 2ms", &search, tenth),
             "p99.999 needs 10,000,000 operations; 100 ms even at 10,000,000/s have 1,000,000 | \
-             measure for at least 1 s, or ask for p99.99"
+             measure for at least 1 s, or use p99.99"
         );
     }
 
     #[test]
-    fn a_limit_that_nothing_can_break_and_a_rate_without_arrivals_are_refused() {
-        let said = refused("p99 < 10s", &open(Rate::constant(5000.0)), TEN);
-        assert!(said.starts_with("10.0 s cannot be broken in the 10.0 s"), "{said}");
+    fn a_limit_longer_than_the_span_and_a_rate_without_arrivals_are_rejected() {
+        let message = refused("p99 < 10s", &open(Rate::constant(5000.0)), TEN);
+        assert!(message.starts_with("10.0 s cannot be exceeded in the 10.0 s"), "{message}");
         assert!(check_rate(&Rate::constant(0.1), TEN).is_ok());
         let none = check_rate(&Rate::constant(0.05), TEN).unwrap_err();
         assert_eq!(none.why, "at 0.05/s no operation is due in 10.0 s");

@@ -1,4 +1,4 @@
-//! The word `workload`: a preset of sizes, or an application.
+//! Resolves `workload`: a preset of sizes, or an application.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use crate::application::{self, Loaded};
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::preset::{PRESETS, Preset};
-use crate::resolve::Words;
+use crate::resolve::Resolver;
 use crate::spec::{BenchmarkTable, StepEntry, StepTable, WordOr};
 
-/// Bytes of a key where an application says how large a row is: the least a [`DataShape`] may have.
+/// Nominal key bytes of an application's rows: the least a [`DataShape`] may have.
 const KEY_BYTES: u32 = 8;
 
-/// What the word stands for.
+/// The meaning of `workload`.
 #[derive(Debug, Clone)]
 pub(crate) enum Workload {
     /// A preset of sizes.
@@ -25,8 +25,8 @@ pub(crate) enum Workload {
     Application(Source),
 }
 
-impl Words<'_> {
-    /// Returns what the benchmark's workload is, if it names one.
+impl Resolver<'_> {
+    /// Returns the benchmark's workload, if any.
     pub(crate) fn workload(
         &self,
         benchmark: &BenchmarkTable,
@@ -37,7 +37,8 @@ impl Words<'_> {
             return Ok(Some(Workload::Preset(preset)));
         }
         if word.ends_with(".toml") {
-            // What the command line says has no place in the file, and is about the current folder.
+            // A path from the command line has no place in the file, and is relative to the current
+            // directory.
             let folder = Path::new(&self.source.name).parent().filter(|_| !name.span().is_empty());
             let path = folder.unwrap_or(Path::new("")).join(word);
             let shown = path.display().to_string();
@@ -79,7 +80,7 @@ impl Words<'_> {
             return match benchmark.parameters.0.first() {
                 None => Ok(None),
                 Some((name, _)) => Err(PlanError::new(format!(
-                    "`{}` is a parameter of no application",
+                    "`{}` is a parameter, but there is no application",
                     name.get_ref()
                 ))
                 .at(self.source, name.span(), "here")
@@ -89,19 +90,20 @@ impl Words<'_> {
         let rows = self.quantity(benchmark.rows.as_ref(), parse_count)?;
         let at = benchmark.rows.as_ref().map_or(0..0, Spanned::span);
         let Some(rows) = rows else {
-            return Err(PlanError::new("how many rows?").remedy(
-                "give `rows` in [benchmark] (or --rows): the rows that are loaded, over all clients",
+            return Err(PlanError::new("the number of rows is missing").remedy(
+                "give `rows` in [benchmark] (or --rows): the rows that are loaded, over all \
+                clients",
             ));
         };
         let rows = self.positive(rows, "the number of rows", at)?;
         let set = (self.source, &benchmark.parameters.0);
         let loaded = application::read(file, set, rows, self.catalog)?;
-        self.no_words_of_keys(benchmark, &loaded)?;
+        self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
     }
 
-    /// Refuses words about keys and values, which an application has no use for.
-    fn no_words_of_keys(
+    /// Rejects key-value settings, which applications do not have.
+    fn reject_key_settings(
         &self,
         benchmark: &BenchmarkTable,
         loaded: &Loaded,
@@ -109,7 +111,7 @@ impl Words<'_> {
         fn place<T>(word: &Option<Spanned<T>>) -> Option<std::ops::Range<usize>> {
             word.as_ref().map(Spanned::span)
         }
-        let words = [
+        let settings = [
             ("key_bytes", place(&benchmark.key_bytes)),
             ("value_bytes", place(&benchmark.value_bytes)),
             ("compressible_to", place(&benchmark.compressible_to)),
@@ -118,42 +120,51 @@ impl Words<'_> {
             ("batch_keys", place(&benchmark.batch_keys)),
             ("writer_rate", place(&benchmark.writer_rate)),
         ];
-        match words.into_iter().find_map(|(word, place)| Some((word, place?))) {
+        match settings.into_iter().find_map(|(word, place)| Some((word, place?))) {
             None => Ok(()),
-            Some((word, place)) => Err(self.of_keys(word, &loaded.application.name, place)),
+            Some((word, place)) => {
+                Err(self.key_setting_error(word, &loaded.application.name, place))
+            }
         }
     }
 
-    /// Returns the error of a word about keys and values beside an application.
-    fn of_keys(&self, word: &str, application: &str, place: std::ops::Range<usize>) -> PlanError {
-        PlanError::new(format!("`{word}` is about keys and values, and {application} has tables"))
+    /// Returns the error of a key-value setting with an application.
+    fn key_setting_error(
+        &self,
+        word: &str,
+        application: &str,
+        place: std::ops::Range<usize>,
+    ) -> PlanError {
+        PlanError::new(format!("`{word}` is a key-value setting, and {application} has tables"))
             .at(self.source, place, "here")
-            .remedy("leave it out: the application says what its rows and statements are")
+            .remedy("leave it out: the application defines its rows and statements")
     }
 
-    /// Refuses a step's own words about keys and values.
-    pub(crate) fn step_words(
+    /// Rejects a step's own key-value settings.
+    pub(crate) fn check_step_settings(
         &self,
         table: &StepTable,
         place: &std::ops::Range<usize>,
     ) -> Result<(), PlanError> {
         let Some(loaded) = self.application else { return Ok(()) };
-        let words = [
+        let settings = [
             ("distribution", table.distribution.is_some()),
             ("range_rows", table.range_rows.is_some()),
             ("batch_keys", table.batch_keys.is_some()),
             ("writer_rate", table.writer_rate.is_some()),
         ];
-        match words.iter().find(|(_, is_given)| *is_given) {
+        match settings.iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
-            Some((word, _)) => Err(self.of_keys(word, &loaded.application.name, place.clone())),
+            Some((word, _)) => {
+                Err(self.key_setting_error(word, &loaded.application.name, place.clone()))
+            }
         }
     }
 
-    /// Returns the steps that are asked for: those written, or the application's in its order.
+    /// Returns the requested steps, or the application's in its order.
     ///
-    /// To those typed on the command line come those they need.
-    pub(crate) fn asked_steps(&self, benchmark: &BenchmarkTable) -> Vec<Spanned<StepEntry>> {
+    /// Steps typed on the command line are preceded by those they need.
+    pub(crate) fn requested_steps(&self, benchmark: &BenchmarkTable) -> Vec<Spanned<StepEntry>> {
         match (&benchmark.steps, self.application) {
             (Some(steps), Some(loaded)) if self.source.name.is_empty() => {
                 let mut names = Vec::new();
@@ -172,7 +183,7 @@ impl Words<'_> {
         }
     }
 
-    /// Returns every step that may be named: the application's and maintenance, or all others.
+    /// Returns the known steps: the application's and maintenance, or all others.
     pub(crate) fn known_steps(&self) -> Vec<StepInfo> {
         let others = self.catalog.steps();
         let Some(loaded) = self.application else { return others };
@@ -181,7 +192,7 @@ impl Words<'_> {
         own.into_iter().chain(maintenance).collect()
     }
 
-    /// Checks that what a step needs comes before it; `before` are the names of the steps so far.
+    /// Checks that the steps a step needs are among those `before` it.
     pub(crate) fn check_needs(
         &self,
         before: &[Step],
@@ -199,9 +210,9 @@ impl Words<'_> {
     }
 }
 
-/// Adds a step to `names`, after those it needs that are not there yet.
+/// Adds a step to `names`, after the missing ones it needs.
 ///
-/// It ends, because a step needs only steps that stand above it in the file.
+/// It terminates, because a step needs only steps above it in the file.
 fn with_needs(loaded: &Loaded, name: &str, names: &mut Vec<String>) {
     for need in loaded.needs.get(name).into_iter().flatten() {
         if !names.contains(need) {
@@ -221,7 +232,7 @@ fn step_name(entry: &StepEntry) -> &str {
 /// Returns the shape of an application's rows.
 pub(crate) const fn shape(loaded: &Loaded) -> DataShape {
     DataShape {
-        rows: loaded.worth.loaded,
+        rows: loaded.variables.loaded,
         key_bytes: KEY_BYTES,
         value_bytes: loaded.application.row_bytes.saturating_sub(KEY_BYTES),
         compressible_to: 1.0,

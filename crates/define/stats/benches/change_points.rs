@@ -1,8 +1,8 @@
-//! What it costs to find the changes of ten histories, in process.
+//! Cost of finding the changes of ten histories, in process.
 //!
-//! `cargo bench -p stats --bench change_points` prints milliseconds. The whole command, with the
-//! file read and the report written, is timed by `cargo bench -p assay --bench history`, beside
-//! Apache Otava where it is installed.
+//! `cargo bench -p stats --bench change_points` prints milliseconds. The whole command, with file
+//! read and report, is timed by `cargo bench -p assay --bench history`, next to Apache Otava where
+//! it is installed.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
@@ -23,7 +23,7 @@ const ROUNDS: usize = 9;
 /// Points from one step to the next, where there are steps.
 const APART: usize = 100;
 
-/// Returns a history with noise of 1 % and, if asked for, a step of 3 % every hundred points.
+/// Returns a history with noise of 1 % and, optionally, a step of 3 % every hundred points.
 fn history(points: usize, has_steps: bool, seed: u64) -> Vec<Option<f64>> {
     let mut random = Random::seeded(seed);
     let mut level = 0.0;

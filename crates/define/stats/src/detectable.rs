@@ -1,24 +1,25 @@
-//! The smallest difference that a design would see: of the design and the noise alone.
+//! Minimum detectable effect (MDE) of a design.
 
 use crate::distribution::{assurance, noncentral};
 
-/// Returns the smallest difference, as a share, that is seen four times in five.
+/// Returns the minimum detectable effect at 80 % power, as a share.
 ///
-/// `error` is the true standard error of the difference of logarithms; `freedom` are the degrees of
-/// freedom of the test. Where the error is an estimate, [`assured`] holds what this only hopes.
+/// `error` is the true standard error of the difference of logarithms; `freedom` the degrees of
+/// freedom of the test. For an estimated error use [`assured`].
 ///
-/// Source: the project's reference, analysis, section 1.5; [`noncentral::detectable`].
+/// Source: power of the noncentral t [Cohen 1988, section 12.8]; [`noncentral::detectable`].
 #[must_use]
 pub fn share(error: f64, freedom: f64) -> f64 {
     (noncentral::detectable(freedom) * error).exp_m1()
 }
 
-/// Returns the same where `error` is an estimate of `freedom` degrees: what is seen four times in
-/// five by a new experiment of the same design, averaged over what the true noise may be.
+/// Returns the same for an `error` estimated with `freedom` degrees.
+///
+/// The power is that of a new experiment of the same design, averaged over the true noise.
 ///
 /// A moderated variance has the degrees of its prior too. The new experiment shares that part of
-/// the estimate; the average takes it as drawn anew, so what is printed is seen more often: in
-/// simulation 81 to 85 times in a hundred.
+/// the estimate; the average takes it as drawn anew, so the power is higher: 81 to 85 % in
+/// simulation.
 ///
 /// Source: [`assurance::detectable`].
 #[must_use]
@@ -26,17 +27,17 @@ pub fn assured(error: f64, freedom: f64) -> f64 {
     (assurance::detectable(freedom) * error).exp_m1()
 }
 
-/// Returns the coefficient of variation of a value from the variance of its logarithm.
+/// Returns the coefficient of variation (CoV) for a variance of logarithms.
 ///
-/// Source: J. Aitchison and J. A. C. Brown, 1957, "The Lognormal Distribution", section 2.2.
+/// Source: [Aitchison Brown 1957, section 2.2].
 #[must_use]
 pub fn cov_of(log_variance: f64) -> f64 {
     log_variance.exp_m1().sqrt()
 }
 
-/// Returns the variance of a value's logarithm from its coefficient of variation.
+/// Returns the variance of the logarithm for a CoV.
 ///
-/// Source: J. Aitchison and J. A. C. Brown, 1957, "The Lognormal Distribution", section 2.2.
+/// Source: [Aitchison Brown 1957, section 2.2].
 #[must_use]
 pub fn log_variance_of(cov: f64) -> f64 {
     (cov * cov).ln_1p()

@@ -1,4 +1,4 @@
-//! What is told of the difference between two samples of runs: an interval and a verdict.
+//! Effects: ratio, interval and verdict of two samples of runs.
 //!
 //! All values are positive and are compared as logarithms: an effect is a ratio.
 
@@ -17,7 +17,7 @@ pub struct Interval {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Moderated t: the cells' own variance and that of others like it.
+    /// Moderated t: variance shrunk to that of similar cells.
     Moderated,
     /// Student's t with the pooled variance of both samples.
     Pooled,
@@ -25,9 +25,9 @@ pub enum Method {
     Welch,
     /// Student's t on the log-ratios of blocks.
     Paired,
-    /// One run each, and the noise of earlier runs on this machine.
+    /// One run each, with the noise history of this machine.
     History,
-    /// One run each and no history: nothing can be told.
+    /// One run each and no noise history: no interval.
     None,
 }
 
@@ -43,7 +43,7 @@ pub enum Verdict {
     SmallButReal,
     /// Any difference is within the margin.
     Equivalent,
-    /// None of these could be shown.
+    /// None of these is established.
     Inconclusive,
 }
 
@@ -51,19 +51,19 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// A side has one run only, and nothing is known of the noise.
+    /// A side has one run, and the noise is unknown.
     OneRun,
-    /// The interval holds 1 and goes beyond the margin.
+    /// The interval contains 1 and exceeds the margin.
     Wide,
-    /// The rank interval says otherwise: it depends on the shape of the noise.
+    /// The rank interval disagrees: the result depends on the noise's shape.
     ShapeDependent,
-    /// Among so many comparisons one such difference is expected by chance.
+    /// The adjusted p-value of the family is too large.
     Family,
-    /// All runs gave the same value, and nothing is known of the noise from elsewhere.
+    /// All runs gave the same value, and no prior is known.
     NoSpread,
 }
 
-/// The estimate that stands beside the primary one: Hodges and Lehmann's, by ranks.
+/// The second estimate, by ranks: Hodges and Lehmann's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SecondEstimate {
     /// Ratio.
@@ -77,7 +77,7 @@ pub struct SecondEstimate {
 pub struct Effect {
     /// Ratio of the geometric means, variant to base.
     pub ratio: f64,
-    /// 95 % interval of the ratio; `None` when one run each leaves none.
+    /// 95 % interval of the ratio; `None` without a noise estimate.
     pub interval: Option<Interval>,
     /// 90 % interval of the ratio, for equivalence.
     pub interval90: Option<Interval>,
@@ -85,30 +85,30 @@ pub struct Effect {
     pub method: Method,
     /// Degrees of freedom behind the interval.
     pub df: Option<f64>,
-    /// Chance of a difference like this without any, two-sided.
+    /// Two-sided p-value.
     pub p: Option<f64>,
-    /// The same adjusted for the family of comparisons; equals `p` for a family of one.
+    /// p-value adjusted for the family; equals `p` in a family of one.
     pub q: Option<f64>,
     /// The estimate by ranks, where there are enough runs.
     pub second_estimate: Option<SecondEstimate>,
-    /// Smallest difference, as a share, that this design would have seen four times in five, with
-    /// what its estimate of the noise may be wrong ([`assured`](crate::detectable::assured)).
+    /// Minimum detectable effect at 80 % power, as a share.
+    ///
+    /// Allows for the error of the noise estimate ([`assured`](crate::detectable::assured)).
     pub detectable: f64,
-    /// Run-to-run coefficient of variation that was reckoned with, as a share.
+    /// Run-to-run coefficient of variation of the test, as a share.
     pub run_cov: f64,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why it is inconclusive, when it is.
+    /// Reason of an inconclusive verdict.
     pub why: Option<Why>,
 }
 
-/// Largest adjusted chance at which a difference is told.
+/// Largest adjusted p-value of a significant difference.
 ///
-/// Source: Y. Benjamini and Y. Hochberg, 1995, "Controlling the False Discovery Rate", Journal of
-/// the Royal Statistical Society B 57(1); the level: the project's reference, analysis, 1.6.
-const MOST_CHANCE: f64 = 0.05;
+/// Source: [Benjamini Hochberg 1995]; 5 % is our choice: the level that the 95 % intervals have.
+const MAX_Q: f64 = 0.05;
 
-/// What one interval tells of 1.
+/// Position of an interval relative to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Below,
@@ -117,7 +117,7 @@ enum Side {
 }
 
 impl Interval {
-    fn holds(&self, ratio: f64) -> bool {
+    fn contains(&self, ratio: f64) -> bool {
         self.low <= ratio && ratio <= self.high
     }
 
@@ -133,39 +133,38 @@ impl Interval {
 }
 
 impl Effect {
-    /// Sets the verdict by the intervals, the adjusted chance and the margin, a share.
+    /// Sets the verdict from intervals, adjusted p-value and margin (a share).
     ///
     /// The margin is taken on logarithms: a ratio is within it from 1 / (1 + margin) to 1 + margin,
-    /// so that both variants can change places. A difference is told when the 95 % interval leaves
-    /// out 1, the family allows it, and the interval by ranks does not say otherwise. Equivalence
-    /// is told when the 90 % interval is within the margin. What has no interval stays as it is.
+    /// so that both variants can change places. A difference is significant when the 95 % interval
+    /// excludes 1, the adjusted p-value is small enough, and the rank interval agrees. Variants are
+    /// equivalent when the 90 % interval is within the margin. Without an interval the verdict
+    /// stays as it is.
     ///
-    /// Ranks say otherwise when their interval is on another side of 1 and does not hold the ratio
-    /// either: then both cannot be right, and the noise has a shape that a mean does not describe.
-    /// An interval by ranks that holds both 1 and the ratio is merely wider, as it is by nature.
+    /// The rank interval disagrees when it is on another side of 1 and does not contain the ratio
+    /// either: then the noise has a shape that a mean does not describe. A rank interval that
+    /// contains both 1 and the ratio is merely wider.
     ///
-    /// Source: D. J. Schuirmann, 1987, "A Comparison of the Two One-Sided Tests Procedure and the
-    /// Power Approach for Assessing the Equivalence of Average Bioavailability", Journal of
-    /// Pharmacokinetics and Biopharmaceutics 15(6); the rule: the project's reference, analysis,
-    /// sections 0, 1.2 and 1.6.
+    /// Source: two one-sided tests [Schuirmann 1987]; the combination with ranks is our choice: two
+    /// sound estimates that contradict each other leave the question open.
     pub fn decide(&mut self, margin: f64) {
         let (Some(wide), Some(narrow)) = (self.interval, self.interval90) else { return };
         let most = 1.0 + margin.max(0.0);
         let is_within = |ratio: f64| ratio > 1.0 / most && ratio < most;
         let side = wide.side();
-        let is_alike = self.second_estimate.is_none_or(|SecondEstimate { interval, .. }| {
-            interval.side() == side || side != Side::Around && interval.holds(self.ratio)
+        let ranks_agree = self.second_estimate.is_none_or(|SecondEstimate { interval, .. }| {
+            interval.side() == side || side != Side::Around && interval.contains(self.ratio)
         });
-        let is_told = self.q.is_none_or(|q| q <= MOST_CHANCE);
-        let doubt = match side {
-            Side::Around if !is_alike => Why::ShapeDependent,
+        let is_significant = self.q.is_none_or(|q| q <= MAX_Q);
+        let why = match side {
+            Side::Around if !ranks_agree => Why::ShapeDependent,
             Side::Around => Why::Wide,
-            Side::Above | Side::Below if !is_told => Why::Family,
+            Side::Above | Side::Below if !is_significant => Why::Family,
             Side::Above | Side::Below => Why::ShapeDependent,
         };
-        let is_near = is_alike
+        let is_near = ranks_agree
             || self.second_estimate.is_none_or(|second_estimate| is_within(second_estimate.ratio));
-        let is_apart = side != Side::Around && is_told && is_alike;
+        let is_apart = side != Side::Around && is_significant && ranks_agree;
         self.verdict = if is_apart && is_within(self.ratio) {
             Verdict::SmallButReal
         } else if is_apart {
@@ -175,16 +174,15 @@ impl Effect {
         } else {
             Verdict::Inconclusive
         };
-        self.why = (self.verdict == Verdict::Inconclusive).then_some(doubt);
+        self.why = (self.verdict == Verdict::Inconclusive).then_some(why);
     }
 
-    /// Sets the chance adjusted for the family of comparisons, and decides again.
+    /// Sets the adjusted p-value, and decides again.
     ///
-    /// A difference that the family does not allow becomes equivalent where any difference is
-    /// within the margin all the same, and inconclusive elsewhere.
+    /// A difference that is not significant in the family becomes equivalent where the 90 %
+    /// interval is within the margin, and inconclusive elsewhere.
     ///
-    /// Source: [`benjamini_hochberg`](crate::family::benjamini_hochberg); the project's reference,
-    /// analysis, section 1.6.
+    /// Source: [`benjamini_hochberg`](crate::family::benjamini_hochberg).
     pub fn adjust(&mut self, q: f64, margin: f64) {
         self.q = Some(q);
         self.decide(margin);
@@ -219,22 +217,22 @@ mod tests {
         effect
     }
 
-    fn told(effect: &Effect) -> (Verdict, Option<Why>) {
+    fn verdict(effect: &Effect) -> (Verdict, Option<Why>) {
         (effect.verdict, effect.why)
     }
 
     #[test]
     fn the_intervals_and_the_margin_make_the_verdict() {
-        let told = |ratio, wide, narrow| told(&effect(ratio, wide, narrow));
-        let beyond = told(1.05, interval(1.01, 1.09), interval(1.02, 1.08));
+        let verdict = |ratio, wide, narrow| verdict(&effect(ratio, wide, narrow));
+        let beyond = verdict(1.05, interval(1.01, 1.09), interval(1.02, 1.08));
         assert_eq!(beyond, (Verdict::Above, None));
-        let beyond = told(0.95, interval(0.91, 0.99), interval(0.92, 0.98));
+        let beyond = verdict(0.95, interval(0.91, 0.99), interval(0.92, 0.98));
         assert_eq!(beyond, (Verdict::Below, None));
-        let small = told(1.01, interval(1.005, 1.015), interval(1.006, 1.014));
+        let small = verdict(1.01, interval(1.005, 1.015), interval(1.006, 1.014));
         assert_eq!(small, (Verdict::SmallButReal, None));
-        let same = told(1.001, interval(0.98, 1.021), interval(0.985, 1.019));
+        let same = verdict(1.001, interval(0.98, 1.021), interval(0.985, 1.019));
         assert_eq!(same, (Verdict::Equivalent, None));
-        let wide = told(1.001, interval(0.97, 1.03), interval(0.975, 1.025));
+        let wide = verdict(1.001, interval(0.97, 1.03), interval(0.975, 1.025));
         assert_eq!(wide, (Verdict::Inconclusive, Some(Why::Wide)));
     }
 
@@ -248,44 +246,44 @@ mod tests {
     }
 
     #[test]
-    fn ranks_that_say_otherwise_leave_it_open() {
+    fn disagreeing_ranks_make_the_verdict_inconclusive() {
         let ranks = |low, high| Some(SecondEstimate { ratio: 1.0, interval: interval(low, high) });
         let mut found = effect(1.05, interval(1.01, 1.09), interval(1.02, 1.08));
         found.second_estimate = ranks(0.99, 1.04);
         found.decide(0.02);
-        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
+        assert_eq!(verdict(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
         found.second_estimate = ranks(0.99, 1.10);
         found.decide(0.02);
-        assert_eq!(told(&found), (Verdict::Above, None), "merely wider");
+        assert_eq!(verdict(&found), (Verdict::Above, None), "merely wider");
         found.second_estimate = ranks(1.001, 1.10);
         found.decide(0.02);
-        assert_eq!(told(&found), (Verdict::Above, None));
+        assert_eq!(verdict(&found), (Verdict::Above, None));
         let mut found = effect(1.05, interval(0.99, 1.11), interval(0.995, 1.10));
         found.second_estimate = ranks(1.01, 1.10);
         found.decide(0.02);
-        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
+        assert_eq!(verdict(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
         let mut found = effect(1.001, interval(0.985, 1.017), interval(0.987, 1.015));
         found.second_estimate =
             Some(SecondEstimate { ratio: 1.03, interval: interval(1.01, 1.05) });
         found.decide(0.02);
-        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
+        assert_eq!(verdict(&found), (Verdict::Inconclusive, Some(Why::ShapeDependent)));
         found.second_estimate =
             Some(SecondEstimate { ratio: 1.01, interval: interval(1.001, 1.02) });
         found.decide(0.02);
-        assert_eq!(told(&found), (Verdict::Equivalent, None));
+        assert_eq!(verdict(&found), (Verdict::Equivalent, None));
     }
 
     #[test]
     fn a_difference_must_hold_in_its_family() {
         let mut found = effect(1.05, interval(1.01, 1.09), interval(1.02, 1.08));
         found.adjust(0.051, 0.02);
-        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::Family)));
+        assert_eq!(verdict(&found), (Verdict::Inconclusive, Some(Why::Family)));
         assert_eq!((found.p, found.q), (Some(0.01), Some(0.051)));
         found.adjust(0.05, 0.02);
-        assert_eq!(told(&found), (Verdict::Above, None));
+        assert_eq!(verdict(&found), (Verdict::Above, None));
         let mut found = effect(1.01, interval(1.005, 1.015), interval(1.006, 1.014));
         found.adjust(0.2, 0.02);
-        assert_eq!(told(&found), (Verdict::Equivalent, None));
+        assert_eq!(verdict(&found), (Verdict::Equivalent, None));
     }
 
     #[test]
@@ -294,6 +292,6 @@ mod tests {
         (found.interval, found.verdict) = (None, Verdict::Inconclusive);
         found.why = Some(Why::OneRun);
         found.adjust(0.001, 0.02);
-        assert_eq!(told(&found), (Verdict::Inconclusive, Some(Why::OneRun)));
+        assert_eq!(verdict(&found), (Verdict::Inconclusive, Some(Why::OneRun)));
     }
 }

@@ -1,4 +1,4 @@
-//! Compares two samples of runs, by the method that their number allows.
+//! Tests the difference of two samples, by a method for their size.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -9,50 +9,51 @@ use crate::length_of;
 use crate::prior::{CellVariance, Prior};
 use crate::rank::{Shift, centre, shift};
 
-/// How two samples are to be compared; declared before the samples are seen.
+/// Design of a comparison, declared before the runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Design<'a> {
     /// Smallest difference that matters, as a share.
     pub margin: f64,
-    /// What is known of the noise from elsewhere.
+    /// Prior of the noise from other cells.
     pub prior: Option<&'a Prior>,
-    /// Whether the n-th values of both samples are of one block and are compared as pairs.
+    /// Whether the n-th values of both samples are a pair (one block).
     pub is_paired: bool,
-    /// Run-to-run coefficient of variation to assume, as a share, where nothing is known: for the
-    /// detectable difference alone, never for an interval.
+    /// Run-to-run CoV to assume where the noise is unknown, as a share.
+    ///
+    /// For the detectable difference alone, never for an interval.
     pub assumed_cov: f64,
 }
 
-/// From this many runs a side on, ranks are looked at, variances may differ, and pairs pay.
+/// Fewest runs a side for rank estimates, Welch's test and pairs.
 ///
-/// Source: the project's reference, analysis, sections 1.1 and 1.2.
+/// Our choice: below five a rank interval of 95 % does not exist or spans all values, a variance of
+/// its own is hardly known, and pairs lose more in degrees of freedom than they gain.
 const SOME_RUNS: usize = 5;
 
-/// Above this many runs a side, each has enough of its own to tell its variance.
+/// Most runs a side with a pooled or moderated variance.
 ///
-/// Source: the project's reference, analysis, section 1.2.
+/// Our choice: above ten, each side's own variance is known well enough, and Welch's test assumes
+/// less.
 const MANY_RUNS: usize = 10;
 
-/// Above this ratio two variances are not pooled.
+/// Ratio above which two variances are not pooled, when also significant.
 ///
-/// Source: the project's reference, analysis, section 1.2.
-const UNLIKE: f64 = 4.0;
+/// Our choice: below four the pooled test keeps its level at equal numbers of runs.
+const UNEQUAL_RATIO: f64 = 4.0;
 
-/// Compares two samples; `None` when one is empty or has a value that is not positive and finite.
+/// Compares two samples; `None` unless all values are positive and finite.
 ///
-/// The method follows the number of runs of the side that has fewer. One run each: the noise of
-/// other cells alone ([`Method::History`]), or no interval. Up to four: the pooled variance,
-/// moderated by the prior where there is one and it describes this cell. Five to ten: the same, or
-/// Welch where one variance is over four times the other. Above ten: Welch. From five on pairs are
-/// compared as pairs where the design says so, and an estimate by ranks stands beside.
+/// The method follows the number of runs of the smaller side. One run each: the prior's variance
+/// alone ([`Method::History`]), or no interval. Up to four: the pooled variance, moderated by the
+/// prior where one describes this cell. Five to ten: the same, or Welch where one variance is over
+/// four times the other. Above ten: Welch. From five on pairs are compared as pairs where the
+/// design pairs them, and a rank estimate is added.
 ///
 /// Runs that all gave the same value do not show that there is no noise: their variance is the
 /// prior's, and without one there is no interval.
 ///
-/// Source: the project's reference, analysis, sections 0, 1.2, 1.3 and 1.5; G. K. Smyth, 2004,
-/// "Linear Models and Empirical Bayes Methods", Statistical Applications in Genetics and Molecular
-/// Biology 3(1); B. L. Welch, 1947, "The Generalization of Student's Problem when Several Different
-/// Population Variances Are Involved", Biometrika 34(1).
+/// Source: moderated t [Smyth 2004]; [Welch 1947]; [Hodges Lehmann 1963]; the limits between the
+/// methods are our choices, each with its constant.
 #[must_use]
 pub fn classify_difference(base: &[f64], variant: &[f64], design: &Design<'_>) -> Option<Effect> {
     let (base, variant) = (logs(base)?, logs(variant)?);
@@ -65,7 +66,7 @@ pub fn classify_difference(base: &[f64], variant: &[f64], design: &Design<'_>) -
     };
     let mut effect = match estimate {
         Ok(estimate) => estimate.effect(),
-        Err(why) => untold(&base, &variant, why, design.assumed_cov),
+        Err(why) => unknown_noise(&base, &variant, why, design.assumed_cov),
     };
     if fewest >= SOME_RUNS && effect.interval.is_some() {
         let ranks = if is_paired {
@@ -98,7 +99,7 @@ fn second_estimate(shift: Shift) -> SecondEstimate {
     SecondEstimate { ratio: shift.value.exp(), interval }
 }
 
-/// A difference of logarithms and how well it is known.
+/// A difference of logarithms with its standard error.
 struct Estimate {
     shift: f64,
     /// Standard error of the shift.
@@ -110,7 +111,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the effect with its intervals, not yet decided.
+    /// Returns the effect with its intervals, without a verdict.
     fn effect(&self) -> Effect {
         let interval = |level: f64| {
             let half = half_width(level, self.df) * self.error;
@@ -134,8 +135,8 @@ impl Estimate {
     }
 }
 
-/// Returns an effect without an interval: nothing is known of the noise.
-fn untold(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> Effect {
+/// Returns an effect without an interval: the noise is unknown.
+fn unknown_noise(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> Effect {
     let per_run = 1.0 / length_of(base) + 1.0 / length_of(variant);
     let error = (detectable::log_variance_of(assumed_cov) * per_run).sqrt();
     Effect {
@@ -154,7 +155,7 @@ fn untold(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> Effect {
     }
 }
 
-/// Compares the n-th values with each other.
+/// Paired comparison: the differences of the n-th values.
 fn paired(base: &[f64], variant: &[f64]) -> Result<Estimate, Why> {
     let differences = differences(base, variant);
     let spread = CellVariance::of_logs(&differences);
@@ -178,7 +179,7 @@ fn two_samples(base: &[f64], variant: &[f64], prior: Option<&Prior>) -> Result<E
     let pooled = one.pooled(two);
     let fewest = base.len().min(variant.len());
     let (n_one, n_two) = (length_of(base), length_of(variant));
-    if pooled.has_spread() && (fewest > MANY_RUNS || fewest >= SOME_RUNS && are_unlike(one, two)) {
+    if pooled.has_spread() && (fewest > MANY_RUNS || fewest >= SOME_RUNS && are_unequal(one, two)) {
         let (a, b) = (one.variance / n_one, two.variance / n_two);
         let df = (a + b).powi(2) / (a * a / one.df + b * b / two.df);
         let error = (a + b).sqrt();
@@ -196,13 +197,13 @@ fn two_samples(base: &[f64], variant: &[f64], prior: Option<&Prior>) -> Result<E
     Ok(Estimate { shift, error, df: noise.df, method, of_run: noise.variance })
 }
 
-/// Returns whether one variance is so much the larger that they are not pooled.
+/// Returns whether two variances are too different to be pooled.
 ///
-/// Four times alone is common by chance: in one comparison of five of five runs. So it must be rare
-/// by chance too, at 5 %, which is a ratio of four at ten runs and of ten at five.
-fn are_unlike(one: CellVariance, two: CellVariance) -> bool {
+/// A ratio above four alone is common by chance: in one comparison of five of five runs. So it must
+/// also be significant at 5 %, which is a ratio of four at ten runs and of ten at five.
+fn are_unequal(one: CellVariance, two: CellVariance) -> bool {
     let (small, large) = if one.variance < two.variance { (one, two) } else { (two, one) };
-    if large.variance <= UNLIKE * small.variance {
+    if large.variance <= UNEQUAL_RATIO * small.variance {
         return false;
     }
     let ratios = FisherSnedecor::new(large.df, small.df);
@@ -232,7 +233,7 @@ mod tests {
         Prior { variance: sigma * sigma, df, cells: 20 }
     }
 
-    fn near(found: f64, known: f64, within: f64) {
+    fn assert_near(found: f64, known: f64, within: f64) {
         assert!((found - known).abs() <= within, "{found} is not {known}");
     }
 
@@ -289,43 +290,43 @@ mod tests {
     const PAIRED: [f64; 3] = [0.998_037_730_080, 1.031_471_872_025, 0.078_111_200_350];
 
     #[test]
-    fn the_pooled_and_the_welch_interval_are_those_of_an_independent_implementation() {
+    fn pooled_and_welch_intervals_match_scipy() {
         // scipy 1.17.1: stats.ttest_ind(ln b, ln a, equal_var = ...).confidence_interval(0.95).
         let a = [1000.0, 1040.0, 980.0, 1012.0];
         let b = [1051.0, 1090.0, 1022.0, 1047.0];
         let found = classify_difference(&a, &b, &PLAIN).unwrap();
         let interval = found.interval.unwrap();
-        near(found.ratio, POOLED[0], 1e-9);
-        near(interval.low, POOLED[1], 1e-9);
-        near(interval.high, POOLED[2], 1e-9);
-        near(found.p.unwrap(), POOLED[3], 1e-9);
-        near(found.interval90.unwrap().low, POOLED[4], 1e-9);
+        assert_near(found.ratio, POOLED[0], 1e-9);
+        assert_near(interval.low, POOLED[1], 1e-9);
+        assert_near(interval.high, POOLED[2], 1e-9);
+        assert_near(found.p.unwrap(), POOLED[3], 1e-9);
+        assert_near(found.interval90.unwrap().low, POOLED[4], 1e-9);
         let (a, b): (Vec<f64>, Vec<f64>) = WELCH_SAMPLES.into_iter().unzip();
         let found = classify_difference(&a, &b, &PLAIN).unwrap();
         let interval = found.interval.unwrap();
         assert_eq!(found.method, Method::Welch);
-        near(interval.low, WELCH[0], 1e-9);
-        near(interval.high, WELCH[1], 1e-9);
-        near(found.df.unwrap(), WELCH[2], 1e-8);
-        near(found.p.unwrap(), WELCH[3], 1e-9);
+        assert_near(interval.low, WELCH[0], 1e-9);
+        assert_near(interval.high, WELCH[1], 1e-9);
+        assert_near(found.df.unwrap(), WELCH[2], 1e-8);
+        assert_near(found.p.unwrap(), WELCH[3], 1e-9);
         let found = classify_difference(&a, &b, &Design { is_paired: true, ..PLAIN }).unwrap();
         let interval = found.interval.unwrap();
-        near(interval.low, PAIRED[0], 1e-9);
-        near(interval.high, PAIRED[1], 1e-9);
-        near(found.p.unwrap(), PAIRED[2], 1e-9);
+        assert_near(interval.low, PAIRED[0], 1e-9);
+        assert_near(interval.high, PAIRED[1], 1e-9);
+        assert_near(found.p.unwrap(), PAIRED[2], 1e-9);
     }
 
     #[test]
-    fn the_moderated_interval_and_that_of_history_are_the_formulas() {
-        // numpy and scipy 1.17.1, by the formulas of the reference, section 1.3.
+    fn moderated_and_history_intervals_match_scipy() {
+        // numpy and scipy 1.17.1, by the posterior variance [Smyth 2004, section 4].
         let a = [1000.0, 1040.0, 980.0, 1012.0];
         let b = [1051.0, 1090.0, 1022.0, 1047.0];
         let known = prior(0.02, 12.0);
         let found = classify_difference(&a, &b, &Design { prior: Some(&known), ..PLAIN }).unwrap();
         let interval = found.interval.unwrap();
-        near(interval.low, 1.010_430_696_152, 1e-9);
-        near(interval.high, 1.078_914_179_198, 1e-9);
-        near(found.p.unwrap(), 0.012_735_614_584, 1e-9);
+        assert_near(interval.low, 1.010_430_696_152, 1e-9);
+        assert_near(interval.high, 1.078_914_179_198, 1e-9);
+        assert_near(found.p.unwrap(), 0.012_735_614_584, 1e-9);
         assert_eq!((found.df, found.verdict), (Some(18.0), Verdict::Above));
         let known = prior(0.01, 30.0);
         let found =
@@ -333,23 +334,23 @@ mod tests {
                 .unwrap();
         let interval = found.interval.unwrap();
         assert_eq!((found.method, found.verdict), (History, Verdict::Above));
-        near(interval.low, 1.020_107_557_342, 1e-9);
-        near(interval.high, 1.080_768_387_671, 1e-9);
-        near(found.p.unwrap(), 0.001_686_032_020, 1e-9);
+        assert_near(interval.low, 1.020_107_557_342, 1e-9);
+        assert_near(interval.high, 1.080_768_387_671, 1e-9);
+        assert_near(found.p.unwrap(), 0.001_686_032_020, 1e-9);
         // The multiple is 2.978108553543, and is interpolated to 0.04 %.
-        near(found.detectable, 0.043_016_311_654, 2e-5);
+        assert_near(found.detectable, 0.043_016_311_654, 2e-5);
     }
 
     #[test]
-    fn the_detectable_difference_is_that_of_the_reference() {
-        // Analysis, section 1.5: the table, in units of the run CoV, at a small one.
+    fn detectable_difference_matches_the_noncentral_t() {
+        // In units of the run CoV, at a small one: noncentral t by scipy 1.17.1.
         let sigma = 1e-4;
         let moderated = prior(sigma, 30.0);
         let of_true_noise = |effect: Effect| {
             let (interval, df) = (effect.interval.unwrap(), effect.df.unwrap());
             let error = (interval.high / interval.low).ln() / 2.0 / half_width(0.95, df);
-            // What is printed allows for the error of the estimate.
-            near(effect.detectable, detectable::assured(error, df), 1e-9);
+            // The printed figure allows for the error of the estimate.
+            assert_near(effect.detectable, detectable::assured(error, df), 1e-9);
             detectable::share(error, df) / sigma
         };
         let found = |n: u32, design: &Design<'_>| {
@@ -363,31 +364,31 @@ mod tests {
         };
         let unpaired = [(2, 5.65), (3, 3.07), (4, 2.38), (5, 2.02), (6, 1.80), (8, 1.51)];
         for (n, known) in unpaired.into_iter().chain([(10, 1.32), (15, 1.06), (20, 0.91)]) {
-            near(found(n, &PLAIN), known, 0.006);
+            assert_near(found(n, &PLAIN), known, 0.006);
         }
         // The table's 30 degrees of freedom are those in all.
         for (n, known) in [(2, 2.90), (3, 2.36), (4, 2.05), (5, 1.83), (6, 1.67), (8, 1.45)] {
             let own = f64::from(2 * n - 2);
             let with = Prior { df: 30.0 - own, ..moderated };
-            near(found(n, &Design { prior: Some(&with), ..PLAIN }), known, 0.006);
+            assert_near(found(n, &Design { prior: Some(&with), ..PLAIN }), known, 0.006);
         }
         let pairs = Design { is_paired: true, ..PLAIN };
         for (n, known) in [(5, 1.68), (6, 1.43), (8, 1.16), (10, 1.00), (15, 0.78), (20, 0.66)] {
-            near(found(n, &pairs), known, 0.006);
+            assert_near(found(n, &pairs), known, 0.006);
         }
         let one = classify_difference(&[1.0], &[1.0], &Design { prior: Some(&moderated), ..PLAIN })
             .unwrap();
-        near(of_true_noise(one), 4.09, 0.006);
+        assert_near(of_true_noise(one), 4.09, 0.006);
         let one =
             classify_difference(&[1.0], &[1.0], &Design { assumed_cov: sigma, ..PLAIN }).unwrap();
-        near(one.detectable / sigma, 3.96, 0.006);
-        // "assume 2.5 % / 1.5 %: a single pair sees ~10 % / ~6 %".
+        assert_near(one.detectable / sigma, 3.96, 0.006);
+        // A CoV of 2.5 %: a single pair detects about 10 %.
         let one = classify_difference(&[1.0], &[1.0], &PLAIN).unwrap();
-        near(one.detectable, 0.104, 0.001);
+        assert_near(one.detectable, 0.104, 0.001);
     }
 
     #[test]
-    fn one_run_and_nothing_known_tells_nothing() {
+    fn one_run_without_prior_is_inconclusive() {
         for base in [&[100.0][..], &[100.0, 101.0, 99.0]] {
             let found = classify_difference(base, &[200.0], &PLAIN).unwrap();
             assert_eq!((found.method, found.interval, found.p), (Method::None, None, None));
@@ -410,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_runs_are_no_proof_that_there_is_no_noise() {
+    fn equal_runs_do_not_imply_zero_noise() {
         for n in [2, 4, 8, 12] {
             let (base, other) = (vec![3.0; n], vec![4.0; n]);
             let found = classify_difference(&base, &other, &PLAIN).unwrap();
@@ -444,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_ratio_has_no_effect() {
+    fn non_positive_values_have_no_effect() {
         for wrong in [vec![], vec![0.0], vec![-1.0], vec![f64::NAN], vec![f64::INFINITY, 1.0]] {
             assert_eq!(classify_difference(&wrong, &[1.0, 2.0], &PLAIN), None);
             assert_eq!(classify_difference(&[1.0, 2.0], &wrong, &PLAIN), None);

@@ -1,20 +1,18 @@
-//! Many comparisons at once: how many of the differences found are expected to be none.
+//! Benjamini-Hochberg adjustment for many comparisons.
 
-/// Returns the chances adjusted for the family, in the order given.
+/// Returns the adjusted p-values of a family, in the order given.
 ///
-/// Where only those at most 0.05 are called differences, one in twenty of these is expected to be
-/// none; and when there is no difference at all, the chance of calling even one is 0.05. What is no
-/// number counts as 1.
+/// The false discovery rate of all at most 0.05 is at most 5 %; without any true difference, the
+/// probability of even one is 5 %. NaN counts as 1.
 ///
-/// Source: Y. Benjamini and Y. Hochberg, 1995, "Controlling the False Discovery Rate: A Practical
-/// and Powerful Approach to Multiple Testing", Journal of the Royal Statistical Society B 57(1).
+/// Source: [Benjamini Hochberg 1995].
 #[must_use]
-pub fn benjamini_hochberg(chances: &[f64]) -> Vec<f64> {
+pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let known = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
-    let mut falling: Vec<(usize, f64)> = chances.iter().map(|p| known(*p)).enumerate().collect();
+    let mut falling: Vec<(usize, f64)> = p_values.iter().map(|p| known(*p)).enumerate().collect();
     falling.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut adjusted = vec![1.0; falling.len()];
-    let (all, mut least) = (crate::length_of(chances), 1.0_f64);
+    let (all, mut least) = (crate::length_of(p_values), 1.0_f64);
     let mut rank = all;
     for (index, p) in falling {
         least = least.min(p * (all / rank));
@@ -31,14 +29,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_example_keeps_its_four_differences() {
-        // Benjamini and Hochberg, 1995, section 4.1: fifteen chances from a trial of thrombolysis;
-        // at 5 % theirs finds four, where Bonferroni finds three.
-        let chances = [
+    fn published_example_has_four_differences() {
+        // [Benjamini Hochberg 1995, section 4.1]: fifteen p-values from a trial of thrombolysis;
+        // four are significant at 5 %, three by Bonferroni.
+        let p_values = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262,
             0.5719, 0.6528, 0.7590, 1.000,
         ];
-        let adjusted = benjamini_hochberg(&chances);
+        let adjusted = benjamini_hochberg(&p_values);
         assert_eq!(adjusted.iter().filter(|q| **q <= 0.05).count(), 4);
         // scipy 1.17.1, stats.false_discovery_control.
         let known = [0.0015, 0.003, 0.0095, 0.035_625, 0.0603, 0.063_857_14, 0.063_857_14, 0.0645];
@@ -48,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_its_own_family_and_no_number_is_no_evidence() {
+    fn family_of_one_is_unadjusted_and_nan_counts_as_one() {
         assert_eq!(benjamini_hochberg(&[0.03]), [0.03]);
         assert_eq!(benjamini_hochberg(&[f64::NAN, 0.03]), [1.0, 0.06]);
         assert_eq!(benjamini_hochberg(&[]), [0.0; 0]);
@@ -57,14 +55,14 @@ mod tests {
     proptest! {
         #[test]
         fn order_does_not_matter_and_nothing_gets_smaller(
-            mut chances in prop::collection::vec(0.0..1.0_f64, 1..40),
+            mut p_values in prop::collection::vec(0.0..1.0_f64, 1..40),
         ) {
-            let adjusted = benjamini_hochberg(&chances);
-            for (p, q) in chances.iter().zip(&adjusted) {
+            let adjusted = benjamini_hochberg(&p_values);
+            for (p, q) in p_values.iter().zip(&adjusted) {
                 prop_assert!(q >= p && *q <= 1.0);
             }
-            chances.reverse();
-            let mut other = benjamini_hochberg(&chances);
+            p_values.reverse();
+            let mut other = benjamini_hochberg(&p_values);
             other.reverse();
             prop_assert_eq!(other, adjusted);
         }

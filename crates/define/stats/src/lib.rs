@@ -1,13 +1,11 @@
-//! The arithmetic of benchmarks: pure functions from numbers to numbers.
+//! Statistics for benchmarks: pure functions of numbers.
 //!
-//! It knows no record, no file and no clock; whoever has figures (a search, the runner, an
-//! analysis) asks here, so that no formula stands twice. Statistics of general use come from
-//! `statrs`.
+//! No record, file or clock: the search, the runner and the analyses call these functions, so that
+//! each formula exists once. Distributions of general use come from `statrs`.
 //!
-//! Invariants: the same numbers always give the same answer, whatever their order was where order
-//! has no meaning; every public function names its `Source:` and is tested against a published
-//! worked example or an independent implementation; what cannot be computed is `None`, never 0 and
-//! never a panic.
+//! Invariants: the same numbers give the same result, in any order where order has no meaning;
+//! every public function names its `Source:` and is tested against a published worked example or an
+//! independent implementation; what cannot be computed is `None`, never 0 and never a panic.
 //!
 //! To add a statistic, add a file for its subject, with its source and its worked example.
 

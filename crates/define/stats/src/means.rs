@@ -1,13 +1,15 @@
-//! The difference of two means, in the unit of the values: for parts that add up.
+//! Difference of two means in their own unit.
 //!
-//! Ratios are compared by [`classify_difference`](crate::judge()), on logarithms; parts of a sum may be 0.
+//! Ratios are compared by [`classify_difference`](crate::classify_difference()), on logarithms;
+//! parts of a sum may be 0.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// From this many values a side on, variances are not pooled.
+/// Fewest values a side for Welch's test.
 ///
-/// Source: the project's reference, analysis, section 1.2.
+/// Our choice: below five a variance of its own is hardly known, and the pooled one loses little
+/// power.
 const WELCH_FROM: usize = 5;
 
 /// The mean of one sample less that of another.
@@ -19,8 +21,7 @@ pub struct MeanDifference {
     pub variant: f64,
     /// Mean of the variant - mean of the base.
     pub difference: f64,
-    /// 95 % interval of the difference, its lower and upper limit; `None` when a side has one
-    /// value only.
+    /// 95 % limits of the difference; `None` with one value a side.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -37,9 +38,7 @@ impl MeanDifference {
 /// The interval is Student's with the pooled variance where a side has fewer than five values, and
 /// Welch's elsewhere.
 ///
-/// Source: B. L. Welch, 1947, "The generalization of 'Student's' problem when several different
-/// population variances are involved", Biometrika 34; the project's reference, analysis, section
-/// 1.2, for the choice.
+/// Source: [Welch 1947]; the choice between the two: [`WELCH_FROM`].
 #[must_use]
 pub fn difference(base: &[f64], variant: &[f64]) -> Option<MeanDifference> {
     let (of_base, of_variant) = (Sample::of(base)?, Sample::of(variant)?);
@@ -92,8 +91,8 @@ impl<'a> Sample<'a> {
 mod tests {
     use super::*;
 
-    /// Source: Student, 1908, "The probable error of a mean", Biometrika 6, hours of sleep gained;
-    /// R Core Team, `example(t.test)`, prints these limits (ours has the sign of the second group).
+    /// [Student 1908], hours of sleep gained; R's `example(t.test)` prints these limits (ours has
+    /// the sign of the second group).
     #[test]
     fn the_classical_example_has_its_intervals() {
         let one = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
@@ -105,9 +104,9 @@ mod tests {
         assert!(!found.is_apart());
     }
 
-    /// The first four of both groups, as `ttest_ind(...).confidence_interval()` of scipy 1.17 says.
+    /// The first four of both groups: `ttest_ind(...).confidence_interval()` of scipy 1.17.
     #[test]
-    fn few_values_share_one_variance() {
+    fn few_values_pool_their_variance() {
         let found = difference(&[0.7, -1.6, -0.2, -1.2], &[1.9, 0.8, 1.1, 0.1]).unwrap();
         let (low, high) = found.interval.unwrap();
         assert!((low + 0.009_606_4).abs() < 1e-6 && (high - 3.109_606_4).abs() < 1e-6, "{found:?}");
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_absent() {
+    fn interval_needs_two_values_a_side() {
         assert_eq!(difference(&[], &[1.0]), None);
         let alone = difference(&[1.0], &[3.0, 4.0]).unwrap();
         assert_eq!((alone.difference, alone.interval, alone.is_apart()), (2.5, None, false));

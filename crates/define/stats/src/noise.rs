@@ -1,4 +1,4 @@
-//! Known random series, for simulations and tests: the same seed, the same numbers.
+//! Seeded random series for simulations and tests.
 
 /// A stream of random numbers.
 #[derive(Debug)]
@@ -13,8 +13,7 @@ impl Noise {
 
     /// Returns a number above 0 and below 1.
     ///
-    /// Source: G. L. Steele, D. Lea and C. H. Flood, 2014, "Fast Splittable Pseudorandom Number
-    /// Generators" (SplitMix64).
+    /// Source: SplitMix64 [Steele Lea Flood 2014].
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
     pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -26,18 +25,17 @@ impl Noise {
 
     /// Returns a standard normal number.
     ///
-    /// Source: G. E. P. Box and M. E. Muller, 1958, "A Note on the Generation of Random Normal
-    /// Deviates", Annals of Mathematical Statistics 29(2).
+    /// Source: [Box Muller 1958].
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Returns a stationary series in which each value is `r` times the last, and noise.
+    /// Returns a stationary AR(1) series with standard normal innovations.
     ///
-    /// `r` is above -1 and below 1; the noise is standard normal.
+    /// `r` is above -1 and below 1.
     ///
-    /// Source: M. B. Priestley, 1981, "Spectral Analysis and Time Series", section 3.5.2.
+    /// Source: [Priestley 1981, section 3.5.2].
     pub fn autoregression(&mut self, length: usize, r: f64) -> Vec<f64> {
         let mut value = self.normal() / (1.0 - r * r).sqrt();
         let mut step = || {

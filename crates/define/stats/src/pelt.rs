@@ -1,21 +1,19 @@
-//! Where the mean of a series changes: exact penalised segmentation.
+//! Exact penalised changepoint segmentation (PELT).
 
-/// Starts that are looked at or passed over together.
+/// Starts that are evaluated or pruned together.
 const BLOCK: usize = 64;
-/// Share of the sum of squares within which costs count as equal: far above rounding.
+/// Relative tolerance for equal costs: far above rounding.
 const TIE: f64 = 1e-9;
 
-/// Returns where the segments begin after the first, by the least squares and penalties in all.
+/// Returns the first index of every segment after the first.
 ///
-/// The segmentation is exact: it has the least sum of squared differences from each segment's
-/// mean, plus `penalty` for every segment. No segment is shorter than `min_len` (at least 1). A
-/// series shorter than two segments, or one that holds what is no number, is one segment. Cost:
-/// about proportional to the length; no allocation per step.
+/// The segmentation is exact: it has the least sum of squared differences from each segment's mean,
+/// plus `penalty` for every segment. No segment is shorter than `min_len` (at least 1). A series
+/// shorter than two segments, or with a value that is not finite, is one segment. Cost: about
+/// proportional to the length; no allocation per step.
 ///
-/// Source: R. Killick, P. Fearnhead and I. A. Eckley, 2012, "Optimal Detection of Changepoints With
-/// a Linear Computational Cost", JASA 107(500), section 3.2 (PELT, with K = 0). Because a segment
-/// has a least length, a start that is beaten at one end is left out only from `min_len` further
-/// on.
+/// Source: [Killick Fearnhead Eckley 2012, section 3.2], PELT with K = 0. Because of the minimum
+/// segment length, a start that is beaten at one end is pruned only from `min_len` further on.
 #[must_use]
 pub fn segment(values: &[f64], penalty: f64, min_len: usize) -> Vec<usize> {
     let (length, min_len) = (values.len(), min_len.max(1));
@@ -24,7 +22,7 @@ pub fn segment(values: &[f64], penalty: f64, min_len: usize) -> Vec<usize> {
     }
     let sums = Sums::of(values);
     let mut search = Search::over(&sums);
-    // Where the last segment of the best segmentation of everything before an end begins.
+    // Start of the last segment of the best segmentation before each end.
     let mut last = vec![0; length + 1];
     for end in min_len..=length {
         let newest = end - min_len;
@@ -47,16 +45,16 @@ fn starts(last: &[usize]) -> Vec<usize> {
     found
 }
 
-/// Neighbouring starts, with what is needed to see that none of them can be the best.
+/// Neighbouring starts with a lower bound of their costs.
 struct Block {
     first: usize,
-    /// Mean of the values beside the starts: told around it, sums hardly grow.
+    /// Mean of the values next to the starts, subtracted against cancellation.
     level: f64,
     /// Least cost before a start, less the squares before it, around the level.
     least: f64,
     /// Least and largest sum of the values before a start, around the level.
     sums: (f64, f64),
-    /// What each of its starts costs at least, for the end in hand.
+    /// Lower bound of the cost of its starts, for the current end.
     bound: f64,
     /// From this end on a later start is never worse.
     until: usize,
@@ -64,7 +62,7 @@ struct Block {
 
 /// The search for the best start of the last segment, one end after the other.
 ///
-/// Costs are told less the squares of all values before the end: those are the same for each start.
+/// Costs leave out the squares of all values before the end: those are the same for each start.
 struct Search {
     /// Sum of the values before each place.
     sums: Vec<f64>,
@@ -88,10 +86,10 @@ impl Search {
         Self { sums, before, blocks, loose: 0, tie }
     }
 
-    /// Returns the best start up to `newest` and its cost; the first of those that cost the same.
+    /// Returns the best start up to `newest` and its cost; the first of equal ones.
     ///
-    /// Blocks are passed over when all of their starts cost more than `known`, the best one of the
-    /// end before.
+    /// Blocks are skipped when all of their starts cost more than `known`, the best one of the end
+    /// before.
     fn least(&mut self, known: usize, newest: usize, end: usize) -> (usize, f64) {
         let limit = self.cost(known, end) + self.tie;
         let mut least = (0, f64::INFINITY);
@@ -100,10 +98,10 @@ impl Search {
             let (first, bound) = (block.first, self.bound(block, end));
             self.blocks[index].bound = bound;
             if bound <= limit {
-                self.look(first..first + BLOCK, end, &mut least);
+                self.evaluate(first..first + BLOCK, end, &mut least);
             }
         }
-        self.look(self.loose..newest + 1, end, &mut least);
+        self.evaluate(self.loose..newest + 1, end, &mut least);
         while self.loose + BLOCK <= newest + 1 {
             self.blocks.push(self.block());
             self.loose += BLOCK;
@@ -111,8 +109,8 @@ impl Search {
         least
     }
 
-    /// Takes in the cost of the best segmentation before `end`, and leaves out blocks of which
-    /// every start is now beaten for good.
+    /// Records the cost of the best segmentation before `end`, and prunes blocks of which every
+    /// start is now beaten for good.
     fn close(&mut self, end: usize, cost: f64, min_len: usize) {
         self.before[end] = cost;
         let beaten = cost + self.tie;
@@ -130,11 +128,11 @@ impl Search {
         self.before[start] - sum * sum / (end - start) as f64
     }
 
-    /// Looks at each of some starts, no more than a block's.
+    /// Evaluates some starts, at most a block's.
     ///
-    /// First all costs, then the least of them: so the costs are computed several at a time.
+    /// First all costs, then the least of them, so that the costs vectorise.
     #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
-    fn look(&self, starts: std::ops::Range<usize>, end: usize, least: &mut (usize, f64)) {
+    fn evaluate(&self, starts: std::ops::Range<usize>, end: usize, least: &mut (usize, f64)) {
         let mut costs = [0.0; BLOCK];
         let costs = &mut costs[..starts.len()];
         let (sum, mut left) = (self.sums[end], (end - starts.start) as f64);
@@ -179,7 +177,7 @@ impl Search {
         (sum - level * count, level * (level * count - 2.0 * sum))
     }
 
-    /// Returns what each start of a block costs at least.
+    /// Returns a lower bound of the cost of a block's starts.
     #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn bound(&self, block: &Block, end: usize) -> f64 {
         let (sum, extra) = self.around(block.level, end);
@@ -188,15 +186,15 @@ impl Search {
     }
 }
 
-/// Sums of the first values and of their squares: any stretch of them costs one subtraction.
+/// Prefix sums of values and squares: mean and cost of any stretch in O(1).
 pub(crate) struct Sums {
     sums: Vec<(f64, f64)>,
-    /// What the values are told around.
+    /// Centre subtracted before summing, against cancellation.
     middle: f64,
 }
 
 impl Sums {
-    /// Adds up the values around their median, so that little is lost to rounding.
+    /// Sums the values centred by their median, against cancellation.
     pub(crate) fn of(values: &[f64]) -> Self {
         let mut ordered = values.to_vec();
         let at = values.len() / 2;
@@ -253,7 +251,7 @@ mod tests {
         bounds.windows(2).map(one).sum()
     }
 
-    /// The least cost of all segmentations, each looked at.
+    /// The least cost of all segmentations, by brute force.
     fn least(values: &[f64], penalty: f64, min_len: usize) -> f64 {
         let last = values.len();
         let all = 0_u32..1 << (last - 1);
@@ -270,7 +268,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_segmentation_costs_less(
+        fn segmentation_is_optimal(
             values in prop::collection::vec(-3_i32..4, 1..14),
             penalty in 0.0..12.0_f64,
             min_len in 1_usize..5,
@@ -287,7 +285,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_passed_over_is_never_the_best(
+        fn pruned_starts_are_never_optimal(
             noise in prop::collection::vec(-1.0..1.0_f64, 40..400),
             level in -5.0..5.0_f64, every in 10_usize..400, penalty in 0.1..30.0_f64,
             min_len in 1_usize..6,
@@ -296,7 +294,7 @@ mod tests {
             let values: Vec<f64> =
                 noise.iter().enumerate().map(|(at, one)| one + step(at)).collect();
             let sums = Sums::of(&values);
-            // Every start is looked at for every end.
+            // Brute force: every start for every end.
             let mut best = vec![f64::INFINITY; values.len() + 1];
             best[0] = 0.0;
             for end in min_len..=values.len() {
@@ -309,7 +307,7 @@ mod tests {
         }
 
         #[test]
-        fn a_shift_of_all_values_moves_no_boundary(
+        fn shift_moves_no_boundary(
             values in prop::collection::vec(-9_i32..9, 1..60), by in -1000_i32..1000,
         ) {
             let as_they_are: Vec<f64> = values.iter().map(|value| f64::from(*value)).collect();
@@ -319,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_found_and_a_level_has_none() {
+    fn steps_are_found_and_level_has_none() {
         let steps: Vec<f64> =
             (0..300).map(|at| f64::from(at / 100) + f64::from(at % 7) / 100.0).collect();
         assert_eq!(segment(&steps, 1.0, 5), [100, 200]);
@@ -328,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_parted_is_one_segment() {
+    fn unsplittable_series_is_one_segment() {
         assert_eq!(segment(&[], 1.0, 3), []);
         assert_eq!(segment(&[1.0, 9.0, 1.0], 0.1, 2), []);
         assert_eq!(segment(&[1.0, f64::NAN, 9.0, 9.0], 0.1, 1), []);

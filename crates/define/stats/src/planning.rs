@@ -1,45 +1,48 @@
-//! What a pilot tells of the experiment to come: its noise, and the runs that reach a precision.
+//! Planning from a pilot: its noise, and the runs for a precision.
 //!
-//! How machine time is spent best stands with the steps it is spent on, in `analysis::budget`.
+//! Budgets and half-widths of an experiment are in `analysis::budget`.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::distribution::student::half_width;
 use crate::prior::CellVariance;
 
-/// Confidence of the bound at which a poorly known variance is taken. Source: as [`between_runs`].
+/// Confidence of the upper bound of a poorly known variance.
+///
+/// Our choice, as for the other limits of [`between_runs`]: a plan on an estimate of few degrees is
+/// too optimistic half of the time; at the 80 % bound it is so one time in five.
 const BOUND: f64 = 0.80;
-/// Degrees of freedom from which on the estimate itself is taken. Source: as [`between_runs`].
+/// Degrees of freedom from which the estimate itself is used.
 const TRUSTED_DF: f64 = 4.0;
-/// Smallest run-to-run deviation that is reckoned with. Source: as [`between_runs`].
-const LEAST_DEVIATION: f64 = 0.003;
+/// Smallest run-to-run deviation that is assumed.
+const MIN_DEVIATION: f64 = 0.003;
 
-/// Returns the variance from run to run that no longer window would lessen.
+/// Returns the run-to-run variance, the within-run part removed.
 ///
-/// `runs` is the variance of the runs' means, `within` the mean of S/R over the runs. Where nothing
-/// is left of it, or fewer than four degrees of freedom are behind it, its upper bound of 80 % is
-/// taken; it is never below that of 0.3 %.
+/// `runs` is the variance of the runs' means, `within` the mean over the runs of the long-run
+/// variance over the length. Where nothing is left, or fewer than four degrees of freedom are
+/// behind it, its upper bound of 80 % is taken; it is at least that of 0.3 %.
 ///
-/// Source: the project's reference, analysis, section 2, pilot; the bound: W. G. Cochran and G. W.
-/// Snedecor, 1989, "Statistical Methods", 8th edition, section 5.11.
+/// Source: components of variance [Kalibera Jones 2013]; the bound: [Snedecor Cochran 1989, section
+/// 5.11].
 #[must_use]
 pub fn between_runs(runs: CellVariance, within: f64) -> f64 {
     let left = runs.variance - within;
     let is_trusted = runs.df >= TRUSTED_DF && left > 0.0;
     let quantile = ChiSquared::new(runs.df).map(|chi| chi.inverse_cdf(1.0 - BOUND));
     let bound = quantile.map_or(runs.variance, |quantile| runs.variance * runs.df / quantile);
-    let seen = if is_trusted { left } else { bound - within };
-    seen.max(LEAST_DEVIATION * LEAST_DEVIATION)
+    let between = if is_trusted { left } else { bound - within };
+    between.max(MIN_DEVIATION * MIN_DEVIATION)
 }
 
-/// Returns the runs of each variant that reach a half-width, after a pilot: its own at least.
+/// Returns the runs of each variant that reach a half-width (Stein).
 ///
-/// `pilot` is the variance of the logarithms in the pilot, `pilot_runs` the fewest runs of a
-/// variant in it; `half` is half the width of the 95 % interval of the difference of logarithms.
-/// The interval after all runs must be that of the pilot's variance and degrees of freedom.
+/// At least the pilot's runs. `pilot` is the variance of the logarithms in the pilot, `pilot_runs`
+/// the fewest runs of a variant in it; `half` is half the width of the 95 % interval of the
+/// difference of logarithms. The interval after all runs must use the pilot's variance and degrees
+/// of freedom.
 ///
-/// Source: C. Stein, 1945, "A Two-Sample Test for a Linear Hypothesis Whose Power Is Independent of
-/// the Variance", Annals of Mathematical Statistics 16(3).
+/// Source: [Stein 1945].
 #[must_use]
 pub fn runs_needed(pilot: CellVariance, pilot_runs: u32, half: f64) -> u32 {
     let error = half / half_width(0.95, pilot.df);

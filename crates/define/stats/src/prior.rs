@@ -1,4 +1,4 @@
-//! What other cells tell of the noise of one: the prior of a moderated variance.
+//! Empirical-Bayes prior of a cell's variance, for moderated tests.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
@@ -7,9 +7,10 @@ use statrs::function::gamma::digamma;
 use crate::distribution::gamma::{trigamma, trigamma_inverse};
 use crate::length_of;
 
-/// The variance of ln(metric) over the runs of one cell, each about its variant's mean.
+/// Variance of ln(metric) over the runs of one cell.
 ///
-/// A cell is a variant's step, or a step with its variants pooled ([`CellVariance::pooled`]).
+/// A cell is a variant's step, or a step with its variants pooled ([`CellVariance::pooled`]), each
+/// about its own mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CellVariance {
     /// Sample variance of the logarithms, >= 0.
@@ -22,10 +23,11 @@ pub struct CellVariance {
 pub(crate) const NO_SPREAD: f64 = 1e-18;
 
 impl CellVariance {
-    /// Returns the variance of the logarithms of `values`; `None` below two or if one is not > 0.
+    /// Returns the variance of the logarithms; `None` below two positive values.
     ///
-    /// Source: the sample variance, divisor n - 1; logarithms: the project's reference, analysis,
-    /// section 0.
+    /// Source: the sample variance, divisor n - 1; logarithms are our choice: the noise of
+    /// throughput and times is multiplicative, and a ratio and its inverse then have the same
+    /// interval.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
@@ -42,10 +44,9 @@ impl CellVariance {
         Self { variance: if df > 0.0 { squares / df } else { 0.0 }, df }
     }
 
-    /// Returns the variance of two cells together, weighted by their degrees of freedom.
+    /// Returns the pooled variance, weighted by degrees of freedom.
     ///
-    /// Source: the pooled variance of Student's two-sample t: W. G. Cochran and G. W. Snedecor,
-    /// 1989, "Statistical Methods", 8th edition, section 6.7.
+    /// Source: the pooled variance of Student's two-sample t [Snedecor Cochran 1989, section 6.7].
     #[must_use]
     pub fn pooled(self, other: Self) -> Self {
         let df = self.df + other.df;
@@ -60,53 +61,50 @@ impl CellVariance {
     }
 }
 
-/// What the noise of a cell is expected to be before it is measured.
+/// Prior distribution of a cell's variance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Prior {
     /// Expected variance of the logarithms.
     pub variance: f64,
-    /// Degrees of freedom that this expectation is worth.
+    /// Prior degrees of freedom.
     pub df: f64,
     /// Cells it was fitted to.
     pub cells: u32,
 }
 
-/// Fewest cells that tell how noise differs from cell to cell.
+/// Fewest cells that a prior is fitted to.
 ///
-/// Source: the project's reference, analysis, section 1.3.
-pub const LEAST_CELLS: usize = 8;
+/// Our choice: with fewer, the variance among the cells is hardly known.
+pub const MIN_CELLS: usize = 8;
 
-/// Most degrees of freedom that the other cells may be worth, however alike they are.
+/// Largest prior degrees of freedom.
 ///
-/// Source: the project's reference, analysis, section 1.3.
-pub const MOST_DF: f64 = 50.0;
+/// Our choice: beyond 50, t hardly differs from the normal, and cells that agree by chance do not
+/// make the noise known.
+pub const MAX_DF: f64 = 50.0;
 
-/// Confidence of the bound at which the differences among the cells are taken.
+/// Confidence of the upper bound of the variance among the cells.
 ///
-/// Few cells hardly tell how alike they are. With the estimate itself, 7.0 % of simulated campaigns
-/// of two repetitions told a difference where there was none; with the bound, 5.1 %.
+/// Few cells hardly determine it. With the estimate itself, 7.0 % of simulated campaigns of two
+/// repetitions reported a difference where there was none; with the bound, 5.1 %.
 ///
-/// Source: the project's reference, analysis, section 2 (the bound of a pilot's variance); the
-/// shares: the simulation in `tests/quality/false_verdicts.rs`, 3,300 campaigns each.
+/// Our choice, by the simulation in `tests/quality/false_verdicts.rs`, 3,300 campaigns each.
 const BOUND: f64 = 0.80;
 
-/// Returns the prior that the cells' variances tell; `None` below [`LEAST_CELLS`].
+/// Returns the prior fitted to the cells; `None` below [`MIN_CELLS`].
 ///
-/// The cells must be alike in kind: one metric's, of one class of machines. Variants of one step
-/// share much of their noise, and are pooled to one cell first. A cell whose runs gave the same
-/// value each time has no noise of this kind, and is left out. Cells are taken to differ as much as
-/// the upper bound of 80 % says.
+/// The cells must be exchangeable: one metric's, of one class of machines. Variants of one step
+/// share much of their noise, and are pooled to one cell first. A cell without any spread is left
+/// out. The variance among the cells is taken at its upper 80 % bound.
 ///
-/// Source: G. K. Smyth, 2004, "Linear Models and Empirical Bayes Methods for Assessing Differential
-/// Expression in Microarray Experiments", Statistical Applications in Genetics and Molecular
-/// Biology 3(1), section 6.2.
+/// Source: [Smyth 2004, section 6.2].
 #[must_use]
 pub fn fit(cells: &[CellVariance]) -> Option<Prior> {
     let is_usable = |cell: &&CellVariance| {
         cell.df >= 1.0 && cell.has_spread() && (cell.variance * cell.df).is_finite()
     };
     let used: Vec<&CellVariance> = cells.iter().filter(is_usable).collect();
-    if used.len() < LEAST_CELLS {
+    if used.len() < MIN_CELLS {
         return None;
     }
     let n = length_of(&used);
@@ -123,26 +121,27 @@ pub fn fit(cells: &[CellVariance]) -> Option<Prior> {
     let beyond = at_most - expected;
     let cells = u32::try_from(used.len()).unwrap_or(u32::MAX);
     if beyond <= 0.0 {
-        return Some(Prior { variance: mean.exp(), df: MOST_DF, cells });
+        return Some(Prior { variance: mean.exp(), df: MAX_DF, cells });
     }
     let half = trigamma_inverse(beyond);
     let variance = (mean + digamma(half) - half.ln()).exp();
-    Some(Prior { variance, df: (2.0 * half).min(MOST_DF), cells })
+    Some(Prior { variance, df: (2.0 * half).min(MAX_DF), cells })
 }
 
-/// Chance below which a cell is none of those that the prior was fitted to.
+/// Two-sided p-value below which a cell is not exchangeable.
 ///
-/// Source: the project's reference, analysis, section 1.3, pitfall.
-const STRANGE: f64 = 0.001;
+/// Our choice: one in a thousand, so that a prior fitted to many cells seldom rejects one by
+/// chance.
+const OUTLIER_P: f64 = 0.001;
 
 impl Prior {
-    /// Returns whether a cell's variance may be one of those the prior describes.
+    /// Returns whether the prior describes a cell.
     ///
-    /// Where it may not, the cell's own variance must be used alone. A cell without runs to tell,
-    /// or without any spread, is taken to be one of them.
+    /// A cell that it does not describe must use its own variance alone. A cell without runs or
+    /// without spread counts as described.
     ///
-    /// Source: G. K. Smyth, 2004, section 4: a variance over the prior's has the F distribution;
-    /// the limit: the project's reference, analysis, section 1.3.
+    /// Source: a variance over the prior's has the F distribution [Smyth 2004, section 4]; the
+    /// limit: [`OUTLIER_P`].
     #[must_use]
     pub fn applies_to(&self, cell: &CellVariance) -> bool {
         if !cell.has_spread() || cell.df <= 0.0 {
@@ -151,17 +150,17 @@ impl Prior {
         let Ok(ratios) = FisherSnedecor::new(cell.df, self.df) else { return true };
         let ratio = cell.variance / self.variance;
         let tail = if ratio < 1.0 { ratios.cdf(ratio) } else { ratios.sf(ratio) };
-        2.0 * tail >= STRANGE
+        2.0 * tail >= OUTLIER_P
     }
 
-    /// Returns whether the prior says enough to stand alone: a degree of freedom at least.
+    /// Returns whether the prior suffices alone: at least one degree of freedom.
     pub(crate) fn is_usable(&self) -> bool {
         self.df >= 1.0 && self.variance > NO_SPREAD && self.variance.is_finite()
     }
 
     /// Returns the moderated variance of a cell and its degrees of freedom.
     ///
-    /// Source: G. K. Smyth, 2004, section 4: the posterior variance.
+    /// Source: the posterior variance [Smyth 2004, section 4].
     #[must_use]
     pub fn moderate(&self, cell: &CellVariance) -> CellVariance {
         cell.pooled(CellVariance { variance: self.variance, df: self.df })
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prior_is_that_of_an_independent_implementation() {
+    fn prior_matches_scipy() {
         // numpy and scipy 1.17.1: moments of e_g, stats.chi2.ppf(0.2, 9), special.polygamma,
         // optimize.brentq. (Without the bound: 2.98384e-4 and 4.19392.)
         let prior = fit(&cells(&CELLS)).unwrap();
@@ -200,11 +199,11 @@ mod tests {
         let alike = [1e-4, 8e-5, 1.2e-4, 1.1e-4, 0.9e-4, 1.05e-4, 0.95e-4, 1e-4];
         let prior = fit(&cells(&alike.map(|variance| (variance, 4.0)))).unwrap();
         assert!((prior.variance / 0.000_130_172_578_745 - 1.0).abs() < 1e-9, "{prior:?}");
-        assert!((prior.df - MOST_DF).abs() < 1e-12);
+        assert!((prior.df - MAX_DF).abs() < 1e-12);
     }
 
     #[test]
-    fn cells_without_noise_are_left_out_and_few_cells_tell_nothing() {
+    fn prior_needs_enough_noisy_cells() {
         let mut with = CELLS.to_vec();
         with.extend([(0.0, 4.0), (1e-30, 4.0), (1e-4, 0.0), (f64::NAN, 4.0), (f64::INFINITY, 4.0)]);
         assert_eq!(fit(&cells(&with)), fit(&cells(&CELLS)));
@@ -214,12 +213,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_far_from_the_others_is_told() {
+    fn outlying_cell_is_rejected_by_the_prior() {
         // scipy 1.17.1, 2 min(f.cdf, f.sf)(ratio, 4, 30): 0.002009, 0.000939 and 0.001656.
         let prior = Prior { variance: 1e-4, df: 30.0, cells: 12 };
         let at = |ratio: f64| prior.applies_to(&CellVariance { variance: 1e-4 * ratio, df: 4.0 });
         assert!(at(6.12) && !at(8.0) && at(0.02) && !at(0.015));
-        assert!(at(0.0), "no spread tells nothing");
+        assert!(at(0.0), "no spread is not rejected");
         assert!(prior.applies_to(&CellVariance { variance: 0.0, df: 0.0 }));
     }
 

@@ -1,4 +1,4 @@
-//! The share of the operations that were late, with its interval.
+//! Proportion of late operations, with its interval.
 
 use crate::distribution::beta::quantile as beta_quantile;
 use crate::distribution::student::quantile;
@@ -17,7 +17,7 @@ pub struct Block {
 /// A share with its 95 % limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// The share seen.
+    /// The sample share.
     pub value: f64,
     /// Lower limit.
     pub low: f64,
@@ -25,18 +25,15 @@ pub struct Share {
     pub high: f64,
 }
 
-/// Returns the share of late operations and its interval; 0 to 1 when there were none at all.
+/// Returns the share of late operations with its 95 % interval.
 ///
 /// Late operations come in bursts, so operations are not independent. The exact binomial interval
-/// is therefore taken at the number of *independent* operations that would be as uncertain as
-/// these: the variance of the ratio of totals comes from the blocks' residuals, is inflated for
-/// their autocorrelation, and is never taken to be below the binomial one. Few blocks make it
-/// wider, by the ratio of Student's quantiles. Without a late operation it is the exact binomial
-/// interval.
+/// is therefore taken at the effective sample size: the variance of the ratio of totals comes from
+/// the blocks' residuals, is inflated for their autocorrelation, and is at least the binomial one.
+/// Few blocks widen it by the ratio of Student's quantiles. Without a late operation it is the
+/// exact binomial interval; without operations it is 0 to 1.
 ///
-/// Source: E. L. Korn and B. I. Graubard, 1998, "Confidence Intervals for Proportions with Small
-/// Expected Number of Positive Counts Estimated from Survey Data", Survey Methodology 24(2); the
-/// variance: W. G. Cochran, 1977, "Sampling Techniques", 3rd edition, section 3.12 (clusters).
+/// Source: [Korn Graubard 1998]; the variance: clusters [Cochran 1977, section 3.12].
 #[must_use]
 pub fn share(blocks: &[Block]) -> Share {
     let all: f64 = blocks.iter().map(|block| block.all).sum();
@@ -45,13 +42,13 @@ pub fn share(blocks: &[Block]) -> Share {
         return Share { value: 0.0, low: 0.0, high: 1.0 };
     }
     let value = (late / all).min(1.0);
-    let worth = independent(blocks, value, all);
-    let (low, high) = exact(value * worth, worth);
+    let effective = effective_size(blocks, value, all);
+    let (low, high) = exact(value * effective, effective);
     Share { value, low, high }
 }
 
-/// Returns how many independent operations are as uncertain as these are.
-fn independent(blocks: &[Block], value: f64, all: f64) -> f64 {
+/// Returns the effective number of independent operations.
+fn effective_size(blocks: &[Block], value: f64, all: f64) -> f64 {
     if value <= 0.0 || value >= 1.0 {
         return all;
     }
@@ -66,18 +63,17 @@ fn independent(blocks: &[Block], value: f64, all: f64) -> f64 {
     all / (variance / binomial).max(1.0) * student
 }
 
-/// Above this many on either side, the exact limits are the score's to five digits, and the series
-/// of the incomplete beta function no longer ends in time.
-const MOST_EXACT: f64 = 10_000.0;
-
-/// Returns the 95 % limits of a share of which `late` of `all` were seen; neither need be whole.
+/// Above this many on either side the score limits are used.
 ///
-/// Source: C. J. Clopper and E. S. Pearson, 1934, "The Use of Confidence or Fiducial Limits
-/// Illustrated in the Case of the Binomial", Biometrika 26(4); beyond [`MOST_EXACT`]: E. B. Wilson,
-/// 1927, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22(158).
+/// They agree to five digits there, and the incomplete beta function's series converges too slowly.
+const MAX_EXACT: f64 = 10_000.0;
+
+/// Returns the 95 % limits of `late` in `all`; neither need be whole.
+///
+/// Source: [Clopper Pearson 1934]; beyond [`MAX_EXACT`]: [Wilson 1927].
 fn exact(late: f64, all: f64) -> (f64, f64) {
     let good = (all - late).max(0.0);
-    if late.min(good) > MOST_EXACT {
+    if late.min(good) > MAX_EXACT {
         return score(late, all);
     }
     let low = if late > 0.0 { beta_quantile(late, good + 1.0, 0.025) } else { 0.0 };
@@ -107,7 +103,7 @@ mod tests {
     #[test]
     fn exact_limits_are_the_published_ones() {
         let published = [
-            // Clopper and Pearson, 1934, n = 10 (their first chart), and the Geigy tables.
+            // [Clopper Pearson 1934], n = 10 (their first chart).
             (0.0, 10.0, 0.0, 0.3085),
             (1.0, 10.0, 0.0025, 0.4450),
             (5.0, 10.0, 0.1871, 0.8129),
@@ -137,7 +133,7 @@ mod tests {
 
     #[test]
     fn independent_operations_have_the_exact_interval() {
-        // Every block alike: nothing tells that operations depend on each other.
+        // Every block alike: no sign of dependence.
         let found = share(&blocks(&[1.0; 100], 1000.0));
         let (low, high) = exact(100.0, 100_000.0);
         assert!((found.value - 0.001).abs() < 1e-12);
@@ -147,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_worth_one_late_operation() {
+    fn burst_counts_as_one_late_operation() {
         let mut late = [0.0; 60];
         late[30] = 60.0;
         let found = share(&blocks(&late, 1000.0));
@@ -157,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_late_and_nothing_done_are_told_apart() {
+    fn none_late_differs_from_no_operations() {
         let none = share(&blocks(&[0.0; 10], 1000.0));
         assert!((none.value, none.low) == (0.0, 0.0) && none.high < 4e-4);
         assert!((share(&[]).high - 1.0).abs() < 1e-12);
@@ -165,13 +161,11 @@ mod tests {
         assert!(every.low > 0.999 && (every.high - 1.0).abs() < 1e-12);
     }
 
-    /// The chance that both limits hold, for bursts whose sizes and gaps are known.
-    ///
-    /// Goal: limits hold although late operations are anything but independent. Method: blocks
-    /// hold bursts of 1 to 20 late operations; the mean of the bursts' number is the known truth,
-    /// and bursts of neighbouring blocks are correlated.
+    /// Goal: limits have their coverage for bursts of known size and rate. Method: blocks hold
+    /// bursts of 1 to 20 late operations; the mean of the bursts' number is the known truth, and
+    /// bursts of neighbouring blocks are correlated.
     #[test]
-    fn both_limits_hold_for_bursts() {
+    fn limits_have_coverage_for_bursts() {
         let (mut above, mut below) = (0, 0);
         let runs = 600_u32;
         for seed in 0..runs {

@@ -1,4 +1,4 @@
-//! Shifts by ranks: what stands beside a mean when the shape of the noise is not known.
+//! Hodges-Lehmann shift estimates with exact rank intervals.
 
 use crate::sample::{middle, sorted};
 
@@ -13,20 +13,22 @@ pub struct Shift {
     pub high: f64,
 }
 
-/// Most values on a side: beyond these a mean needs no second opinion, and counting takes long.
-pub const MOST_RUNS: usize = 50;
+/// Most values a side: beyond these a mean suffices.
+///
+/// The exact counts take long beyond it.
+pub const MAX_RUNS: usize = 50;
 
-/// Returns by how much `other` lies above `base`: the median of all their differences.
+/// Returns the Hodges-Lehmann shift: the median of all pairwise differences.
 ///
-/// The interval is at least of that `level` (above 0, below 1); it is exact where no two values are
-/// equal, and covers more where some are. `None` when a side is empty or above [`MOST_RUNS`], a
-/// value is not finite, or there are too few values for the level: at 95 % below 4 and 4.
+/// The interval has at least that `level` (above 0, below 1); it is exact where no two values are
+/// equal, and wider where some are. `None` when a side is empty or above [`MAX_RUNS`], a value is
+/// not finite, or there are too few values for the level: at 95 % below 4 and 4.
 ///
-/// Source: M. Hollander, D. A. Wolfe and E. Chicken, 2014, "Nonparametric Statistical Methods", 3rd
-/// edition, sections 4.2 and 4.3 (Hodges and Lehmann's estimate, Moses' interval, comment on ties).
+/// Source: Hodges and Lehmann's estimate, Moses' interval, comment on ties [Hollander Wolfe Chicken
+/// 2014, sections 4.2 and 4.3]; [Hodges Lehmann 1963].
 #[must_use]
 pub fn shift(base: &[f64], other: &[f64], level: f64) -> Option<Shift> {
-    if base.len().max(other.len()) > MOST_RUNS || !is_finite(base) || !is_finite(other) {
+    if base.len().max(other.len()) > MAX_RUNS || !is_finite(base) || !is_finite(other) {
         return None;
     }
     let differences: Vec<f64> =
@@ -34,15 +36,15 @@ pub fn shift(base: &[f64], other: &[f64], level: f64) -> Option<Shift> {
     interval(&sorted(&differences), &mann_whitney(base.len(), other.len()), level)
 }
 
-/// Returns the centre of differences of pairs: the median of the means of any two.
+/// Returns the Hodges-Lehmann centre: the median of all pairwise means.
 ///
-/// As [`shift`]; at 95 % it takes 6 pairs.
+/// As [`shift`], for differences of pairs; 95 % takes 6 pairs.
 ///
-/// Source: M. Hollander, D. A. Wolfe and E. Chicken, 2014, "Nonparametric Statistical Methods", 3rd
-/// edition, sections 3.2 and 3.3 (Hodges and Lehmann's estimate, Tukey's interval).
+/// Source: Hodges and Lehmann's estimate, Tukey's interval [Hollander Wolfe Chicken 2014, sections
+/// 3.2 and 3.3]; [Hodges Lehmann 1963].
 #[must_use]
 pub fn centre(differences: &[f64], level: f64) -> Option<Shift> {
-    if differences.len() > MOST_RUNS || !is_finite(differences) {
+    if differences.len() > MAX_RUNS || !is_finite(differences) {
         return None;
     }
     let pairs = differences.iter().enumerate();
@@ -56,7 +58,7 @@ fn is_finite(values: &[f64]) -> bool {
     values.iter().all(|value| value.is_finite())
 }
 
-/// Returns the median and the limits that leave out no more than half the rest on either side.
+/// Returns the median and the order statistics that are the limits.
 ///
 /// `counts` holds in how many equally likely ways the statistic is 0, 1, 2 ...
 fn interval(ascending: &[f64], counts: &[f64], level: f64) -> Option<Shift> {
@@ -117,8 +119,7 @@ mod tests {
 
     #[test]
     fn statistics_are_counted_as_the_tables_do() {
-        // Mann and Whitney, 1947, "On a Test of Whether One of Two Random Variables Is
-        // Stochastically Larger than the Other", table I: n = m = 3, P(U <= 1) = 0.1.
+        // [Mann Whitney 1947, table I]: n = m = 3, P(U <= 1) = 0.1.
         assert_eq!(mann_whitney(3, 3), [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, 2.0, 1.0, 1.0]);
         assert_eq!(mann_whitney(1, 2), [1.0, 1.0, 1.0]);
         // 20 over 10 ways in all.
@@ -128,10 +129,9 @@ mod tests {
 
     #[test]
     fn permeability_of_membranes_has_the_published_interval() {
-        // Hollander, Wolfe and Chicken, 2014, table 4.1 (permeability constants of the human
-        // chorioamnion; Salvatore, 1978); the same in R's ?wilcox.test: at term x, at 12 to 26
-        // weeks y. Estimate y - x: example 4.3, -0.305; interval of 96 %, example 4.4: from -0.76
-        // to 0.15.
+        // [Hollander Wolfe Chicken 2014, table 4.1]: permeability constants of the human
+        // chorioamnion; the same in R's ?wilcox.test: at term x, at 12 to 26 weeks y. Estimate y -
+        // x: example 4.3, -0.305; interval of 96 %, example 4.4: from -0.76 to 0.15.
         let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
         let early = [1.15, 0.88, 0.90, 0.74, 1.21];
         let found = shift(&term, &early, 0.95).unwrap();
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     #[expect(clippy::approx_constant, reason = "3.14 on Hamilton's scale")]
     fn depression_under_a_tranquilizer_has_the_published_interval() {
-        // Hollander, Wolfe and Chicken, 2014, table 3.1 (Hamilton's scale; Salsburg, 1970); the
-        // same in R's ?wilcox.test. Estimate: example 3.3, -0.46; interval of 96 %, example 3.4:
-        // from -0.786 to -0.010.
+        // [Hollander Wolfe Chicken 2014, table 3.1]: Hamilton's scale; the same in R's
+        // ?wilcox.test. Estimate: example 3.3, -0.46; interval of 96 %, example 3.4: from -0.786 to
+        // -0.010.
         let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
         let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
         let differences: Vec<f64> =

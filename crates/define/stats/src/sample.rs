@@ -1,4 +1,4 @@
-//! What a sample of runs tells of itself: its middle, its range, its spread.
+//! Median, range and variation of a sample of runs.
 
 use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -6,7 +6,8 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 use crate::detectable::cov_of;
 use crate::length_of;
 use crate::prior::CellVariance;
-/// Median and range of one metric over the runs that know it.
+
+/// Median and range of one metric over the runs that have it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// Runs counted, >= 1.
@@ -47,16 +48,15 @@ impl Spread {
 ///
 /// An even number of values gives the mean of the two in the middle.
 ///
-/// Source: R. J. Hyndman and Y. Fan, 1996, "Sample Quantiles in Statistical Packages", The
-/// American Statistician 50(4), definition 7 at p = 1/2.
+/// Source: definition 7 at p = 1/2 [Hyndman Fan 1996].
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     middle(&sorted(values))
 }
 
-/// Returns the geometric mean; `None` without values, or when one is not positive and finite.
+/// Returns the geometric mean; `None` unless all values are positive.
 ///
-/// Source: G. H. Hardy, J. E. Littlewood and G. Polya, 1934, "Inequalities", section 2.1.
+/// Source: [Hardy Littlewood Polya 1934, section 2.1].
 #[must_use]
 pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
@@ -67,7 +67,7 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
 /// A coefficient of variation with its 95 % interval, as shares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Variation {
-    /// The coefficient of variation seen.
+    /// The sample's coefficient of variation.
     pub cov: f64,
     /// Lower limit.
     pub low: f64,
@@ -76,13 +76,13 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// Returns the variation of `values`; `None` below two, or when one is not positive and finite.
+    /// Returns the variation; `None` below two positive values.
     ///
     /// It is that of a lognormal value with the variance of their logarithms. Three runs leave a
     /// factor of twelve between the limits.
     ///
-    /// Source: W. G. Cochran and G. W. Snedecor, 1989, "Statistical Methods", 8th edition, section
-    /// 5.11 (the chi-square interval of a variance); [`cov_of`] for the step to the variation.
+    /// Source: the chi-square interval of a variance [Snedecor Cochran 1989, section 5.11];
+    /// [`cov_of`] for the step to the variation.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let cell = CellVariance::of(values)?;
@@ -132,8 +132,8 @@ mod tests {
 
     #[test]
     fn the_variation_of_three_runs_is_hardly_known() {
-        // Analysis, section 1.5: the true sigma is in [0.52, 6.3] x s. Limits: scipy 1.17.1,
-        // sqrt(2 / stats.chi2.ppf([0.975, 0.025], 2)) = 0.520658, 6.284735.
+        // The true sigma is in [0.52, 6.3] x s: scipy 1.17.1, sqrt(2 / stats.chi2.ppf([0.975,
+        // 0.025], 2)) = 0.520658, 6.284735.
         let sigma = 0.001_f64;
         let values = [(-sigma).exp(), 1.0, sigma.exp()];
         let found = Variation::of(&values).unwrap();

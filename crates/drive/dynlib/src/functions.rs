@@ -1,14 +1,14 @@
 //! A table of C functions, found by name.
 
-/// Declares a table of the C functions of one library, and how it is filled.
+/// Declares a table of the C functions of one library, and how it is bound.
 ///
-/// The fields are named as the functions, less the prefix that all of them have. A required
-/// function is there or the table is not; an optional one is an `Option`. The signatures are the
-/// caller's promise: each must hold in every build that has the function.
+/// The fields are named as the functions, less the prefix that all of them have. A missing required
+/// function is an error; an optional one is an `Option`. The caller guarantees the signatures: each
+/// must hold in every build that has the function.
 ///
 /// ```
 /// dynlib::functions! {
-///     /// The functions of zlib that tell its version.
+///     /// The version functions of zlib.
 ///     pub(crate) struct Zlib prefix "zlib" {
 ///         required { Version: fn() -> *const std::ffi::c_char; }
 ///         optional { CompileFlags: fn() -> std::ffi::c_ulong; }
@@ -27,7 +27,7 @@
 ///     pub unsafe extern "C" fn zlibCompileFlags() -> std::ffi::c_ulong { 0xa9 }
 /// }
 /// dynlib::functions! {
-///     /// The functions of zlib that tell its version.
+///     /// The version functions of zlib.
 ///     struct Zlib linked zlib_sys {
 ///         required { zlibVersion: fn() -> *const std::ffi::c_char; }
 ///         optional { zlibCompileFlags: fn() -> std::ffi::c_ulong; }
@@ -77,17 +77,17 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// Looks every function up; the error is the name of a required one that is absent.
+            /// Resolves every function; the error names a required one that is absent.
             $vis fn bind(library: &$crate::Library) -> Result<Self, &'static str> {
                 Ok(Self {
                     $($name: {
                         let symbol = concat!($prefix, stringify!($name));
-                        // SAFETY: whoever declares the table promises its signatures.
+                        // SAFETY: the table's declaration guarantees its signatures.
                         let found = unsafe { library.get(symbol) };
                         *found.map_err(|_absent| symbol)?
                     },)*
                     $($oname: {
-                        // SAFETY: whoever declares the table promises its signatures.
+                        // SAFETY: the table's declaration guarantees its signatures.
                         let found = unsafe { library.get(concat!($prefix, stringify!($oname))) };
                         found.ok().map(|function| *function)
                     },)*

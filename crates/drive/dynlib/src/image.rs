@@ -1,12 +1,12 @@
-//! What a library's file tells before it is loaded.
+//! Checks a library's ELF header before loading it.
 
 /// Bytes of the ELF header of 64 bits.
 const ELF_HEADER_BYTES: usize = 64;
 
-/// Checks that an ELF file is a whole shared library for `arch`, as Rust names it.
+/// Checks that an ELF file is a complete shared library for `arch`.
 ///
-/// The loader's own words for another machine are "cannot open shared object file", and a file
-/// that is cut short ends the process with SIGBUS.
+/// `arch` is Rust's name. For another machine the loader reports "cannot open shared object file",
+/// and a truncated file ends the process with SIGBUS.
 /// Source: Tool Interface Standard, 1995, Executable and Linking Format 1.2, "ELF Header".
 pub(crate) fn check_image(image: &[u8], arch: &str) -> Result<(), String> {
     let head = image.first_chunk::<ELF_HEADER_BYTES>();
@@ -31,11 +31,11 @@ pub(crate) fn check_image(image: &[u8], arch: &str) -> Result<(), String> {
     if machine != arch {
         return Err(format!("was built for {machine}; this program runs on {arch}"));
     }
-    // Linkers put the table of sections last: offset, entry size and entry count.
+    // Linkers put the section header table last: offset, entry size and entry count.
     let is_64_bits = head[4] == 2;
     let sections_end = number(40, 8).saturating_add(number(58, 2) * number(60, 2));
     if is_64_bits && sections_end > image.len() as u64 {
-        return Err(format!("is cut short: {} of {sections_end} bytes", image.len()));
+        return Err(format!("is truncated: {} of {sections_end} bytes", image.len()));
     }
     Ok(())
 }
@@ -59,11 +59,11 @@ mod tests {
         let reason = check_image(b"#!/bin/sh\n", "x86_64").unwrap_err();
         assert!(reason.contains("not a shared library"));
         assert!(check_image(b"\x7fELF", "x86_64").is_err());
-        let mut cut = head(62);
-        (cut[40], cut[58], cut[60]) = (64, 64, 2);
-        let reason = check_image(&cut, "x86_64").unwrap_err();
-        assert_eq!(reason, "is cut short: 64 of 192 bytes");
-        cut.resize(192, 0);
-        assert_eq!(check_image(&cut, "x86_64"), Ok(()));
+        let mut image = head(62);
+        (image[40], image[58], image[60]) = (64, 64, 2);
+        let reason = check_image(&image, "x86_64").unwrap_err();
+        assert_eq!(reason, "is truncated: 64 of 192 bytes");
+        image.resize(192, 0);
+        assert_eq!(check_image(&image, "x86_64"), Ok(()));
     }
 }

@@ -1,12 +1,12 @@
-//! The contract with a system under test, and the engines that test the harness itself.
+//! The driver interface, and built-in engines that test the harness.
 //!
 //! It is no driver and names none. Its own engines are [`memory`], the oracle, [`null`], which
-//! costs nothing, and [`faulty`], which misbehaves on a script. It stands between `model`, whose
-//! nouns it speaks, and the drivers and the load loop, which meet here.
+//! costs nothing, and [`faulty`], which injects scripted faults. It stands between `model` and the
+//! drivers and the load loop.
 //!
-//! Invariants: a driver never reads a clock, but for the simulated server of [`faulty`]; an
-//! operation that failed is an `Err`, never a quick answer; a session belongs to the thread that
-//! asked for it.
+//! Invariants: a driver never reads a clock, except for the simulated server of [`faulty`]; an
+//! operation that failed is an `Err`, never a fast answer; a session belongs to the thread that
+//! opened it.
 //!
 //! To add an engine: a crate under `drivers/` that implements [`Driver`], a call of
 //! [`conformance::battery`] in its tests, and one line in the program's registry.

@@ -1,7 +1,7 @@
-//! The engine that costs nothing: it calibrates the client.
+//! The `null` engine: calibrates the client's own cost.
 //!
-//! It keeps nothing and returns nothing, so what a loop over it costs is the client's own cost.
-//! Its answers cannot be checked: it says so by the ability [`ANSWERS`].
+//! It stores nothing and returns nothing, so a loop over it costs what the client costs. Its
+//! answers cannot be checked, so it denies the capability [`ANSWERS`].
 
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, Capabilities, DIRECT_IO, Feature,
@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::rows::Rows;
 use crate::traits::{ANSWERS, Driver, Engine, Maintenance, OpenSpec, Session, refuse_options};
 
-/// The only build of the engine that costs nothing.
+/// The only build of the `null` engine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NullDriver;
 
@@ -26,7 +26,7 @@ impl Driver for NullDriver {
         }
     }
 
-    /// Every setting is offered: with nothing kept, each holds of all that is kept.
+    /// Every setting is offered: an engine that stores nothing satisfies each.
     fn capabilities(&self) -> Capabilities {
         Capabilities::whole([
             (CACHE_SIZE, Feature::Yes),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn it_denies_answers_and_offers_every_other_ability() {
+    fn answers_are_denied_and_every_other_capability_is_offered() {
         let capabilities = NullDriver.capabilities();
         assert!(!gives_answers(&capabilities));
         assert!(gives_answers(&crate::memory::MemoryDriver.capabilities()));

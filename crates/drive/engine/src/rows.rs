@@ -1,15 +1,15 @@
-//! Where a session puts the rows it read.
+//! The result buffer a session reads rows into.
 
-/// Bytes of a value of which one is read: the smallest page there is.
+/// One byte of this many of a value is read: the smallest page size.
 const TOUCH_EVERY: usize = 4096;
 
-/// Rows of one answer: always counted, kept only when asked for.
+/// Rows of one answer: always counted, stored on request.
 ///
-/// Drivers call [`Rows::push`] for every row. A kept answer is copied into one buffer that is
+/// Drivers call [`Rows::push`] for every row. A stored answer is copied into one buffer that is
 /// reused, so the hot path allocates nothing once it has grown.
 ///
-/// In this order, because the two sums side by side would be added as one vector, which takes
-/// twice the instructions.
+/// The field order matters: two adjacent sums would be added as one vector, which takes twice the
+/// instructions.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Rows {
@@ -22,13 +22,13 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Returns an empty answer that counts and does not keep.
+    /// Returns an empty answer that only counts.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Empties the answer and says whether the next one is to be kept for checking.
+    /// Empties the answer; `is_storing` stores the next one for checking.
     #[inline]
     pub fn clear(&mut self, is_storing: bool) {
         self.is_storing = is_storing;
@@ -53,7 +53,7 @@ impl Rows {
             }
         }
         if self.is_storing {
-            self.keep(key, value);
+            self.store(key, value);
         }
     }
 
@@ -64,7 +64,7 @@ impl Rows {
         self.bytes += bytes;
     }
 
-    /// Reads the pages of a large value behind its first byte.
+    /// Reads one byte of each further page of a large value.
     #[cold]
     fn touch_rest(&mut self, value: &[u8]) {
         for byte in value.iter().step_by(TOUCH_EVERY).skip(1) {
@@ -72,7 +72,9 @@ impl Rows {
         }
     }
 
-    /// Returns whether the rows are kept, so a driver may spare what only a kept row needs.
+    /// Returns whether rows are stored.
+    ///
+    /// A driver may skip work that only a stored row needs.
     #[must_use]
     #[inline]
     pub const fn is_storing(&self) -> bool {
@@ -93,13 +95,15 @@ impl Rows {
         self.bytes
     }
 
-    /// Returns a digest of the touched bytes, so the reads cannot be optimised away.
+    /// Returns a digest of the touched bytes.
+    ///
+    /// It prevents the compiler from removing the reads.
     #[must_use]
     pub const fn touched(&self) -> u8 {
         self.touched
     }
 
-    /// Iterates over the kept rows in order; empty unless the answer was kept.
+    /// Iterates over the stored rows, in order.
     pub fn stored(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut start = 0;
         self.ends.iter().map(move |&(key_end, value_end)| {
@@ -110,7 +114,7 @@ impl Rows {
     }
 
     #[cold]
-    fn keep(&mut self, key: &[u8], value: &[u8]) {
+    fn store(&mut self, key: &[u8], value: &[u8]) {
         self.buffer.extend_from_slice(key);
         let key_end = self.buffer.len();
         self.buffer.extend_from_slice(value);
@@ -126,14 +130,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_counted_always_and_kept_when_asked() {
+    fn rows_are_always_counted_and_stored_on_request() {
         let mut rows = Rows::new();
         rows.clear(true);
         rows.push(b"k1", b"value");
         rows.push(b"k2", b"");
         assert_eq!((rows.count(), rows.bytes()), (2, 9));
-        let kept: Vec<_> = rows.stored().collect();
-        assert_eq!(kept, [(&b"k1"[..], &b"value"[..]), (&b"k2"[..], &b""[..])]);
+        let stored: Vec<_> = rows.stored().collect();
+        assert_eq!(stored, [(&b"k1"[..], &b"value"[..]), (&b"k2"[..], &b""[..])]);
         rows.clear(false);
         rows.push(b"k", b"v");
         assert_eq!((rows.count(), rows.stored().count()), (1, 0));
@@ -154,14 +158,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn kept_rows_are_the_rows_pushed(answers in vec(vec((bytes(), bytes()), 0..9), 1..4)) {
+        fn stored_rows_are_the_rows_pushed(answers in vec(vec((bytes(), bytes()), 0..9), 1..4)) {
             let mut rows = Rows::new();
             for pushed in &answers {
                 rows.clear(true);
                 pushed.iter().for_each(|(key, value)| rows.push(key, value));
-                let kept: Vec<_> =
+                let stored: Vec<_> =
                     rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
-                prop_assert_eq!(&kept, pushed);
+                prop_assert_eq!(&stored, pushed);
                 let sum: usize = pushed.iter().map(|(key, value)| key.len() + value.len()).sum();
                 prop_assert_eq!(rows.bytes(), sum as u64);
                 prop_assert_eq!(rows.count(), pushed.len() as u64);

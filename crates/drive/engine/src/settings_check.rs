@@ -1,6 +1,6 @@
-//! What was asked for: settings checked against abilities, options read from their text.
+//! Checks settings against capabilities and parses option values.
 //!
-//! Every driver refuses in the same words what its engine lacks.
+//! Shared, so that every driver reports a missing capability with the same message.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use model::{Capabilities, Durability, Options, Settings};
 
 use crate::error::EngineError;
 
-/// Checks that `engine` can do what `settings` ask for.
+/// Checks that `engine` supports the `settings`.
 ///
 /// # Errors
 /// [`EngineError::Unsupported`] with the setting and the reason.
@@ -30,7 +30,7 @@ pub fn check_settings(
         )));
     }
     let compression = settings.compression.as_deref().filter(|name| *name != "none");
-    let asked = [
+    let requested = [
         (settings.direct_io, DIRECT_IO, DIRECT_IO.to_owned()),
         (settings.cache_bytes.is_some(), CACHE_SIZE, "cache_bytes".to_owned()),
         (
@@ -39,9 +39,9 @@ pub fn check_settings(
             format!("compression `{}`", compression.unwrap_or("")),
         ),
     ];
-    for (_, ability, words) in asked.iter().filter(|(is_asked, ..)| *is_asked) {
-        if let Some(reason) = capabilities.why_not(ability) {
-            return Err(EngineError::Unsupported(format!("{words}: {engine}: {reason}")));
+    for (_, capability, label) in requested.iter().filter(|(is_requested, ..)| *is_requested) {
+        if let Some(reason) = capabilities.why_not(capability) {
+            return Err(EngineError::Unsupported(format!("{label}: {engine}: {reason}")));
         }
     }
     Ok(())
@@ -61,26 +61,26 @@ pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<()
     }
 }
 
-/// Reads a number.
+/// Parses a number.
 ///
 /// # Errors
-/// [`EngineError::Option`] when it is none of that type.
+/// [`EngineError::Option`] when `value` is not a number of that type.
 pub fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, EngineError> {
     value.parse().map_err(|error| refused(name, format!("`{value}`: {error}")))
 }
 
-/// Reads a size in bytes, with or without a unit: `24MiB`, `4096`.
+/// Parses a size in bytes, with or without a unit: `24MiB`, `4096`.
 ///
 /// # Errors
-/// [`EngineError::Option`] when it is no size.
+/// [`EngineError::Option`] when `value` is not a size.
 pub fn size(name: &str, value: &str) -> Result<u64, EngineError> {
     parse_size(value).map(|bytes| bytes.0).map_err(|reason| refused(name, reason))
 }
 
-/// Reads a truth value: `true`, `on` or `1`, and `false`, `off` or `0`.
+/// Parses a boolean: `true`, `on`, `1`, `false`, `off`, `0`.
 ///
 /// # Errors
-/// [`EngineError::Option`] when it is neither.
+/// [`EngineError::Option`] for any other text.
 pub fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
     match value {
         "true" | "on" | "1" => Ok(true),
@@ -89,18 +89,18 @@ pub fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
     }
 }
 
-/// Returns the refusal of a procedure by an engine of keys and values.
+/// Returns the error of a key-value engine for a SQL procedure.
 ///
 /// # Errors
 /// Always: [`EngineError::Unsupported`].
 #[cold]
 pub fn no_procedures<T>(engine: &str) -> Result<T, EngineError> {
     Err(EngineError::Unsupported(format!(
-        "{engine} has no SQL procedures: it keeps keys and values"
+        "{engine} has no SQL procedures: it is a key-value engine"
     )))
 }
 
-/// Returns the refusal of an option.
+/// Returns the error for a refused option.
 #[must_use]
 pub fn refused(option: &str, reason: impl Into<String>) -> EngineError {
     EngineError::Option { option: option.to_owned(), reason: reason.into() }
@@ -116,7 +116,7 @@ mod tests {
     use crate::traits::Driver;
 
     #[test]
-    fn what_is_lacking_is_refused_with_its_reason() {
+    fn unsupported_setting_is_refused_with_its_reason() {
         let mut can = MemoryDriver.capabilities();
         can.durability = [Durability::None].into();
         let no = |reason: &str| Feature::No(reason.to_owned());
@@ -124,7 +124,7 @@ mod tests {
         can.features.insert(COMPRESSION.to_owned(), no("rows are stored as given"));
         can.features.insert(CACHE_SIZE.to_owned(), Feature::Yes);
         let none = Settings { durability: Durability::None, ..Settings::default() };
-        let told = |settings| check_settings("it", &can, &settings).unwrap_err().to_string();
+        let error_text = |settings| check_settings("it", &can, &settings).unwrap_err().to_string();
         let good = Settings {
             cache_bytes: Some(Bytes(1)),
             compression: Some("none".to_owned()),
@@ -132,22 +132,22 @@ mod tests {
         };
         assert!(check_settings("it", &can, &good).is_ok());
         assert_eq!(
-            told(Settings { durability: Durability::Sync, ..none.clone() }),
+            error_text(Settings { durability: Durability::Sync, ..none.clone() }),
             "not supported: durability `sync`: it offers none (nothing survives before a clean \
              close)"
         );
         assert_eq!(
-            told(Settings { direct_io: true, ..none.clone() }),
+            error_text(Settings { direct_io: true, ..none.clone() }),
             "not supported: direct_io: it: reads through a map"
         );
         assert_eq!(
-            told(Settings { compression: Some("lz4".to_owned()), ..none }),
+            error_text(Settings { compression: Some("lz4".to_owned()), ..none }),
             "not supported: compression `lz4`: it: rows are stored as given"
         );
     }
 
     #[test]
-    fn wrong_options_are_refused_by_name() {
+    fn wrong_option_is_refused_by_name() {
         let options: Options = [("fanout", "8"), ("fan_out", "8")].into_iter().collect();
         let error = check_names("it", &["fanout", "page"], &options).unwrap_err().to_string();
         assert_eq!(

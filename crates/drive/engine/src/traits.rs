@@ -20,35 +20,35 @@ pub struct OpenSpec {
     pub dir: PathBuf,
     /// Settings that mean the same for every engine.
     pub settings: Settings,
-    /// Options under the engine's own names; they win over `settings`.
+    /// Options under the engine's own names; they override `settings`.
     pub options: Options,
     /// Rows to expect, for engines that size themselves beforehand.
     pub data: DataShape,
-    /// Where the server listens, for engines that are one; `None` for those in this process.
+    /// Address of a server engine; `None` for an embedded one.
     pub endpoint: Option<Endpoint>,
-    /// What is asked of it beside keys and values, and for how many clients at most.
+    /// The SQL application to set up, for engines that run one.
     pub application: Option<ApplicationSetup>,
 }
 
 impl OpenSpec {
-    /// Returns what opens an engine in this process without options.
+    /// Returns the spec of an embedded engine without options.
     #[must_use]
     pub fn embedded(dir: PathBuf, settings: Settings, data: DataShape) -> Self {
         Self { dir, settings, options: Options::new(), data, endpoint: None, application: None }
     }
 }
 
-/// An application, and how many clients will call it.
+/// An application and its maximum number of clients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApplicationSetup {
     /// The application.
     pub application: Arc<Application>,
-    /// Most clients of any step: each has its own copy of tables that are per client.
+    /// Maximum clients of any step; each has its own per-client tables.
     pub clients: u32,
 }
 
 impl ApplicationSetup {
-    /// Returns how many copies there are of the table at `position`.
+    /// Returns the number of copies of the table at `position`.
     #[must_use]
     pub fn copies(&self, position: u16) -> u32 {
         match self.application.tables.get(usize::from(position)).map(|table| table.copies) {
@@ -59,30 +59,30 @@ impl ApplicationSetup {
     }
 }
 
-/// Ability: the engine's answers can be checked; there unless denied.
+/// Capability: answers can be checked; present unless denied.
 pub const ANSWERS: &str = "answers";
 
-/// Ability: range reads go downwards, too; there unless denied.
+/// Capability: descending range scans; present unless denied.
 pub const REVERSE_SCANS: &str = "reverse_scans";
 
-/// Returns whether the build reads ranges downwards, unless it denies [`REVERSE_SCANS`].
+/// Returns whether the build supports [`REVERSE_SCANS`].
 #[must_use]
 pub fn scans_in_reverse(capabilities: &Capabilities) -> bool {
     !matches!(capabilities.features.get(REVERSE_SCANS), Some(Feature::No(_)))
 }
 
-/// Ability: a session takes operations ahead, see [`Pipeline`]; absent unless told.
+/// Capability: pipelined operations, see [`Pipeline`]; absent unless declared.
 pub const PIPELINING: &str = "pipelining";
 
 /// Returns whether the build's answers can be checked.
 ///
-/// They can unless it denies [`ANSWERS`], as `null` does: checks are then switched off.
+/// Checks are switched off for a build that denies [`ANSWERS`], as `null` does.
 #[must_use]
 pub fn gives_answers(capabilities: &Capabilities) -> bool {
     !matches!(capabilities.features.get(ANSWERS), Some(Feature::No(_)))
 }
 
-/// One engine build, ready to open data.
+/// One engine build, ready to open a database.
 ///
 /// ```
 /// use engine::{Driver, OpenSpec, Rows, memory::MemoryDriver};
@@ -103,30 +103,32 @@ pub fn gives_answers(capabilities: &Capabilities) -> bool {
 /// # Ok::<(), engine::EngineError>(())
 /// ```
 pub trait Driver: Send + Sync {
-    /// Returns what is known of the build before it is opened.
+    /// Returns the identity known before opening.
     fn identity(&self) -> Identity;
 
-    /// Returns what the build can do.
+    /// Returns the build's capabilities.
     fn capabilities(&self) -> Capabilities;
 
     /// Opens the data in `spec.dir`, creating it when the directory is empty.
     ///
     /// # Errors
     /// [`EngineError::Option`] for an unknown or refused option, [`EngineError::Unsupported`] for
-    /// a setting the build lacks, [`EngineError::Fatal`] for everything else.
+    /// an unsupported setting, [`EngineError::Fatal`] for everything else.
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError>;
 }
 
-/// Work an engine can be told to do between steps; it may go on after the call returns.
+/// Maintenance work requested between steps.
+///
+/// It may continue in the background after the call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Maintenance {
-    /// Write what is buffered in memory to its place (memtable flush, checkpoint, sync).
+    /// Write buffered data to disk (memtable flush, checkpoint, sync).
     Flush,
-    /// Move the files of level 0 to the next level that is not empty.
+    /// Compact level 0 into the next non-empty level.
     CompactLevel0,
     /// Compact everything.
     CompactAll,
-    /// Reclaim what deleted and replaced rows have left, and renew the planner's statistics.
+    /// Vacuum dead rows and refresh the planner's statistics.
     Clean,
 }
 
@@ -135,19 +137,19 @@ pub trait Engine: Send + Sync {
     /// Returns a handle for one client; called on the client's own thread, used only there.
     ///
     /// # Errors
-    /// When the engine has no more room for clients.
+    /// When the engine's limit of clients is reached.
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError>;
 
-    /// Returns what the build turned out to be: version and build facts from the engine itself.
+    /// Returns version and build facts as reported by the engine.
     fn identity(&self) -> Identity;
 
     /// Returns the configuration in force, read back from the engine under its own names.
     ///
     /// # Errors
-    /// When the engine does not answer.
+    /// When the engine does not respond.
     fn effective_options(&self) -> Result<Options, EngineError>;
 
-    /// Starts `work`; returns `false` when the engine has no such work to do.
+    /// Starts `work`; returns `false` when the engine has no such work.
     ///
     /// # Errors
     /// When the engine refuses or fails.
@@ -156,7 +158,7 @@ pub trait Engine: Send + Sync {
     /// Returns the engine's state. Cheap enough to be called once a second.
     ///
     /// # Errors
-    /// When the engine does not answer.
+    /// When the engine does not respond.
     fn state(&self) -> Result<EngineState, EngineError>;
 
     /// Returns the engine's own statistics as text, for the archive; `None` when it has none.
@@ -169,20 +171,22 @@ pub trait Engine: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the ids in copy `number` (from 0) of the application's table at `table`; `None`
-    /// when the engine has no tables or this one assigns no ids.
+    /// Returns the id range of copy `number` (from 0) of table `table`.
+    ///
+    /// `None` when the engine has no tables or this one assigns no ids.
     ///
     /// # Errors
-    /// When the engine does not answer.
+    /// When the engine does not respond.
     fn bounds(&self, _table: u16, _number: u32) -> Result<Option<Bounds>, EngineError> {
         Ok(None)
     }
 
-    /// Returns the rows of copy `number` of the application's table at `table`, counted; `None`
-    /// when the engine has no tables.
+    /// Counts the rows of copy `number` of table `table`.
+    ///
+    /// `None` when the engine has no tables.
     ///
     /// # Errors
-    /// When the engine does not answer.
+    /// When the engine does not respond.
     fn count_rows(&self, _table: u16, _number: u32) -> Result<Option<u64>, EngineError> {
         Ok(None)
     }
@@ -190,52 +194,51 @@ pub trait Engine: Send + Sync {
     /// Closes the engine cleanly.
     ///
     /// # Errors
-    /// When data could not be brought to its place.
+    /// When data could not be written to disk.
     fn close(self: Box<Self>) -> Result<(), EngineError>;
 }
 
-/// One client's handle. Neither `Send` nor `Sync` is asked of it.
+/// One client's handle; it need not be `Send` or `Sync`.
 pub trait Session {
     /// Executes one operation; rows of a read go to `rows` in the order they are found.
     ///
-    /// On the hot path: no clock, no lock of ours, no allocation of ours. `rows` is cleared by
-    /// the caller. A read that finds nothing is `Ok(Outcome::NotFound)`.
+    /// Hot path: no clock, lock or allocation in the driver. `rows` is cleared by the caller. A
+    /// read that finds nothing is `Ok(Outcome::NotFound)`.
     ///
     /// # Errors
-    /// When the operation was not done.
+    /// When the operation failed.
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError>;
 
-    /// Returns the same handle as one that takes operations ahead; `None` when each must be
-    /// answered before the next.
+    /// Returns the pipelined interface; `None` when the session has none.
     fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
         None
     }
 }
 
-/// A session that takes operations before those taken earlier are answered, and answers in order.
+/// A session with several operations in flight, completed in order.
 ///
-/// Between the first operation taken and the last answer, [`Session::execute`] is not called.
+/// [`Session::execute`] is not called while operations are in flight.
 pub trait Pipeline: Session {
-    /// Takes one operation; it may be sent at once or with others, in [`Pipeline::complete`] at
-    /// the latest.
+    /// Submits one operation, sent in [`Pipeline::complete`] at the latest.
     ///
-    /// Returns `false`, and has taken nothing, when the operation cannot be in flight with others
-    /// (one of several statements; one whose statement is not prepared yet): it is to be executed
-    /// when everything is answered. On the hot path: no clock, no allocation of ours.
+    /// Returns `false`, without submitting, when the operation cannot be in flight with others
+    /// (one of several statements; one whose statement is not prepared yet): the caller executes
+    /// it once everything is complete. Hot path: no clock or allocation in the driver.
     ///
     /// # Errors
     /// When the operation cannot be sent; it is not in flight then.
     fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError>;
 
-    /// Returns whether [`Pipeline::complete`] has something to read, and so will hardly wait.
+    /// Returns whether [`Pipeline::complete`] can return almost without waiting.
     fn has_answer(&mut self) -> bool;
 
-    /// Waits for the answer to the oldest operation in flight; its rows are counted in `rows`,
-    /// which is cleared by the caller, and never kept.
+    /// Waits for the oldest operation in flight.
+    ///
+    /// Its rows are counted in `rows`, which the caller clears, and never stored.
     ///
     /// # Errors
-    /// When that operation was not done. Those behind it are still in flight, and each of them
-    /// fails too when the connection is lost.
+    /// When that operation failed. Later ones are still in flight, and each of them fails too when
+    /// the connection is lost.
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError>;
 }
 

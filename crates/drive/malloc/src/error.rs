@@ -1,40 +1,40 @@
-//! How asking for an allocator fails.
+//! Errors of finding and checking an allocator.
 
 use std::path::PathBuf;
 
 use model::Allocator;
 
-/// Why a run cannot have the allocator it asked for.
+/// Why the requested allocator does not serve the process.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MallocError {
-    /// No library of it lies where the loader looks.
+    /// No library of it lies in the loader's search path.
     #[error("{allocator} is not installed: no {file} in {searched}")]
     NotInstalled {
         /// The allocator.
         allocator: Allocator,
-        /// Name of the file looked for.
+        /// Name of the missing file.
         file: &'static str,
         /// Debian's package of it.
         package: &'static str,
-        /// The directories, in words.
+        /// The directories searched, comma-separated.
         searched: String,
     },
     /// Another library serves `malloc`.
-    #[error("{asked} was asked for, but `malloc` is served by {found}")]
+    #[error("{requested} was requested, but `malloc` is served by {found}")]
     Other {
-        /// What was asked for: an allocator, or its library.
-        asked: String,
+        /// The requested allocator, or its library.
+        requested: String,
         /// The library that serves it.
         found: PathBuf,
     },
-    /// The library that serves `malloc` cannot be found out.
-    #[error("cannot find out who serves `malloc`: {0}")]
+    /// The library that serves `malloc` cannot be determined.
+    #[error("cannot determine which library serves `malloc`: {0}")]
     Hidden(String),
 }
 
 impl MallocError {
-    /// Returns what to do about it.
+    /// Returns the remedy.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
@@ -43,7 +43,8 @@ impl MallocError {
                  in LD_LIBRARY_PATH"
             ),
             Self::Other { .. } | Self::Hidden(_) => {
-                "take allocators out of LD_PRELOAD and /etc/ld.so.preload: `allocator` names the one \
+                "take allocators out of LD_PRELOAD and /etc/ld.so.preload: `allocator` selects \
+                the one to use
                  that is wanted"
                     .to_owned()
             }

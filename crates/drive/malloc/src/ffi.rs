@@ -1,4 +1,4 @@
-//! The functions of allocators that this process holds, found in the loader's global scope.
+//! C functions of the allocators loaded in this process.
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 
 use dynlib::Library;
 
-/// Bytes kept of an allocator's report.
+/// Most bytes stored of an allocator's report.
 const TEXT_MAX: usize = 1 << 20;
 
 /// Takes a piece of jemalloc's report.
@@ -61,7 +61,7 @@ dynlib::functions! {
     }
 }
 
-/// What glibc tells of its heap, all arenas together; bytes but for the counts.
+/// Heap statistics of glibc, all arenas together; in bytes unless counts.
 #[repr(C)]
 pub(crate) struct MallInfo {
     /// Bytes got from the system, those of mapped allocations left out.
@@ -73,7 +73,7 @@ pub(crate) struct MallInfo {
     pub(crate) hblkhd: usize,
     pub(crate) usmblks: usize,
     pub(crate) fsmblks: usize,
-    /// Bytes in use within the arenas, those kept for each thread's next allocations included.
+    /// Bytes in use within the arenas, per-thread caches included.
     pub(crate) uordblks: usize,
     pub(crate) fordblks: usize,
     pub(crate) keepcost: usize,
@@ -92,7 +92,7 @@ unsafe extern "C" {
     fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
 }
 
-/// What every library of the process sees: the program, what it links and what was preloaded.
+/// The loader's global scope: the program, its libraries and those preloaded.
 pub(crate) struct Scope(Library);
 
 impl Scope {
@@ -172,7 +172,7 @@ impl JemallocApi {
     /// Returns its report; the letters of `without` leave parts out.
     pub(crate) fn report(&self, without: &CStr) -> String {
         extern "C" fn take(text: *mut c_void, piece: *const c_char) {
-            keep(text, piece);
+            append(text, piece);
         }
         let mut text = Vec::new();
         let into = (&raw mut text).cast();
@@ -212,7 +212,7 @@ impl TcmallocApi {
         /// Bytes that its report needs, with room.
         const REPORT_MAX: c_int = 1 << 16;
         let mut text = vec![0_u8; usize::try_from(REPORT_MAX).unwrap_or_default()];
-        // SAFETY: the text has room for as many bytes as are told.
+        // SAFETY: the text has room for `REPORT_MAX` bytes.
         unsafe { (self.0.MallocExtension_GetStats)(text.as_mut_ptr().cast(), REPORT_MAX) };
         let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
         String::from_utf8_lossy(&text[..end]).into_owned()
@@ -248,7 +248,7 @@ impl MimallocApi {
     /// Returns its report.
     pub(crate) fn report(&self) -> Option<String> {
         extern "C" fn take(piece: *const c_char, text: *mut c_void) {
-            keep(text, piece);
+            append(text, piece);
         }
         let print = self.0.stats_print_out?;
         if let Some(merge) = self.0.stats_merge {
@@ -278,15 +278,15 @@ impl SystemApi {
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
-    /// Returns its account of the heap; `None` before glibc 2.33, whose account overflows.
+    /// Returns its heap statistics; `None` before glibc 2.33, whose counters overflow.
     pub(crate) fn info(&self) -> Option<MallInfo> {
         // SAFETY: it takes nothing and returns ten sizes.
         self.0.mallinfo2.map(|mallinfo2| unsafe { mallinfo2() })
     }
 }
 
-/// Adds a piece of a report to the text it belongs to, as long as that is not too long.
-fn keep(text: *mut c_void, piece: *const c_char) {
+/// Appends a piece of a report to its text, up to `TEXT_MAX` bytes.
+fn append(text: *mut c_void, piece: *const c_char) {
     // SAFETY: both reports hand back the pointer to the text that their caller holds.
     let text = unsafe { &mut *text.cast::<Vec<u8>>() };
     // SAFETY: a piece ends with 0 and outlives the call.

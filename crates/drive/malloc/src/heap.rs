@@ -17,7 +17,7 @@ use crate::tunable::{Tunables, own};
 /// A function that only this allocator's library has, and how its tables are bound.
 type Known = (Allocator, &'static str, fn(&Scope) -> Option<Box<dyn Source>>);
 
-/// The allocators that are told apart.
+/// The allocators that are recognised.
 const KNOWN: &[Known] = &[
     (Allocator::System, "gnu_get_libc_version", System::bind),
     (Allocator::Jemalloc, "mallctl", Jemalloc::bind),
@@ -34,50 +34,55 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// Returns the allocator of this process, when it is the one asked for.
+    /// Returns the allocator of this process when it is the requested one.
     ///
-    /// `library` is what was preloaded; the system's own needs none. `tunables` are the words of
-    /// the environment that may tune an allocator.
+    /// `library` is the preloaded file; the system's own allocator needs none. `tunables` are the
+    /// environment variables that may tune an allocator.
     ///
     /// # Errors
     /// [`MallocError::Other`] when another library serves `malloc`, known here or not.
     pub fn expect(
-        asked: Allocator,
+        requested: Allocator,
         library: Option<&Path>,
         tunables: &Tunables,
     ) -> Result<Self, MallocError> {
         let scope = Scope::global();
         let found = scope.owner("malloc").map_err(MallocError::Hidden)?;
-        let other = |asked: String| MallocError::Other { asked, found: found.clone() };
+        let other = |requested: String| MallocError::Other { requested, found: found.clone() };
         let known = KNOWN.iter().find(|(_, symbol, _)| scope.owner(symbol).as_ref() == Ok(&found));
-        let heap = known.filter(|(allocator, ..)| *allocator == asked);
+        let heap = known.filter(|(allocator, ..)| *allocator == requested);
         let Some(source) = heap.and_then(|(.., bind)| bind(&scope)) else {
-            return Err(other(asked.to_string()));
+            return Err(other(requested.to_string()));
         };
         if let Some(library) = library.filter(|library| *library != found) {
-            return Err(other(format!("{asked} ({})", library.display())));
+            return Err(other(format!("{requested} ({})", library.display())));
         }
-        Ok(Self { allocator: asked, library: found, source, tunables: own(tunables, asked) })
+        Ok(Self {
+            allocator: requested,
+            library: found,
+            source,
+            tunables: own(tunables, requested),
+        })
     }
 
-    /// Returns those of its gauges that cost next to nothing, for moments in which clients work.
+    /// Returns the gauges that are cheap enough to read while clients run.
     ///
-    /// Nothing of glibc: it walks the free pieces of an arena under the arena's lock, which took
-    /// 370 ms for a million of them. The others answer from counters, in 1 to 20 us.
+    /// None for glibc: it walks the free chunks of an arena under the arena's lock, which took 370
+    /// ms for a million of them. The others read counters, in 1 to 20 us.
     #[must_use]
     pub fn cheap_readings(&self) -> Readings {
         if self.allocator.is_system() { Readings::new() } else { self.readings() }
     }
 
-    /// Returns the gauges of this moment; what the allocator does not tell is absent.
+    /// Returns the current gauges; those the allocator does not report are absent.
     ///
-    /// It may hold up every allocation of the process meanwhile; see [`Self::cheap_readings`].
+    /// It may block every allocation of the process meanwhile; see [`Self::cheap_readings`].
     #[must_use]
     pub fn readings(&self) -> Readings {
         self.source.readings()
     }
 
-    /// Returns what it tells at the end of a step.
+    /// Returns its statistics for the record of a step.
     #[must_use]
     pub fn record(&self) -> MallocRecord {
         let mut settings = self.source.settings();
@@ -90,7 +95,7 @@ impl Heap {
         }
     }
 
-    /// Returns its own report, for people; `None` when it has none.
+    /// Returns its own text report; `None` when it has none.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         self.source.text()

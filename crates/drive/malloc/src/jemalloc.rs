@@ -1,4 +1,4 @@
-//! jemalloc: everything the seed wished for.
+//! Jemalloc statistics through `mallctl`.
 //!
 //! Source: jemalloc(3), version 5.3, "MALLCTL NAMESPACE".
 
@@ -89,8 +89,8 @@ impl Source for Jemalloc {
             ("thp", self.0.text("opt.thp")),
             ("metadata_thp", self.0.text("opt.metadata_thp")),
         ];
-        let told = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        told.collect()
+        let present = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        present.collect()
     }
 
     fn bins(&self) -> Vec<Bin> {
@@ -101,10 +101,9 @@ impl Source for Jemalloc {
         bins
     }
 
-    /// Returns `malloc_stats_print` without the parts for each arena and each mutex, as the seed
-    /// reads it.
+    /// Returns `malloc_stats_print` without the parts per arena and per mutex.
     ///
-    /// Source: seed 003, "Understanding some jemalloc stats for RocksDB".
+    /// Source: the statistics used by [Callaghan 2022-09-19].
     fn text(&self) -> Option<String> {
         Some(self.0.report(c"xa"))
     }

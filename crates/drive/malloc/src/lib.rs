@@ -1,13 +1,13 @@
-//! Memory allocators: where a library of one lies, which one serves this process, what it tells.
+//! Memory allocators: their libraries, identification and statistics.
 //!
 //! It preloads nothing: `runner` starts the worker with the library that [`Libraries`] found, and
-//! the worker asks [`Heap::expect`] whether it is that library that serves `malloc`, since the
-//! loader ignores a library that it cannot preload. Rust's own allocations go to `malloc` too, so
-//! client and engine share the one heap. What an engine maps itself (LMDB, SplinterDB, parts of
-//! WiredTiger) no allocator knows of: it is in the kernel's account of the process alone.
+//! the worker checks with [`Heap::expect`] that this library serves `malloc`, since the loader
+//! ignores a library that it cannot preload. Rust's own allocations go to `malloc` too, so client
+//! and engine share the one heap. What an engine maps itself (LMDB, SplinterDB, parts of
+//! WiredTiger) is in no allocator's statistics, only in the kernel's figures for the process.
 //!
-//! Invariants: an allocator is told by the library that `malloc` resolves to, never by a name or
-//! by the environment; what an allocator does not tell is absent, never 0.
+//! Invariants: an allocator is identified by the library that `malloc` resolves to, never by a name
+//! or by the environment; a value that an allocator does not report is absent, never 0.
 //!
 //! To add an allocator: `model::Allocator`, a file with its `Source`, and its lines in
 //! `library::FILES` and `heap::KNOWN`.

@@ -1,4 +1,4 @@
-//! Where an allocator's library lies on this machine, and how it is preloaded.
+//! Finds an allocator's library and builds `LD_PRELOAD`.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ const FILES: &[Files] = &[
     },
 ];
 
-/// Where libraries of allocators are looked for, and what is preloaded anyway.
+/// Search path for allocator libraries, and the user's own preloads.
 #[derive(Debug, Clone, Default)]
 pub struct Libraries {
     dirs: Vec<PathBuf>,
@@ -38,17 +38,17 @@ pub struct Libraries {
 }
 
 impl Libraries {
-    /// Returns a search of `dirs` alone, the first that has a library wins.
+    /// Returns a search of `dirs` alone; the first match wins.
     #[must_use]
     pub fn new(dirs: Vec<PathBuf>) -> Self {
         Self { dirs, preloaded: None }
     }
 
-    /// Returns a search where the loader looks.
+    /// Returns a search of the loader's path.
     ///
     /// `library_path` and `preload` are the user's `LD_LIBRARY_PATH` and `LD_PRELOAD`. What the
-    /// user preloads stays, before the allocator; [`crate::Heap::expect`] finds it out when that
-    /// brings an allocator too.
+    /// user preloads stays, before the allocator; [`crate::Heap::expect`] detects an allocator
+    /// among it.
     ///
     /// Source: ld.so(8), "LD_LIBRARY_PATH", "LD_PRELOAD".
     #[must_use]
@@ -61,7 +61,7 @@ impl Libraries {
         Self { dirs: named.chain(usual).collect(), preloaded }
     }
 
-    /// Returns the library of an allocator, links followed; `None` for the system's own.
+    /// Returns an allocator's library, links resolved; `None` for the system's own.
     ///
     /// # Errors
     /// [`MallocError::NotInstalled`] when there is none.
@@ -84,7 +84,7 @@ impl Libraries {
         })
     }
 
-    /// Returns the value of `LD_PRELOAD` that brings a library after what the user preloads.
+    /// Returns `LD_PRELOAD` with a library after the user's preloads.
     #[must_use]
     pub fn preload(&self, library: &Path) -> String {
         let library = library.display();
@@ -114,22 +114,22 @@ mod tests {
     }
 
     #[test]
-    fn an_allocator_that_is_not_installed_is_told_with_its_package() {
+    fn a_missing_allocator_is_reported_with_its_package() {
         let dir = tempfile::tempdir().unwrap();
         let libraries = Libraries::new(vec![dir.path().to_owned()]);
         let error = libraries.find(Allocator::Tcmalloc).unwrap_err();
-        let told = format!("{error}; {}", error.remedy());
+        let message = format!("{error}; {}", error.remedy());
         let expected = format!(
             "tcmalloc is not installed: no libtcmalloc_minimal.so.4 in {}; install it (Debian: \
              apt install libtcmalloc-minimal4), or name the directory of its library in \
              LD_LIBRARY_PATH",
             dir.path().display()
         );
-        assert_eq!(told, expected);
+        assert_eq!(message, expected);
     }
 
     #[test]
-    fn what_the_user_preloads_stays_and_the_users_directories_come_first() {
+    fn the_users_preloads_and_directories_come_first() {
         let library = Path::new("/lib/a.so");
         assert_eq!(Libraries::of_loader(None, Some(" ")).preload(library), "/lib/a.so");
         let libraries = Libraries::of_loader(Some("/x::/y"), Some("/lib/trace.so"));

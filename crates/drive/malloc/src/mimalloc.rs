@@ -1,4 +1,4 @@
-//! mimalloc, which tells little: what it has committed.
+//! Mimalloc statistics: committed bytes.
 //!
 //! Source: mimalloc 2.0.9, `mimalloc.h`, `mi_process_info`; its `current_rss` is an estimate from
 //! the committed bytes on Linux, and is not taken.

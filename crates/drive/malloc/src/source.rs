@@ -1,16 +1,16 @@
-//! The role of an allocator that tells of itself.
+//! Trait of an allocator that reports statistics.
 
 use model::{Bin, Readings};
 
-/// What one allocator tells of the process it serves.
+/// Statistics of one allocator for the process it serves.
 pub(crate) trait Source: Send + Sync {
-    /// Returns its version, in its own words; empty when it does not tell.
+    /// Returns its version as it writes it; empty when unknown.
     fn version(&self) -> String;
 
-    /// Returns the gauges of this moment, under the names of `model::metric::METRICS`.
+    /// Returns the current gauges, under the names of `model::metric::METRICS`.
     fn readings(&self) -> Readings;
 
-    /// Returns its settings in force, by its own names; empty when it does not tell.
+    /// Returns its effective settings, by its own names; empty when unknown.
     fn settings(&self) -> Vec<(String, String)> {
         Vec::new()
     }
@@ -20,16 +20,16 @@ pub(crate) trait Source: Send + Sync {
         Vec::new()
     }
 
-    /// Returns its own report, for people.
+    /// Returns its own text report.
     fn text(&self) -> Option<String> {
         None
     }
 }
 
-/// Returns readings of those that are known.
+/// Returns readings of the known values.
 #[expect(clippy::cast_precision_loss, reason = "bytes of a process stay below 2^53")]
 pub(crate) fn gauges(known: &[(&str, Option<u64>)]) -> Readings {
-    let told =
+    let present =
         known.iter().filter_map(|(name, bytes)| Some(((*name).to_owned(), (*bytes)? as f64)));
-    told.collect()
+    present.collect()
 }

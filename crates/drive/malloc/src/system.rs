@@ -1,4 +1,4 @@
-//! The C library's own allocator: glibc's.
+//! Glibc allocator statistics through `mallinfo2`.
 //!
 //! Source: mallinfo(3).
 
@@ -22,8 +22,8 @@ impl Source for System {
         format!("glibc {}", self.0.version())
     }
 
-    /// Returns its gauges, all arenas together; what threads keep for their next allocations
-    /// counts as allocated, since glibc does not tell it apart.
+    /// Returns its gauges, all arenas together; per-thread caches count as allocated, since glibc
+    /// does not separate them.
     fn readings(&self) -> Readings {
         let Some(info) = self.0.info() else { return Readings::new() };
         let sum = |one: usize, other: usize| u64::try_from(one.saturating_add(other)).ok();

@@ -1,4 +1,4 @@
-//! tcmalloc of gperftools.
+//! Statistics of gperftools' tcmalloc.
 //!
 //! Source: gperftools 2.10, `malloc_extension.h`, the properties of `GetNumericProperty`.
 
@@ -51,12 +51,12 @@ impl Source for Tcmalloc {
             c"tcmalloc.aggressive_memory_decommit",
             c"tcmalloc.heap_limit_mb",
         ];
-        let told = names.into_iter().filter_map(|name| {
+        let present = names.into_iter().filter_map(|name| {
             let value = self.0.property(name)?;
             let name = name.to_string_lossy();
             Some((name.trim_start_matches("tcmalloc.").to_owned(), value.to_string()))
         });
-        told.collect()
+        present.collect()
     }
 
     fn text(&self) -> Option<String> {

@@ -1,11 +1,11 @@
-//! Words in the environment that tune an allocator.
+//! Environment variables that tune an allocator.
 
 use model::Allocator;
 
 /// Variables of the environment, by name.
 pub type Tunables = Vec<(String, String)>;
 
-/// Beginnings of the names of the variables that each allocator reads.
+/// Prefixes of the variables that each allocator reads.
 ///
 /// Source: mallopt(3) and the GNU C Library's manual, "Memory Allocation Tunables"; jemalloc(3),
 /// "TUNING"; gperftools, `docs/tcmalloc.html`, "Modifying Runtime Behavior"; mimalloc, readme,
@@ -42,9 +42,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_allocator_has_its_own_words() {
-        let words = ["MALLOC_CONF", "MALLOC_ARENA_MAX", "MIMALLOC_VERBOSE", "HOME"];
-        let all: Tunables = words.map(|name| (name.to_owned(), "1".to_owned())).into();
+    fn each_allocator_has_its_own_variables() {
+        let names = ["MALLOC_CONF", "MALLOC_ARENA_MAX", "MIMALLOC_VERBOSE", "HOME"];
+        let all: Tunables = names.map(|name| (name.to_owned(), "1".to_owned())).into();
         let names = |allocator| own(&all, allocator).into_iter().map(|(name, _)| name);
         assert!(names(Allocator::Jemalloc).eq(["MALLOC_CONF"]));
         assert!(names(Allocator::System).eq(["MALLOC_ARENA_MAX"]));

@@ -1,5 +1,5 @@
-//! The allocators that are installed here, each in a process of its own that preloads it.
-#![expect(clippy::print_stdout, reason = "a skipped test says why")]
+//! Each installed allocator, preloaded into a process of its own.
+#![expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
 
 use std::hint::black_box;
 use std::process::Command;
@@ -19,13 +19,13 @@ fn child(test: &str, library: Option<&str>) {
         command.env("LD_PRELOAD", library);
     }
     let output = command.output().expect("this very program starts");
-    let said = [output.stdout, output.stderr];
-    let said = said.map(|said| String::from_utf8(said).expect("tests speak UTF-8"));
-    assert!(output.status.success(), "{}\n{}", said[0], said[1]);
-    assert!(said[0].contains("1 passed"), "{}", said[0]);
+    let streams = [output.stdout, output.stderr];
+    let [stdout, stderr] = streams.map(|text| String::from_utf8(text).expect("tests print UTF-8"));
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.contains("1 passed"), "{stdout}");
 }
 
-/// Returns the library of an allocator, or says why the test is skipped.
+/// Returns the library of an allocator, or prints why the test is skipped.
 fn library(allocator: Allocator) -> Option<String> {
     let libraries = Libraries::of_loader(None, None);
     match libraries.find(allocator) {
@@ -38,8 +38,8 @@ fn library(allocator: Allocator) -> Option<String> {
 }
 
 /// Goal: each allocator is recognised by the library that serves `malloc`, and its figures follow
-/// the allocations of this very process, Rust's own.
-fn tells_of_itself(allocator: Allocator) {
+/// the allocations of this process, Rust's own.
+fn check_allocator(allocator: Allocator) {
     let library = Libraries::of_loader(None, None).find(allocator).expect("installed");
     let tunables: Tunables = [("MALLOC_CONF", "narenas:3"), ("MIMALLOC_PAGE_RESET", "0")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -50,7 +50,7 @@ fn tells_of_itself(allocator: Allocator) {
     let after = heap.readings();
     assert!(after.keys().all(|name| metric::find(name).is_some()), "{after:?}");
     let bytes = (SIZE * COUNT) as f64;
-    // mimalloc commits 32 MiB at a time, and tells of nothing else.
+    // mimalloc commits 32 MiB at a time, and reports nothing else.
     for (name, limit) in [("malloc_allocated_bytes", 1.3), ("malloc_mapped_bytes", 4.0)] {
         let Some(grown) = after.get(name).map(|after| after - before[name]) else { continue };
         assert!(grown > 0.9 * bytes && grown < limit * bytes, "{name} grew by {grown}");
@@ -60,12 +60,12 @@ fn tells_of_itself(allocator: Allocator) {
     assert_eq!((record.allocator, record.version.is_empty()), (allocator, false));
     let slabs = record.bins.iter().map(|bin| bin.mapped_bytes());
     assert!(slabs.is_sorted_by(|one, next| one >= next));
-    let is_word = |name: &str| record.settings.iter().any(|(known, _)| known == name);
-    assert_eq!(is_word("MALLOC_CONF"), allocator == Allocator::Jemalloc);
-    assert_eq!(is_word("MIMALLOC_PAGE_RESET"), allocator == Allocator::Mimalloc);
+    let has_setting = |name: &str| record.settings.iter().any(|(known, _)| known == name);
+    assert_eq!(has_setting("MALLOC_CONF"), allocator == Allocator::Jemalloc);
+    assert_eq!(has_setting("MIMALLOC_PAGE_RESET"), allocator == Allocator::Mimalloc);
     assert_eq!(heap.text().is_some(), !allocator.is_system());
     if allocator == Allocator::Jemalloc {
-        assert!(is_word("narenas") && is_word("dirty_decay_ms"), "{:?}", record.settings);
+        assert!(has_setting("narenas") && has_setting("dirty_decay_ms"), "{:?}", record.settings);
         let bin = &record.bins[0];
         assert!(bin.size == 320 && bin.regions >= COUNT as u64, "{bin:?}");
         let has_bins = heap.text().is_some_and(|text| text.contains("curslabs"));
@@ -77,45 +77,45 @@ fn tells_of_itself(allocator: Allocator) {
 #[test]
 #[ignore = "runs in a process that preloads nothing"]
 fn child_system() {
-    tells_of_itself(Allocator::System);
+    check_allocator(Allocator::System);
 }
 
 #[test]
 #[ignore = "runs in a process that preloads jemalloc"]
 fn child_jemalloc() {
-    tells_of_itself(Allocator::Jemalloc);
+    check_allocator(Allocator::Jemalloc);
 }
 
 #[test]
 #[ignore = "runs in a process that preloads tcmalloc"]
 fn child_tcmalloc() {
-    tells_of_itself(Allocator::Tcmalloc);
+    check_allocator(Allocator::Tcmalloc);
 }
 
 #[test]
 #[ignore = "runs in a process that preloads mimalloc"]
 fn child_mimalloc() {
-    tells_of_itself(Allocator::Mimalloc);
+    check_allocator(Allocator::Mimalloc);
 }
 
 #[test]
 #[ignore = "runs in a process that preloads what the loader ignores"]
 fn child_of_a_bogus_library() {
     let error = Heap::expect(Allocator::Jemalloc, None, &Tunables::new()).unwrap_err();
-    let MallocError::Other { asked, found } = &error else { panic!("{error}") };
-    assert_eq!(asked, "jemalloc");
+    let MallocError::Other { requested, found } = &error else { panic!("{error}") };
+    assert_eq!(requested, "jemalloc");
     assert!(found.display().to_string().contains("libc.so"), "{error}");
 }
 
 #[test]
-#[ignore = "runs in a process that preloads an allocator unasked"]
-fn child_with_an_allocator_unasked() {
+#[ignore = "runs in a process that preloads an allocator not requested"]
+fn child_with_an_unrequested_allocator() {
     let error = Heap::expect(Allocator::System, None, &Tunables::new()).unwrap_err();
-    assert!(error.to_string().starts_with("system was asked for, but `malloc`"), "{error}");
+    assert!(error.to_string().starts_with("system was requested, but `malloc`"), "{error}");
 }
 
 #[test]
-fn each_allocator_tells_of_the_process_it_serves() {
+fn each_allocator_reports_on_its_own_process() {
     child("child_system", None);
     for allocator in [Allocator::Jemalloc, Allocator::Tcmalloc, Allocator::Mimalloc] {
         if let Some(library) = library(allocator) {
@@ -125,7 +125,7 @@ fn each_allocator_tells_of_the_process_it_serves() {
 }
 
 #[test]
-fn a_library_that_the_loader_ignores_is_found_out() {
+fn a_library_that_the_loader_ignores_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     let bogus = dir.path().join("libjemalloc.so.2");
     std::fs::write(&bogus, "no library").unwrap();
@@ -133,9 +133,9 @@ fn a_library_that_the_loader_ignores_is_found_out() {
 }
 
 #[test]
-fn an_allocator_that_nobody_asked_for_is_found_out() {
+fn an_unrequested_allocator_is_detected() {
     let installed = Allocator::ALL.into_iter().find_map(library);
     if let Some(library) = installed {
-        child("child_with_an_allocator_unasked", Some(&library));
+        child("child_with_an_unrequested_allocator", Some(&library));
     }
 }

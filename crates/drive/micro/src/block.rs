@@ -1,6 +1,6 @@
-//! The blocks that are worked on.
+//! Test blocks of db_bench's compressibility.
 
-/// Blocks in turn, so that no answer can be guessed; together they fit a second-level cache.
+/// Number of blocks: enough to defeat branch prediction, few enough for a second-level cache.
 pub(crate) const BLOCKS: usize = 16;
 
 /// Share of a block that is random; the rest repeats it. db_bench's default.
@@ -13,8 +13,7 @@ const RANDOM_SHARE: usize = 2;
 /// Source: RocksDB, `tools/db_bench_tool.cc`, `RandomGenerator`: pieces of 100 bytes.
 const PIECE_BYTES: usize = 100;
 
-/// Returns blocks that compress to about half: pieces whose first half is random and is then
-/// repeated.
+/// Returns blocks that compress to about half: pieces whose first half is random and then repeated.
 ///
 /// Source: RocksDB, `test_util/testutil.cc`, `CompressibleString`.
 pub(crate) fn blocks(bytes: usize) -> Vec<Vec<u8>> {
@@ -39,7 +38,7 @@ fn printable(word: u64) -> u8 {
     b' ' + u8::try_from((word >> 33) % 95).unwrap_or(0)
 }
 
-/// Returns the next word of a fixed sequence.
+/// Returns the next number of a fixed sequence.
 ///
 /// Source: G. L. Steele, D. Lea and C. H. Flood, 2014, "Fast splittable pseudorandom number
 /// generators", `SplitMix`.

@@ -1,4 +1,4 @@
-//! Times one kernel: whole passes over the blocks until a span is over.
+//! Times one kernel over whole passes of the blocks.
 
 use std::hint::black_box;
 
@@ -11,9 +11,9 @@ use crate::kernel::{Set, Work};
 
 /// Returns the mean time of a block over at least `span`, in nanoseconds of this thread's CPU.
 ///
-/// CPU time, because a loop that waits for nothing takes no other, and what others take of the CPU
-/// is not its own. The wall clock, which ends the loop, is read once a pass over the blocks: some
-/// 20 ns in a thousand and more. A first pass is not counted: it fills caches and trains branches.
+/// CPU time, because the loop never waits, and the CPU time of other processes must not count. The
+/// wall clock, which ends the loop, is read once a pass over the blocks: some 20 ns in a thousand
+/// and more. The first pass is not counted: it fills caches and trains branch predictors.
 pub(crate) fn ns_per_block(
     set: &mut Set,
     kernel: Kernel,

@@ -1,27 +1,27 @@
-//! The search for the best number of clients of a closed loop.
+//! Search for the best number of clients of a closed loop.
 //!
-//! Not here: debt. A closed loop takes all that the engine gives, and sustains nothing; every level
-//! begins drained, so that none pays for the one before it.
+//! Debt is not tested: a closed loop runs at capacity and has no rate to sustain; every level
+//! starts settled, so that none inherits the debt of the one before it.
 
 use model::units::per_second;
 use model::validity::{Outcome, Purpose, SearchRecord, SearchResult};
 use model::{Limit, Nanos};
 use stats::series::{Mean, mean};
 
-use crate::entry::entry;
-use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
-use crate::ruling::{self, Ruling, Verdict};
-use crate::voids::{Patience, Voids};
+use crate::outcome::{self, ProbeOutcome, Verdict};
+use crate::probe::{MAX_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
+use crate::probe_record::probe_record;
+use crate::retry::{InvalidProbes, RetryDecision};
 use crate::window::Window;
 
-/// What the search for the best number of clients has to know.
+/// Parameters of the search for the best number of clients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClientSpec {
-    /// What the operations must keep, if anything.
+    /// The response-time limit, if any.
     pub limit: Option<Limit>,
     /// Most clients to try.
     pub max_clients: u32,
-    /// Measured span of a probe; single probes are longer when they have to be.
+    /// Measured span of a probe; extended when undecided.
     pub probe: Nanos,
     /// Unmeasured time before each probe.
     pub warmup: Nanos,
@@ -29,59 +29,60 @@ pub struct ClientSpec {
 
 /// The search for the best number of clients of a closed loop.
 ///
-/// Clients are added, 1, 2, 3, 4, 6, 8, 12 and so on, until the limit is broken or two levels in a
-/// row gain less than 5 % on the best before them. The answer is the smallest number of clients
+/// Clients are added, 1, 2, 3, 4, 6, 8, 12 and so on, until the limit is exceeded or two levels in
+/// a row gain less than 5 % on the best before them. The result is the smallest number of clients
 /// whose throughput is within 5 % of the best; a probe of its own confirms it. A level whose gain,
-/// or whose share of late operations, is not clear is measured again, four times as long.
+/// or whose share of late operations, is undecided is repeated four times as long.
 #[derive(Debug, Clone)]
 pub struct ClientSearch {
     spec: ClientSpec,
     record: SearchRecord,
     next: Next,
-    ask: Ask,
-    /// Levels that kept the limit, in order.
-    kept: Vec<Level>,
+    request: ProbeRequest,
+    /// Levels that met the limit, in order.
+    levels: Vec<Level>,
     /// Levels in a row that gained too little.
     flat: u32,
-    /// Why no more clients were added; empty while they are.
+    /// Why no more clients were added; empty while adding.
     stopped: String,
-    voids: Voids,
+    invalid_probes: InvalidProbes,
 }
 
-/// What is asked for.
+/// A requested probe.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Ask {
+struct ProbeRequest {
     purpose: Purpose,
     clients: u32,
     measure: Nanos,
-    /// Whether no longer probe can follow it.
+    /// Whether it cannot be extended further.
     is_longest: bool,
 }
 
-/// A number of clients that kept the limit.
+/// A number of clients that met the limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Level {
     clients: u32,
     throughput: Mean,
-    /// Length of the probe that could tell.
+    /// Length of the probe that decided.
     measure: Nanos,
 }
 
-/// Gain on the best level before that counts as growth, and loss that does not count.
+/// Least gain on the best level that counts as growth, as a share.
 ///
-/// Source: the project's brief for the search.
+/// Also the loss from the best that is accepted for fewer clients. Our choice: smaller gains do not
+/// justify more clients.
 const RELEVANT_GAIN: f64 = 0.05;
-/// Levels in a row with less gain, after which throughput has stopped growing.
+/// Levels in a row with less gain that end the search.
 const FLAT_LEVELS: u32 = 2;
-/// How many times longer a probe is that follows one which could not tell.
+/// Length of the probe after an undecided one, as a multiple.
 ///
-/// Source: the project's reference, analysis, section 5.3.
+/// Our choice: four times the operations halve the interval of the late share.
 const LONGER: u64 = 4;
-/// Probes left for confirmations.
-const LEFT_TO_CONFIRM: usize = 8;
+/// Probes reserved for confirmations.
+const CONFIRMATION_PROBES: usize = 8;
 
 impl ClientSearch {
-    /// Returns a search that has told and heard nothing yet.
+    /// Returns a search that has requested no probe yet.
     #[must_use]
     pub fn new(spec: ClientSpec) -> Self {
         let record = SearchRecord {
@@ -91,35 +92,39 @@ impl ClientSearch {
             ended: String::new(),
             is_path_dependent: false,
         };
-        let ask =
-            Ask { purpose: Purpose::Clients, clients: 1, measure: spec.probe, is_longest: false };
+        let request = ProbeRequest {
+            purpose: Purpose::Clients,
+            clients: 1,
+            measure: spec.probe,
+            is_longest: false,
+        };
         let mut search = Self {
             spec,
             record,
             next: Next::Done,
-            ask,
-            kept: Vec::new(),
+            request,
+            levels: Vec::new(),
             flat: 0,
             stopped: String::new(),
-            voids: Voids::default(),
+            invalid_probes: InvalidProbes::default(),
         };
-        search.ask_for(ask);
+        search.issue(request);
         search
     }
 
-    fn ask_for(&mut self, ask: Ask) {
+    fn issue(&mut self, request: ProbeRequest) {
         let number = self.record.probes.len();
-        if number >= MOST_PROBES {
+        if number >= MAX_PROBES {
             return self.end(format!("{number} probes were not enough"));
         }
-        self.ask = ask;
+        self.request = request;
         self.next = Next::Probe(Probe {
             number: u32::try_from(number).unwrap_or(u32::MAX),
-            purpose: ask.purpose,
-            load: ProbeLoad::Closed { clients: ask.clients },
-            is_drained_before: true,
+            purpose: request.purpose,
+            load: ProbeLoad::Closed { clients: request.clients },
+            settles_first: true,
             warmup: self.spec.warmup,
-            measure: ask.measure,
+            measure: request.measure,
         });
     }
 
@@ -131,73 +136,79 @@ impl ClientSearch {
     /// Returns the best level so far.
     fn best(&self) -> Option<Level> {
         let order = |a: &&Level, b: &&Level| a.throughput.value.total_cmp(&b.throughput.value);
-        self.kept.iter().max_by(order).copied()
+        self.levels.iter().max_by(order).copied()
     }
 
-    /// Returns what a level says: of the limit, and of its gain on the best before.
-    fn ruling(&self, window: &Window<'_>) -> (Ruling, Mean) {
-        let mut ruling = ruling::at_clients(window, self.spec.limit.as_ref());
+    /// Tests a level against the limit and for its gain on the best.
+    fn test_level(&self, window: &Window<'_>) -> (ProbeOutcome, Mean) {
+        let mut tested = outcome::test_clients(window, self.spec.limit.as_ref());
         let throughput = throughput(window);
-        if ruling.verdict == Verdict::Invalid {
-            return (ruling, throughput);
+        if tested.verdict == Verdict::Invalid {
+            return (tested, throughput);
         }
-        ruling.reason = format!("{}; {}", words(&throughput), ruling.reason);
-        let is_level = self.ask.purpose == Purpose::Clients && ruling.verdict == Verdict::Passed;
-        if let Some(best) = self.best().filter(|_| is_level && !self.ask.is_longest) {
+        tested.reason = format!("{}; {}", throughput_text(&throughput), tested.reason);
+        let is_level =
+            self.request.purpose == Purpose::Clients && tested.verdict == Verdict::Passed;
+        if let Some(best) = self.best().filter(|_| is_level && !self.request.is_longest) {
             let least = throughput.low / best.throughput.high - 1.0;
             let most = throughput.high / best.throughput.low.max(f64::MIN_POSITIVE) - 1.0;
             if least < RELEVANT_GAIN && most > RELEVANT_GAIN {
-                ruling.verdict = Verdict::Longer;
-                ruling.reason.push_str("; whether this gains 5 % is not clear");
+                tested.verdict = Verdict::RetryLonger;
+                tested.reason.push_str("; a gain of 5 % is undecided");
             }
         }
-        (ruling, throughput)
+        (tested, throughput)
     }
 
-    /// Takes a level that kept the limit.
-    fn level_kept(&mut self, throughput: Mean) {
+    /// Records a level that met the limit.
+    fn level_passed(&mut self, throughput: Mean) {
         let best = self.best().map_or(0.0, |best| best.throughput.value);
         let gains = throughput.value >= (1.0 + RELEVANT_GAIN) * best;
         self.flat = if gains { 0 } else { self.flat + 1 };
-        let Ask { clients, measure, .. } = self.ask;
-        self.kept.push(Level { clients, throughput, measure });
+        let ProbeRequest { clients, measure, .. } = self.request;
+        self.levels.push(Level { clients, throughput, measure });
         if self.flat >= FLAT_LEVELS {
             return self.confirm_best(format!("more than {clients} were not tried: no gain"));
         }
         if clients >= self.spec.max_clients {
             return self.confirm_best("more were not allowed".to_owned());
         }
-        if self.record.probes.len() + LEFT_TO_CONFIRM >= MOST_PROBES {
+        if self.record.probes.len() + CONFIRMATION_PROBES >= MAX_PROBES {
             return self.confirm_best("there were no probes left for more".to_owned());
         }
         let clients = level_after(clients).min(self.spec.max_clients);
-        self.ask_for(self.first_ask(clients));
+        self.issue(self.first_request(clients));
     }
 
-    fn first_ask(&self, clients: u32) -> Ask {
-        Ask { purpose: Purpose::Clients, clients, measure: self.spec.probe, is_longest: false }
+    fn first_request(&self, clients: u32) -> ProbeRequest {
+        ProbeRequest {
+            purpose: Purpose::Clients,
+            clients,
+            measure: self.spec.probe,
+            is_longest: false,
+        }
     }
 
-    /// Confirms the smallest number of clients that is as good as the best.
+    /// Confirms the smallest number of clients near the best.
     fn confirm_best(&mut self, stopped: String) {
         self.stopped = stopped;
         let least = self.best().map_or(0.0, |best| best.throughput.value * (1.0 - RELEVANT_GAIN));
-        let chosen = self.kept.iter().find(|level| level.throughput.value >= least).copied();
+        let chosen = self.levels.iter().find(|level| level.throughput.value >= least).copied();
         self.confirm(chosen);
     }
 
     fn confirm(&mut self, level: Option<Level>) {
         let Some(Level { clients, measure, .. }) = level else {
-            return self.end(format!("no number of clients keeps the limit; {}", self.stopped));
+            return self.end(format!("no number of clients meets the limit; {}", self.stopped));
         };
-        self.ask_for(Ask { purpose: Purpose::Confirm, clients, measure, is_longest: true });
+        self.issue(ProbeRequest { purpose: Purpose::Confirm, clients, measure, is_longest: true });
     }
 
-    /// Takes a confirmation: when it fails, the next smaller number is tried.
-    fn confirmed(&mut self, has_kept: bool, throughput: Mean) {
-        let clients = self.ask.clients;
-        if !has_kept {
-            let smaller = self.kept.iter().rfind(|level| level.clients < clients).copied();
+    /// Handles a confirmation: on failure the next smaller number is tried.
+    fn confirmed(&mut self, has_passed: bool, throughput: Mean) {
+        let clients = self.request.clients;
+        if !has_passed {
+            let smaller = self.levels.iter().rfind(|level| level.clients < clients).copied();
             return self.confirm(smaller);
         }
         let ops_per_s = throughput.value;
@@ -207,23 +218,23 @@ impl ClientSearch {
         self.end(format!("{rate} with {with}, within 5 % of the best; {}", self.stopped));
     }
 
-    /// Takes a probe that is settled.
-    fn settle(&mut self, has_kept: bool, throughput: Mean) {
-        match (self.ask.purpose, has_kept) {
-            (Purpose::Confirm, _) => self.confirmed(has_kept, throughput),
-            (_, true) => self.level_kept(throughput),
+    /// Handles a decided probe.
+    fn decide(&mut self, has_passed: bool, throughput: Mean) {
+        match (self.request.purpose, has_passed) {
+            (Purpose::Confirm, _) => self.confirmed(has_passed, throughput),
+            (_, true) => self.level_passed(throughput),
             (_, false) => {
-                let clients = self.ask.clients;
-                self.confirm_best(format!("{clients} do not keep the limit"));
+                let clients = self.request.clients;
+                self.confirm_best(format!("{clients} do not meet the limit"));
             }
         }
     }
 
-    fn invalid_intervals(&mut self) {
-        match (self.voids.one_more(), self.ask.purpose) {
-            (Patience::Again, _) => self.ask_for(self.ask),
-            (Patience::Elsewhere, Purpose::Clients) if !self.kept.is_empty() => {
-                let clients = self.ask.clients;
+    fn retry_invalid(&mut self) {
+        match (self.invalid_probes.record_invalid(), self.request.purpose) {
+            (RetryDecision::Repeat, _) => self.issue(self.request),
+            (RetryDecision::Skip, Purpose::Clients) if !self.levels.is_empty() => {
+                let clients = self.request.clients;
                 self.confirm_best(format!("with {clients} the client was late too often"));
             }
             _ => self.end("the client was late too often".to_owned()),
@@ -236,30 +247,30 @@ impl Search for ClientSearch {
         self.next
     }
 
-    fn observe(&mut self, seen: &ProbeObservation) {
+    fn observe(&mut self, observation: &ProbeObservation) {
         let Next::Probe(probe) = self.next else { return };
-        let (ruling, throughput) = self.ruling(&Window::of(seen));
-        let verdict = ruling.verdict;
+        let (tested, throughput) = self.test_level(&Window::of(observation));
+        let verdict = tested.verdict;
         let outcome = match verdict {
             Verdict::Passed => Outcome::Passed,
             Verdict::Failed => Outcome::Failed,
-            Verdict::Longer | Verdict::Drained => Outcome::Undecided,
+            Verdict::RetryLonger | Verdict::RetrySettled => Outcome::Undecided,
             Verdict::Invalid => Outcome::Invalid,
         };
-        let line = entry(&probe, self.ask.clients, seen, (outcome, ruling));
+        let line = probe_record(&probe, self.request.clients, observation, (outcome, tested));
         self.record.probes.push(line);
-        if let Some(why) = &seen.stop {
-            return self.end(format!("it was stopped: {why}"));
+        if let Some(why) = &observation.stop {
+            return self.end(format!("stopped: {why}"));
         }
         if verdict == Verdict::Invalid {
-            return self.invalid_intervals();
+            return self.retry_invalid();
         }
-        self.voids.none();
-        if verdict == Verdict::Longer && !self.ask.is_longest {
-            let measure = Nanos(self.ask.measure.0.saturating_mul(LONGER));
-            return self.ask_for(Ask { measure, is_longest: true, ..self.ask });
+        self.invalid_probes.record_valid();
+        if verdict == Verdict::RetryLonger && !self.request.is_longest {
+            let measure = Nanos(self.request.measure.0.saturating_mul(LONGER));
+            return self.issue(ProbeRequest { measure, is_longest: true, ..self.request });
         }
-        self.settle(verdict == Verdict::Passed, throughput);
+        self.decide(verdict == Verdict::Passed, throughput);
     }
 
     fn record(&self) -> &SearchRecord {
@@ -267,7 +278,7 @@ impl Search for ClientSearch {
     }
 }
 
-/// Returns the throughput of a probe, with the interval that its seconds give.
+/// Returns a probe's throughput, with the interval from its seconds.
 fn throughput(window: &Window<'_>) -> Mean {
     let value = window.throughput_ops_per_s();
     let unknown = Mean { value, low: 0.0, high: f64::INFINITY };
@@ -275,8 +286,8 @@ fn throughput(window: &Window<'_>) -> Mean {
     seconds.map_or(unknown, |seconds| Mean { value, ..seconds })
 }
 
-/// Writes a throughput, with its interval when there were seconds enough to know it.
-fn words(throughput: &Mean) -> String {
+/// Formats a throughput, with its interval when known.
+fn throughput_text(throughput: &Mean) -> String {
     let value = per_second(throughput.value);
     if throughput.high.is_infinite() {
         return value;
@@ -299,7 +310,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::example::{LIMIT, seen, with_voids};
+    use crate::simulated::{LIMIT, observation, with_invalid};
 
     #[test]
     fn levels_are_powers_of_two_and_half_way_between() {
@@ -313,12 +324,12 @@ mod tests {
         ClientSearch::new(ClientSpec { limit, max_clients, probe, warmup })
     }
 
-    /// Plays a search to its end; `answer` is what so many clients show.
-    fn play(search: &mut ClientSearch, mut answer: impl FnMut(&Probe, u32) -> ProbeObservation) {
+    /// Runs a search to its end; `respond` simulates a number of clients.
+    fn play(search: &mut ClientSearch, mut respond: impl FnMut(&Probe, u32) -> ProbeObservation) {
         while let Next::Probe(probe) = search.next() {
             let ProbeLoad::Closed { clients } = probe.load else { panic!("{probe:?}") };
-            assert!(probe.is_drained_before);
-            search.observe(&answer(&probe, clients));
+            assert!(probe.settles_first);
+            search.observe(&respond(&probe, clients));
         }
     }
 
@@ -327,9 +338,9 @@ mod tests {
     }
 
     #[test]
-    fn two_levels_without_gain_end_it_and_the_smallest_good_one_is_confirmed() {
+    fn two_levels_without_gain_end_the_search_and_the_smallest_good_one_is_confirmed() {
         let mut search = search(None, 64);
-        play(&mut search, |_, clients| seen(10, 1000 * u64::from(clients.min(6)), 0));
+        play(&mut search, |_, clients| observation(10, 1000 * u64::from(clients.min(6)), 0));
         assert_eq!(tried(&search), [1, 2, 3, 4, 6, 8, 12, 6]);
         let record = search.record();
         let found = SearchResult { ops_per_s: 6000.0, failed_ops_per_s: None, clients: 6 };
@@ -342,10 +353,10 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_that_is_not_clear_is_measured_again_for_longer() {
+    fn an_undecided_gain_is_measured_again_for_longer() {
         let mut search = search(None, 2);
         play(&mut search, |_, clients| {
-            let mut probe = seen(10, 1000, 0);
+            let mut probe = observation(10, 1000, 0);
             let noisy = probe.seconds.iter_mut().step_by(3);
             noisy.for_each(|second| second.ended = 700 + 300 * u64::from(clients));
             probe
@@ -353,60 +364,60 @@ mod tests {
         assert_eq!(tried(&search), [1, 2, 2, 2]);
         let outcomes: Vec<Outcome> = search.record().probes.iter().map(|p| p.outcome).collect();
         assert_eq!(outcomes[1..3], [Outcome::Undecided, Outcome::Passed]);
-        assert!(search.record().probes[1].reason.ends_with("whether this gains 5 % is not clear"));
+        assert!(search.record().probes[1].reason.ends_with("a gain of 5 % is undecided"));
     }
 
     #[test]
-    fn a_confirmation_that_breaks_the_limit_moves_to_fewer_clients() {
+    fn a_confirmation_that_exceeds_the_limit_moves_to_fewer_clients() {
         let mut search = search(Some(LIMIT), 4);
         play(&mut search, |probe, clients| {
             let is_broken = probe.purpose == Purpose::Confirm && clients > 2;
             let ended = 10_000 * u64::from(clients);
-            seen(10, ended, if is_broken { ended / 10 } else { 0 })
+            observation(10, ended, if is_broken { ended / 10 } else { 0 })
         });
         assert_eq!(tried(&search), [1, 2, 3, 4, 4, 3, 2]);
         assert_eq!(search.record().found.unwrap().clients, 2);
     }
 
     #[test]
-    fn a_limit_that_cannot_be_told_counts_as_broken_after_a_longer_probe() {
+    fn an_undecided_limit_counts_as_exceeded_after_a_longer_probe() {
         let mut search = search(Some(LIMIT), 64);
         play(&mut search, |probe, clients| match clients {
-            1 => seen(10, 10_000, 0),
-            _ => seen((probe.measure.0 / Nanos::SECOND.0) as usize, 10_000, 100),
+            1 => observation(10, 10_000, 0),
+            _ => observation((probe.measure.0 / Nanos::SECOND.0) as usize, 10_000, 100),
         });
         assert_eq!(tried(&search), [1, 2, 2, 1]);
-        assert!(search.record().ended.ends_with("2 do not keep the limit"));
+        assert!(search.record().ended.ends_with("2 do not meet the limit"));
     }
 
     #[test]
-    fn a_throughput_is_told_as_far_as_it_is_known() {
+    fn a_throughput_is_reported_with_its_interval_when_known() {
         let reason = |probe: ProbeObservation| {
             let mut search = search(None, 1);
             search.observe(&probe);
             search.record().probes[0].reason.clone()
         };
-        assert_eq!(reason(seen(1, 1000, 0)), "1,000/s; no limit was asked for");
-        assert!(reason(seen(10, 1000, 0)).starts_with("1,000/s (1,000/s to 1,000/s); "));
-        let late = reason(with_voids(seen(1, 1000, 0), 1));
-        assert_eq!(late, "the client was late: 1 interval is void");
+        assert_eq!(reason(observation(1, 1000, 0)), "1,000/s; no limit set");
+        assert!(reason(observation(10, 1000, 0)).starts_with("1,000/s (1,000/s to 1,000/s); "));
+        let late = reason(with_invalid(observation(1, 1000, 0), 1));
+        assert_eq!(late, "the client was late: 1 interval is invalid");
     }
 
     #[test]
-    fn a_late_client_ends_the_climb_and_a_stop_ends_all() {
+    fn a_late_client_ends_the_climb_and_a_stop_ends_the_search() {
         let mut late = search(None, 64);
         play(&mut late, |_, clients| match clients {
-            4.. => with_voids(seen(10, 4000, 0), 10),
-            _ => seen(10, 1000 * u64::from(clients), 0),
+            4.. => with_invalid(observation(10, 4000, 0), 10),
+            _ => observation(10, 1000 * u64::from(clients), 0),
         });
         assert_eq!(tried(&late), [1, 2, 3, 4, 4, 4, 3]);
         assert!(late.record().ended.ends_with("with 4 the client was late too often"));
         let mut stopped = search(None, 64);
         play(&mut stopped, |_, _| ProbeObservation {
             stop: Some("the user".to_owned()),
-            ..seen(10, 1, 0)
+            ..observation(10, 1, 0)
         });
-        assert_eq!(stopped.record().ended, "it was stopped: the user");
+        assert_eq!(stopped.record().ended, "stopped: the user");
         assert_eq!((tried(&stopped).len(), stopped.record().found), (1, None));
     }
 
@@ -414,18 +425,18 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn any_answers_lead_to_an_end(
-            answers in prop::collection::vec((0..20_000_u64, 0..300_u64, 0..8_usize), MOST_PROBES),
+        fn any_observations_lead_to_an_end(
+            answers in prop::collection::vec((0..20_000_u64, 0..300_u64, 0..8_usize), MAX_PROBES),
             max_clients in 1..u32::MAX,
         ) {
             let mut search = search(Some(LIMIT), max_clients);
             let mut answers = answers.into_iter();
             play(&mut search, |_, _| {
-                let (ended, late, voids) = answers.next().unwrap();
-                with_voids(seen(10, ended, late.min(ended)), voids)
+                let (ended, late, invalid_probes) = answers.next().unwrap();
+                with_invalid(observation(10, ended, late.min(ended)), invalid_probes)
             });
             let record = search.record();
-            prop_assert!(record.probes.len() <= MOST_PROBES && !record.ended.is_empty());
+            prop_assert!(record.probes.len() <= MAX_PROBES && !record.ended.is_empty());
             let confirmed = record.confirmed().map(|probe| probe.clients);
             prop_assert_eq!(record.found.map(|found| found.clients), confirmed);
             prop_assert!(record.probes.iter().all(|probe| probe.clients <= max_clients));

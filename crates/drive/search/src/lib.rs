@@ -1,24 +1,25 @@
-//! Which probe comes next: the search for the highest rate, or the best number of clients.
+//! Search for the highest sustainable rate or the best number of clients.
 //!
-//! Not the load itself, and no clock: whoever asks runs each probe and tells what was seen. It
-//! stands between the plan, which says what is searched, and the runner, which runs the probes.
+//! It chooses probes; it generates no load and reads no clock: the caller runs each probe and
+//! passes its observation. It stands between the plan, which defines the search, and the runner,
+//! which runs the probes.
 //!
-//! Invariants: a search is a function of what it was told; it ends after a bounded number of
-//! probes; every probe it asked for is in its record.
+//! Invariants: a search is a pure function of its observations; it ends after a bounded number of
+//! probes; every probe it requested is in its record.
 //!
 //! To add a search, implement [`Search`] in a file of its own.
 
 mod clients;
-mod entry;
-#[cfg(test)]
-mod example;
+mod format;
+mod outcome;
 mod probe;
+mod probe_record;
 mod rate;
-mod ruling;
+mod retry;
+#[cfg(test)]
+mod simulated;
 mod steady;
-mod voids;
 mod window;
-mod words;
 
 pub use clients::{ClientSearch, ClientSpec};
 pub use probe::{Next, Probe, ProbeLoad, ProbeObservation, Search, Second};

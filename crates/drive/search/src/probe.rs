@@ -1,4 +1,4 @@
-//! What a search asks for, and what it is told.
+//! The search trait, its probes and their observations.
 
 use model::record::Percentiles;
 use model::validity::{Purpose, SearchRecord};
@@ -7,27 +7,28 @@ use model::{Nanos, Readings};
 /// Most probes of a search.
 ///
 /// Without noise the search for a rate needs some fifteen.
-pub(crate) const MOST_PROBES: usize = 40;
+pub(crate) const MAX_PROBES: usize = 40;
 
-/// A search: it asks for probes one after the other until it has its answer.
+/// A search: requests probes one by one until it has a result.
 pub trait Search {
-    /// Returns what is to be done next; the same again until [`Search::observe`] was called.
+    /// Returns the next step; unchanged until [`Search::observe`] is called.
     fn next(&self) -> Next;
 
-    /// Takes what the probe that was asked for has shown.
-    fn observe(&mut self, seen: &ProbeObservation);
+    /// Records the observation of the requested probe.
+    fn observe(&mut self, observation: &ProbeObservation);
 
     /// Returns the record so far.
     fn record(&self) -> &SearchRecord;
 }
 
-/// What is to be done next.
+/// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Next {
     /// Run this probe.
     Probe(Probe),
-    /// Nothing: the answer is in the record. The probe that confirmed it
-    /// ([`SearchRecord::confirmed`]) is the step's own measured span.
+    /// The search has ended; the result is in the record.
+    ///
+    /// The probe that confirmed it ([`SearchRecord::confirmed`]) is the step's measured span.
     Done,
 }
 
@@ -36,23 +37,23 @@ pub enum Next {
 pub struct Probe {
     /// Position in the search, 0-based.
     pub number: u32,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// What is offered.
+    /// The load to offer.
     pub load: ProbeLoad,
-    /// Whether to wait first until the engine's debt and the page cache are where the first drain
-    /// has left them, or fall no more.
+    /// Whether to wait first until the engine has settled.
     ///
-    /// The first probe of a search is drained before too: until they fall no more. So what an
-    /// earlier step owes is not taken for what a probe has caused.
-    pub is_drained_before: bool,
+    /// Settled: the engine's debt and the dirty page cache are at the level of the first settle, or
+    /// stop falling. The first probe settles until they stop falling, so debt of an earlier step is
+    /// not attributed to a probe.
+    pub settles_first: bool,
     /// Unmeasured time before the measured span.
     pub warmup: Nanos,
     /// Length of the measured span.
     pub measure: Nanos,
 }
 
-/// What a probe offers.
+/// The load of a probe.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ProbeLoad {
     /// An open loop at a constant mean rate, with all clients of the step.
@@ -74,25 +75,26 @@ pub struct Second {
     pub length: Nanos,
     /// Operations that ended, failed ones included.
     pub ended: u64,
-    /// Of these, those that broke the limit or failed; 0 when there is no limit.
+    /// Of these, late or failed ones; 0 without a limit.
     pub late: u64,
-    /// Age at its end of the oldest arrival that nobody had begun; 0 in a closed loop.
+    /// Age of the oldest waiting arrival; 0 in a closed loop.
     pub backlog: Nanos,
-    /// The engine's and the host's gauges at its end, and counters' growth: `engine_debt_bytes`,
-    /// `engine_l0_files`, `engine_stall_us`, `dirty_bytes` are looked at.
+    /// Gauges at its end and counters' growth, of engine and host.
+    ///
+    /// Used: `engine_debt_bytes`, `engine_l0_files`, `engine_stall_us`, `dirty_bytes`.
     pub readings: Readings,
-    /// Whether the client and not the engine was late.
+    /// Whether it is invalid: the client, not the engine, was late.
     pub is_invalid: bool,
 }
 
-/// What a probe has shown.
+/// The observation of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeObservation {
-    /// Its intervals, those of the warm-up left out.
+    /// Its intervals, without the warm-up.
     pub seconds: Vec<Second>,
-    /// Arrivals due in its measured span and not served at its end, older than the limit allows.
+    /// Censored arrivals that are already older than the limit.
     pub censored_late: u64,
-    /// All arrivals due in its measured span and not served at its end.
+    /// Arrivals due in the measured span but unserved at its end.
     pub censored: u64,
     /// Response times, all kinds of operation together.
     pub response: Percentiles,
@@ -100,10 +102,10 @@ pub struct ProbeObservation {
     pub service: Percentiles,
     /// Length of its measured span.
     pub duration: Nanos,
-    /// Time the drain before it took.
-    pub drained: Nanos,
-    /// Engine's debt before and after, bytes; absent when the engine does not tell.
+    /// Time of the settle before it.
+    pub settle_time: Nanos,
+    /// Engine's debt before and after, bytes; absent when unreported.
     pub debt_bytes: Option<(f64, f64)>,
-    /// Why the step has to end, when it has: the user, or an engine that failed.
+    /// Why the step must end: the user, or a failed engine.
     pub stop: Option<String>,
 }

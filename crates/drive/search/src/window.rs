@@ -1,56 +1,56 @@
-//! What counts of a probe: the intervals in which the client was not late.
+//! The valid intervals of a probe.
 
 use stats::proportion::{Block, Share, share};
 
 use crate::probe::{ProbeObservation, Second};
 
-/// Largest share of a probe's time that may be void before the probe says nothing.
+/// Largest invalid share of a probe's time; above it the whole probe is invalid.
 ///
-/// Source: the project's brief for the search; what is left must be most of the probe.
-const MOST_VOID: f64 = 0.25;
+/// Our choice: most of the probe must be valid.
+const MAX_INVALID_SHARE: f64 = 0.25;
 
-/// The part of a probe that counts.
+/// The valid part of a probe.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
-    seen: &'a ProbeObservation,
-    /// The intervals that count, each with the time of its end since the probe's start, seconds.
+    observation: &'a ProbeObservation,
+    /// The valid intervals, each with its end since the probe's start, seconds.
     valid: Vec<(f64, &'a Second)>,
     /// Length of all intervals, seconds.
     total_s: f64,
 }
 
 impl<'a> Window<'a> {
-    /// Returns the part of the probe that counts.
-    pub(crate) fn of(seen: &'a ProbeObservation) -> Self {
+    /// Returns the valid part of a probe.
+    pub(crate) fn of(observation: &'a ProbeObservation) -> Self {
         let mut total_s = 0.0;
         let mut valid = Vec::new();
-        for second in &seen.seconds {
+        for second in &observation.seconds {
             total_s += second.length.as_secs_f64();
             if !second.is_invalid {
                 valid.push((total_s, second));
             }
         }
-        Self { seen, valid, total_s }
+        Self { observation, valid, total_s }
     }
 
-    /// Returns the length of what counts, seconds.
+    /// Returns the valid length, seconds.
     pub(crate) fn length_s(&self) -> f64 {
         self.valid.iter().map(|(_, second)| second.length.as_secs_f64()).sum()
     }
 
-    /// Returns how long the probe was, void intervals included, seconds.
+    /// Returns the probe's length, invalid intervals included, seconds.
     pub(crate) fn total_s(&self) -> f64 {
         self.total_s
     }
 
-    /// Returns whether too much of the probe is void, or nothing was seen at all.
+    /// Returns whether too much of the probe is invalid, or it is empty.
     pub(crate) fn is_invalid(&self) -> bool {
-        self.total_s <= 0.0 || self.length_s() < (1.0 - MOST_VOID) * self.total_s
+        self.total_s <= 0.0 || self.length_s() < (1.0 - MAX_INVALID_SHARE) * self.total_s
     }
 
-    /// Returns how many intervals are void.
-    pub(crate) fn voids(&self) -> usize {
-        self.seen.seconds.len() - self.valid.len()
+    /// Returns the number of invalid intervals.
+    pub(crate) fn invalid_count(&self) -> usize {
+        self.observation.seconds.len() - self.valid.len()
     }
 
     /// Returns the operations that ended.
@@ -75,12 +75,12 @@ impl<'a> Window<'a> {
         each.map(|(_, second)| per_second(second.ended, second.length.as_secs_f64())).collect()
     }
 
-    /// Returns the arrivals that nobody served in time although the probe was over.
+    /// Returns the late arrivals still unserved when the probe ended.
     ///
-    /// None when the probe ended with a void interval: then they waited for the client.
-    pub(crate) fn unserved(&self) -> u64 {
-        let is_end_void = self.seen.seconds.last().is_some_and(|second| second.is_invalid);
-        if is_end_void { 0 } else { self.seen.censored_late }
+    /// 0 when the probe ended with an invalid interval: then they waited for the client.
+    pub(crate) fn late_unserved(&self) -> u64 {
+        let ends_invalid = self.observation.seconds.last().is_some_and(|second| second.is_invalid);
+        if ends_invalid { 0 } else { self.observation.censored_late }
     }
 
     /// Returns the share of late operations; unserved arrivals are late.
@@ -88,19 +88,19 @@ impl<'a> Window<'a> {
         let block = |second: &Second| Block { all: float(second.ended), late: float(second.late) };
         let mut blocks: Vec<Block> = self.valid.iter().map(|(_, second)| block(second)).collect();
         if let Some(last) = blocks.last_mut() {
-            last.all += float(self.unserved());
-            last.late += float(self.unserved());
+            last.all += float(self.late_unserved());
+            last.late += float(self.late_unserved());
         }
         share(&blocks)
     }
 
-    /// Returns a gauge over time, as `(seconds, value)`; empty when nobody tells it.
+    /// Returns a gauge over time, as `(seconds, value)`; empty when unreported.
     pub(crate) fn gauge(&self, name: &str) -> Vec<(f64, f64)> {
         let point = |(at, second): &(f64, &Second)| Some((*at, *second.readings.get(name)?));
         self.valid.iter().filter_map(point).collect()
     }
 
-    /// Returns the age of the oldest arrival not begun over time, as `(seconds, seconds)`.
+    /// Returns the age of the oldest waiting arrival over time, as `(seconds, seconds)`.
     pub(crate) fn backlog(&self) -> Vec<(f64, f64)> {
         self.valid.iter().map(|(at, second)| (*at, second.backlog.as_secs_f64())).collect()
     }
@@ -118,14 +118,14 @@ pub(crate) fn float(count: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::{seen, with_voids};
+    use crate::simulated::{observation, with_invalid};
 
     #[test]
-    fn void_intervals_are_left_out_of_every_figure() {
-        let mut probe = with_voids(seen(10, 100, 10), 2);
+    fn invalid_intervals_are_excluded_from_every_figure() {
+        let mut probe = with_invalid(observation(10, 100, 10), 2);
         probe.seconds[0].late = 100;
         let window = Window::of(&probe);
-        assert_eq!((window.ended(), window.voids()), (800, 2));
+        assert_eq!((window.ended(), window.invalid_count()), (800, 2));
         assert!((window.throughput_ops_per_s() - 100.0).abs() < 1e-9);
         assert!((window.goodput_ops_per_s() - 90.0).abs() < 1e-9);
         assert!((window.late_share().value - 0.1).abs() < 1e-9);
@@ -133,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_with_more_than_a_quarter_void_says_nothing() {
-        assert!(!Window::of(&with_voids(seen(12, 100, 0), 3)).is_invalid());
-        assert!(Window::of(&with_voids(seen(12, 100, 0), 4)).is_invalid());
-        assert!(Window::of(&seen(0, 0, 0)).is_invalid());
+    fn a_probe_more_than_a_quarter_invalid_is_invalid() {
+        assert!(!Window::of(&with_invalid(observation(12, 100, 0), 3)).is_invalid());
+        assert!(Window::of(&with_invalid(observation(12, 100, 0), 4)).is_invalid());
+        assert!(Window::of(&observation(0, 0, 0)).is_invalid());
     }
 
     #[test]
-    fn unserved_arrivals_are_late_unless_the_client_kept_them_waiting() {
-        let mut probe = seen(10, 100, 0);
+    fn unserved_arrivals_are_late_unless_the_client_delayed_them() {
+        let mut probe = observation(10, 100, 0);
         probe.censored_late = 250;
         assert!((Window::of(&probe).late_share().value - 0.2).abs() < 1e-9);
         probe.seconds[9].is_invalid = true;

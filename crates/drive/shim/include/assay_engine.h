@@ -1,9 +1,9 @@
 /*
- * What a shared library exports so that Assay can drive an engine. Version 1.
+ * The C interface through which Assay drives an engine. Version 1.
  *
  * A shim is one C file, compiled against an engine's own header for one build of that engine, that
- * offers these functions and nothing else. Assay loads it, and with it the engine's library. So a
- * struct that changes its layout from build to build is the compiler's business, never Assay's.
+ * exports these functions and nothing else. Assay loads it, and with it the engine's library. So
+ * the compiler handles structs whose layout changes from build to build.
  *
  * Rules for every function: it neither writes to stdout nor ends the process on purpose. One engine
  * is open at a time. Sessions belong to the thread that began them; the other functions are called
@@ -19,18 +19,18 @@
 #define ASSAY_ABI 1
 #define ASSAY_EXPORT __attribute__((visibility("default")))
 
-/* What came of a call. Everything from ASSAY_CONFLICT on is a failure and tells why. */
+/* Result of a call. Everything from ASSAY_CONFLICT on is a failure and fills assay_error. */
 enum assay_result {
     ASSAY_DONE = 0,
     ASSAY_NOT_FOUND = 1,   /* a read that found nothing; no failure */
     ASSAY_CONFLICT = 2,    /* with another client: retry is legal */
-    ASSAY_TIMEOUT = 3,     /* the engine gave up waiting */
-    ASSAY_UNSUPPORTED = 4, /* this build cannot do it */
+    ASSAY_TIMEOUT = 3,     /* the engine's own timeout expired */
+    ASSAY_UNSUPPORTED = 4, /* not supported by this build */
     ASSAY_BAD_OPTION = 5,  /* `option` names the one that was refused */
-    ASSAY_FATAL = 6,       /* the engine cannot go on */
+    ASSAY_FATAL = 6,       /* the engine cannot continue */
 };
 
-/* Why a call failed, in the engine's own words; cut to fit. Written only on failure. */
+/* Error of a call, with the engine's own message; truncated to fit. Written only on failure. */
 typedef struct assay_error {
     char text[1024];
     char option[128]; /* empty unless ASSAY_BAD_OPTION */
@@ -52,13 +52,13 @@ typedef struct assay_open_spec {
 typedef void (*assay_row)(void *rows, const void *key, size_t key_bytes, const void *value,
                           size_t value_bytes);
 /* Takes one named text. */
-typedef void (*assay_tell)(void *to, const char *name, const char *text);
+typedef void (*assay_text)(void *to, const char *name, const char *text);
 /* Takes one named number. */
 typedef void (*assay_count)(void *to, const char *name, double value);
 
 /* Work between steps; see `assay_maintain`. */
 enum assay_work {
-    ASSAY_FLUSH = 0,          /* bring what is buffered in memory to its place, and to the device */
+    ASSAY_FLUSH = 0,          /* write buffered data to disk and sync */
     ASSAY_COMPACT_LEVEL0 = 1, /* move level 0 to the next level that is not empty */
     ASSAY_COMPACT_ALL = 2,    /* compact everything */
 };
@@ -66,14 +66,14 @@ enum assay_work {
 /* Returns ASSAY_ABI. */
 ASSAY_EXPORT uint32_t assay_abi(void);
 
-/* Tells `version` and build facts by name; before anything is opened. */
-ASSAY_EXPORT void assay_identity(assay_tell tell, void *to);
+/* Reports `version` and build facts by name; called before anything is opened. */
+ASSAY_EXPORT void assay_identity(assay_text report, void *to);
 
 /* Opens the data in `spec->dir`, creating it when the directory is empty. */
 ASSAY_EXPORT int assay_open(const assay_open_spec *spec, void **engine, assay_error *error);
 
-/* Tells the configuration in force, under the engine's own names. */
-ASSAY_EXPORT void assay_options(void *engine, assay_tell tell, void *to);
+/* Reports the configuration in force, under the engine's own names. */
+ASSAY_EXPORT void assay_options(void *engine, assay_text report, void *to);
 
 /* Begins a session on the calling thread. */
 ASSAY_EXPORT int assay_session_begin(void *engine, void **session, assay_error *error);
@@ -94,16 +94,17 @@ ASSAY_EXPORT int assay_scan(void *session, const void *start, size_t start_bytes
 ASSAY_EXPORT int assay_maintain(void *engine, int work, int *is_done, assay_error *error);
 
 /*
- * Counts the engine's state now; called once a second. Names of Assay's glossary (`engine_...`,
- * `log_bytes`) are its metrics in their units, cumulative where those are counters; `tree_height`
- * and `is_idle` (0 or 1) mean what they say; any other is a counter under the engine's own name.
+ * Reports the engine's current state; called once a second. Names of Assay's glossary
+ * (`engine_...`, `log_bytes`) are its metrics in their units, cumulative where those are counters;
+ * `tree_height` and `is_idle` (0 or 1) are state; any other is a counter under the engine's own
+ * name.
  */
 ASSAY_EXPORT void assay_state(void *engine, assay_count count, void *to);
 
-/* Tells the engine's own statistics as texts, for the archive: a title and the text, each. */
-ASSAY_EXPORT void assay_statistics(void *engine, assay_tell tell, void *to);
+/* Reports the engine's own statistics for the archive, each with a title and a text. */
+ASSAY_EXPORT void assay_statistics(void *engine, assay_text report, void *to);
 
-/* Closes cleanly; `engine` is gone after it, also when it fails. */
+/* Closes cleanly; `engine` is freed, also on failure. */
 ASSAY_EXPORT int assay_close(void *engine, assay_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-//! What a driver tells of its engine, and the way from there to a driver.
+//! The description of an engine behind a shim, and its driver.
 
 use std::path::Path;
 
@@ -7,31 +7,31 @@ use model::{Capabilities, Identity, Options};
 
 use crate::driver::ShimDriver;
 
-/// What a driver tells of an engine that it drives through a shim.
+/// Description of an engine behind a shim.
 ///
-/// Both functions get what the build told of itself; a shim that tells builds apart does so by
-/// facts (`value_bytes_max`), which the driver reads there.
+/// Both functions get the build's identity: a shim reports differences between builds as facts
+/// (`value_bytes_max`).
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
     /// The engine's name.
     pub engine: &'static str,
-    /// Returns what the build can do.
+    /// Returns the build's capabilities.
     pub capabilities: fn(&Identity) -> Capabilities,
-    /// Returns the engine's own options for what is asked; the shim sees nothing else.
+    /// Translates a spec into the options that the shim receives.
     ///
-    /// What `capabilities` denies is refused before; options must be checked here.
+    /// Settings are checked against `capabilities` before; options must be checked here.
     pub translate: fn(&OpenSpec, &Identity) -> Result<Options, EngineError>,
-    /// Files in the data directory to be archived with the run: logs, configuration.
+    /// Files in the data directory to archive: logs, configuration.
     pub own_files: &'static [&'static str],
 }
 
-/// Loads the shim beside the engine's library at `path`, and with it the library.
+/// Loads the engine's library at `path` through its shim.
 ///
 /// A process takes one library: the first one stays loaded until the process ends.
 ///
 /// # Errors
 /// When the library or its shim is absent or cannot be loaded, when the shim lacks a function or
-/// speaks another version of the interface, or when the process holds another library.
+/// has another version of the interface, or when the process holds another library.
 pub fn open_library(
     path: &Path,
     binding: &'static Binding,

@@ -1,4 +1,4 @@
-//! A loaded shim, before anything is opened.
+//! The driver of one engine build behind its shim.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -13,7 +13,7 @@ use crate::ffi::Api;
 use crate::file_name;
 use crate::instance::ShimEngine;
 
-/// Under this name the shim tells the engine's version; every other name is a fact.
+/// Name under which the shim reports the version; others are facts.
 const VERSION: &str = "version";
 
 /// One build of an engine behind its shim.
@@ -25,13 +25,13 @@ pub(crate) struct ShimDriver {
 }
 
 impl ShimDriver {
-    /// Loads the shim that lies beside the engine's library.
+    /// Loads the shim next to the engine's library.
     pub(crate) fn load(path: &Path, binding: &'static Binding) -> Result<Self, EngineError> {
         let (engine, library) = (binding.engine, resolved(path)?);
         let shim = library.with_file_name(file_name(engine));
         if !shim.exists() {
             return Err(EngineError::Unsupported(format!(
-                "`{}` has no shim beside it: `assay engine add {engine} PATH --headers DIR` \
+                "`{}` has no shim next to it: `assay engine add {engine} PATH --headers DIR` \
                  compiles one against the library's headers",
                 library.display()
             )));
@@ -51,7 +51,7 @@ impl ShimDriver {
             }
         }
         if identity.version.is_empty() {
-            let text = format!("the shim `{}` tells no version of {engine}", shim.display());
+            let text = format!("the shim `{}` reports no version of {engine}", shim.display());
             return Err(EngineError::Unsupported(text));
         }
         identity.facts.insert("shim_sha256".to_owned(), api.sha256().to_owned());
@@ -82,7 +82,7 @@ impl Driver for ShimDriver {
     }
 }
 
-/// Returns the file behind links: the shim lies beside that.
+/// Resolves links: the shim is next to the real file.
 fn resolved(path: &Path) -> Result<PathBuf, EngineError> {
     path.canonicalize().map_err(unreadable(path))
 }

@@ -1,4 +1,4 @@
-//! The functions of `assay_engine.h`, offered to the rest of the crate as safe ones.
+//! Safe bindings of the functions in `assay_engine.h`.
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -15,12 +15,12 @@ use model::{Options, Outcome};
 
 /// The version of the interface, `ASSAY_ABI` of the header.
 const ABI: u32 = 1;
-/// Bytes of a failure's text, as the header has it.
+/// Bytes of an error text in the header.
 const TEXT_BYTES: usize = 1024;
-/// Bytes of a refused option's name, as the header has it.
+/// Bytes of a refused option's name in the header.
 const OPTION_BYTES: usize = 128;
 
-/// `assay_error`: why a call failed.
+/// `assay_error`: the error of a call.
 #[repr(C)]
 pub(crate) struct Failure {
     text: [c_char; TEXT_BYTES],
@@ -49,7 +49,7 @@ type TakeText = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
 type TakeNumber = unsafe extern "C" fn(*mut c_void, *const c_char, f64);
 
 dynlib::functions! {
-    /// What tells whether a library is a shim, and of which version.
+    /// The function that identifies a shim and its version.
     struct Version prefix "assay_" {
         required { abi: fn() -> u32; }
         optional {}
@@ -86,7 +86,7 @@ dynlib::functions! {
 pub(crate) struct Api {
     pub(crate) functions: Functions,
     loaded: &'static Loaded,
-    /// Whether an engine is open: a shim need not be able to hold two.
+    /// Whether an engine is open; a shim need not support two.
     is_open: AtomicBool,
 }
 
@@ -96,7 +96,7 @@ static API: OnceLock<Api> = OnceLock::new();
 impl Api {
     /// Loads the shim at `path`, or returns it when this process already holds it.
     pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
-        let loaded = load_once(path).map_err(explained)?;
+        let loaded = load_once(path).map_err(explain)?;
         if let Some(api) = API.get() {
             return Ok(api);
         }
@@ -111,8 +111,8 @@ impl Api {
         let abi = unsafe { (version.abi)() };
         if abi != ABI {
             return Err(EngineError::Unsupported(format!(
-                "`{shown}` speaks version {abi} of Assay's C interface, this program version \
-                 {ABI}: compile it anew, with `assay engine add`"
+                "`{shown}` has version {abi} of Assay's C interface, this program version \
+                 {ABI}: recompile it with `assay engine add`"
             )));
         }
         let functions = Functions::bind(&loaded.library).map_err(lacks)?;
@@ -124,7 +124,7 @@ impl Api {
         &self.loaded.sha256
     }
 
-    /// Returns what the build tells of itself.
+    /// Returns the version and facts that the build reports.
     pub(crate) fn identity(&self) -> Vec<(String, String)> {
         let mut texts = Texts::new();
         // SAFETY: `take_text` gets the list that it expects.
@@ -142,14 +142,14 @@ impl Api {
             let text = "a second open engine behind one shim: close the first";
             return Err(EngineError::Unsupported(text.to_owned()));
         }
-        let opened = self.open_alone(dir, options);
+        let opened = self.open_unguarded(dir, options);
         if opened.is_err() {
             self.is_open.store(false, Ordering::Release);
         }
         opened.map(|engine| Handle { api: self, engine })
     }
 
-    fn open_alone(&self, dir: &Path, options: &Options) -> Result<*mut c_void, EngineError> {
+    fn open_unguarded(&self, dir: &Path, options: &Options) -> Result<*mut c_void, EngineError> {
         let dir = CString::new(dir.as_os_str().as_bytes())
             .map_err(|error| EngineError::Fatal(format!("`{}`: {error}", dir.display())))?;
         let mut texts = Vec::new();
@@ -171,8 +171,8 @@ impl Api {
     }
 }
 
-/// Adds to the loader's words what they mean for a shim.
-fn explained(error: EngineError) -> EngineError {
+/// Adds a shim's most likely cause to the loader's error.
+fn explain(error: EngineError) -> EngineError {
     let EngineError::Fatal(text) = error else { return error };
     if text.contains("undefined symbol") {
         return EngineError::Unsupported(format!(
@@ -182,13 +182,13 @@ fn explained(error: EngineError) -> EngineError {
     EngineError::Fatal(text)
 }
 
-/// An open engine of the shim's side; closed when it is dropped.
+/// An open engine behind the shim; closed on drop.
 pub(crate) struct Handle {
     pub(crate) api: &'static Api,
     pub(crate) engine: *mut c_void,
 }
 
-// SAFETY: the header asks of every function that takes an engine to be callable from any thread.
+// SAFETY: the header requires every function that takes an engine to be callable from any thread.
 unsafe impl Send for Handle {}
 // SAFETY: the same functions may be called while others run.
 unsafe impl Sync for Handle {}
@@ -202,7 +202,7 @@ impl Handle {
         texts
     }
 
-    /// Returns the engine's statistics: a title and a text, each.
+    /// Returns the engine's statistics as titles and texts.
     pub(crate) fn statistics(&self) -> Vec<(String, String)> {
         let mut texts = Texts::new();
         // SAFETY: the engine is open, and `take_text` gets the list that it expects.
@@ -210,7 +210,7 @@ impl Handle {
         texts
     }
 
-    /// Returns what the engine counts, by name.
+    /// Returns the engine's counters by name.
     pub(crate) fn state(&self) -> Vec<(String, f64)> {
         let mut numbers = Numbers::new();
         // SAFETY: the engine is open, and `take_number` gets the list that it expects.
@@ -218,7 +218,7 @@ impl Handle {
         numbers
     }
 
-    /// Starts `work`; returns `false` when the engine has none of it to do.
+    /// Starts `work`; returns `false` when the engine has no such work.
     pub(crate) fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
         let work = match work {
             Maintenance::Flush => 0,
@@ -228,7 +228,7 @@ impl Handle {
         };
         let (mut is_done, mut failure) = (0, Failure::none());
         let maintain = self.api.functions.maintain;
-        // SAFETY: the engine is open, and both results are ours to read.
+        // SAFETY: the engine is open, and both results are locals.
         let code = unsafe { maintain(self.engine, work, &raw mut is_done, &mut *failure) };
         failure.done(code)?;
         Ok(is_done != 0)
@@ -253,19 +253,19 @@ impl Handle {
 }
 
 impl Drop for Handle {
-    /// An engine that was not closed is on its way out after a failure that was told.
+    /// An engine is dropped unclosed only after another error was reported.
     fn drop(&mut self) {
         drop(self.end());
     }
 }
 
 impl Failure {
-    /// Returns room for a failure.
+    /// Returns an empty buffer.
     pub(crate) fn none() -> Box<Self> {
         Box::new(Self { text: [0; TEXT_BYTES], option: [0; OPTION_BYTES] })
     }
 
-    /// Returns the outcome behind an operation's result; a failure is taken out.
+    /// Converts an operation's result code, and takes the error.
     #[inline]
     pub(crate) fn outcome(&mut self, code: c_int) -> Result<Outcome, EngineError> {
         match code {
@@ -275,14 +275,14 @@ impl Failure {
         }
     }
 
-    /// Returns an error unless a call that is no read was done.
+    /// Converts the result code of a call other than a read.
     pub(crate) fn done(&mut self, code: c_int) -> Result<(), EngineError> {
         if code == 0 { Ok(()) } else { Err(self.take(code)) }
     }
 
     #[cold]
     fn take(&mut self, code: c_int) -> EngineError {
-        let (text, option) = (words(&self.text), words(&self.option));
+        let (text, option) = (text_of(&self.text), text_of(&self.option));
         *self = *Self::none();
         let text = if text.is_empty() { format!("failed with result {code}") } else { text };
         match code {
@@ -296,7 +296,7 @@ impl Failure {
 }
 
 /// Returns the text up to the first zero byte, or all of it.
-fn words(text: &[c_char]) -> String {
+fn text_of(text: &[c_char]) -> String {
     let bytes: Vec<u8> = text.iter().map(|c| c.cast_unsigned()).take_while(|c| *c != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -306,14 +306,14 @@ type Numbers = Vec<(String, f64)>;
 
 /// Adds one named text to the [`Texts`] behind `to`.
 unsafe extern "C" fn take_text(to: *mut c_void, name: *const c_char, text: *const c_char) {
-    // SAFETY: whoever passes this function passes a list that lives, and nobody else uses it.
+    // SAFETY: the caller passes `to` with this function: a live list that nothing else borrows.
     let texts: &mut Texts = unsafe { &mut *to.cast() };
     texts.push((owned(name), owned(text)));
 }
 
 /// Adds one named number to the [`Numbers`] behind `to`.
 unsafe extern "C" fn take_number(to: *mut c_void, name: *const c_char, value: f64) {
-    // SAFETY: whoever passes this function passes a list that lives, and nobody else uses it.
+    // SAFETY: the caller passes `to` with this function: a live list that nothing else borrows.
     let numbers: &mut Numbers = unsafe { &mut *to.cast() };
     numbers.push((owned(name), value));
 }
@@ -322,6 +322,6 @@ fn owned(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: the header asks for texts that end with a zero byte.
+    // SAFETY: the header requires zero-terminated texts.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

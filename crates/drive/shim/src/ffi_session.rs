@@ -1,4 +1,4 @@
-//! The hot path: one client's operations, each one call of the shim.
+//! One client's session: each operation is one call of the shim.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
 use std::ffi::c_void;
@@ -21,7 +21,7 @@ impl<'e> ShimSession<'e> {
     pub(crate) fn begin(handle: &'e Handle) -> Result<Self, EngineError> {
         let (mut session, mut failure) = (ptr::null_mut(), Failure::none());
         let begin = handle.api.functions.session_begin;
-        // SAFETY: the engine is open, and both results are ours to read.
+        // SAFETY: the engine is open, and both results are locals.
         let code = unsafe { begin(handle.engine, &raw mut session, &mut *failure) };
         failure.done(code)?;
         Ok(Self { handle, session, failure })
@@ -72,7 +72,7 @@ impl<'e> ShimSession<'e> {
         self.failure.outcome(code)
     }
 
-    /// Reads one key after the other: the interface has no call for several.
+    /// Reads the keys one by one: the interface has no multi-get.
     fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<Outcome, EngineError> {
         let mut outcome = Outcome::NotFound;
         for key in keys {
@@ -112,7 +112,7 @@ unsafe extern "C" fn take_row(
     value: *const c_void,
     value_bytes: usize,
 ) {
-    // SAFETY: whoever passes this function passes rows that live, and nobody else uses them.
+    // SAFETY: the caller passes `rows` with this function: live rows that nothing else borrows.
     let rows: &mut Rows = unsafe { &mut *rows.cast() };
     // SAFETY: the shim passes a key that stays until this returns.
     let key = unsafe { bytes_of(key, key_bytes) };
@@ -129,6 +129,6 @@ unsafe fn bytes_of<'a>(start: *const c_void, bytes: usize) -> &'a [u8] {
     if bytes == 0 {
         return &[];
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: as this function requires of its caller.
     unsafe { slice::from_raw_parts(start.cast(), bytes) }
 }

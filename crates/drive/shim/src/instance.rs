@@ -51,7 +51,7 @@ impl Engine for ShimEngine {
     }
 }
 
-/// Sorts what a shim counts: metrics of the glossary, the state's own members, and the rest.
+/// Sorts a shim's counters into metrics, state fields and own counters.
 fn state_of(numbers: Vec<(String, f64)>) -> EngineState {
     let mut state = EngineState::default();
     for (name, value) in numbers {
@@ -69,12 +69,12 @@ fn state_of(numbers: Vec<(String, f64)>) -> EngineState {
     state
 }
 
-/// Returns a small number that has no fraction; `None` for any other.
-#[expect(clippy::cast_possible_truncation, reason = "it is compared with what it was cut from")]
-#[expect(clippy::cast_sign_loss, reason = "it is compared with what it was cut from")]
+/// Returns a whole number; `None` for any other value.
+#[expect(clippy::cast_possible_truncation, reason = "it is compared with the original")]
+#[expect(clippy::cast_sign_loss, reason = "it is compared with the original")]
 fn whole(value: f64) -> Option<u32> {
-    let cut = value as u32;
-    (f64::from(cut).total_cmp(&value).is_eq()).then_some(cut)
+    let truncated = value as u32;
+    (f64::from(truncated).total_cmp(&value).is_eq()).then_some(truncated)
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_find_their_places_by_name() {
+    fn numbers_are_sorted_by_name() {
         let names = ["engine_cache_hits", "engine_wheels", "tree_height", "is_idle", "splits"];
         let state = state_of(names.map(|name| (name.to_owned(), 3.0)).into());
         assert_eq!(state.readings.into_keys().collect::<Vec<_>>(), ["engine_cache_hits"]);

@@ -1,17 +1,17 @@
-//! Engines behind a shim: one C file per engine, compiled for each build of it.
+//! Drives engines through a C shim compiled for each build.
 //!
-//! It knows no engine. A driver fills a [`Binding`]: what its engine can do and how settings become
-//! options of the engine; [`open_library`] makes the driver of it. The C interface is
-//! `include/assay_engine.h`, which is also how anybody's own engine is driven: `tests/sorted.c` is
-//! a whole engine behind it, in one file.
+//! It is independent of any engine. A driver fills a [`Binding`]: what its engine can do and how
+//! settings become options of the engine; [`open_library`] makes the driver of it. The C interface
+//! is `include/assay_engine.h`, which third-party engines implement too: `tests/sorted.c` is a
+//! whole engine behind it, in one file.
 //!
 //! It stands between `engine`, whose traits it implements, `dynlib`, which loads the shim, and the
-//! drivers. The shim lies beside the engine's library in the cache of builds, under the name that
-//! [`file_name`] gives, and brings the library along.
+//! drivers. The shim is next to the engine's library in the build cache, named by [`file_name`],
+//! and links the library.
 //!
 //! Invariants: `unsafe` is in the `ffi` files alone; an operation costs one call of the shim and
-//! allocates nothing; rows go to [`engine::Rows`] from where the engine holds them; what a shim
-//! tells of its failure is told in its words.
+//! allocates nothing; rows go to [`engine::Rows`] without a copy; a shim's error texts are passed
+//! on unchanged.
 //!
 //! To add an engine: its driver crate, with the shim's source in a [`Recipe`].
 
@@ -23,24 +23,26 @@ mod instance;
 
 pub use binding::{Binding, open_library};
 
-/// The C interface's header, for whoever compiles a shim.
+/// The C interface's header, to compile a shim with.
 pub const HEADER: &str = include_str!("../include/assay_engine.h");
 
-/// What is needed to compile a shim for one build of an engine.
+/// What a shim is compiled from.
 ///
-/// The shim is linked against the engine's library by name and finds it beside itself, before
-/// `LD_LIBRARY_PATH` is asked: `-l:NAME -Wl,--disable-new-dtags,-rpath,$ORIGIN`.
+/// The shim is linked against the engine's library by name and finds it in its own directory,
+/// before `LD_LIBRARY_PATH`: `-l:NAME -Wl,--disable-new-dtags,-rpath,$ORIGIN`.
 #[derive(Debug, Clone, Copy)]
 pub struct Recipe {
     /// Source of the shim, in C.
     pub source: &'static str,
     /// The engine's own header that the source includes: `splinterdb/splinterdb.h`.
     pub header: &'static str,
-    /// Macros, and for each a C file that compiles only where the build has what it stands for.
+    /// Feature macros, each with its probe.
+    ///
+    /// A probe is a C file that compiles only where the build has the feature.
     pub probes: &'static [(&'static str, &'static str)],
 }
 
-/// File name of the compiled shim, beside the engine's library in the cache of builds.
+/// File name of the compiled shim, next to the engine's library.
 #[must_use]
 pub fn file_name(engine: &str) -> String {
     format!("libassay-{engine}.so")

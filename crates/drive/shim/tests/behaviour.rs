@@ -1,9 +1,10 @@
-//! An engine of our own behind the C interface, and libraries that are none.
+//! Tests with a complete C engine, and with unusable shims.
 //!
-//! The engine is `sorted.c`, compiled here; a test that finds no C compiler prints `skipped: why`.
+//! The engine is `sorted.c`, compiled here; a test that finds no C compiler prints `skipped:
+//! REASON`.
 
-#![expect(clippy::unwrap_used, reason = "what a test's functions unwrap fails the test")]
-#![expect(clippy::print_stdout, reason = "a test says why it is skipped")]
+#![expect(clippy::unwrap_used, reason = "an unwrap in a helper fails the test")]
+#![expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,7 +40,7 @@ fn capabilities(_: &Identity) -> Capabilities {
     }
 }
 
-/// Compiles `source` as the shim beside an empty library; `None` without a compiler.
+/// Compiles `source` as the shim of an empty library; `None` without a compiler.
 fn compiled(source: &str) -> Option<TempDir> {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
@@ -65,8 +66,8 @@ fn compiled(source: &str) -> Option<TempDir> {
     }
 }
 
-/// Runs `body` in a process of its own, since a process takes one library.
-fn alone(test: &str, body: impl FnOnce()) {
+/// Runs `body` in a child process, since a process loads one library.
+fn in_child(test: &str, body: impl FnOnce()) {
     const CHILD: &str = "ASSAY_TEST_SHIM";
     if env::var_os(CHILD).is_some() {
         return body();
@@ -108,29 +109,29 @@ fn spec(dir: &Path, options: Options) -> OpenSpec {
     }
 }
 
-/// Goal: an engine whose author wrote one C file passes what every engine must pass.
+/// Goal: an engine written as one C file passes the conformance battery.
 #[test]
-fn an_engine_of_ones_own_conforms() {
-    alone("an_engine_of_ones_own_conforms", || {
+fn third_party_engine_conforms() {
+    in_child("third_party_engine_conforms", || {
         with_driver(|driver, _| battery(driver, &Settings::default(), &Options::new()));
     });
 }
 
-/// Goal: what the engine tells of itself reaches the record.
+/// Goal: the driver returns everything the engine reports.
 #[test]
-fn what_the_engine_tells_is_told() {
-    alone("what_the_engine_tells_is_told", || with_driver(told));
+fn reports_of_the_engine_are_returned() {
+    in_child("reports_of_the_engine_are_returned", || with_driver(check_reports));
 }
 
-fn told(driver: &dyn Driver, dir: &Path) {
+fn check_reports(driver: &dyn Driver, dir: &Path) {
     let identity = driver.identity();
     assert_eq!((&*identity.engine, &*identity.version), ("sorted", "1.0"));
     assert!(identity.facts.contains_key("compiler"), "{identity:?}");
     assert_eq!(identity.facts["shim_sha256"].len(), 64);
     assert_ne!(identity.sha256.as_ref(), Some(&identity.facts["shim_sha256"]));
-    let asked = spec(dir, [("room", "64")].into_iter().collect());
-    let engine = driver.open(&asked).unwrap();
-    assert_eq!(engine.effective_options().unwrap(), asked.options);
+    let requested = spec(dir, [("room", "64")].into_iter().collect());
+    let engine = driver.open(&requested).unwrap();
+    assert_eq!(engine.effective_options().unwrap(), requested.options);
     let (mut session, mut rows) = (engine.session().unwrap(), Rows::new());
     let put = Op::Put { key: b"k", value: b"v" };
     assert_eq!(session.execute(&put, &mut rows), Ok(Outcome::Done));
@@ -147,51 +148,49 @@ fn told(driver: &dyn Driver, dir: &Path) {
     engine.close().unwrap();
 }
 
-/// Goal: what the engine refuses is told in its words, and does no harm.
+/// Goal: a refusal carries the engine's message and has no side effect.
 #[test]
-fn what_the_engine_refuses_is_told_in_its_words() {
-    alone("what_the_engine_refuses_is_told_in_its_words", || with_driver(refused));
+fn refusals_carry_the_engines_message() {
+    in_child("refusals_carry_the_engines_message", || with_driver(check_refusals));
 }
 
-fn refused(driver: &dyn Driver, dir: &Path) {
+fn check_refusals(driver: &dyn Driver, dir: &Path) {
     let wrong = driver.open(&spec(dir, [("rooms", "1")].into_iter().collect())).err();
     let reason = "sorted: not an option; known: room".to_owned();
     assert_eq!(wrong, Some(EngineError::Option { option: "rooms".to_owned(), reason }));
-    let asked = spec(dir, Options::new());
-    let engine = driver.open(&asked).unwrap();
-    let second = driver.open(&asked).err().unwrap();
+    let requested = spec(dir, Options::new());
+    let engine = driver.open(&requested).unwrap();
+    let second = driver.open(&requested).err().unwrap();
     assert!(second.to_string().contains("a second open engine"), "{second}");
     engine.close().unwrap();
     fs::write(dir.join("rows"), [255; 20]).unwrap();
-    let damaged = driver.open(&asked).err().unwrap();
+    let damaged = driver.open(&requested).err().unwrap();
     assert_eq!(damaged.to_string(), "sorted: the file of rows is damaged");
-    let mut lacking = asked;
+    let mut lacking = requested;
     lacking.settings.cache_bytes = Some(Bytes(1));
     let lacks = driver.open(&lacking).err().unwrap();
     assert!(lacks.to_string().contains("every row is in memory"), "{lacks}");
 }
 
 #[test]
-fn a_shim_of_another_version_is_refused() {
-    alone("a_shim_of_another_version_is_refused", || {
+fn shim_of_another_version_is_refused() {
+    in_child("shim_of_another_version_is_refused", || {
         let refused = refusal("unsigned assay_abi(void) { return 7; }");
-        assert!(
-            refused.is_none_or(|text| text.contains("speaks version 7 of Assay's C interface"))
-        );
+        assert!(refused.is_none_or(|text| text.contains("has version 7 of Assay's C interface")));
     });
 }
 
 #[test]
-fn a_library_without_the_functions_is_no_shim() {
-    alone("a_library_without_the_functions_is_no_shim", || {
+fn library_without_the_functions_is_refused() {
+    in_child("library_without_the_functions_is_refused", || {
         let refused = refusal("int add(int a, int b) { return a + b; }");
         assert!(refused.is_none_or(|text| text.contains("it lacks `assay_abi`")));
     });
 }
 
 #[test]
-fn a_shim_that_lacks_a_function_is_told_which() {
-    alone("a_shim_that_lacks_a_function_is_told_which", || {
+fn missing_function_is_named() {
+    in_child("missing_function_is_named", || {
         let source = include_str!("sorted.c").replace("int assay_scan", "int assay_skim");
         let refused = refusal(&source);
         assert!(refused.is_none_or(|text| text.contains("it lacks `assay_scan`")));
@@ -199,8 +198,8 @@ fn a_shim_that_lacks_a_function_is_told_which() {
 }
 
 #[test]
-fn a_shim_for_other_headers_than_its_library_is_told_so() {
-    alone("a_shim_for_other_headers_than_its_library_is_told_so", || {
+fn shim_for_other_headers_is_diagnosed() {
+    in_child("shim_for_other_headers_is_diagnosed", || {
         let source = "int splinter(void);\nunsigned assay_abi(void) { return splinter(); }";
         let Some(text) = refusal(source) else { return };
         assert!(text.contains("undefined symbol: splinter"), "{text}");
@@ -209,11 +208,11 @@ fn a_shim_for_other_headers_than_its_library_is_told_so() {
 }
 
 #[test]
-fn a_library_without_a_shim_is_told_how_to_get_one() {
+fn missing_shim_names_the_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let library = dir.path().join("libsorted.so");
-    let told = |path: &Path| open_library(path, &SORTED).err().unwrap().to_string();
-    assert!(told(&library).contains("No such file"));
+    let error_text = |path: &Path| open_library(path, &SORTED).err().unwrap().to_string();
+    assert!(error_text(&library).contains("No such file"));
     fs::write(&library, "").unwrap();
-    assert!(told(&library).contains("`assay engine add sorted PATH --headers DIR`"));
+    assert!(error_text(&library).contains("`assay engine add sorted PATH --headers DIR`"));
 }

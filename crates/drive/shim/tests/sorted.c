@@ -31,7 +31,7 @@ static int fail(assay_error *error, int result, const char *text) {
     return result;
 }
 
-/* Finds the first row that is not below `key`; `*is_there` says whether it is that key's. */
+/* Finds the first row not below `key`; `*is_there` is set when the key is equal. */
 static size_t seek(const sorted *s, const void *key, size_t bytes, bool *is_there) {
     size_t low = 0, high = s->count;
     *is_there = false;
@@ -98,9 +98,9 @@ static bool save(const sorted *s) {
 
 uint32_t assay_abi(void) { return ASSAY_ABI; }
 
-void assay_identity(assay_tell tell, void *to) {
-    tell(to, "version", "1.0");
-    tell(to, "compiler", __VERSION__);
+void assay_identity(assay_text report, void *to) {
+    report(to, "version", "1.0");
+    report(to, "compiler", __VERSION__);
 }
 
 int assay_open(const assay_open_spec *spec, void **engine, assay_error *error) {
@@ -123,13 +123,13 @@ int assay_open(const assay_open_spec *spec, void **engine, assay_error *error) {
     return ASSAY_DONE;
 }
 
-void assay_options(void *engine, assay_tell tell, void *to) {
+void assay_options(void *engine, assay_text report, void *to) {
     char text[32];
     snprintf(text, sizeof text, "%zu", ((sorted *)engine)->room);
-    tell(to, "room", text);
+    report(to, "room", text);
 }
 
-/* A session needs nothing of its own here: the engine stands for it. */
+/* A session has no state of its own: the engine serves as the handle. */
 int assay_session_begin(void *engine, void **session, assay_error *error) {
     (void)error;
     *session = engine;
@@ -215,10 +215,10 @@ void assay_state(void *engine, assay_count count, void *to) {
     pthread_rwlock_unlock(&s->lock);
 }
 
-void assay_statistics(void *engine, assay_tell tell, void *to) {
+void assay_statistics(void *engine, assay_text report, void *to) {
     char text[64];
     snprintf(text, sizeof text, "%zu rows", ((sorted *)engine)->count);
-    tell(to, "rows", text);
+    report(to, "rows", text);
 }
 
 int assay_close(void *engine, assay_error *error) {

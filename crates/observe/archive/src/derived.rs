@@ -1,6 +1,6 @@
-//! What was computed from an experiment's records, kept beside them: a cache, never the truth.
+//! Cache of values computed from an experiment's records.
 //!
-//! `derived/` may be deleted at any time. Where it cannot be written, everything still works.
+//! `derived/` may be deleted at any time, and need not be writable.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -18,16 +18,17 @@ use crate::run::RECORD;
 /// Directory of the cache, in that of the experiment.
 const DERIVED: &str = "derived";
 
-/// A cached value and what it was computed from.
+/// A cached value and the key of its inputs.
 #[derive(Serialize, Deserialize)]
-struct Kept<T> {
+struct Cached<T> {
     key: String,
     value: T,
 }
 
 impl ExperimentDir {
-    /// Returns what `compute` makes of the manifest and the records, kept under `name` until one
-    /// of these changes, or the program.
+    /// Returns the result of `compute`, cached as `name`.
+    ///
+    /// Valid until the manifest, a record or the program changes.
     ///
     /// # Errors
     /// Those of `compute`; a cache that cannot be read or written is no error.
@@ -36,41 +37,39 @@ impl ExperimentDir {
         name: &str,
         compute: impl FnOnce() -> Result<T, ArchiveError>,
     ) -> Result<T, ArchiveError> {
-        // Taken before the records are read: a change in between leaves a key that does not hold.
+        // Taken before the records are read: a change in between invalidates the key.
         let key = self.key();
-        if let Some(kept) = self.kept(name, key.as_deref()) {
-            return Ok(kept);
+        if let Some(cached) = self.lookup(name, key.as_deref()) {
+            return Ok(cached);
         }
         let value = compute()?;
-        self.keep(name, key, &value);
+        self.store_value(name, key, &value);
         Ok(value)
     }
 
-    /// Returns the value kept under `name`; `None` when there is none of this key.
-    pub(crate) fn kept<T: DeserializeOwned>(&self, name: &str, key: Option<&str>) -> Option<T> {
-        let text = fs::read(self.kept_path(name)).ok()?;
-        let kept: Kept<T> = serde_json::from_slice(&text).ok()?;
-        (key == Some(&kept.key)).then_some(kept.value)
+    /// Returns the value cached as `name`; `None` when its key differs.
+    pub(crate) fn lookup<T: DeserializeOwned>(&self, name: &str, key: Option<&str>) -> Option<T> {
+        let text = fs::read(self.cache_path(name)).ok()?;
+        let cached: Cached<T> = serde_json::from_slice(&text).ok()?;
+        (key == Some(&cached.key)).then_some(cached.value)
     }
 
-    /// Keeps a value under `name`, with the key that held before the records were read.
-    pub(crate) fn keep<T: Serialize>(&self, name: &str, key: Option<String>, value: &T) {
+    /// Caches a value as `name`, with the key from before the records were read.
+    pub(crate) fn store_value<T: Serialize>(&self, name: &str, key: Option<String>, value: &T) {
         if let Some(key) = key {
-            // An archive that cannot be written is slower, and as right.
-            let _written: io::Result<()> = write(&self.kept_path(name), &Kept { key, value });
+            // A read-only archive is slower, and equally correct.
+            let _written: io::Result<()> = write(&self.cache_path(name), &Cached { key, value });
         }
     }
 
-    fn kept_path(&self, name: &str) -> PathBuf {
+    fn cache_path(&self, name: &str) -> PathBuf {
         self.path().join(DERIVED).join(format!("{name}.json"))
     }
 
-    /// Returns what changes when the manifest, a record or the program does; `None` when a file
-    /// cannot be asked.
+    /// Returns the cache key; `None` when a file's metadata cannot be read.
     ///
-    /// A record is always replaced as a whole, by rename, so its inode changes with it; size and
-    /// time are for those who edit by hand. The hash may differ in another build of the program,
-    /// and so may the meaning of what was computed.
+    /// It changes with the manifest, any record and the program. A record is always replaced as a
+    /// whole, by rename, so its inode changes with it; size and time detect edits by hand.
     pub(crate) fn key(&self) -> Option<String> {
         let mut hasher = DefaultHasher::new();
         identity(&std::env::current_exe().ok()?).ok()?.hash(&mut hasher);
@@ -83,25 +82,25 @@ impl ExperimentDir {
         records.sort();
         for run in &records {
             run.file_name().hash(&mut hasher);
-            // A run without a record counts as one that was not made, here as elsewhere.
+            // A run without a record counts as not executed, here as elsewhere.
             identity(&run.join(RECORD)).ok().hash(&mut hasher);
         }
         Some(format!("{} {:016x}", env!("CARGO_PKG_VERSION"), hasher.finish()))
     }
 }
 
-/// Returns inode, size and time of the last change of a file.
+/// Returns inode, size and modification time of a file.
 fn identity(path: &Path) -> io::Result<(u64, u64, i64, i64)> {
     let file = fs::metadata(path)?;
     Ok((file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
 }
 
-/// Writes beside the place and renames, so that a reader never meets half a file.
-fn write<T: Serialize>(path: &Path, kept: &Kept<T>) -> io::Result<()> {
+/// Writes a temporary file and renames it, so that readers see complete files.
+fn write<T: Serialize>(path: &Path, cached: &Cached<T>) -> io::Result<()> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;
     }
     let fresh = path.with_extension(format!("json.{}", std::process::id()));
-    fs::write(&fresh, serde_json::to_vec(kept)?)?;
+    fs::write(&fresh, serde_json::to_vec(cached)?)?;
     fs::rename(&fresh, path)
 }

@@ -1,9 +1,9 @@
-//! How keeping or reading results fails.
+//! Errors of the results archive.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What went wrong with the archive, where, and the remedy.
+/// An archive error: cause, place and remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
@@ -23,7 +23,7 @@ pub enum ArchiveError {
         /// The operating system's reason.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file cannot be parsed.
     #[error("{} is damaged: {reason}", path.display())]
     Damaged {
         /// The file.
@@ -44,9 +44,9 @@ pub enum ArchiveError {
     /// No such experiment or run.
     #[error("no results named `{name}` in {}; `assay list` shows what is there", root.display())]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Where it was looked for.
+        /// The directory searched.
         root: PathBuf,
     },
     /// Another process is running this experiment.

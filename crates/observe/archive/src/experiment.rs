@@ -23,7 +23,8 @@ pub struct ExperimentDir {
 }
 
 impl ExperimentDir {
-    /// Returns whether a directory is an experiment's: one killed at its birth has no manifest.
+    /// Returns whether a directory is an experiment's: one killed while being created has no
+    /// manifest.
     pub(crate) fn is_at(path: &Path) -> bool {
         path.join(MANIFEST).exists()
     }
@@ -80,7 +81,7 @@ impl ExperimentDir {
         read_json(&self.path.join(MANIFEST))
     }
 
-    /// Begins a run; an earlier attempt at the same cell is moved to `attempts/`, never deleted.
+    /// Begins a run; moves an earlier attempt at the cell to `attempts/`.
     ///
     /// # Errors
     /// When the directories cannot be written.
@@ -105,7 +106,7 @@ impl ExperimentDir {
         self.path.join("runs").join(cell_id)
     }
 
-    /// Reads a cell's record; `None` when the run was never begun, or killed before its record.
+    /// Reads a cell's record; `None` when the run has none.
     ///
     /// # Errors
     /// When the record cannot be read, is damaged or newer than this program.
@@ -125,14 +126,14 @@ impl ExperimentDir {
         self.each_run(manifest).into_iter().collect()
     }
 
-    /// Reads every record, in the plan's order, and tells of each that cannot be read.
+    /// Reads every record in plan order, with an error per unreadable one.
     #[must_use]
     pub fn each_run(&self, manifest: &Manifest) -> Vec<Result<RunRecord, ArchiveError>> {
         let read = parallel::map(&manifest.plan.cells, |cell| self.run(&cell.id));
         read.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// Reads a cell's intervals; none when the run was never begun.
+    /// Reads a cell's intervals; none when the run was not begun.
     ///
     /// # Errors
     /// When the file cannot be read or is damaged.

@@ -1,4 +1,4 @@
-//! An experiment that goes on after the end of its plan.
+//! Extends the plan of a stored experiment.
 
 use model::Manifest;
 
@@ -7,7 +7,7 @@ use crate::experiment::{ExperimentDir, MANIFEST};
 use crate::run::replace_json;
 
 impl ExperimentDir {
-    /// Replaces the manifest by one whose plan goes on where the old one ends.
+    /// Replaces the manifest by one whose plan continues the old one.
     ///
     /// A kill at any moment leaves the old manifest or the new one, each with all its runs.
     ///
@@ -16,7 +16,8 @@ impl ExperimentDir {
     pub fn extend(&self, manifest: &Manifest) -> Result<(), ArchiveError> {
         let path = self.path().join(MANIFEST);
         if !manifest.plan.cells.starts_with(&self.manifest()?.plan.cells) {
-            let reason = "its plan was laid out by another Assay and cannot go on; begin it anew";
+            let reason = "its plan was laid out by another Assay and cannot continue; start a new \
+            experiment";
             return Err(ArchiveError::Damaged { path, reason: reason.to_owned() });
         }
         replace_json(&path, manifest)

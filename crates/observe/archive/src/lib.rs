@@ -1,12 +1,12 @@
-//! Records to files and back: the only writer of results.
+//! Writes and reads the results archive.
 //!
-//! It keeps what it is given and computes nothing; what others computed of an experiment's records
-//! it caches beside them, and the cache may be deleted at any time. It imports `model` alone and is
-//! used by the runner (to write) and by the programs (to read).
+//! It is the only writer of results, and computes nothing itself; values computed from an
+//! experiment's records are cached next to them, and the cache may be deleted at any time. It
+//! imports `model` alone and is used by the runner (to write) and by the programs (to read).
 //!
-//! Invariants: files are appended or replaced by rename, never rewritten in place, so a kill at
-//! any moment leaves every record readable; a file that cannot be understood is an error that
-//! names it, never a silent gap. The layout is in ARCHITECTURE.md, "What a run leaves behind".
+//! Invariants: files are appended or replaced by rename, never rewritten in place, so a kill at any
+//! moment leaves every record readable; a file that cannot be parsed is an error that names it,
+//! never a silent gap. The layout is in ARCHITECTURE.md, "What a run leaves behind".
 //!
 //! To change a shape: see `model::record`.
 

@@ -1,4 +1,4 @@
-//! A run's histogram logs, read again.
+//! Reads a run's histogram logs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use hdrhistogram::serialization::interval_log::{
 
 use crate::error::ArchiveError;
 
-/// What a histogram log holds.
+/// The histogram logs of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Log {
     /// Response times, a line for each interval and kind of operation.
     Response,
-    /// Service times, line by line beside the response times.
+    /// Service times, in the line order of the response times.
     Service,
     /// Start lag, a line for each interval of an open loop.
     StartLag,
@@ -46,7 +46,7 @@ pub struct HistogramLog {
 }
 
 impl HistogramLog {
-    /// Reads a log of the run in `dir`; one that was never begun is empty.
+    /// Reads a log of the run in `dir`; empty when absent.
     ///
     /// A last line torn by a kill is left out.
     ///
@@ -63,7 +63,7 @@ impl HistogramLog {
         Ok(Self { path, text })
     }
 
-    /// Returns its lines, in order, each an error when it is not one of a log.
+    /// Returns its lines in order, an error for each invalid one.
     pub fn lines(&self) -> impl Iterator<Item = Result<LogLine<'_>, ArchiveError>> {
         IntervalLogIterator::new(&self.text).filter_map(|entry| match entry {
             Ok(LogEntry::Interval(line)) => Some(Ok(LogLine { log: self, line })),
@@ -72,7 +72,7 @@ impl HistogramLog {
         })
     }
 
-    /// Returns the error that the log is not what it should be.
+    /// Returns the error for a damaged log.
     #[must_use]
     pub fn damaged(&self, reason: &str) -> ArchiveError {
         ArchiveError::Damaged { path: self.path.clone(), reason: reason.to_owned() }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_a_torn_line_is_left_out() {
+    fn written_lines_are_read_and_a_torn_line_is_skipped() {
         let root = tempfile::tempdir().expect("a scratch directory");
         let mut writer = RunWriter::create(root.path().join("run")).expect("it is writable");
         for second in 0..3 {
@@ -130,8 +130,8 @@ mod tests {
                 length: Nanos::SECOND,
             };
             let (response, service) = (times(1_000 + second), times(500));
-            let told = Times { response: &response, service: &service };
-            writer.append_times(&place, &told).expect("it is writable");
+            let times = Times { response: &response, service: &service };
+            writer.append_times(&place, &times).expect("it is writable");
             writer.append_censored(&place, &response).expect("it is writable");
         }
         let run = root.path().join("run");

@@ -1,12 +1,12 @@
-//! Many files read at once.
+//! Parallel map over files to read.
 
 use std::sync::Mutex;
 use std::thread;
 
-/// Threads that read. More than most hosts have CPUs: what is not in memory is waited for.
+/// Reader threads: more than most hosts have CPUs, since reads wait for storage.
 const READERS: usize = 16;
 
-/// Items worth a thread of their own: fewer are read before it has begun.
+/// Items per thread: fewer are read before a thread starts.
 const ITEMS_PER_READER: usize = 4;
 
 /// Returns `f` of every item, in the order of the items.

@@ -1,4 +1,4 @@
-//! The results directory: every experiment ever run there.
+//! The results directory and its experiments.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -16,7 +16,7 @@ pub struct Results {
     root: PathBuf,
 }
 
-/// What there is in an archive.
+/// The contents of an archive.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The experiments, oldest first.
@@ -46,7 +46,7 @@ impl Results {
     /// # Errors
     /// When it cannot.
     pub fn check_writable(&self) -> Result<(), ArchiveError> {
-        // A root that is not there yet is made when there is something to put into it.
+        // A missing root is created with the first experiment.
         let existing = self.root.ancestors().find(|dir| dir.exists() || dir.as_os_str().is_empty());
         let probe =
             existing.unwrap_or(&self.root).join(format!(".assay-probe-{}", std::process::id()));
@@ -82,7 +82,7 @@ impl Results {
         for (dir, summary) in dirs.iter().zip(summaries(&dirs)) {
             match summary {
                 Ok(summary) => {
-                    // Told anew: the path may be another one today.
+                    // Read again: the path may have changed since.
                     let damaged = summary.damaged.iter();
                     listing.damaged.extend(damaged.filter_map(|cell| dir.run(cell).err()));
                     listing.experiments.push(summary);

@@ -21,7 +21,7 @@ pub(crate) const RECORD: &str = "record.json";
 /// File of the intervals, one line each.
 const INTERVALS: &str = "intervals.jsonl";
 
-/// How a histogram log begins.
+/// Header of a histogram log.
 const LOG_HEAD: &[u8] = b"#[Histogram log format version 1.3]\n#[Values in nanoseconds]\n";
 
 /// Writes one run as it happens.
@@ -31,19 +31,19 @@ pub struct RunWriter {
     intervals: File,
     response: File,
     service: File,
-    /// There when a step had an open loop, as the next.
+    /// Present when a step had an open loop, as the next.
     start_lag: Option<File>,
     censored: Option<File>,
 }
 
-/// Which interval a line of a histogram log is about.
+/// The interval that a line of a histogram log covers.
 #[derive(Debug, Clone, Copy)]
 pub struct HistogramPlace<'a> {
-    /// Tag of the line, no comma, no space.
+    /// Tag of the line, without comma or space.
     ///
-    /// `STEP-INDEX.STEP.[probeN.][writer.]KIND`; start lag and ages are of no kind of operation.
+    /// `STEP-INDEX.STEP.[probeN.][writer.]KIND`; start lag and ages have no KIND.
     pub tag: &'a str,
-    /// Start of the interval, since the start of the step or of its probe.
+    /// Start of the interval, relative to its step or probe.
     pub start: Nanos,
     /// Length of the interval.
     pub length: Nanos,
@@ -126,7 +126,7 @@ impl RunWriter {
         append(&mut self.start_lag, &path, &encode(place, start_lag))
     }
 
-    /// Appends the ages, ns, of the arrivals that a step's end found waiting, in one write.
+    /// Appends the ages, ns, of arrivals still waiting at the step's end.
     ///
     /// # Errors
     /// When the file cannot be made or written.
@@ -139,10 +139,10 @@ impl RunWriter {
         append(&mut self.censored, &path, &encode(place, ages))
     }
 
-    /// Keeps a step's search so far, as `STEP-INDEX.STEP.search.json`.
+    /// Stores a step's search so far, as `STEP-INDEX.STEP.search.json`.
     ///
-    /// A finished step has it in its record too; of a step that was stopped or killed, this is
-    /// what its probes have shown.
+    /// A finished step has it in its record too; of a step that was stopped or killed, this holds
+    /// the results of its probes.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -158,7 +158,7 @@ impl RunWriter {
         replace_json(&self.dir.join(RECORD), record)
     }
 
-    /// Keeps a text of the engine's under `engine/`.
+    /// Stores a text of the engine under `engine/`.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -167,7 +167,7 @@ impl RunWriter {
         fs::write(&path, text).map_err(ArchiveError::write(&path))
     }
 
-    /// Copies one of the engine's own files (its log, its option file) under `engine/`.
+    /// Copies an engine file (log, option file) to `engine/`.
     ///
     /// # Errors
     /// When the file cannot be read or written.
@@ -178,7 +178,7 @@ impl RunWriter {
     }
 }
 
-/// Appends to a log that is made when it is first needed.
+/// Appends to a log that is created on first use.
 fn append(log: &mut Option<File>, path: &Path, line: &[u8]) -> Result<(), ArchiveError> {
     let file = match log {
         Some(file) => file,
@@ -225,7 +225,7 @@ pub fn read_record(dir: &Path) -> Result<RunRecord, ArchiveError> {
     read_json(&dir.join(RECORD))
 }
 
-/// Reads a run's intervals; a last line torn by a kill is left out.
+/// Reads a run's intervals; skips a torn last line.
 ///
 /// # Errors
 /// When the file cannot be read, or a whole line is not an interval.
@@ -248,7 +248,7 @@ pub fn read_intervals(dir: &Path) -> Result<Vec<IntervalRecord>, ArchiveError> {
     }
 }
 
-/// Writes a JSON file beside its place, syncs it and renames it over the old one.
+/// Writes a temporary JSON file, syncs it and renames it over the old one.
 pub(crate) fn replace_json<T: serde::Serialize>(
     path: &Path,
     value: &T,
@@ -264,7 +264,7 @@ pub(crate) fn replace_json<T: serde::Serialize>(
     write().map_err(ArchiveError::write(path))
 }
 
-/// A JSON file of the archive, which says what schema it is of.
+/// A JSON file of the archive with a schema number.
 pub(crate) trait Versioned: DeserializeOwned {
     /// Returns the schema it was written with.
     fn schema(&self) -> u32;
@@ -282,7 +282,7 @@ impl Versioned for Manifest {
     }
 }
 
-/// What a listing needs of a record; the rest is passed over unread.
+/// The fields of a record that a listing needs.
 #[derive(serde::Deserialize)]
 pub(crate) struct RecordEnd {
     schema: u32,
@@ -295,7 +295,7 @@ impl Versioned for RecordEnd {
     }
 }
 
-/// What every JSON file of the archive says of itself, whatever else is in it.
+/// The field common to all JSON files of the archive.
 #[derive(serde::Deserialize)]
 struct Shape {
     schema: u32,
@@ -310,7 +310,7 @@ pub(crate) fn read_end(dir: &Path) -> Result<RunEnd, ArchiveError> {
 pub(crate) fn read_json<T: Versioned>(path: &Path) -> Result<T, ArchiveError> {
     let text = fs::read(path).map_err(ArchiveError::read(path))?;
     let read: Result<T, _> = serde_json::from_slice(&text);
-    // A newer file may not be readable at all; its schema says why.
+    // A newer file may not be readable at all; its schema number is the reason.
     let schema = match &read {
         Ok(value) => value.schema(),
         Err(_) => serde_json::from_slice::<Shape>(&text).map_or(SCHEMA, |shape| shape.schema),

@@ -1,4 +1,4 @@
-//! What a listing tells of an experiment.
+//! Summary of an experiment for listings.
 
 use model::{Manifest, RunEnd};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct ExperimentSummary {
 }
 
 impl ExperimentDir {
-    /// Returns what a listing tells of the experiment, from the cache when nothing has changed.
+    /// Returns the experiment's summary, from the cache when valid.
     ///
     /// # Errors
     /// When the manifest cannot be read; a record that cannot is counted.
@@ -49,40 +49,39 @@ impl ExperimentDir {
 
 /// Returns the summary of each experiment, in their order.
 ///
-/// All records that must be read are read at once, whichever experiment they are of: a disk that
-/// is asked for much at a time is fast.
+/// The records of all experiments are read in parallel: a disk with a deep queue is fast.
 pub(crate) fn summaries(dirs: &[ExperimentDir]) -> Vec<Result<ExperimentSummary, ArchiveError>> {
     let begun = parallel::map(dirs, Begun::of);
     let runs: Vec<(&ExperimentDir, &str)> = dirs.iter().zip(&begun).flat_map(cells).collect();
     let mut ends = parallel::map(&runs, |(dir, cell)| read_end(&dir.run_dir(cell))).into_iter();
     let finish = |(dir, begun): (&ExperimentDir, Begun)| match begun {
-        Begun::Kept(summary) => Ok(summary),
+        Begun::Cached(summary) => Ok(summary),
         Begun::Unreadable(error) => Err(error),
         Begun::Read(key, manifest) => {
             let own = manifest.plan.cells.len();
             let summary = summarise(*manifest, ends.by_ref().take(own).collect());
-            dir.keep(SUMMARY, key, &summary);
+            dir.store_value(SUMMARY, key, &summary);
             Ok(summary)
         }
     };
     dirs.iter().zip(begun).map(finish).collect()
 }
 
-/// What is known of an experiment before its records are read.
+/// The state of a summary before the records are read.
 enum Begun {
-    /// Everything.
-    Kept(ExperimentSummary),
-    /// What it consists of, and the state it was found in.
+    /// Found in the cache.
+    Cached(ExperimentSummary),
+    /// The cache key and the manifest; the records are still to be read.
     Read(Option<String>, Box<Manifest>),
-    /// Nothing.
+    /// The manifest cannot be read.
     Unreadable(ArchiveError),
 }
 
 impl Begun {
     fn of(dir: &ExperimentDir) -> Self {
         let key = dir.key();
-        if let Some(kept) = dir.kept(SUMMARY, key.as_deref()) {
-            return Self::Kept(kept);
+        if let Some(cached) = dir.lookup(SUMMARY, key.as_deref()) {
+            return Self::Cached(cached);
         }
         match dir.manifest() {
             Ok(manifest) => Self::Read(key, Box::new(manifest)),
@@ -94,14 +93,14 @@ impl Begun {
 /// Returns the cells whose records must be read.
 fn cells<'a>((dir, begun): (&'a ExperimentDir, &'a Begun)) -> Vec<(&'a ExperimentDir, &'a str)> {
     match begun {
-        Begun::Kept(_) | Begun::Unreadable(_) => Vec::new(),
+        Begun::Cached(_) | Begun::Unreadable(_) => Vec::new(),
         Begun::Read(_, manifest) => {
             manifest.plan.cells.iter().map(|cell| (dir, cell.id.as_str())).collect()
         }
     }
 }
 
-/// Returns the summary of an experiment whose runs ended so, in the plan's order.
+/// Returns the summary of an experiment from its runs' ends, in the plan's order.
 fn summarise(manifest: Manifest, ends: Vec<Result<RunEnd, ArchiveError>>) -> ExperimentSummary {
     let Manifest { id, created_at, plan, host, .. } = manifest;
     let (mut complete, mut damaged) = (0, Vec::new());

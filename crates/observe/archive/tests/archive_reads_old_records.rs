@@ -1,9 +1,9 @@
-//! What was kept once is readable for ever; what cannot be understood is named, never passed over.
+//! Old records stay readable; damaged files are reported by name.
 //!
 //! `data/schema-N` holds a real experiment (engine `memory`) as the Assay of that schema wrote it.
 //! When the schema is raised, the directory of the old one stays and a new one is added.
-//! `data/open-loop` holds an experiment of schema 1 with what was added to it for open loops: a
-//! step at a fixed rate whose worker was stopped for a moment, and the search for a rate.
+//! `data/open-loop` holds an experiment of schema 1 with the fields added for open loops: a step at
+//! a fixed rate whose worker was stopped for a moment, and the search for a rate.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -138,8 +138,8 @@ fn open_loop() -> (ExperimentDir, RunRecord) {
     (dir, record)
 }
 
-/// Goal: the seconds of a step add up to its summary in open loops and searches too; those that
-/// are not void add up to the part that counts.
+/// Goal: the seconds of a step add up to its summary in open loops and searches too; the valid ones
+/// add up to the part that counts.
 #[test]
 fn the_intervals_of_open_loops_and_of_searches_add_up_to_the_record() {
     let (dir, record) = open_loop();
@@ -162,22 +162,22 @@ fn the_intervals_of_open_loops_and_of_searches_add_up_to_the_record() {
 }
 
 #[test]
-fn what_was_judged_and_searched_is_read_again() {
+fn load_status_and_search_are_read_back() {
     let (dir, record) = open_loop();
     assert!(record.calibration.is_some() && record.invalid.is_none());
     let [_, open, searched] = &record.steps[..] else { panic!("three steps") };
     assert_eq!(open.load_status, Some(LoadStatus::Sustained));
-    let causes = &open.invalid_intervals.as_ref().expect("a second was void").causes;
+    let causes = &open.invalid_intervals.as_ref().expect("a second was invalid").causes;
     assert_eq!(causes[..], [(InvalidCause::Paused, 1)]);
     let search = searched.search.as_ref().expect("a search");
     assert!(search.found.is_some() && search.confirmed().is_some());
     let file = dir.run_dir(OPEN_CELL).join("2.readrandom.search.json");
-    let kept: SearchRecord = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
-    assert_eq!(&kept, search);
+    let stored: SearchRecord = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    assert_eq!(&stored, search);
 }
 
 #[test]
-fn the_log_of_the_start_lag_holds_every_start_of_a_waiting_client() {
+fn the_start_lag_log_holds_every_start_of_a_waiting_client() {
     let (dir, record) = open_loop();
     let counts = counts_of(&dir.run_dir(OPEN_CELL).join("start_lag.hlog"));
     let mut wanted = BTreeMap::new();
@@ -193,7 +193,7 @@ fn the_log_of_the_start_lag_holds_every_start_of_a_waiting_client() {
 }
 
 /// Goal: wherever a kill tears the last line, the lines before it are read.
-/// Method: the file is cut at every byte of its last two lines.
+/// Method: the file is truncated at every byte of its last two lines.
 #[test]
 fn a_torn_last_line_is_left_out() {
     let (_root, dir) = copy();
@@ -202,15 +202,15 @@ fn a_torn_last_line_is_left_out() {
     let text = fs::read(run.join("intervals.jsonl")).unwrap();
     let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     let ends: Vec<_> = ends.map(|(at, _)| at + 1).collect();
-    for cut in ends[ends.len() - 3]..text.len() {
-        fs::write(run.join("intervals.jsonl"), &text[..cut]).unwrap();
-        let lines = text[..cut].iter().filter(|byte| **byte == b'\n').count();
-        assert_eq!(read_intervals(&run).unwrap(), whole[..lines], "cut at {cut}");
+    for len in ends[ends.len() - 3]..text.len() {
+        fs::write(run.join("intervals.jsonl"), &text[..len]).unwrap();
+        let lines = text[..len].iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(read_intervals(&run).unwrap(), whole[..lines], "truncated at {len}");
     }
 }
 
 #[test]
-fn a_whole_line_that_is_no_interval_is_named() {
+fn a_complete_line_that_is_not_an_interval_is_reported() {
     let (_root, dir) = copy();
     let path = dir.run_dir(CELL).join("intervals.jsonl");
     let lines = BufReader::new(File::open(&path).unwrap()).lines().count();
@@ -222,7 +222,7 @@ fn a_whole_line_that_is_no_interval_is_named() {
 
 /// Goal: a newer file is refused even where an older program could read its shape.
 #[test]
-fn a_newer_schema_is_refused_and_says_so() {
+fn a_newer_schema_is_rejected_with_the_reason() {
     let (root, dir) = copy();
     let newer = format!("\"schema\": {}", SCHEMA + 1);
     let record = dir.run_dir(CELL).join("record.json");
@@ -240,7 +240,7 @@ fn a_newer_schema_is_refused_and_says_so() {
 }
 
 #[test]
-fn a_damaged_record_is_named_and_never_passed_over() {
+fn a_damaged_record_is_reported_and_never_skipped() {
     let (root, dir) = copy();
     let record = dir.run_dir(CELL).join("record.json");
     let text = fs::read_to_string(&record).unwrap();
@@ -266,7 +266,7 @@ fn a_damaged_record_is_named_and_never_passed_over() {
 }
 
 #[test]
-fn what_is_derived_is_kept_until_a_record_changes_and_never_trusted_when_damaged() {
+fn derived_values_are_cached_until_a_record_changes_or_the_cache_is_damaged() {
     let (root, dir) = copy();
     let results = Results::at(root.path());
     let complete = || results.list().experiments[0].complete;
@@ -293,7 +293,7 @@ fn what_is_derived_is_kept_until_a_record_changes_and_never_trusted_when_damaged
 }
 
 #[test]
-fn a_failure_to_compute_is_told_and_not_kept() {
+fn a_failed_computation_is_returned_and_not_cached() {
     let (_root, dir) = copy();
     let unknown = ArchiveError::Unknown { name: "n".to_owned(), root: PathBuf::new() };
     assert!(dir.cached("n", || Err::<u32, _>(unknown)).is_err());
@@ -301,7 +301,7 @@ fn a_failure_to_compute_is_told_and_not_kept() {
 }
 
 #[test]
-fn a_run_without_record_is_one_that_was_never_made() {
+fn a_run_without_a_record_counts_as_not_executed() {
     let (_root, dir) = copy();
     fs::remove_file(dir.run_dir(CELL).join("record.json")).unwrap();
     assert_eq!(dir.run(CELL).unwrap(), None);
@@ -311,7 +311,7 @@ fn a_run_without_record_is_one_that_was_never_made() {
 }
 
 #[test]
-fn an_experiment_killed_at_its_birth_hides_no_older_one() {
+fn an_experiment_killed_while_created_hides_no_older_one() {
     let (root, dir) = copy();
     let results = Results::at(root.path());
     fs::create_dir(root.path().join("quick/99991231T000000Z-0000")).unwrap();
@@ -320,7 +320,7 @@ fn an_experiment_killed_at_its_birth_hides_no_older_one() {
 }
 
 #[test]
-fn an_earlier_attempt_is_moved_aside_and_kept() {
+fn an_earlier_attempt_is_moved_and_stored() {
     let (_root, dir) = copy();
     let first = dir.run(CELL).unwrap().unwrap();
     for _ in 0..2 {
@@ -330,8 +330,8 @@ fn an_earlier_attempt_is_moved_aside_and_kept() {
     }
     let attempts = dir.path().join("attempts");
     for number in 1..=2 {
-        let kept = read_record(&attempts.join(format!("{CELL}.{number}"))).unwrap();
-        assert_eq!(kept, first);
+        let stored = read_record(&attempts.join(format!("{CELL}.{number}"))).unwrap();
+        assert_eq!(stored, first);
     }
     assert!(dir.intervals(CELL).unwrap().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Compares variants step by step, each with the base case.
+//! Comparison of variants with the base case, step by step.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,6 @@ use model::record::RunEnd;
 use model::{Experiment, Placement, RunRecord, Variant};
 use stats::{Design, Effect, Spread, classify_difference, median};
 
-use crate::arms::{Arm, Arms, Block, Counted, Key, numbers};
 use crate::comparison::{
     CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
     StepComparison, VariantRuns, is_given,
@@ -16,23 +15,22 @@ use crate::family::{self, Families};
 use crate::metrics::RATE_SUSTAINED;
 use crate::noise::{self, Noise};
 use crate::noise_history::NoiseHistory;
-use crate::published::hold;
+use crate::published::check as check_published;
+use crate::samples::{Block, Key, Sample, Samples, VariantSamples, numbers};
 
 /// Compares the variants of `experiment` with `base`, step by step.
 ///
-/// A step counts when its record was written, whether or not its run later came to an end before
-/// time: what was measured is not thrown away. Such a run is listed in
-/// [`Comparison::incomplete`], and is left out where only whole runs can tell. A run that is
-/// invalid is listed in [`Comparison::invalid`], and nothing of it counts. A metric that the
-/// experiment gives ([`is_given`]) has no ratio to the base; nor has anything of a step beside
-/// whose queries either side's background writers missed their rate. `noise_history` must not hold the
-/// runs themselves: they would count twice.
+/// A finished step counts even when its run is incomplete; such a run is listed in
+/// [`Comparison::incomplete`], and has no whole-run metrics. An invalid run is listed in
+/// [`Comparison::invalid`], and nothing of it counts. A metric with a given rate ([`is_given`]) has
+/// no ratio to the base; nor has a step in which either side's background writers missed their
+/// rate. `noise_history` must not contain the runs themselves: they would count twice.
 ///
 /// # Errors
-/// When there are no runs, the base or a run's variant is not in the experiment, or the records
-/// are of different schema versions.
+/// When there are no runs, the base or a run's variant is not in the experiment, or the records are
+/// of different schema versions.
 ///
-/// Source: [`classify_difference()`]; the project's reference, analysis, section 1.
+/// Source: [`classify_difference()`].
 pub fn compare(
     runs: &[RunRecord],
     experiment: &Experiment,
@@ -40,26 +38,26 @@ pub fn compare(
     noise_history: &NoiseHistory,
 ) -> Result<Comparison, AnalysisError> {
     check(runs, experiment, base)?;
-    let counted = Counted::of(runs, &experiment.data, experiment.application.as_ref());
+    let counted = Samples::of(runs, &experiment.data, experiment.application.as_ref());
     let noise = noise::known(&counted.steps, noise_history);
     let question = Question { experiment, base, noise: &noise };
-    let step = |(key, arms): (&Key, &Arms<'_>)| StepComparison {
+    let step = |(key, samples): (&Key, &VariantSamples<'_>)| StepComparison {
         index: key.index,
         name: key.name.clone(),
         distribution: distribution(experiment, key.index),
         unit: experiment.steps.get(key.index as usize).map(|step| step.unit).unwrap_or_default(),
         clients: key.clients,
-        is_rate_given: arms.is_rate_given,
-        primary: primary(arms, experiment.placement),
-        cells: question.cells(arms),
+        is_rate_given: samples.is_rate_given,
+        primary: primary(samples, experiment.placement),
+        cells: question.cells(samples),
     };
-    let whole = |(clients, arms): (&u32, &Arms<'_>)| RunsComparison {
+    let whole = |(clients, samples): (&u32, &VariantSamples<'_>)| RunsComparison {
         clients: *clients,
-        cells: question.cells(arms),
+        cells: question.cells(samples),
     };
     let mut executed: Vec<&RunRecord> = runs.iter().collect();
     executed.sort_by_key(|run| (&run.started_at, &run.id));
-    // It is the experiment's base once more, and says nothing of another base.
+    // A copy of the experiment's base is no control of another base.
     let is_its_base = base == experiment.base;
     let controls = experiment.variants.iter().filter(|one| one.is_control && is_its_base);
     let mut comparison = Comparison {
@@ -71,7 +69,7 @@ pub fn compare(
         steps: counted.steps.iter().map(step).collect(),
         runs: counted.runs.iter().map(whole).collect(),
         families: Families::default(),
-        published: hold(&question, &counted),
+        published: check_published(&question, &counted),
         incomplete: executed.iter().filter_map(|run| incomplete(run)).collect(),
         invalid: executed.iter().filter_map(|run| invalid(run)).collect(),
         noise,
@@ -80,33 +78,32 @@ pub fn compare(
     Ok(comparison)
 }
 
-/// Run-to-run coefficient of variation to assume where nothing is known of the noise.
+/// Run-to-run CoV to assume where the noise is unknown.
 ///
-/// Source: the project's reference, analysis, section 1.5.
+/// Our choice: a cautious figure for repeated cached runs; it is used for planning alone, never for
+/// an interval.
 pub(crate) const ASSUMED_COV: f64 = 0.025;
 
-/// The same where operations wait for storage, which hides the noise of CPU and memory.
-///
-/// Source: as [`ASSUMED_COV`].
+/// The same for storage-bound steps, where CPU noise is hidden.
 pub(crate) const ASSUMED_COV_IO_BOUND: f64 = 0.015;
 
-/// Device reads per operation from which a step counts as bound by storage.
+/// Device reads per operation of a storage-bound step.
 const IO_BOUND_READS_PER_OP: f64 = 0.5;
 
-/// Repetitions from which a comparison is paired.
+/// Fewest repetitions of a paired comparison.
 ///
-/// Source: the project's reference, analysis, section 1.1.
+/// Our choice: below five, pairs lose more in degrees of freedom than they gain.
 pub(crate) const PAIRED_FROM: u32 = 5;
 
-/// Returns the metric that answers for a step: the rate found, kept or reached; where the rate is
-/// given without a limit, how long operations took; where there are none, how long settling took.
+/// Returns the primary metric of a step: the sustainable rate, goodput or throughput; at a given
+/// rate without a limit the p99 response time; without operations the settle time.
 ///
-/// Where client and server were put on one CPU, throughput is that of both and nobody's answer:
-/// then it is the server's CPU per operation.
+/// Where client and server share one CPU, throughput depends on both; the primary metric then is
+/// the server's CPU per operation.
 ///
-/// Source: the project's reference, analysis, section 1.6, and servers, section 0, rule 2.
-pub(crate) fn primary(arms: &Arms<'_>, placement: Placement) -> Option<&'static str> {
-    let candidates: &[&'static str] = match (arms.is_rate_given, placement) {
+/// Source: our choice: one metric a step, so that its family stays small.
+pub(crate) fn primary(samples: &VariantSamples<'_>, placement: Placement) -> Option<&'static str> {
+    let candidates: &[&'static str] = match (samples.is_rate_given, placement) {
         (true, _) => &["goodput_ops_per_s", "response_ns_p99"],
         (false, Placement::SameCpu) => {
             &["sustainable_ops_per_s", "server_cpu_us_per_op", "throughput_ops_per_s", "settle_s"]
@@ -115,12 +112,13 @@ pub(crate) fn primary(arms: &Arms<'_>, placement: Placement) -> Option<&'static 
             &["sustainable_ops_per_s", "throughput_ops_per_s", "settle_s"]
         }
     };
-    let is_known =
-        |metric: &&&str| arms.of_variant.values().any(|arm| arm.metrics.contains_key(**metric));
+    let is_known = |metric: &&&str| {
+        samples.of_variant.values().any(|sample| sample.metrics.contains_key(**metric))
+    };
     candidates.iter().find(is_known).copied()
 }
 
-/// What is compared with what, and what is known beforehand.
+/// Experiment, base and prior noise of a comparison.
 pub(crate) struct Question<'a> {
     pub(crate) experiment: &'a Experiment,
     base: &'a str,
@@ -129,30 +127,30 @@ pub(crate) struct Question<'a> {
 
 impl Question<'_> {
     /// Returns every variant's cell, in the experiment's order.
-    fn cells(&self, arms: &Arms<'_>) -> Vec<CellComparison> {
-        let none = Arm::default();
-        let of = |name: &str| arms.of_variant.get(name).unwrap_or(&none);
+    fn cells(&self, samples: &VariantSamples<'_>) -> Vec<CellComparison> {
+        let none = Sample::default();
+        let of = |name: &str| samples.of_variant.get(name).unwrap_or(&none);
         let base = of(self.base);
-        let assumed_cov = self.assumed_cov(arms);
+        let assumed_cov = self.assumed_cov(samples);
         let cell = |variant: &Variant| {
-            let arm = of(&variant.name);
+            let sample = of(&variant.name);
             let is_base = variant.name == self.base;
-            let is_lighter = has_missed_rate(base) || has_missed_rate(arm);
-            let measured = arm.metrics.iter().filter_map(|(metric, own)| {
-                let is_given = arms.is_rate_given && is_given(metric);
-                let has_ratio = !(is_base || is_given || is_lighter && !is_of_writers(metric));
+            let has_missed = has_missed_rate(base) || has_missed_rate(sample);
+            let measured = sample.metrics.iter().filter_map(|(metric, own)| {
+                let is_given = samples.is_rate_given && is_given(metric);
+                let has_ratio = !(is_base || is_given || has_missed && !is_of_writers(metric));
                 let versus = || self.versus(metric, base.values(metric), own, assumed_cov);
                 let spread = Spread::of(&numbers(own))?;
                 let versus_base = has_ratio.then(versus).flatten();
                 Some((metric.clone(), Measured { spread, versus_base }))
             });
             let metrics = measured.collect();
-            CellComparison { variant: variant.name.clone(), runs: arm.runs, metrics }
+            CellComparison { variant: variant.name.clone(), runs: sample.runs, metrics }
         };
         self.experiment.variants.iter().map(cell).collect()
     }
 
-    /// Judges a metric of two variants; `None` where there is no ratio.
+    /// Compares a metric of two variants; `None` where there is no ratio.
     pub(crate) fn versus(
         &self,
         metric: &str,
@@ -169,11 +167,11 @@ impl Question<'_> {
         classify_difference(&numbers(base), &numbers(own), &design)
     }
 
-    /// Returns the noise to assume in a step, by the workload or by what the device did.
-    pub(crate) fn assumed_cov(&self, arms: &Arms<'_>) -> f64 {
+    /// Returns the CoV to assume in a step, by the workload or by its device reads.
+    pub(crate) fn assumed_cov(&self, samples: &VariantSamples<'_>) -> f64 {
         let reads = || {
-            let arms = arms.of_variant.values();
-            let all = arms.flat_map(|arm| numbers(arm.values("device_reads_per_op")));
+            let samples = samples.of_variant.values();
+            let all = samples.flat_map(|sample| numbers(sample.values("device_reads_per_op")));
             median(&all.collect::<Vec<_>>()).is_some_and(|reads| reads >= IO_BOUND_READS_PER_OP)
         };
         let is_io_bound = match self.experiment.workload.as_deref() {
@@ -185,12 +183,11 @@ impl Question<'_> {
     }
 }
 
-/// Returns whether the background writers of most runs missed the rate asked of them.
+/// Returns whether the background writers of most runs missed their rate.
 ///
-/// What ran beside them ran under another load than beside those that kept it: no ratio compares
-/// the two. Source: [`RATE_SUSTAINED`].
-fn has_missed_rate(arm: &Arm<'_>) -> bool {
-    median(&numbers(arm.values("writer_rate_share"))).is_some_and(|share| share < RATE_SUSTAINED)
+/// Source: [`RATE_SUSTAINED`].
+fn has_missed_rate(sample: &Sample<'_>) -> bool {
+    median(&numbers(sample.values("writer_rate_share"))).is_some_and(|share| share < RATE_SUSTAINED)
 }
 
 /// Returns whether a metric is about the background writers themselves.
@@ -198,7 +195,7 @@ fn is_of_writers(metric: &str) -> bool {
     metric.starts_with("writer_")
 }
 
-/// Returns whether both arms have the same blocks, one value each, and enough of them.
+/// Returns whether both samples have the same blocks, one value each, and enough of them.
 fn is_block_by_block(one: &[(Block<'_>, f64)], other: &[(Block<'_>, f64)]) -> bool {
     let is_once = |(a, b): (&(Block<'_>, f64), &(Block<'_>, f64))| a.0 != b.0;
     one.len() == other.len()
@@ -207,7 +204,7 @@ fn is_block_by_block(one: &[(Block<'_>, f64)], other: &[(Block<'_>, f64)]) -> bo
         && one.iter().zip(one.iter().skip(1)).all(is_once)
 }
 
-/// Returns the key distribution that the experiment asks for in a step; empty where it has none.
+/// Returns the key distribution of a step; empty where it has none.
 fn distribution(experiment: &Experiment, index: u32) -> String {
     let step = experiment.steps.get(index as usize);
     step.map_or_else(String::new, |step| step.distribution.clone())
@@ -282,7 +279,7 @@ mod tests {
     use stats::{Method, Verdict};
 
     use super::*;
-    use crate::sample::{application, experiment, readings, run, step, summary};
+    use crate::fixture::{application, experiment, readings, run, step, summary};
 
     const NONE: NoiseHistory = NoiseHistory { experiments: Vec::new() };
     const METRIC: &str = "throughput_ops_per_s";
@@ -297,8 +294,8 @@ mod tests {
         runs.extend(three("slow", [900, 890, 940]));
         runs.extend(three("same", [1_010, 1_030, 970]));
         runs.extend(three("fast", [3_500, 3_600, 3_400]));
-        let asked = experiment(&["base", "slow", "same", "fast"], 3);
-        let comparison = compare(&runs, &asked, "base", &NONE).unwrap();
+        let spec = experiment(&["base", "slow", "same", "fast"], 3);
+        let comparison = compare(&runs, &spec, "base", &NONE).unwrap();
         let cells = &comparison.steps[0].cells;
         let versus = |index: usize| cells[index].metrics[METRIC].versus_base;
         assert_eq!(versus(0), None);
@@ -324,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_each_separates_nothing() {
+    fn one_run_each_is_inconclusive() {
         let runs = [run("base", 1, 1_000), run("fast", 1, 2_000)];
         let comparison = compare(&runs, &experiment(&["base", "fast"], 1), "base", &NONE).unwrap();
         let versus = comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap();
@@ -339,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_without_runs_keeps_its_row() {
+    fn variant_without_runs_has_an_empty_cell() {
         let runs = three("base", [1, 2, 3]);
         let comparison = compare(&runs, &experiment(&["base", "late"], 3), "base", &NONE).unwrap();
         assert_eq!(comparison.steps[0].cells[1].runs, 0);
@@ -357,10 +354,10 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_run_is_named_and_nothing_of_it_counts() {
+    fn invalid_run_is_listed_and_excluded() {
         let mut runs = three("base", [1_000, 1_000, 90_000]);
         runs.extend(three("other", [2_000, 2_000, 2_000]));
-        runs[2].invalid = Some("20 of 60 intervals are void".to_owned());
+        runs[2].invalid = Some("20 of 60 intervals are invalid".to_owned());
         runs[2].end = RunEnd::Interrupted { step: "overwrite".to_owned() };
         let comparison = compare(&runs, &experiment(&["base", "other"], 3), "base", &NONE).unwrap();
         let base = &comparison.steps[0].cells[0];
@@ -368,7 +365,7 @@ mod tests {
         assert_eq!(comparison.runs[0].cells[0].runs, 2);
         let [only] = &comparison.invalid[..] else { panic!("one run is invalid") };
         assert_eq!((only.run.as_str(), only.variant.as_str()), ("sample/base.c1.r3", "base"));
-        assert_eq!(only.reason, "20 of 60 intervals are void");
+        assert_eq!(only.reason, "20 of 60 intervals are invalid");
         assert!(comparison.incomplete.is_empty());
     }
 
@@ -395,17 +392,20 @@ mod tests {
 
     #[test]
     fn errors_name_the_thing_and_the_remedy() {
-        let asked = experiment(&["a", "b"], 1);
-        assert_eq!(compare(&[], &asked, "a", &NONE), Err(AnalysisError::NoRuns));
+        let spec = experiment(&["a", "b"], 1);
+        assert_eq!(compare(&[], &spec, "a", &NONE), Err(AnalysisError::NoRuns));
         let mut runs = [run("a", 1, 1), run("b", 1, 1)];
-        let said = compare(&runs, &asked, "c", &NONE).unwrap_err().to_string();
-        assert_eq!(said, "no variant is named `c`; the variants are a, b");
+        let message = compare(&runs, &spec, "c", &NONE).unwrap_err().to_string();
+        assert_eq!(message, "no variant is named `c`; the variants are a, b");
         runs[1].schema += 1;
-        let said = compare(&runs, &asked, "a", &NONE).unwrap_err().to_string();
-        assert!(said.starts_with("run sample/b.c1.r1 has schema 2 and the others 1"), "{said}");
-        let stranger = [run("z", 1, 1)];
-        let said = compare(&stranger, &asked, "a", &NONE).unwrap_err().to_string();
-        assert!(said.contains("variant `z`"), "{said}");
+        let message = compare(&runs, &spec, "a", &NONE).unwrap_err().to_string();
+        assert!(
+            message.starts_with("run sample/b.c1.r1 has schema 2 and the others 1"),
+            "{message}"
+        );
+        let foreign = [run("z", 1, 1)];
+        let message = compare(&foreign, &spec, "a", &NONE).unwrap_err().to_string();
+        assert!(message.contains("variant `z`"), "{message}");
     }
 
     /// Runs of a variant in five blocks, each faster than the one before.
@@ -416,9 +416,9 @@ mod tests {
 
     #[test]
     fn whole_blocks_are_compared_as_pairs_and_broken_ones_are_not() {
-        let asked = experiment(&["base", "fast"], 5);
-        let method = |runs: &[RunRecord], asked: &Experiment| {
-            let comparison = compare(runs, asked, "base", &NONE).unwrap();
+        let spec = experiment(&["base", "fast"], 5);
+        let method = |runs: &[RunRecord], spec: &Experiment| {
+            let comparison = compare(runs, spec, "base", &NONE).unwrap();
             let effect = comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap();
             (effect.method == Method::Paired, effect.verdict)
         };
@@ -428,30 +428,30 @@ mod tests {
             run.steps[0].duration_ns.0 += 2_000_000 * u64::from(run.cell.repetition);
         }
         runs.extend(fast);
-        assert_eq!(method(&runs, &asked), (true, Verdict::Above));
-        // Too few were planned: that they are whole does not make it a design.
+        assert_eq!(method(&runs, &spec), (true, Verdict::Above));
+        // Too few were planned: complete blocks alone are no paired design.
         assert!(!method(&runs, &experiment(&["base", "fast"], 4)).0);
         // One run is missing.
-        assert!(!method(&runs[..9], &asked).0);
-        // The blocks of another experiment were made at another time.
+        assert!(!method(&runs[..9], &spec).0);
+        // Blocks of another experiment do not pair.
         runs[9].id = "other/fast.c1.r5".to_owned();
-        assert_eq!(method(&runs, &asked), (false, Verdict::Inconclusive));
+        assert_eq!(method(&runs, &spec), (false, Verdict::Inconclusive));
     }
 
     #[test]
-    fn each_step_has_the_question_it_answers() {
+    fn steps_have_their_primary_metric() {
         let mut searched = run("base", 1, 1_000);
         let mut open = step(1, "open");
         open.step.load =
             Load::Open(OpenLoad { rate: Rate::constant(500.0), pace: Pace::default() });
-        let mut kept = StepRecord { index: 2, within_limit: Some(900), ..open.clone() };
-        kept.step.name = "kept".to_owned();
+        let mut within = StepRecord { index: 2, within_limit: Some(900), ..open.clone() };
+        within.step.name = "kept".to_owned();
         let settled = SettleRecord { took_ns: Nanos::from_secs(3), ..SettleRecord::default() };
         let mut settle = StepRecord { settle: Some(settled), ..step(3, "settle") };
         settle.clients.clear();
         let mut idle = step(4, "idle");
         idle.clients.clear();
-        searched.steps.extend([open, kept, settle, idle]);
+        searched.steps.extend([open, within, settle, idle]);
         let comparison = compare(&[searched], &experiment(&["base"], 1), "base", &NONE).unwrap();
         let primary: Vec<_> = comparison.steps.iter().map(|step| step.primary).collect();
         let expected = [
@@ -487,8 +487,7 @@ mod tests {
         ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() }
     }
 
-    /// Returns the effect as if it were the only comparison: of two pairs, those of the other base
-    /// are not the same two.
+    /// Returns the effect in a family of one: the families of two bases differ.
     fn alone(mut effect: Effect) -> Effect {
         effect.adjust(effect.p.unwrap_or(1.0), 0.02);
         effect
@@ -507,16 +506,16 @@ mod tests {
 
         #[test]
         fn the_order_of_the_runs_changes_nothing((runs, other) in shuffled()) {
-            let asked = experiment(&["a", "b", "c"], 6);
-            let of = |runs: &[RunRecord]| compare(runs, &asked, "a", &NONE).unwrap();
+            let spec = experiment(&["a", "b", "c"], 6);
+            let of = |runs: &[RunRecord]| compare(runs, &spec, "a", &NONE).unwrap();
             prop_assert_eq!(of(&runs), of(&other));
         }
 
         #[test]
         fn the_other_base_gives_the_inverse_and_the_mirrored_verdict((runs, _) in shuffled()) {
-            let asked = experiment(&["a", "b", "c"], 6);
+            let spec = experiment(&["a", "b", "c"], 6);
             let effect = |base: &str, index: usize| {
-                let comparison = compare(&runs, &asked, base, &NONE).unwrap();
+                let comparison = compare(&runs, &spec, base, &NONE).unwrap();
                 alone(comparison.steps[0].cells[index].metrics[METRIC].versus_base.unwrap())
             };
             let (there, back) = (effect("a", 1), effect("b", 0));
@@ -529,18 +528,18 @@ mod tests {
     }
 
     #[test]
-    fn queries_beside_writers_that_missed_their_rate_have_no_ratio() {
-        let mut asked = experiment(&["base", "late"], 3);
-        asked.application = Some(application("readrandom", 100.0));
+    fn queries_next_to_slow_writers_have_no_ratio() {
+        let mut spec = experiment(&["base", "late"], 3);
+        spec.application = Some(application("readrandom", 100.0));
         let with = |late: u64| {
             let mut runs = three("base", [1_000, 1_040, 980]);
             runs.extend(three("late", [1_500, 1_560, 1_470]));
             for run in &mut runs {
-                // Two clients for two seconds: 400 rows are asked for.
+                // Two clients for two seconds: the target is 400 rows.
                 let rows = if run.cell.variant == "late" { late } else { 400 };
                 run.steps[0].writers = [(OpKind::Insert, summary(4, rows))].into();
             }
-            let comparison = compare(&runs, &asked, "base", &NONE).unwrap();
+            let comparison = compare(&runs, &spec, "base", &NONE).unwrap();
             let cell = &comparison.steps[0].cells[1];
             let versus = |name: &str| cell.metrics[name].versus_base.is_some();
             (cell.has_missed_rate(), versus(METRIC), versus("writer_rows_per_s"))
@@ -550,15 +549,15 @@ mod tests {
     }
 
     #[test]
-    fn on_one_cpu_a_step_is_about_the_server_s_cpu() {
+    fn shared_cpu_makes_server_cpu_primary() {
         let mut runs = three("base", [1_000, 1_040, 980]);
         for run in &mut runs {
             run.steps[0].counters =
                 readings(&[("server_cpu_user_us", 9e5), ("server_cpu_kernel_us", 1e5)]);
         }
         let primary = |placement| {
-            let asked = Experiment { placement, ..experiment(&["base"], 3) };
-            compare(&runs, &asked, "base", &NONE).unwrap().steps[0].primary
+            let spec = Experiment { placement, ..experiment(&["base"], 3) };
+            compare(&runs, &spec, "base", &NONE).unwrap().steps[0].primary
         };
         assert_eq!(primary(Placement::SameCpu), Some("server_cpu_us_per_op"));
         assert_eq!(primary(Placement::Split), Some(METRIC));

@@ -1,4 +1,4 @@
-//! What a comparison consists of: the nouns that reports are made from.
+//! Data types of a comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub struct Measured {
     /// Median and range over the runs.
     #[serde(flatten)]
     pub spread: Spread,
-    /// The same relative to the base; `None` for the base itself and where there is no quotient.
+    /// Effect relative to the base; `None` without a ratio.
     pub versus_base: Option<Effect>,
 }
 
@@ -28,7 +28,7 @@ pub struct CellComparison {
     pub variant: String,
     /// Runs that were counted.
     pub runs: u32,
-    /// The metrics some of these runs know, by name.
+    /// The metrics of these runs, by name.
     pub metrics: BTreeMap<String, Measured>,
 }
 
@@ -39,8 +39,9 @@ impl CellComparison {
         self.metrics.get(name)
     }
 
-    /// Returns whether the background writers of most runs missed the rate asked of them: their
-    /// queries then had less beside them, and compare with nobody's.
+    /// Returns whether the background writers of most runs missed their rate.
+    ///
+    /// Their queries then ran under a lighter load, and are not comparable.
     ///
     /// Source: [`RATE_SUSTAINED`].
     #[must_use]
@@ -65,7 +66,7 @@ pub struct StepComparison {
     pub clients: u32,
     /// Whether operations arrived at rates the experiment gives.
     pub is_rate_given: bool,
-    /// The metric that the step's verdict is about; `None` when no variant knows one.
+    /// The step's primary metric; `None` when no variant has one.
     pub primary: Option<&'static str>,
     /// One entry per variant, in the order of [`Comparison::variants`].
     pub cells: Vec<CellComparison>,
@@ -81,16 +82,16 @@ impl StepComparison {
     }
 }
 
-/// Returns whether a metric is set by the experiment where it gives the rate of operations.
+/// Returns whether a fixed operation rate determines a metric.
 ///
 /// In an open loop throughput is the offered rate, or the step is overloaded; a ratio of
-/// throughputs tells nothing of the engines.
+/// throughputs shows nothing of the engines.
 #[must_use]
 pub fn is_given(metric: &str) -> bool {
     metric.starts_with("throughput_") || metric == "offered_ops_per_s"
 }
 
-/// Whole runs at one level of the clients factor, over all variants; complete runs only.
+/// Complete runs at one level of the clients factor, by variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunsComparison {
     /// Level of the clients factor.
@@ -104,9 +105,9 @@ pub struct RunsComparison {
 pub struct VariantRuns {
     /// The variant's name.
     pub name: String,
-    /// Durability class it was asked for.
+    /// Requested durability class.
     pub durability: Durability,
-    /// Runs the experiment asks for, over all levels.
+    /// Planned runs, over all levels.
     pub planned: u32,
     /// Runs with a record.
     pub recorded: u32,
@@ -123,11 +124,11 @@ pub struct IncompleteRun {
     pub variant: String,
     /// How it ended, in one phrase.
     pub how: String,
-    /// Steps it did finish: these are counted in the comparison.
+    /// Finished steps: these count in the comparison.
     pub steps_counted: u32,
 }
 
-/// A run in which the client was late too often: nothing of it is counted.
+/// A run that is excluded because its client was late.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InvalidRun {
     /// The run.
@@ -143,30 +144,32 @@ pub struct InvalidRun {
 pub struct Comparison {
     /// Name of the base case.
     pub base: String,
-    /// Name of the variant that is the base once more, if there is one; `None` under another base
-    /// than the experiment's own.
+    /// Name of the control variant, a copy of the base.
+    ///
+    /// `None` without one, and under another base than the experiment's own.
     pub control: Option<String>,
     /// Smallest difference that matters, as a share; declared before anything was run.
     pub margin: f64,
-    /// Repetitions the experiment asks for.
+    /// Planned repetitions.
     pub repetitions: u32,
     /// The variants, in the experiment's order.
     pub variants: Vec<VariantRuns>,
     /// The steps, by level of clients and then in order.
     pub steps: Vec<StepComparison>,
-    /// What only whole runs can tell, by level of clients.
+    /// Metrics of whole runs, by level of clients.
     pub runs: Vec<RunsComparison>,
-    /// How many comparisons there are, and what their number does to them.
+    /// Sizes of the families and what their adjustment withdrew.
     pub families: Families,
-    /// What others published beside what was found here; told by `report`, with likely reasons.
+    /// Published findings checked against these runs.
+    ///
+    /// Rendered by `render`, with likely reasons.
     #[serde(skip)]
     pub published: Vec<Held>,
-    /// What is known of each metric's noise, by name; one that is absent is judged by the runs of
-    /// its own cells alone.
+    /// Prior noise by metric; without an entry only its cells count.
     pub noise: BTreeMap<String, Noise>,
     /// Runs that did not execute every step.
     pub incomplete: Vec<IncompleteRun>,
-    /// Runs that must not be used, and are not counted.
+    /// Invalid runs; they do not count.
     pub invalid: Vec<InvalidRun>,
 }
 
@@ -177,7 +180,7 @@ impl Comparison {
         self.steps.iter().map(|step| step.clients).collect()
     }
 
-    /// Returns the smallest and the largest number of runs behind any cell that has one.
+    /// Returns the smallest and the largest number of runs per cell.
     #[must_use]
     pub fn runs_per_cell(&self) -> Option<(u32, u32)> {
         let cells = self.steps.iter().flat_map(|step| &step.cells);

@@ -1,4 +1,4 @@
-//! What can be wrong with a question put to this crate.
+//! Errors of comparing runs.
 
 /// Why runs cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,7 +10,7 @@ pub enum AnalysisError {
     /// The base case is not among the variants.
     #[error("no variant is named `{base}`; the variants are {}", .known.join(", "))]
     UnknownBase {
-        /// The name asked for.
+        /// The requested name.
         base: String,
         /// The names there are.
         known: Vec<String>,
@@ -39,17 +39,17 @@ pub enum AnalysisError {
         /// The schema of the first run.
         expected: u32,
     },
-    /// Experiments that do not ask the same thing of their variants.
+    /// Experiments with different data, steps or variants.
     #[error(
-        "{first} and {second} cannot be compared: {what}; \
+        "{first} and {second} cannot be compared: {difference}; \
          run their variants in one experiment, or one of the two again as the other was"
     )]
     NotComparable {
-        /// What the first experiment is called.
+        /// Label of the first experiment.
         first: String,
-        /// What the one that differs is called.
+        /// Label of the one that differs.
         second: String,
         /// What differs, with both values.
-        what: String,
+        difference: String,
     },
 }

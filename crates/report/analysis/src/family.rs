@@ -1,4 +1,4 @@
-//! Which comparisons are told together, and what their number does to the verdicts.
+//! Multiple-comparison families and their adjustment.
 
 use model::{Better, Experiment, metric};
 use serde::Serialize;
@@ -7,32 +7,32 @@ use stats::{Effect, Verdict};
 
 use crate::comparison::{CellComparison, Comparison};
 
-/// The comparisons of an experiment by what they are for; each part is adjusted by itself.
+/// An experiment's comparisons by family; each is adjusted by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Families {
-    /// Each step's own question ([`crate::StepComparison::primary`]), for each variant.
+    /// Each step's primary metric ([`crate::StepComparison::primary`]), for each variant.
     pub primary: Family,
-    /// Every other metric that is better one way, for each step and variant.
+    /// Every other metric with a better direction, by step and variant.
     pub secondary: Family,
 }
 
-/// Comparisons that are judged together.
+/// Comparisons that are adjusted together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Family {
     /// Comparisons in it.
     pub comparisons: u32,
-    /// Of these, differences that would be told if each were the only one.
-    pub told: u32,
-    /// Of these again, differences that are not told, because so many are looked at.
+    /// Of these, differences that are significant without adjustment.
+    pub significant: u32,
+    /// Of these again, differences that the adjustment withdraws.
     pub withdrawn: u32,
 }
 
-/// Adjusts every comparison for the number of those that are told together; the control is judged
-/// alone.
+/// Adjusts the p-values of every family; the control is not in one.
 ///
-/// A metric that is better neither way explains and claims nothing: it is in no family.
+/// A metric that is better neither way makes no claim: it is in no family.
 ///
-/// Source: the project's reference, analysis, section 1.6.
+/// Source: [Benjamini Hochberg 1995]; two families are our choice, so that many secondary metrics
+/// do not hide a step's primary one.
 pub(crate) fn adjust(comparison: &mut Comparison, experiment: &Experiment) -> Families {
     let margin = comparison.margin;
     let is_in = |variant: &str| !is_control(experiment, &comparison.base, variant);
@@ -51,16 +51,19 @@ pub(crate) fn adjust(comparison: &mut Comparison, experiment: &Experiment) -> Fa
     let cells = comparison.runs.iter_mut().flat_map(|runs| &mut runs.cells);
     let of_runs = cells.filter(|cell| is_in(&cell.variant)).flat_map(effects);
     secondary.extend(of_runs.filter(|(name, _)| has_direction(name)).map(|(_, effect)| effect));
-    Families { primary: together(primary, margin), secondary: together(secondary, margin) }
+    Families {
+        primary: adjust_family(primary, margin),
+        secondary: adjust_family(secondary, margin),
+    }
 }
 
-/// Returns whether two variants are the same thing under two names: any verdict would be false.
+/// Returns whether one variant is the control of the other: any significant difference is false.
 fn is_control(experiment: &Experiment, base: &str, variant: &str) -> bool {
     let is = |name: &str| experiment.variant(name).is_some_and(|variant| variant.is_control);
     is(variant) || is(base) && variant == experiment.base
 }
 
-/// Returns a cell's comparisons that have a chance to be adjusted, with their metrics.
+/// Returns a cell's comparisons that have a p-value, with their metrics.
 fn effects(cell: &mut CellComparison) -> impl Iterator<Item = (&str, &mut Effect)> {
     let all = cell.metrics.iter_mut();
     let versus = all.filter_map(|(name, one)| Some((name.as_str(), one.versus_base.as_mut()?)));
@@ -72,23 +75,23 @@ fn has_direction(name: &str) -> bool {
 }
 
 /// Adjusts the comparisons of one family.
-fn together(mut effects: Vec<&mut Effect>, margin: f64) -> Family {
-    let told = effects.iter().filter(|effect| is_told(effect)).count();
+fn adjust_family(mut effects: Vec<&mut Effect>, margin: f64) -> Family {
+    let significant = effects.iter().filter(|effect| is_significant(effect)).count();
     let chances: Vec<f64> = effects.iter().filter_map(|effect| effect.p).collect();
     for (effect, q) in effects.iter_mut().zip(benjamini_hochberg(&chances)) {
         effect.adjust(q, margin);
     }
-    let still = effects.iter().filter(|effect| is_told(effect)).count();
+    let still = effects.iter().filter(|effect| is_significant(effect)).count();
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     Family {
         comparisons: count(effects.len()),
-        told: count(told),
-        withdrawn: count(told.saturating_sub(still)),
+        significant: count(significant),
+        withdrawn: count(significant.saturating_sub(still)),
     }
 }
 
-/// Returns whether a difference is told.
-fn is_told(effect: &Effect) -> bool {
+/// Returns whether a difference is established.
+fn is_significant(effect: &Effect) -> bool {
     matches!(effect.verdict, Verdict::Above | Verdict::Below | Verdict::SmallButReal)
 }
 
@@ -98,26 +101,26 @@ mod tests {
 
     use super::*;
     use crate::compare;
+    use crate::fixture::{experiment, run};
     use crate::noise_history::NoiseHistory;
-    use crate::sample::{experiment, run};
 
     const METRIC: &str = "throughput_ops_per_s";
 
-    /// Goal: one difference that is told alone is withdrawn among six, and the control is judged
-    /// alone. Method: five variants like the base, whose runs are the base's in another order, and
-    /// one 1.5 % faster, for which p is 0.02.
+    /// Goal: one difference that is significant alone is withdrawn among six, and the control is
+    /// tested alone. Method: five variants like the base, whose runs are the base's in another
+    /// order, and one 1.5 % faster, for which p is 0.02.
     #[test]
-    fn a_difference_by_chance_is_withdrawn_and_the_control_is_judged_alone() {
+    fn chance_difference_is_withdrawn_and_control_is_tested_alone() {
         let names = ["base", "a", "b", "c", "d", "e", "lucky", "twin"];
-        let mut asked = experiment(&names, 3);
-        asked.variants[7].is_control = true;
+        let mut spec = experiment(&names, 3);
+        spec.variants[7].is_control = true;
         let mut runs = Vec::new();
         for name in names {
             let factor: u64 = if matches!(name, "lucky" | "twin") { 1_025 } else { 1_000 };
             let of = |(repetition, ops)| run(name, repetition, ops * factor);
             runs.extend((1..).zip([1_000, 1_010, 990]).map(of));
         }
-        let comparison = compare(&runs, &asked, "base", &NoiseHistory::default()).unwrap();
+        let comparison = compare(&runs, &spec, "base", &NoiseHistory::default()).unwrap();
         let effect =
             |index: usize| comparison.steps[0].cells[index].metrics[METRIC].versus_base.unwrap();
         let (lucky, twin) = (effect(6), effect(7));
@@ -126,21 +129,21 @@ mod tests {
         assert_eq!((lucky.verdict, lucky.why), (Verdict::Inconclusive, Some(Why::Family)));
         assert!(lucky.p.is_some_and(|p| (0.01..0.05).contains(&p)), "{lucky:?}");
         assert_eq!(lucky.q, lucky.p.map(|p| 6.0 * p));
-        let primary = Family { comparisons: 6, told: 1, withdrawn: 1 };
+        let primary = Family { comparisons: 6, significant: 1, withdrawn: 1 };
         assert_eq!(comparison.families.primary, primary);
         assert_eq!(comparison.control.as_deref(), Some("twin"));
     }
 
     #[test]
-    fn seen_from_the_control_the_base_is_the_one_judged_alone() {
-        let mut asked = experiment(&["base", "twin", "other"], 2);
-        asked.variants[1].is_control = true;
-        assert!(is_control(&asked, "base", "twin") && is_control(&asked, "twin", "base"));
-        assert!(!is_control(&asked, "base", "other") && !is_control(&asked, "twin", "other"));
+    fn control_pair_is_in_no_family() {
+        let mut spec = experiment(&["base", "twin", "other"], 2);
+        spec.variants[1].is_control = true;
+        assert!(is_control(&spec, "base", "twin") && is_control(&spec, "twin", "base"));
+        assert!(!is_control(&spec, "base", "other") && !is_control(&spec, "twin", "other"));
     }
 
     #[test]
-    fn what_is_better_neither_way_is_in_no_family() {
+    fn neutral_metrics_are_in_no_family() {
         assert!(has_direction("cpu_us_per_op") && !has_direction("busy_threads"));
         assert!(!has_direction("no_such_metric"));
     }

@@ -1,30 +1,31 @@
-//! Joins experiments that asked the same of different variants, so their runs can be compared.
+//! Joins comparable experiments with different variants.
 
 use model::{DataShape, Experiment, Step, StopRule, Variant};
 
 use crate::error::AnalysisError;
 
-/// Returns one experiment with the variants of all; the first gives question, name, base, margin
-/// and waivers; publications are those of all. Each comes with what it is called in messages.
+/// Returns one experiment with the variants of all.
 ///
-/// Runs of a variant that is in several are pooled; the largest number of repetitions is kept.
+/// The first gives name, question, base, margin and waivers; publications are those of all. Each
+/// comes with its label in messages. Runs of a variant that is in several are pooled; repetitions
+/// are the largest number.
 ///
 /// # Errors
-/// When there is no experiment, or two differ in rows, steps, memory cap, levels of clients or in
-/// what a variant's name stands for: metrics of one mean something else in the other.
+/// When there is no experiment, or two differ in rows, steps, memory cap, levels of clients or in a
+/// variant of one name: their metrics are not comparable.
 pub fn join(experiments: &[(&str, &Experiment)]) -> Result<Experiment, AnalysisError> {
     let [(first_name, first), others @ ..] = experiments else {
         return Err(AnalysisError::NoRuns);
     };
     let mut joined = (*first).clone();
     for (name, other) in others {
-        let refuse = |what| AnalysisError::NotComparable {
+        let refuse = |difference| AnalysisError::NotComparable {
             first: (*first_name).to_owned(),
             second: (*name).to_owned(),
-            what,
+            difference,
         };
-        if let Some(what) = difference(first, other) {
-            return Err(refuse(what));
+        if let Some(difference) = difference(first, other) {
+            return Err(refuse(difference));
         }
         for variant in &other.variants {
             add(&mut joined.variants, variant).map_err(refuse)?;
@@ -37,7 +38,7 @@ pub fn join(experiments: &[(&str, &Experiment)]) -> Result<Experiment, AnalysisE
     Ok(joined)
 }
 
-/// Returns what makes the runs of two experiments incomparable; `None` when nothing does.
+/// Returns the difference that makes two experiments incomparable.
 fn difference(first: &Experiment, other: &Experiment) -> Option<String> {
     let caps = (first.memory_bytes, other.memory_bytes);
     let cap = |bytes: Option<model::Bytes>| {
@@ -112,7 +113,7 @@ fn step_difference(one: &Step, two: &Step) -> String {
     ];
     let differ = parts.iter().filter(|(_, differs)| *differs).map(|(part, _)| *part);
     let differ = differ.collect::<Vec<_>>().join(", ");
-    format!("{name} is not the same step in both (what differs: {differ})")
+    format!("{name} is not the same step in both (differences: {differ})")
 }
 
 fn length(stop: StopRule) -> String {
@@ -126,7 +127,7 @@ fn list(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Adds `variant` unless it is there; fails when its name stands for something else there.
+/// Adds `variant` unless it is there; fails when another variant has its name.
 fn add(variants: &mut Vec<Variant>, variant: &Variant) -> Result<(), String> {
     match variants.iter().find(|known| known.name == variant.name) {
         Some(known) if known == variant => Ok(()),
@@ -138,7 +139,7 @@ fn add(variants: &mut Vec<Variant>, variant: &Variant) -> Result<(), String> {
     }
 }
 
-/// Tells what a variant's name stands for in each of two experiments.
+/// Returns how two variants of one name differ.
 fn variant_difference(known: &Variant, other: &Variant) -> String {
     let name = &known.name;
     if known.build != other.build {
@@ -153,7 +154,7 @@ fn variant_difference(known: &Variant, other: &Variant) -> String {
     ];
     let differ = parts.iter().filter(|(_, differs)| *differs).map(|(part, _)| *part);
     let differ = differ.collect::<Vec<_>>().join(", ");
-    format!("`{name}` is not the same variant in both (what differs: {differ})")
+    format!("`{name}` is not the same variant in both (differences: {differ})")
 }
 
 #[cfg(test)]
@@ -161,7 +162,7 @@ mod tests {
     use model::{Nanos, Placement, Published};
 
     use super::*;
-    use crate::sample::{application, experiment};
+    use crate::fixture::{application, experiment};
 
     #[test]
     fn variants_of_both_are_in_the_joined_experiment_once() {
@@ -194,43 +195,43 @@ mod tests {
         let mut other = first.clone();
         change(&mut other);
         let error = join(&[("x/1", &first), ("x/2", &other)]).unwrap_err();
-        let AnalysisError::NotComparable { first, second, what } = error else {
+        let AnalysisError::NotComparable { first, second, difference } = error else {
             panic!("{error}");
         };
         assert_eq!((first.as_str(), second.as_str()), ("x/1", "x/2"));
-        what
+        difference
     }
 
     #[test]
-    fn what_differs_between_experiments_is_said_with_both_values() {
-        let said = refusal(|other| other.data.rows = 50);
-        assert_eq!(said, "the data are 1000 rows of 20 + 80 bytes and 50 rows of 20 + 80 bytes");
-        let said = refusal(|other| other.data.compressible_to = 1.0);
-        assert_eq!(said, "values compress to 0.5 of their bytes and to 1");
-        let said = refusal(|other| other.steps[0].name = "fillseq".to_owned());
-        assert_eq!(said, "the steps are readrandom and fillseq");
+    fn differences_are_reported_with_both_values() {
+        let message = refusal(|other| other.data.rows = 50);
+        assert_eq!(message, "the data are 1000 rows of 20 + 80 bytes and 50 rows of 20 + 80 bytes");
+        let message = refusal(|other| other.data.compressible_to = 1.0);
+        assert_eq!(message, "values compress to 0.5 of their bytes and to 1");
+        let message = refusal(|other| other.steps[0].name = "fillseq".to_owned());
+        assert_eq!(message, "the steps are readrandom and fillseq");
         let longer = StopRule::Duration(Nanos::from_secs(5));
-        let said = refusal(|other| other.steps[0].stop = longer);
-        assert_eq!(said, "readrandom ends after 10000 operations and after 5.00 s");
-        let said = refusal(|other| other.steps[0].range_rows = 7);
-        let expected = "readrandom is not the same step in both (what differs: rows of a range)";
-        assert_eq!(said, expected);
-        let said = refusal(|other| other.application = Some(application("q100", 1.0)));
-        assert_eq!(said, "the applications are keys and values and `sample`");
-        let said = refusal(|other| other.placement = Placement::SameCpu);
-        assert_eq!(said, "client and server are placed as free and as same-cpu");
-        let said = refusal(|other| other.memory_bytes = None);
-        assert_eq!(said, "the memory cap is 1.00 GiB and none");
-        let said = refusal(|other| other.clients = vec![1, 4]);
-        assert_eq!(said, "the levels of clients are 1 and 1, 4");
+        let message = refusal(|other| other.steps[0].stop = longer);
+        assert_eq!(message, "readrandom ends after 10000 operations and after 5.00 s");
+        let message = refusal(|other| other.steps[0].range_rows = 7);
+        let expected = "readrandom is not the same step in both (differences: rows of a range)";
+        assert_eq!(message, expected);
+        let message = refusal(|other| other.application = Some(application("q100", 1.0)));
+        assert_eq!(message, "the applications are keys and values and `sample`");
+        let message = refusal(|other| other.placement = Placement::SameCpu);
+        assert_eq!(message, "client and server are placed as free and as same-cpu");
+        let message = refusal(|other| other.memory_bytes = None);
+        assert_eq!(message, "the memory cap is 1.00 GiB and none");
+        let message = refusal(|other| other.clients = vec![1, 4]);
+        assert_eq!(message, "the levels of clients are 1 and 1, 4");
     }
 
     #[test]
-    fn a_name_that_stands_for_two_things_is_refused() {
-        let said = refusal(|other| other.variants[0].options.set("page_size", "8192"));
-        assert_eq!(said, "`a` is not the same variant in both (what differs: options)");
-        let said = refusal(|other| other.variants[0].build = "lmdb".parse().unwrap());
-        assert_eq!(said, "`a` is null in one and lmdb in the other");
+    fn conflicting_variants_are_rejected() {
+        let message = refusal(|other| other.variants[0].options.set("page_size", "8192"));
+        assert_eq!(message, "`a` is not the same variant in both (differences: options)");
+        let message = refusal(|other| other.variants[0].build = "lmdb".parse().unwrap());
+        assert_eq!(message, "`a` is null in one and lmdb in the other");
         assert_eq!(join(&[]), Err(AnalysisError::NoRuns));
     }
 }

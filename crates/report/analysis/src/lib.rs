@@ -1,19 +1,16 @@
-//! Turns run records into numbers a reader may rely on, and into comparisons with a base case.
+//! Derived metrics of run records, and comparisons with a base case.
 //!
-//! It is not a formatter and not an archive: it reads no file and no clock, and the same records
-//! always give the same answer. It stands between `archive` (who keeps the records) and `report`
-//! (who shows what is found here).
+//! No formatting and no archive: no file or clock is read, and the same records always give the
+//! same result. It stands between `archive` (stores the records) and `render` (shows the results).
 //!
 //! Invariants: the unit of analysis is one run, seconds inside a run are never "n"; a cost per
-//! operation is a ratio of totals, never a mean of ratios; what cannot be computed is absent,
-//! never 0; nothing is dropped silently; void intervals and invalid runs never count. What is
-//! concluded of a difference comes from `stats`, with an interval; nothing is concluded without.
+//! operation is a ratio of totals, never a mean of ratios; what cannot be computed is absent, never
+//! 0; nothing is dropped silently; invalid intervals and runs never count. Verdicts on differences
+//! come from `stats`, always with an interval.
 //!
-//! To add a derived metric, add its line to `model::metric::METRICS` and its formula to the file
-//! of its subject in [`metrics`]; statistics stand in `stats`; what makes a result doubtful
-//! stands in `lint`.
+//! To add a derived metric, add its line to `model::metric::METRICS` and its formula to the file of
+//! its subject in [`metrics`]; statistics stand in `stats`; validity checks stand in `lint`.
 
-mod arms;
 pub mod budget;
 pub mod compare;
 pub mod comparison;
@@ -28,12 +25,13 @@ pub mod noise;
 pub mod noise_history;
 pub mod published;
 pub mod rate_curve;
+mod samples;
 pub mod scaling;
 pub mod usl;
 pub mod warmup_trim;
 
 #[cfg(test)]
-mod sample;
+mod fixture;
 
 pub use compare::compare;
 pub use comparison::{

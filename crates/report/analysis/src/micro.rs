@@ -1,4 +1,4 @@
-//! What a microbenchmark says: a time with its interval, and a ratio to the first implementation.
+//! Microbenchmark times with intervals and ratios.
 
 use model::{Kernel, MicroRecord};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use stats::{Design, Effect, Interval, classify_difference};
 /// Differences that matter: a tight loop repeats to about a percent.
 const MARGIN: f64 = 0.02;
 
-/// What to assume of a loop's noise where a single round tells nothing, as a share.
+/// CoV of a loop to assume after a single round, as a share.
 const NOISE: f64 = 0.02;
 
 /// One implementation at one kernel and block size.
@@ -28,7 +28,7 @@ pub struct KernelCell {
     pub interval: Option<Interval>,
     /// Speed, in MB (10^6 bytes) of uncompressed block a second.
     pub mb_per_s: f64,
-    /// Its time over that of the first implementation that has the kernel; `None` for that one.
+    /// Ratio to the first implementation's time; `None` for that one.
     pub versus_first: Option<Effect>,
 }
 

@@ -1,34 +1,33 @@
-//! How much a metric varies from run to run, and where that is known from.
+//! Run-to-run noise of each metric, with its sources.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use stats::{CellVariance, Prior, median, prior};
 
-use crate::arms::{Arms, Key};
 use crate::noise_history::{NoiseCell, NoiseHistory};
+use crate::samples::{Key, VariantSamples};
 
-/// What is known of one metric's noise before two variants are compared by it.
+/// Prior noise of one metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Noise {
-    /// The expected variance of its logarithm, and what that expectation is worth.
+    /// Expected variance of its logarithm, with its degrees of freedom.
     #[serde(flatten)]
     pub prior: Prior,
-    /// Cells of the runs compared here, of those it was fitted to.
+    /// Cells from the compared runs.
     pub own_cells: u32,
-    /// Cells of earlier experiments on this machine, of those it was fitted to.
+    /// Cells from earlier experiments on this machine.
     pub earlier_cells: u32,
-    /// The earlier experiments that these are from.
+    /// Number of those earlier experiments.
     pub earlier_experiments: u32,
 }
 
-/// How many times as long a step of an earlier experiment may have been measured as one of the
-/// same name here, or the other way round, for its noise to count.
+/// Largest ratio of step lengths for a shared noise cell.
 ///
-/// The variance of a run is s_b^2 + S/R at a length of R: twice the length changes a coefficient
-/// of variation by a factor of 1.4 at most, which is less than cells differ among themselves.
+/// The variance of a run is s_b^2 + S/R at a length of R: twice the length changes a coefficient of
+/// variation by a factor of 1.4 at most, which is less than cells differ among themselves.
 ///
-/// Source: the project's reference, analysis, section 2; the factor is ours.
+/// Our choice, for that reason.
 const SPAN_RATIO: f64 = 2.0;
 
 /// A metric's cells under construction.
@@ -39,20 +38,18 @@ struct Cells {
     earlier_experiments: usize,
 }
 
-/// Returns what is known of each metric's noise, by its cells here and in earlier experiments.
+/// Returns the prior noise of each metric, from cells here and in earlier experiments.
 ///
-/// Each metric is a kind of its own: two percentiles, or operations and rows, are not cells of one
-/// kind, because the noise of one is that of the other seen twice.
+/// Each metric has a prior of its own: two percentiles, or operations and rows, are not
+/// exchangeable cells, because their noise is the same noise twice.
 ///
-/// Source: G. K. Smyth, 2004, "Linear models and empirical Bayes methods for assessing
-/// differential expression in microarray experiments", Statistical Applications in Genetics and
-/// Molecular Biology 3(1), section 6; the project's reference, analysis, section 1.3.
+/// Source: [Smyth 2004, section 6].
 pub(crate) fn known(
-    steps: &BTreeMap<Key, Arms<'_>>,
+    steps: &BTreeMap<Key, VariantSamples<'_>>,
     noise_history: &NoiseHistory,
 ) -> BTreeMap<String, Noise> {
     let mut cells: BTreeMap<&str, Cells> = BTreeMap::new();
-    for (metric, own) in steps.values().flat_map(Arms::variances) {
+    for (metric, own) in steps.values().flat_map(VariantSamples::variances) {
         let cells = cells.entry(metric).or_default();
         cells.all.push(own);
         cells.own += 1;
@@ -84,11 +81,11 @@ pub(crate) fn known(
 }
 
 /// Returns the median length of each step's measured span, in seconds, by the step's name.
-fn spans<'a>(steps: &'a BTreeMap<Key, Arms<'_>>) -> BTreeMap<&'a str, Vec<f64>> {
+fn spans<'a>(steps: &'a BTreeMap<Key, VariantSamples<'_>>) -> BTreeMap<&'a str, Vec<f64>> {
     let mut spans: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for (key, arms) in steps {
+    for (key, samples) in steps {
         let seconds: Vec<f64> =
-            arms.of_variant.values().flat_map(|arm| arm.seconds.iter().copied()).collect();
+            samples.of_variant.values().flat_map(|sample| sample.seconds.iter().copied()).collect();
         spans.entry(&key.name).or_default().extend(median(&seconds));
     }
     spans
@@ -114,8 +111,8 @@ mod tests {
     use super::*;
     use crate::compare;
     use crate::comparison::Comparison;
+    use crate::fixture::{DATA, experiment, run, step};
     use crate::noise_history::noise_cells;
-    use crate::sample::{DATA, experiment, run, step};
 
     const METRIC: &str = "throughput_ops_per_s";
 
@@ -150,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cells_of_the_experiment_tell_of_each_others_noise() {
+    fn cells_of_the_experiment_make_a_prior() {
         let comparison = compared(&repeated("now", 3), 3, &NoiseHistory::default());
         let noise = comparison.noise[METRIC];
         assert_eq!((noise.own_cells, noise.earlier_cells, noise.earlier_experiments), (8, 0, 0));
@@ -165,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_each_is_judged_by_history_and_only_by_what_is_alike() {
+    fn one_run_each_uses_comparable_history() {
         let earlier = noise_cells(&repeated("then", 3), &DATA);
         assert_eq!(earlier.len(), 8);
         let with = |change: fn(&mut NoiseCell)| {
@@ -187,18 +184,18 @@ mod tests {
     }
 
     #[test]
-    fn where_the_noise_is_known_from_is_counted_by_experiment() {
+    fn noise_sources_are_counted_by_experiment() {
         let earlier = || noise_cells(&repeated("then", 3), &DATA);
-        let mut stranger = earlier();
-        stranger.iter_mut().for_each(|cell| cell.step = "overwrite".to_owned());
-        let noise_history = NoiseHistory { experiments: vec![earlier(), stranger, earlier()] };
+        let mut other_step = earlier();
+        other_step.iter_mut().for_each(|cell| cell.step = "overwrite".to_owned());
+        let noise_history = NoiseHistory { experiments: vec![earlier(), other_step, earlier()] };
         let noise = compared(&repeated("now", 3), 3, &noise_history).noise[METRIC];
         assert_eq!((noise.own_cells, noise.earlier_cells, noise.earlier_experiments), (8, 16, 2));
         assert_eq!(noise.prior.cells, 24);
     }
 
     #[test]
-    fn a_cell_that_never_varied_tells_nothing_of_the_noise() {
+    fn constant_cell_is_excluded_from_the_prior() {
         let mut runs = repeated("now", 3);
         for run in &mut runs {
             let step = &mut run.steps[0];

@@ -6,16 +6,16 @@ use model::{DataShape, RunRecord};
 use serde::{Deserialize, Serialize};
 use stats::{CellVariance, median};
 
-use crate::arms::Counted;
+use crate::samples::Samples;
 
-/// What earlier experiments on a machine tell of its noise.
+/// Noise of earlier experiments on a machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NoiseHistory {
     /// The cells of each earlier experiment.
     pub experiments: Vec<Vec<NoiseCell>>,
 }
 
-/// The noise of one step at one level of clients, over its repetitions, variants pooled.
+/// Pooled noise of one step at one level of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NoiseCell {
     /// The step's name.
@@ -26,20 +26,18 @@ pub struct NoiseCell {
     pub metrics: BTreeMap<String, CellVariance>,
 }
 
-/// Returns what an experiment tells of the noise; nothing when no cell was repeated.
-///
-/// Metrics of whole runs are not here: they are those of the steps once more.
+/// Returns the noise cells of an experiment; none without repetitions.
 #[must_use]
 pub fn noise_cells(runs: &[RunRecord], data: &DataShape) -> Vec<NoiseCell> {
-    let counted = Counted::of(runs, data, None);
+    let counted = Samples::of(runs, data, None);
     let mut cells = Vec::new();
-    for (key, arms) in &counted.steps {
-        let metrics: BTreeMap<String, CellVariance> = arms
+    for (key, samples) in &counted.steps {
+        let metrics: BTreeMap<String, CellVariance> = samples
             .variances()
             .into_iter()
             .map(|(metric, variance)| (metric.to_owned(), variance))
             .collect();
-        let seconds = arms.of_variant.values().flat_map(|arm| arm.seconds.iter().copied());
+        let seconds = samples.of_variant.values().flat_map(|sample| sample.seconds.iter().copied());
         let seconds = median(&seconds.collect::<Vec<_>>());
         if let Some(seconds) = seconds.filter(|_| !metrics.is_empty()) {
             cells.push(NoiseCell { step: key.name.clone(), seconds, metrics });

@@ -1,6 +1,6 @@
-//! How response times grow with the offered rate: probes of searches and steps at fixed rates.
+//! Rate-response curves from probes of searches and fixed-rate steps.
 //!
-//! Not a fit and not an average: each point is one probe, or one step, of one run.
+//! Each point is one probe, or one step, of one run; nothing is fitted or averaged.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct RateCurve {
     pub step: String,
     /// Clients of the open loop.
     pub clients: u32,
-    /// The limit response times are held against.
+    /// The response time limit.
     pub limit: Option<Limit>,
     /// The points of all runs, by offered rate ascending.
     pub points: Vec<RatePoint>,
@@ -48,19 +48,19 @@ pub struct RatePoint {
     pub throughput_ops_per_s: f64,
     /// Operations within the limit per second; absent without a limit.
     pub goodput_ops_per_s: Option<f64>,
-    /// Response times; none is known where the engine was overloaded or the client was late.
+    /// Response times; unknown when overloaded or the client was late.
     pub response: KnownTimes,
     /// Service times.
     pub service: KnownTimes,
-    /// Share of the operations that broke the limit; absent without a limit.
+    /// Share of operations beyond the limit; absent without a limit.
     pub late_share: Option<f64>,
-    /// Lower and upper limit of that share, 95 %; absent for a step at a fixed rate.
+    /// 95 % limits of that share; absent for a fixed-rate step.
     pub late_interval: Option<(f64, f64)>,
-    /// Whether the engine could not keep up with the rate.
+    /// Whether the engine was overloaded at the rate.
     pub is_overloaded: bool,
-    /// How it ended; absent for a step that kept its rate and has no limit.
+    /// Outcome; absent for a sustained step without a limit.
     pub outcome: Option<Outcome>,
-    /// Why, in one sentence; empty when there is nothing to say.
+    /// Reason in one sentence, or empty.
     pub reason: String,
 }
 
@@ -69,13 +69,11 @@ pub struct RatePoint {
 pub struct ProbePlace {
     /// Position in the search, 0-based.
     pub number: u32,
-    /// What it was for.
+    /// Its purpose.
     pub purpose: Purpose,
 }
 
-/// Percentiles behind which enough operations stand.
-///
-/// Source: [`crate::Percentile::operations_needed`].
+/// Percentiles with enough operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct KnownTimes {
     /// Half of the operations stayed within.
@@ -86,11 +84,12 @@ pub struct KnownTimes {
     pub p999: Option<Nanos>,
 }
 
-/// What the searches of all repetitions found.
+/// Results of the searches of all repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FoundRates {
-    /// Highest rate that passed its confirmation, operations per second; absent when no search
-    /// found one.
+    /// Highest confirmed rate, operations per second.
+    ///
+    /// Absent when no search found one.
     pub sustainable: Option<Spread>,
     /// Lowest rate above it that failed, operations per second.
     pub failed_above: Option<Spread>,
@@ -98,24 +97,24 @@ pub struct FoundRates {
     pub found_nothing: u32,
 }
 
-/// Share of the offered operations below which the engine did not keep up.
+/// Throughput over offered rate below which a step is overloaded.
 ///
-/// Source: the project's reference, analysis, section 5.2: completed < 99 % of offered.
-const KEPT_UP: f64 = 0.99;
+/// Our choice: 1 % is above the pacing error of a client and below any useful overload.
+const SUSTAINED_SHARE: f64 = 0.99;
 
-/// Standard deviations by which independent arrivals may be fewer than their rate by chance.
+/// Standard deviations of Poisson arrivals that are tolerated.
 const CHANCE: f64 = 3.0;
 
 impl KnownTimes {
-    /// Returns those of the percentiles that can be shown.
+    /// Returns the percentiles that can be shown.
     ///
     /// Source: [`Percentile::shown`].
     #[must_use]
     pub fn of(times: &Percentiles) -> Self {
-        Self::told(|percentile| percentile.shown(times))
+        Self::shown(|percentile| percentile.shown(times))
     }
 
-    fn told(time: impl Fn(Percentile) -> Option<Nanos>) -> Self {
+    fn shown(time: impl Fn(Percentile) -> Option<Nanos>) -> Self {
         Self {
             p50: time(Percentile::P50),
             p99: time(Percentile::P99),
@@ -212,8 +211,8 @@ fn points(run: &RunRecord, step: &StepRecord) -> Vec<RatePoint> {
 /// Returns a probe's point; `None` for one of the closed loop.
 fn of_probe(run: &RunRecord, step: &StepRecord, probe: &ProbeRecord) -> Option<RatePoint> {
     let offered = probe.offered_ops_per_s?;
-    let is_overloaded = fell_behind(offered, probe);
-    let is_told = !is_overloaded && probe.outcome != Outcome::Invalid;
+    let is_overloaded = is_behind(offered, probe);
+    let is_known = !is_overloaded && probe.outcome != Outcome::Invalid;
     let has_limit = step.step.limit.is_some();
     Some(RatePoint {
         run: run.id.clone(),
@@ -223,7 +222,7 @@ fn of_probe(run: &RunRecord, step: &StepRecord, probe: &ProbeRecord) -> Option<R
         offered_ops_per_s: offered,
         throughput_ops_per_s: probe.throughput_ops_per_s,
         goodput_ops_per_s: has_limit.then_some(probe.goodput_ops_per_s),
-        response: if is_told { KnownTimes::of(&probe.response) } else { KnownTimes::default() },
+        response: if is_known { KnownTimes::of(&probe.response) } else { KnownTimes::default() },
         service: KnownTimes::of(&probe.service),
         late_share: has_limit.then_some(probe.late_share),
         late_interval: has_limit.then_some(probe.late_interval),
@@ -233,11 +232,11 @@ fn of_probe(run: &RunRecord, step: &StepRecord, probe: &ProbeRecord) -> Option<R
     })
 }
 
-/// Returns whether so few of the offered operations were done that chance is no explanation.
-fn fell_behind(offered: f64, probe: &ProbeRecord) -> bool {
+/// Returns whether throughput is below the offered rate by more than chance.
+fn is_behind(offered: f64, probe: &ProbeRecord) -> bool {
     let seconds = probe.duration_ns.as_secs_f64();
     let due = offered * seconds;
-    probe.throughput_ops_per_s * seconds < KEPT_UP * due - CHANCE * due.sqrt()
+    probe.throughput_ops_per_s * seconds < SUSTAINED_SHARE * due - CHANCE * due.sqrt()
 }
 
 /// Returns the point of a step at a constant rate; `None` for every other step.
@@ -245,9 +244,9 @@ fn of_step(run: &RunRecord, step: &StepRecord) -> Option<RatePoint> {
     let Load::Open(open) = &step.step.load else { return None };
     let metrics = rate_metrics(step);
     let late_share = late_share(step);
-    let (outcome, reason) = judged(step, late_share);
-    let is_told = outcome != Some(Outcome::Invalid);
-    let response = |percentile| response_time(step, percentile).known().filter(|_| is_told);
+    let (outcome, reason) = outcome_of(step, late_share);
+    let is_known = outcome != Some(Outcome::Invalid);
+    let response = |percentile| response_time(step, percentile).known().filter(|_| is_known);
     Some(RatePoint {
         run: run.id.clone(),
         repetition: run.cell.repetition,
@@ -256,8 +255,8 @@ fn of_step(run: &RunRecord, step: &StepRecord) -> Option<RatePoint> {
         offered_ops_per_s: constant(&open.rate)?,
         throughput_ops_per_s: requests_per_s(step)?,
         goodput_ops_per_s: metrics.get("goodput_ops_per_s").copied(),
-        response: KnownTimes::told(response),
-        service: KnownTimes::told(|percentile| service_time(step, percentile).known()),
+        response: KnownTimes::shown(response),
+        service: KnownTimes::shown(|percentile| service_time(step, percentile).known()),
         late_share,
         late_interval: None,
         is_overloaded: matches!(step.load_status, Some(LoadStatus::Overloaded { .. })),
@@ -276,15 +275,15 @@ fn constant(rate: &Rate) -> Option<f64> {
     pieces.iter().all(is_constant).then_some(first)
 }
 
-/// Returns how a step ended, in the words of a probe, and why.
-fn judged(step: &StepRecord, late_share: Option<f64>) -> (Option<Outcome>, String) {
+/// Returns a step's outcome as that of a probe, with its reason.
+fn outcome_of(step: &StepRecord, late_share: Option<f64>) -> (Option<Outcome>, String) {
     match &step.load_status {
         Some(LoadStatus::Overloaded { evidence }) => (Some(Outcome::Failed), evidence.clone()),
         Some(LoadStatus::ClientBound { evidence }) => (Some(Outcome::Invalid), evidence.clone()),
         Some(LoadStatus::Sustained) | None => {
-            let keeps = |(limit, late): (Limit, f64)| late <= 1.0 - limit.share;
-            let is_kept = step.step.limit.zip(late_share).map(keeps);
-            let outcome = is_kept.map(|is| if is { Outcome::Passed } else { Outcome::Failed });
+            let is_within = |(limit, late): (Limit, f64)| late <= 1.0 - limit.share;
+            let within_limit = step.step.limit.zip(late_share).map(is_within);
+            let outcome = within_limit.map(|is| if is { Outcome::Passed } else { Outcome::Failed });
             (outcome, String::new())
         }
     }
@@ -296,7 +295,7 @@ mod tests {
     use model::{OpKind, OpenLoad, Pace};
 
     use super::*;
-    use crate::sample::{clients_probe, probe, run, search, step, summary};
+    use crate::fixture::{clients_probe, probe, run, search, step, summary};
 
     fn limit() -> Option<Limit> {
         Some(Limit::parse("p99 < 2ms").unwrap())
@@ -311,7 +310,7 @@ mod tests {
         run
     }
 
-    /// A step of two seconds at a fixed rate, all of whose operations kept the limit.
+    /// A step of two seconds at a fixed rate, all within the limit.
     fn at(index: u32, ops_per_s: u32) -> StepRecord {
         let mut step = step(index, "readrandom");
         let done = u64::from(ops_per_s) * 2;
@@ -352,7 +351,7 @@ mod tests {
         assert_eq!(found.found_nothing, 1);
         let point = &curve.points[1];
         assert_eq!(point.probe, Some(ProbePlace { number: 1, purpose: Purpose::Bisect }));
-        // 5,000 operations tell the p99, not the p99.9.
+        // 5,000 operations suffice for the p99, not for the p99.9.
         let times = KnownTimes { p50: Some(Nanos(10_000)), p99: Some(Nanos(30_000)), p999: None };
         assert_eq!((point.response, point.outcome), (times, Some(Outcome::Passed)));
         assert_eq!((point.late_share, point.late_interval), (Some(0.001), Some((0.0008, 0.0012))));
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overloaded_probe_and_a_void_one_tell_no_response_times() {
+    fn overloaded_and_invalid_probes_have_no_response_times() {
         let mut behind = probe(0, 1_000.0, Outcome::Failed);
         behind.throughput_ops_per_s = 970.0;
         // 4 % too few of 60 are no more than chance.
@@ -392,8 +391,8 @@ mod tests {
         let outcomes: Vec<_> = curve.points.iter().map(|it| it.outcome.unwrap()).collect();
         let expected = [Outcome::Passed, Outcome::Failed, Outcome::Failed, Outcome::Invalid];
         assert_eq!(outcomes, expected);
-        let told: Vec<_> = curve.points.iter().map(|it| it.response.p99.is_some()).collect();
-        assert_eq!(told, [true, true, false, false]);
+        let shown: Vec<_> = curve.points.iter().map(|it| it.response.p99.is_some()).collect();
+        assert_eq!(shown, [true, true, false, false]);
         assert_eq!((curve.points[1].late_share, curve.points[1].probe), (Some(0.0625), None));
         assert!(curve.points[2].is_overloaded && curve.points[2].reason == evidence);
         assert_eq!(curve.points[3].goodput_ops_per_s, Some(9_500.0));
@@ -407,7 +406,7 @@ mod tests {
         assert_eq!(rate_curves(&[fixed(vec![at(0, 5_000), other])]), []);
         let mut invalid = fixed(vec![at(0, 5_000), at(1, 6_000)]);
         assert_eq!(rate_curves(std::slice::from_ref(&invalid)).len(), 1);
-        invalid.invalid = Some("too many void intervals".to_owned());
+        invalid.invalid = Some("too many invalid intervals".to_owned());
         assert_eq!(rate_curves(&[invalid]), []);
     }
 

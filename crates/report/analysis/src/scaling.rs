@@ -1,8 +1,7 @@
-//! How throughput scales with clients: sweeps and searches for a number of clients.
+//! Throughput over numbers of clients: sweeps and client searches.
 //!
-//! The rule of thumb on busy threads is checked here with figures; it is not taken for granted.
-//! Source: M. Callaghan, "The impact of max_background_jobs" (seed 003): busy threads, which are
-//! clients and background threads, should not exceed the CPU cores.
+//! Checks a rule of thumb with figures. Source: busy threads, which are clients and background
+//! threads, should not exceed the CPU cores [Callaghan 2022-07-20].
 
 use std::collections::BTreeMap;
 
@@ -25,7 +24,7 @@ pub struct Scaling {
     pub step: String,
     /// Where the levels come from.
     pub origin: Origin,
-    /// The limit that goodput is counted by.
+    /// The limit of goodput.
     pub limit: Option<Limit>,
     /// CPUs of the host; absent when it is not known.
     pub cpus: Option<u32>,
@@ -35,13 +34,14 @@ pub struct Scaling {
     pub throughput_fit: Result<Fit, NoFit>,
     /// The law fitted to goodput; absent without a limit.
     pub goodput_fit: Option<Result<Fit, NoFit>>,
-    /// The law fitted to the levels that have no more clients than there are CPUs; absent when
-    /// these are all levels or the CPUs are not known. A knee at the CPUs is hardware, not
-    /// contention.
+    /// The law fitted to levels of at most one client a CPU.
+    ///
+    /// Absent when these are all levels or the CPUs are not known. A knee at the CPUs is hardware,
+    /// not contention.
     pub within_cpus_fit: Option<Result<Fit, NoFit>>,
 }
 
-/// Where levels come from.
+/// Source of the levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -62,47 +62,45 @@ pub struct Level {
     pub throughput: Spread,
     /// Goodput over the runs, operations per second; absent without a limit.
     pub goodput: Option<Spread>,
-    /// Threads and CPUs; absent for probes, whose CPU is not recorded apart.
+    /// Threads and CPUs; absent for probes, which do not record CPU.
     pub busy: Option<Busy>,
-    /// Whether there are more clients than CPUs; absent when the CPUs are not known.
+    /// Whether clients exceed CPUs; absent when the CPUs are unknown.
     pub is_beyond_cpus: Option<bool>,
 }
 
-/// Threads that want a CPU and the CPUs there are: what the rule of thumb is about.
+/// Busy threads against the CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Busy {
     /// Clients and background writers.
     pub client_threads: u32,
-    /// Background threads the engine may use; absent when the settings leave it to the engine.
+    /// Background threads of the engine; absent without a setting.
     pub background_threads: Option<u32>,
     /// CPUs used on average by worker and server, over the runs.
     pub busy_threads: Option<Spread>,
-    /// Share of the clients' time spent ready to run without a CPU, over the runs.
+    /// Run-queue share of the clients' time, over the runs.
     pub run_queue_share: Option<Spread>,
-    /// Whether client and background threads are more than the CPUs; absent when the CPUs are not
-    /// known.
+    /// Whether client and background threads exceed the CPUs, if known.
     pub is_over_cpus: Option<bool>,
-    /// Whether clients did wait for a CPU: a median run-queue share above 5 %; absent when not
-    /// known.
+    /// Whether the median run-queue share is above 5 %, if known.
     pub is_waiting: Option<bool>,
 }
 
-/// Share of the clients' time without a CPU above which they count as waiting.
+/// Run-queue share above which clients count as waiting.
 ///
-/// Source: the project's reference, analysis, section 7, L09.
+/// Our choice: about the noise of throughput, so that less waiting is not visible in it.
 pub(crate) const WAITING_SHARE: f64 = 0.05;
 
-/// Returns how throughput scales, by variant and step, of those measured at two levels or more.
+/// Returns the scaling of each variant and step with several levels.
 ///
-/// Closed loops only: in an open loop the rate is given. Invalid runs and voided probes are left
-/// out. `host` is the one the runs were made on.
+/// Closed loops only: in an open loop the rate is given. Invalid runs and probes are left out.
+/// `host` is the one the runs were made on.
 #[must_use]
 pub fn scalability(runs: &[RunRecord], host: &Host) -> Vec<Scaling> {
     let cpus = Some(host.cpus).filter(|cpus| *cpus > 0);
     let mut drafts: BTreeMap<Key, Draft> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.invalid.is_none()) {
         for step in &run.steps {
-            let Some((origin, evidence)) = seen_in(run, step) else { continue };
+            let Some((origin, evidence)) = levels_in(run, step) else { continue };
             let name = step.step.name.clone();
             let key = (run.cell.variant.clone(), step.index, name, origin);
             let draft = drafts.entry(key).or_default();
@@ -115,17 +113,17 @@ pub fn scalability(runs: &[RunRecord], host: &Host) -> Vec<Scaling> {
     drafts.into_iter().filter_map(|(key, draft)| draft.finish(key, cpus)).collect()
 }
 
-/// Variant, position and name of the step, and where the levels come from.
+/// Variant, position and name of the step, and source of the levels.
 type Key = (String, u32, String, Origin);
 
-/// What one run showed at one level.
-struct Seen {
+/// One run's result at one level.
+struct LevelRun {
     throughput: f64,
     goodput: Option<f64>,
     threads: Option<Threads>,
 }
 
-/// The threads of one run and how they fared.
+/// Threads of one run, with their CPU and run-queue shares.
 #[derive(Clone, Copy)]
 struct Threads {
     client: u32,
@@ -134,7 +132,7 @@ struct Threads {
     run_queue_share: Option<f64>,
 }
 
-fn seen_in(run: &RunRecord, step: &StepRecord) -> Option<(Origin, Vec<(u32, Seen)>)> {
+fn levels_in(run: &RunRecord, step: &StepRecord) -> Option<(Origin, Vec<(u32, LevelRun)>)> {
     match (&step.step.load, &step.search) {
         (Load::Closed | Load::Pipelined(_), _) => {
             let one = of_step(run, step)?;
@@ -145,10 +143,10 @@ fn seen_in(run: &RunRecord, step: &StepRecord) -> Option<(Origin, Vec<(u32, Seen
     }
 }
 
-fn of_step(run: &RunRecord, step: &StepRecord) -> Option<Seen> {
+fn of_step(run: &RunRecord, step: &StepRecord) -> Option<LevelRun> {
     let metrics = rate_metrics(step);
     let get = |name: &str| metrics.get(name).copied();
-    Some(Seen {
+    Some(LevelRun {
         throughput: get("throughput_ops_per_s")?,
         goodput: get("goodput_ops_per_s"),
         threads: Some(Threads {
@@ -160,8 +158,8 @@ fn of_step(run: &RunRecord, step: &StepRecord) -> Option<Seen> {
     })
 }
 
-/// Returns what the probes showed, one for each level: the longest, and of these the last.
-fn of_probes(step: &StepRecord, search: &SearchRecord) -> Vec<(u32, Seen)> {
+/// Returns the probes as levels: of each number of clients the longest, then the last.
+fn of_probes(step: &StepRecord, search: &SearchRecord) -> Vec<(u32, LevelRun)> {
     let mut longest: BTreeMap<u32, &ProbeRecord> = BTreeMap::new();
     let is_usable = |probe: &&ProbeRecord| {
         probe.offered_ops_per_s.is_none() && probe.outcome != Outcome::Invalid
@@ -174,7 +172,7 @@ fn of_probes(step: &StepRecord, search: &SearchRecord) -> Vec<(u32, Seen)> {
     }
     let evidence = |(clients, probe): (u32, &ProbeRecord)| {
         let goodput = step.step.limit.map(|_| probe.goodput_ops_per_s);
-        (clients, Seen { throughput: probe.throughput_ops_per_s, goodput, threads: None })
+        (clients, LevelRun { throughput: probe.throughput_ops_per_s, goodput, threads: None })
     };
     longest.into_iter().map(evidence).collect()
 }
@@ -183,7 +181,7 @@ fn of_probes(step: &StepRecord, search: &SearchRecord) -> Vec<(u32, Seen)> {
 #[derive(Default)]
 struct Draft {
     limit: Option<Limit>,
-    levels: BTreeMap<u32, Vec<Seen>>,
+    levels: BTreeMap<u32, Vec<LevelRun>>,
 }
 
 impl Draft {
@@ -195,7 +193,7 @@ impl Draft {
         }
         let is_within = |clients: u32| cpus.is_some_and(|cpus| clients <= cpus);
         let has_beyond = cpus.is_some() && !self.levels.keys().all(|clients| is_within(*clients));
-        let throughput = |evidence: &Seen| Some(evidence.throughput);
+        let throughput = |evidence: &LevelRun| Some(evidence.throughput);
         let goodput_fit =
             self.limit.map(|_| fit(&self.observed(|_| true, |evidence| evidence.goodput)));
         let within = has_beyond.then(|| fit(&self.observed(is_within, throughput)));
@@ -220,7 +218,7 @@ impl Draft {
     fn observed(
         &self,
         is_taken: impl Fn(u32) -> bool,
-        value: impl Fn(&Seen) -> Option<f64>,
+        value: impl Fn(&LevelRun) -> Option<f64>,
     ) -> Vec<Observation> {
         let mut observed = Vec::new();
         for (clients, evidence) in self.levels.iter().filter(|(clients, _)| is_taken(**clients)) {
@@ -231,7 +229,7 @@ impl Draft {
     }
 }
 
-fn level(clients: u32, evidence: &[Seen], cpus: Option<u32>) -> Option<Level> {
+fn level(clients: u32, evidence: &[LevelRun], cpus: Option<u32>) -> Option<Level> {
     let throughputs: Vec<f64> = evidence.iter().map(|evidence| evidence.throughput).collect();
     Some(Level {
         clients,
@@ -243,7 +241,7 @@ fn level(clients: u32, evidence: &[Seen], cpus: Option<u32>) -> Option<Level> {
     })
 }
 
-fn busy(evidence: &[Seen], cpus: Option<u32>) -> Option<Busy> {
+fn busy(evidence: &[LevelRun], cpus: Option<u32>) -> Option<Busy> {
     let first = evidence.iter().find_map(|evidence| evidence.threads)?;
     let run_queue_share = spread_of(evidence, |evidence| evidence.threads?.run_queue_share);
     let threads = first.client + first.background.unwrap_or(0);
@@ -257,7 +255,7 @@ fn busy(evidence: &[Seen], cpus: Option<u32>) -> Option<Busy> {
     })
 }
 
-fn spread_of(evidence: &[Seen], value: impl Fn(&Seen) -> Option<f64>) -> Option<Spread> {
+fn spread_of(evidence: &[LevelRun], value: impl Fn(&LevelRun) -> Option<f64>) -> Option<Spread> {
     Spread::of(&evidence.iter().filter_map(value).collect::<Vec<f64>>())
 }
 
@@ -267,7 +265,7 @@ mod tests {
     use model::validity::Purpose;
 
     use super::*;
-    use crate::sample::{clients_probe, run, search, summary};
+    use crate::fixture::{clients_probe, run, search, summary};
     use crate::usl::Peak;
 
     fn host(cpus: u32) -> Host {
@@ -312,14 +310,14 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_on_busy_threads_is_checked_against_cpus_and_against_waiting() {
+    fn busy_threads_are_compared_with_cpus_and_waiting() {
         let scalings = scalability(&sweep(&[1, 2, 3, 8]), &host(4));
         let checked = |level: &Level| {
             let busy = level.busy.unwrap();
             (level.is_beyond_cpus.unwrap(), busy.is_over_cpus.unwrap(), busy.is_waiting.unwrap())
         };
         let checked: Vec<_> = scalings[0].levels.iter().map(checked).collect();
-        // Two background threads: three clients break the rule, and nobody waited yet.
+        // Two background threads: three clients exceed the CPUs without waiting.
         let expected = [
             (false, false, false),
             (false, false, false),
@@ -348,14 +346,14 @@ mod tests {
     }
 
     #[test]
-    fn goodput_is_fitted_beside_throughput_where_there_is_a_limit() {
+    fn goodput_is_fitted_with_a_limit() {
         let mut runs = sweep(&[1, 2, 4, 8, 16, 32]);
         for run in &mut runs {
             let step = &mut run.steps[0];
             step.step.limit = Some(Limit::parse("p99 < 2ms").unwrap());
-            // Beyond four clients, each more makes more of the operations late.
-            let kept = 8_000 / u64::from(run.cell.clients.max(4));
-            step.within_limit = Some(kept * u64::from(run.cell.clients.min(4)));
+            // Beyond four clients, goodput falls with each client.
+            let within = 8_000 / u64::from(run.cell.clients.max(4));
+            step.within_limit = Some(within * u64::from(run.cell.clients.min(4)));
         }
         let scaling = &scalability(&runs, &host(4))[0];
         let goodput = scaling.goodput_fit.clone().unwrap().unwrap();
@@ -364,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_of_a_search_are_levels_each_run_once() {
+    fn probes_of_a_search_are_levels() {
         let mut run = run("a", 1, 5);
         let long = ProbeRecord {
             purpose: Purpose::Confirm,
@@ -386,7 +384,7 @@ mod tests {
             scaling.levels.iter().map(|it| (it.clients, it.throughput.median)).collect();
         assert_eq!(evidence, [(1, 1_000.0), (2, 1_900.0), (4, 2_100.0)]);
         assert_eq!((scaling.origin, scaling.levels[0].busy), (Origin::Search, None));
-        run.invalid = Some("too many void intervals".to_owned());
+        run.invalid = Some("too many invalid intervals".to_owned());
         assert_eq!(scalability(&[run], &host(4)), []);
     }
 }

@@ -1,4 +1,4 @@
-//! The application file as written: text to fields, with the place of each.
+//! Parses the application file, with the place of each field.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub(crate) struct TableTable {
     pub(crate) create: Spanned<SqlEntry>,
 }
 
-/// A value as written: one word, or a table.
+/// A value as written: a keyword, or a table.
 pub(crate) type ValueEntry = WordOr<ValueTable>;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -104,7 +104,7 @@ pub(crate) struct BackgroundTable {
     pub(crate) rows_per_s: Spanned<Text>,
 }
 
-/// What the clients of a step do, as written.
+/// The call mix of a step, as written.
 #[derive(Debug, Clone)]
 pub(crate) enum CallMixEntry {
     /// A list: one after the other.
@@ -144,18 +144,18 @@ impl<'de> Deserialize<'de> for CallMixEntry {
     }
 }
 
-/// SQL as written: the same for every dialect, or each its own.
+/// SQL as written: common or per dialect.
 #[derive(Debug, Clone)]
 pub(crate) enum SqlEntry {
     /// For every dialect.
     Both(Statements),
-    /// For each; what is not said cannot be asked of it.
-    Each(Box<SaidTable>),
+    /// Per dialect; a missing dialect is unsupported.
+    Each(Box<DialectTable>),
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SaidTable {
+pub(crate) struct DialectTable {
     pub(crate) postgres: Option<Spanned<Statements>>,
     pub(crate) mysql: Option<Spanned<Statements>>,
 }
@@ -169,7 +169,7 @@ pub(crate) enum Statements {
     Many(Vec<Spanned<StatementEntry>>),
 }
 
-/// A statement as written: its text, or a table that says how often it is done.
+/// A statement as written: its text, or a table with repetitions.
 pub(crate) type StatementEntry = WordOr<StatementTable>;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -191,7 +191,8 @@ impl<'de> Deserialize<'de> for SqlEntry {
             type Value = SqlEntry;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "a statement, a list of statements, or each dialect's in `postgres` and `mysql`",
+                    "a statement, a list of statements, or each dialect's in `postgres` and \
+                    `mysql`",
                 )
             }
             fn visit_str<E>(self, text: &str) -> Result<SqlEntry, E> {
@@ -201,7 +202,7 @@ impl<'de> Deserialize<'de> for SqlEntry {
                 Ok(SqlEntry::Both(Statements::Many(elements(list)?)))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SqlEntry, A::Error> {
-                let table = SaidTable::deserialize(MapAccessDeserializer::new(map))?;
+                let table = DialectTable::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(SqlEntry::Each(Box::new(table)))
             }
         }
@@ -237,7 +238,7 @@ fn elements<'de, A: SeqAccess<'de>, T: Deserialize<'de>>(mut list: A) -> Result<
     Ok(elements)
 }
 
-/// Fields of a table and where a stray key of it probably belongs.
+/// Fields that identify a table in a parser's message.
 const TABLES: &[(&str, &str)] = &[
     ("`row_bytes`", "the application"),
     ("`copies`", "[[table]]"),

@@ -1,9 +1,9 @@
-//! What a step of an application is, as the planner sees every step.
+//! Step descriptions of an application, for the planner.
 
 use model::sql::{CallMix, TrafficSpec};
 use model::{Application, OpKind, StepInfo};
 
-/// Returns what each of the application's steps is.
+/// Returns the descriptions of the application's steps.
 pub(crate) fn step_infos(application: &Application) -> Vec<StepInfo> {
     application.steps.iter().map(|step| info(application, step)).collect()
 }

@@ -1,4 +1,4 @@
-//! The values that a procedure draws, and where each stands among them.
+//! Positions of a procedure's values among those drawn.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 use model::sql::{Draw, PerDialect};
 use toml::Spanned;
 
-use super::gap::{Gap, gaps};
 use super::names::Names;
 use super::procedure::Merged;
-use super::statement::{Sentences, Slot};
+use super::statement::{Slot, SqlTexts};
+use super::token::{Token, tokenize};
 use super::value::Value;
 use crate::error::PlanError;
 
-/// Where the values of one procedure stand.
+/// Positions of the values of one procedure.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     pub(super) slots: BTreeMap<String, Slot>,
@@ -23,26 +23,26 @@ pub(super) struct Layout {
 
 /// How a value is used in a procedure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Use {
+struct Usage {
     /// In rows; else outside of them.
     in_row: bool,
-    /// How often the statement that uses it is done.
+    /// How often the statement that uses it is executed.
     times: u32,
-    /// Position of that statement; `None` when several use it.
+    /// Position of the statement; `None` when several use it.
     statement: Option<usize>,
-    /// Where it is used first.
+    /// Place of its first use.
     place: Range<usize>,
 }
 
 impl Names<'_> {
-    /// Returns where each value that the procedure uses stands.
+    /// Returns the position of each value that the procedure uses.
     pub(super) fn layout(
         &self,
         merged: &Merged<'_>,
-        said: &PerDialect<Sentences<'_>>,
+        sql: &PerDialect<SqlTexts<'_>>,
         values: &[Value<'_>],
     ) -> Result<Layout, PlanError> {
-        let uses = self.uses(merged, said, values)?;
+        let uses = self.uses(merged, sql, values)?;
         let mut layout = Layout::default();
         for value in values {
             let name = value.name.get_ref();
@@ -58,13 +58,17 @@ impl Names<'_> {
                 Slot::Row(self.position(&layout.row, merged)?)
             } else {
                 let base = self.position(&layout.once, merged)?;
-                if is_repeated { Slot::Own { base, width } } else { Slot::Shared { base, width } }
+                if is_repeated {
+                    Slot::UserBuild { base, width }
+                } else {
+                    Slot::Shared { base, width }
+                }
             };
             for nth in (0..copies).flat_map(|_| 0..width) {
                 let draw = self.with_plus(value, value.nth(nth), (slot, copies), &layout)?;
                 match slot {
                     Slot::Row(_) => layout.row.push(draw),
-                    Slot::Shared { .. } | Slot::Own { .. } => layout.once.push(draw),
+                    Slot::Shared { .. } | Slot::UserBuild { .. } => layout.once.push(draw),
                 }
             }
             layout.slots.insert(name.clone(), slot);
@@ -78,7 +82,7 @@ impl Names<'_> {
         Ok(u16::try_from(draws.len()).unwrap_or(u16::MAX))
     }
 
-    /// Returns a draw that knows the place of the value that is added to it.
+    /// Returns a draw with the position of the value that is added to it.
     fn with_plus(
         &self,
         value: &Value<'_>,
@@ -113,34 +117,34 @@ impl Names<'_> {
         };
         let drawn = if matches!(slot, Slot::Row(_)) { &layout.row } else { &layout.once };
         if !matches!(drawn.get(usize::from(position)), Some(Draw::Integer { .. })) {
-            return refuse("it is no integer", "add an `integer`");
+            return refuse("it is not an integer", "add an `integer`");
         }
         Ok(Draw::Real { below: *below, plus: Some(position), scale: *scale })
     }
 
-    /// Returns how the procedure uses each value, those that are only added among them.
+    /// Returns how the procedure uses each value, including values only added to others.
     fn uses(
         &self,
         merged: &Merged<'_>,
-        said: &PerDialect<Sentences<'_>>,
+        sql: &PerDialect<SqlTexts<'_>>,
         values: &[Value<'_>],
-    ) -> Result<BTreeMap<String, Use>, PlanError> {
+    ) -> Result<BTreeMap<String, Usage>, PlanError> {
         let mut uses = BTreeMap::new();
-        for sentences in [&said.postgres, &said.mysql] {
-            for (index, sentence) in sentences.iter().enumerate() {
-                let place = || sentence.place.clone();
-                let uses_here = Use {
+        for sql_texts in [&sql.postgres, &sql.mysql] {
+            for (index, sql_text) in sql_texts.iter().enumerate() {
+                let place = || sql_text.place.clone();
+                let uses_here = Usage {
                     in_row: false,
-                    times: sentence.times,
+                    times: sql_text.times,
                     statement: Some(index),
                     place: place(),
                 };
-                self.note(sentence.sql, &uses_here, values, &mut uses)?;
+                self.record_uses(sql_text.sql, &uses_here, values, &mut uses)?;
             }
         }
         if let Some(row) = merged.row {
-            let of_row = Use { in_row: true, times: 1, statement: None, place: row.span() };
-            self.note(row.get_ref(), &of_row, values, &mut uses)?;
+            let of_row = Usage { in_row: true, times: 1, statement: None, place: row.span() };
+            self.record_uses(row.get_ref(), &of_row, values, &mut uses)?;
         }
         for value in values.iter().filter(|value| value.plus.is_some()) {
             let (Some(plus), Some(used)) = (value.plus, uses.get(value.name.get_ref()).cloned())
@@ -157,17 +161,18 @@ impl Names<'_> {
         Ok(uses)
     }
 
-    /// Adds the values of one text to those used.
-    fn note(
+    /// Records the values used by one text.
+    fn record_uses(
         &self,
         text: &str,
-        here: &Use,
+        here: &Usage,
         values: &[Value<'_>],
-        uses: &mut BTreeMap<String, Use>,
+        uses: &mut BTreeMap<String, Usage>,
     ) -> Result<(), PlanError> {
-        let pieces = gaps(text).map_err(|wrong| self.refuse_words(here.place.clone(), wrong))?;
+        let pieces =
+            tokenize(text).map_err(|wrong| self.error_at_text(here.place.clone(), wrong))?;
         for piece in pieces {
-            let Gap::Value(name) = piece else { continue };
+            let Token::Value(name) = piece else { continue };
             let Some(value) = values.iter().find(|value| value.name.get_ref() == name) else {
                 let inside = self.source.text.get(here.place.clone()).unwrap_or("");
                 let at = inside.find(&format!(":{name}"));

@@ -1,15 +1,14 @@
-//! Applications: what SQL servers are asked, from a file to checked tables, procedures and steps.
+//! Reads application files: tables, procedures and steps of SQL workloads.
 //!
-//! It knows SQL only as far as its gaps: which words are values to draw, and which are names.
+//! It parses SQL only for its placeholders: values to draw, and names.
 //!
-//! Invariants: everything that a file says is used or refused; what is read has no name left to
-//! look up and no sum left to do.
+//! Invariants: every field of a file is used or rejected; in the result all names are resolved and
+//! all expressions evaluated.
 //!
-//! To add a kind of value: its words in `file::ValueTable`, and its case in `value::draw`.
+//! To add a kind of value: its fields in `file::ValueTable`, and its case in `value::draw`.
 
-mod amount;
+mod expression;
 mod file;
-mod gap;
 mod info;
 mod layout;
 mod names;
@@ -20,6 +19,7 @@ mod step;
 mod table;
 #[cfg(test)]
 mod tests;
+mod token;
 mod value;
 
 pub(crate) use info::step_infos;

@@ -1,23 +1,23 @@
-//! The file at hand while its words are checked: places, and names that stand elsewhere.
+//! Context of the checks of one application file.
 
 use std::ops::Range;
 
 use model::sql::Table;
 use toml::Spanned;
 
-use super::amount::{Worth, is_name};
+use super::expression::{Variables, is_name};
 use super::file::File;
-use super::gap::Wrong;
+use super::token::TokenError;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::spec::Text;
 
-/// What the checks of one application file share.
+/// Shared context of the checks of one file.
 pub(super) struct Names<'a> {
     pub(super) source: &'a Source,
     pub(super) file: &'a File,
-    pub(super) worth: &'a Worth,
+    pub(super) variables: &'a Variables,
     pub(super) catalog: &'a dyn Catalog,
 }
 
@@ -27,12 +27,12 @@ impl Names<'_> {
         PlanError::new(why).at(self.source, place, "here")
     }
 
-    /// Returns an error at words inside the text that stands at `place`.
-    pub(super) fn refuse_words(&self, place: Range<usize>, wrong: Wrong) -> PlanError {
+    /// Returns an error at part of the text at `place`.
+    pub(super) fn error_at_text(&self, place: Range<usize>, wrong: TokenError) -> PlanError {
         let inside = self.source.text.get(place.clone()).unwrap_or("");
-        let at = inside.find(&wrong.words).filter(|_| !wrong.words.is_empty());
+        let at = inside.find(&wrong.text).filter(|_| !wrong.text.is_empty());
         let place =
-            at.map_or(place.clone(), |at| place.start + at..place.start + at + wrong.words.len());
+            at.map_or(place.clone(), |at| place.start + at..place.start + at + wrong.text.len());
         self.refuse(place, wrong.why)
     }
 
@@ -54,7 +54,7 @@ impl Names<'_> {
         }
     }
 
-    /// Returns what a word of a short list stands for.
+    /// Resolves a keyword of a short list.
     pub(super) fn word<T: Copy>(
         &self,
         word: &Spanned<String>,
@@ -67,17 +67,17 @@ impl Names<'_> {
             .ok_or_else(|| self.unknown(word, what, known.iter().map(|(name, _)| *name)))
     }
 
-    /// Returns what a number as written is worth, if it is at least `least`.
+    /// Evaluates a number that must be at least `least`.
     pub(super) fn at_least(
         &self,
         text: &Spanned<Text>,
         least: i64,
         what: &str,
     ) -> Result<u64, PlanError> {
-        self.worth.at_least(self.source, (&text.get_ref().0, text.span()), least, what)
+        self.variables.at_least(self.source, (&text.get_ref().0, text.span()), least, what)
     }
 
-    /// Returns what a number as written is worth, if it is between `least` and what a `u32` holds.
+    /// Evaluates a number from `least` to the largest `u32`.
     pub(super) fn small(
         &self,
         text: &Spanned<Text>,
@@ -86,15 +86,15 @@ impl Names<'_> {
     ) -> Result<u32, PlanError> {
         let value = self.at_least(text, least, what)?;
         u32::try_from(value)
-            .map_err(|_beyond| self.refuse(text.span(), format!("{what} of {value} is too much")))
+            .map_err(|_beyond| self.refuse(text.span(), format!("{what} of {value} is too large")))
     }
 
-    /// Returns what a number as written is worth; it may be negative.
-    pub(super) fn amount(&self, text: &Spanned<Text>) -> Result<i64, PlanError> {
-        self.worth.amount(&text.get_ref().0).map_err(|why| self.refuse(text.span(), why))
+    /// Evaluates a number that may be negative.
+    pub(super) fn signed(&self, text: &Spanned<Text>) -> Result<i64, PlanError> {
+        self.variables.evaluate(&text.get_ref().0).map_err(|why| self.refuse(text.span(), why))
     }
 
-    /// Checks a name that the file gives.
+    /// Checks a name defined by the file.
     pub(super) fn own_name(&self, name: &Spanned<String>, what: &str) -> Result<(), PlanError> {
         if is_name(name.get_ref()) {
             return Ok(());

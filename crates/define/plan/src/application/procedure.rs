@@ -1,4 +1,4 @@
-//! The procedures of an application: kinds, statements, and the values drawn for them.
+//! The procedures of an application.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use model::sql::{Part, PerDialect, Procedure, Statement, Table};
 use toml::Spanned;
 
 use super::file::{ProcedureTable, SqlEntry};
-use super::gap::{Gap, gaps};
 use super::layout::Layout;
 use super::names::Names;
-use super::statement::{Filling, Sentence, Sentences};
+use super::statement::{SqlText, SqlTexts, Substitution};
+use super::token::{Token, tokenize};
 use super::value::Value;
 use crate::error::PlanError;
 use crate::spec::Text;
@@ -18,7 +18,7 @@ use crate::spec::Text;
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;
 
-/// A procedure as written, with what it extends.
+/// A procedure merged with those it extends.
 pub(super) struct Merged<'a> {
     pub(super) name: &'a Spanned<String>,
     kind: Option<&'a Spanned<String>>,
@@ -56,11 +56,11 @@ impl<'a> Names<'a> {
             None => Ok(procedures),
             Some(value) => Err(self
                 .refuse(value.name.span(), format!("no SQL uses `{}`", value.name.get_ref()))
-                .remedy(format!("write :{} where it belongs, or remove it", value.name.get_ref()))),
+                .remedy(format!("use :{} in a statement, or remove it", value.name.get_ref()))),
         }
     }
 
-    /// Returns a procedure with what it takes from those it extends.
+    /// Merges a procedure with those it extends.
     fn merged(
         &self,
         name: &'a Spanned<String>,
@@ -111,7 +111,7 @@ impl<'a> Names<'a> {
             Some(word) => self.word(word, "kind", &kinds)?,
             None => {
                 let names = OpKind::ALL.map(OpKind::name).join(", ");
-                let why = format!("what kind of operation is {name}?");
+                let why = format!("procedure {name} has no `kind`");
                 return Err(self
                     .refuse(merged.name.span(), why)
                     .remedy(format!("give `kind`: {names}")));
@@ -119,9 +119,9 @@ impl<'a> Names<'a> {
         };
         let table = self.table_of(merged, tables)?;
         let rows = merged.rows.map_or(Ok(0), |rows| self.small(rows, 1, "rows"))?;
-        let said = self.sentences(merged.sql)?;
-        self.rows_fit(merged, &said, rows)?;
-        let layout = self.layout(merged, &said, values)?;
+        let sql_by_dialect = self.sql_texts(merged.sql)?;
+        self.rows_fit(merged, &sql_by_dialect, rows)?;
+        let layout = self.layout(merged, &sql_by_dialect, values)?;
         used.extend(layout.slots.keys().cloned());
         for value in values.iter().filter(|value| layout.slots.contains_key(value.name.get_ref())) {
             self.has_ids(value, &tables[usize::from(table)])?;
@@ -131,7 +131,7 @@ impl<'a> Names<'a> {
             kind,
             table,
             is_transaction: merged.is_transaction,
-            statements: self.filled(merged, &said, &layout)?,
+            statements: self.filled(merged, &sql_by_dialect, &layout)?,
             arguments: layout.once,
             row: layout.row,
             rows,
@@ -155,7 +155,7 @@ impl<'a> Names<'a> {
             (None, [_]) => Ok(0),
             (None, _) => {
                 let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
-                let why = format!("which table does {} work on?", merged.name.get_ref());
+                let why = format!("procedure {} names no table", merged.name.get_ref());
                 let error = self.refuse(merged.name.span(), why);
                 Err(error.remedy(format!("give `table`: {}", names.join(", "))))
             }
@@ -167,43 +167,47 @@ impl<'a> Names<'a> {
         if rows.is_finite() && rows >= 0.0 {
             return Ok(rows);
         }
-        Err(self.refuse(returns.span(), "a call returns no fewer rows than none"))
+        Err(self.refuse(returns.span(), "the rows that a call returns cannot be negative"))
     }
 
-    /// Checks that rows, the words of one, and the place for them come together.
+    /// Checks that `row`, `rows` and {rows} are used together.
     fn rows_fit(
         &self,
         merged: &Merged<'_>,
-        said: &PerDialect<Sentences<'_>>,
+        sql_by_dialect: &PerDialect<SqlTexts<'_>>,
         rows: u32,
     ) -> Result<(), PlanError> {
-        for sentence in said.postgres.iter().chain(&said.mysql) {
-            let pieces = gaps(sentence.sql)
-                .map_err(|wrong| self.refuse_words(sentence.place.clone(), wrong))?;
-            let places = pieces.iter().filter(|gap| **gap == Gap::Brace("rows")).count();
+        for sql_text in sql_by_dialect.postgres.iter().chain(&sql_by_dialect.mysql) {
+            let pieces = tokenize(sql_text.sql)
+                .map_err(|wrong| self.error_at_text(sql_text.place.clone(), wrong))?;
+            let places = pieces.iter().filter(|gap| **gap == Token::Brace("rows")).count();
             if places > 0 && merged.row.is_none() {
                 return Err(self
-                    .refuse(sentence.place.clone(), "{rows} has no row to repeat")
-                    .remedy("give `row`, such as \"(:a, :b)\", and `rows`: how often it stands"));
+                    .refuse(sql_text.place.clone(), "{rows} has no row to repeat")
+                    .remedy(
+                        "give `row`, such as \"(:a, :b)\", and `rows`: how often it is \
+                    repeated",
+                    ));
             }
-            if places > 0 && sentence.times > 1 {
-                let why = "a statement with {rows} is done once, not several times";
-                return Err(self.refuse(sentence.place.clone(), why));
+            if places > 0 && sql_text.times > 1 {
+                let why = "a statement with {rows} is executed once, not several times";
+                return Err(self.refuse(sql_text.place.clone(), why));
             }
         }
         let Some(row) = merged.row else { return Ok(()) };
         if rows == 0 {
             return Err(self
-                .refuse(row.span(), "how many rows?")
-                .remedy("give `rows`: how often `row` stands in the statement"));
+                .refuse(row.span(), "`row` needs `rows`")
+                .remedy("give `rows`: how often `row` is repeated in the statement"));
         }
-        let has_place = |sentences: &Sentences<'_>| {
-            let stands = |sentence: &Sentence<'_>| {
-                gaps(sentence.sql).is_ok_and(|gaps| gaps.contains(&Gap::Brace("rows")))
+        let has_place = |sql_texts: &SqlTexts<'_>| {
+            let stands = |sql_text: &SqlText<'_>| {
+                tokenize(sql_text.sql)
+                    .is_ok_and(|tokenize| tokenize.contains(&Token::Brace("rows")))
             };
-            sentences.is_empty() || sentences.iter().any(stands)
+            sql_texts.is_empty() || sql_texts.iter().any(stands)
         };
-        if has_place(&said.postgres) && has_place(&said.mysql) {
+        if has_place(&sql_by_dialect.postgres) && has_place(&sql_by_dialect.mysql) {
             return Ok(());
         }
         Err(self
@@ -211,32 +215,35 @@ impl<'a> Names<'a> {
             .remedy("write {rows} where the rows belong: INSERT INTO {table} (...) VALUES {rows}"))
     }
 
-    /// Returns the statements with their gaps filled in.
+    /// Returns the statements with placeholders resolved.
     fn filled(
         &self,
         merged: &Merged<'_>,
-        said: &PerDialect<Sentences<'_>>,
+        sql_by_dialect: &PerDialect<SqlTexts<'_>>,
         layout: &Layout,
     ) -> Result<PerDialect<Vec<Statement>>, PlanError> {
         let slot = |name: &str| layout.slots.get(name).copied();
         let row = match merged.row {
             None => None,
             Some(row) => {
-                let sentence = Sentence { sql: row.get_ref(), place: row.span(), times: 1 };
-                let filling = Filling { row: None, slot: &slot };
-                Some(self.statement(&sentence, &filling, 0)?.parts)
+                let sql_text = SqlText { sql: row.get_ref(), place: row.span(), times: 1 };
+                let substitution = Substitution { row: None, slot: &slot };
+                Some(self.statement(&sql_text, &substitution, 0)?.parts)
             }
         };
-        let filling = Filling { row: row.as_deref(), slot: &slot };
-        let all = |sentences: &Sentences<'_>| {
+        let substitution = Substitution { row: row.as_deref(), slot: &slot };
+        let all = |sql_texts: &SqlTexts<'_>| {
             let mut statements = Vec::new();
-            for sentence in sentences {
-                for repetition in 0..sentence.times {
-                    statements.push(self.statement(sentence, &filling, repetition)?);
+            for sql_text in sql_texts {
+                for repetition in 0..sql_text.times {
+                    statements.push(self.statement(sql_text, &substitution, repetition)?);
                 }
             }
             Ok(statements)
         };
-        Ok(PerDialect { postgres: all(&said.postgres)?, mysql: all(&said.mysql)? })
+        Ok(PerDialect {
+            postgres: all(&sql_by_dialect.postgres)?,
+            mysql: all(&sql_by_dialect.mysql)?,
+        })
     }
 }

@@ -1,27 +1,27 @@
-//! From an application's text to what an experiment asks of its servers.
+//! Reads and checks an application file.
 
 use std::collections::BTreeMap;
 
 use model::Application;
 use toml::Spanned;
 
-use super::amount::{Set, Worth};
+use super::expression::{Assignments, Variables};
 use super::file::parse;
 use super::names::Names;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::spec::Text;
 
-/// An application as one experiment asks it.
+/// An application with one experiment's parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Loaded {
     pub(crate) application: Application,
-    /// Who published it.
+    /// Its publication.
     pub(crate) published_by: Option<String>,
     /// Steps that must come before a step.
     pub(crate) needs: BTreeMap<String, Vec<String>>,
-    /// What names are worth.
-    pub(crate) worth: Worth,
+    /// Values of the parameters.
+    pub(crate) variables: Variables,
     /// The parameters, and their defaults as written.
     pub(crate) defaults: Vec<(String, String)>,
 }
@@ -31,13 +31,13 @@ pub(crate) struct Loaded {
 /// `set` are the parameters that the experiment sets, in its own file.
 pub(crate) fn read(
     source: &Source,
-    set: (&Source, &Set),
+    set: (&Source, &Assignments),
     loaded: u64,
     catalog: &dyn Catalog,
 ) -> Result<Loaded, PlanError> {
     let file = parse(source)?;
-    let worth = Worth::of((source, &file.parameters), set, loaded)?;
-    let names = Names { source, file: &file, worth: &worth, catalog };
+    let variables = Variables::of((source, &file.parameters), set, loaded)?;
+    let names = Names { source, file: &file, variables: &variables, catalog };
     let row_bytes = names.small(&file.row_bytes, 1, "the bytes of a row")?;
     let tables = names.tables()?;
     let values = names.values()?;
@@ -56,5 +56,5 @@ pub(crate) fn read(
     let default =
         |(name, text): (Spanned<String>, Spanned<Text>)| (name.into_inner(), text.into_inner().0);
     let defaults = file.parameters.0.into_iter().map(default).collect();
-    Ok(Loaded { application, published_by: file.source, needs, worth, defaults })
+    Ok(Loaded { application, published_by: file.source, needs, variables, defaults })
 }

@@ -1,13 +1,13 @@
-//! Statements with their gaps filled in: places of values, names of tables, sums.
+//! Statements with resolved placeholders: values, table names, expressions.
 
 use std::ops::Range;
 
 use model::sql::{Part, PerDialect, Statement};
 use toml::Spanned;
 
-use super::file::{SaidTable, SqlEntry, StatementEntry, Statements};
-use super::gap::{Gap, Wrong, collapsed, gaps};
+use super::file::{DialectTable, SqlEntry, StatementEntry, Statements};
 use super::names::Names;
+use super::token::{Token, TokenError, collapsed, tokenize};
 use crate::error::PlanError;
 use crate::spec::WordOr;
 
@@ -16,68 +16,68 @@ use crate::spec::WordOr;
 /// Source: PostgreSQL documentation, section 55.7, message Bind; MySQL internals manual,
 /// `COM_STMT_PREPARE` response, `num_params`.
 const VALUES_MAX: usize = 65_535;
-/// Most times that one statement is done in a call: a limit of sense.
+/// Most repetitions of one statement in a call: a sanity limit.
 const TIMES_MAX: u32 = 1000;
 
-/// One statement as written, its place, and how often a call does it.
+/// One statement as written, its place, and its repetitions per call.
 #[derive(Debug, Clone)]
-pub(super) struct Sentence<'a> {
+pub(super) struct SqlText<'a> {
     pub(super) sql: &'a str,
     pub(super) place: Range<usize>,
     pub(super) times: u32,
 }
 
-/// The statements of one dialect, in order; nothing when it is not said in this dialect.
-pub(super) type Sentences<'a> = Vec<Sentence<'a>>;
+/// The statements of one dialect, in order; empty when unsupported.
+pub(super) type SqlTexts<'a> = Vec<SqlText<'a>>;
 
-/// Where a value stands: once per call, or once per row.
+/// Position of a value: per call, or per row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     /// Positions among those drawn once, the same in each repetition of a statement.
     Shared {
         /// The first of them.
         base: u16,
-        /// How many there are, with commas between.
+        /// Number of values, comma-separated.
         width: u16,
     },
-    /// The same, but each repetition has as many of its own.
-    Own {
+    /// The same, with separate values for each repetition.
+    UserBuild {
         /// The first one of the first repetition.
         base: u16,
-        /// How many each repetition has.
+        /// Number of values per repetition.
         width: u16,
     },
     /// The position among those drawn for each row.
     Row(u16),
 }
 
-/// What fills the gaps of one repetition of a statement.
-pub(super) struct Filling<'a> {
+/// Substitutions for one repetition of a statement.
+pub(super) struct Substitution<'a> {
     /// The parts of a row; `None` when the procedure has no rows, or inside of one.
     pub(super) row: Option<&'a [Part]>,
-    /// Where a value stands, by name.
+    /// Position of a value, by name.
     pub(super) slot: &'a dyn Fn(&str) -> Option<Slot>,
 }
 
 impl Names<'_> {
     /// Returns the statements as written, by dialect.
-    pub(super) fn sentences<'b>(
+    pub(super) fn sql_texts<'b>(
         &self,
         entry: &'b Spanned<SqlEntry>,
-    ) -> Result<PerDialect<Sentences<'b>>, PlanError> {
+    ) -> Result<PerDialect<SqlTexts<'b>>, PlanError> {
         match entry.get_ref() {
             SqlEntry::Both(statements) => {
                 let both = self.listed(statements, entry.span())?;
                 Ok(PerDialect { postgres: both.clone(), mysql: both })
             }
-            SqlEntry::Each(said) => {
-                let SaidTable { postgres, mysql } = &**said;
+            SqlEntry::Each(sql) => {
+                let DialectTable { postgres, mysql } = &**sql;
                 if postgres.is_none() && mysql.is_none() {
                     return Err(self
                         .refuse(entry.span(), "no dialect is given")
                         .remedy("write `sql.postgres`, `sql.mysql` or both"));
                 }
-                let of = |said: &'b Option<Spanned<Statements>>| match said {
+                let of = |sql: &'b Option<Spanned<Statements>>| match sql {
                     Some(statements) => self.listed(statements.get_ref(), statements.span()),
                     None => Ok(Vec::new()),
                 };
@@ -90,26 +90,26 @@ impl Names<'_> {
         &self,
         statements: &'b Statements,
         place: Range<usize>,
-    ) -> Result<Sentences<'b>, PlanError> {
+    ) -> Result<SqlTexts<'b>, PlanError> {
         let entries = match statements {
-            Statements::One(sql) => return Ok(vec![Sentence { sql, place, times: 1 }]),
+            Statements::One(sql) => return Ok(vec![SqlText { sql, place, times: 1 }]),
             Statements::Many(entries) if entries.is_empty() => {
                 return Err(self.refuse(place, "there is no statement in this list"));
             }
             Statements::Many(entries) => entries,
         };
-        let sentence = |entry: &'b Spanned<StatementEntry>| match entry.get_ref() {
-            WordOr::Word(sql) => Ok(Sentence { sql, place: entry.span(), times: 1 }),
+        let sql_text = |entry: &'b Spanned<StatementEntry>| match entry.get_ref() {
+            WordOr::Word(sql) => Ok(SqlText { sql, place: entry.span(), times: 1 }),
             WordOr::Table(table) => {
                 let times = self.small(&table.times, 1, "times")?;
                 if times > TIMES_MAX {
                     let why = format!("{times} times are too many: at most {TIMES_MAX}");
                     return Err(self.refuse(table.times.span(), why));
                 }
-                Ok(Sentence { sql: table.sql.get_ref(), place: table.sql.span(), times })
+                Ok(SqlText { sql: table.sql.get_ref(), place: table.sql.span(), times })
             }
         };
-        entries.iter().map(sentence).collect()
+        entries.iter().map(sql_text).collect()
     }
 
     /// Returns the statements that create a table.
@@ -117,57 +117,59 @@ impl Names<'_> {
         &self,
         entry: &Spanned<SqlEntry>,
     ) -> Result<PerDialect<Vec<Statement>>, PlanError> {
-        let said = self.sentences(entry)?;
-        Ok(PerDialect { postgres: self.plain(&said.postgres)?, mysql: self.plain(&said.mysql)? })
+        let sql = self.sql_texts(entry)?;
+        Ok(PerDialect { postgres: self.plain(&sql.postgres)?, mysql: self.plain(&sql.mysql)? })
     }
 
-    fn plain(&self, sentences: &[Sentence<'_>]) -> Result<Vec<Statement>, PlanError> {
-        let filling = Filling { row: None, slot: &|_| None };
-        let statement = |sentence: &Sentence<'_>| {
-            if sentence.times > 1 {
-                return Err(
-                    self.refuse(sentence.place.clone(), "a definition is done once, not several")
-                );
+    fn plain(&self, sql_texts: &[SqlText<'_>]) -> Result<Vec<Statement>, PlanError> {
+        let substitution = Substitution { row: None, slot: &|_| None };
+        let statement = |sql_text: &SqlText<'_>| {
+            if sql_text.times > 1 {
+                return Err(self.refuse(
+                    sql_text.place.clone(),
+                    "a definition is executed once, not \
+                    several times",
+                ));
             }
-            self.statement(sentence, &filling, 0)
+            self.statement(sql_text, &substitution, 0)
         };
-        sentences.iter().map(statement).collect()
+        sql_texts.iter().map(statement).collect()
     }
 
-    /// Returns one statement; `repetition` counts from 0 those that a call does.
+    /// Returns one statement; `repetition` is 0-based within a call.
     pub(super) fn statement(
         &self,
-        sentence: &Sentence<'_>,
-        filling: &Filling<'_>,
+        sql_text: &SqlText<'_>,
+        substitution: &Substitution<'_>,
         repetition: u32,
     ) -> Result<Statement, PlanError> {
-        let place = || sentence.place.clone();
-        let refuse = |wrong: Wrong| self.refuse_words(place(), wrong);
+        let place = || sql_text.place.clone();
+        let refuse = |wrong: TokenError| self.error_at_text(place(), wrong);
         let mut parts = Vec::new();
-        for gap in gaps(sentence.sql).map_err(refuse)? {
+        for gap in tokenize(sql_text.sql).map_err(refuse)? {
             match gap {
-                Gap::Text(text) => parts.push(Part::Text(collapsed(text))),
-                Gap::Brace("table") => parts.push(Part::Table),
-                Gap::Brace("rows") => match filling.row {
+                Token::Text(text) => parts.push(Part::Text(collapsed(text))),
+                Token::Brace("table") => parts.push(Part::Table),
+                Token::Brace("rows") => match substitution.row {
                     Some(row) => parts.push(Part::Rows(row.to_vec())),
                     None => {
-                        let wrong = Wrong::new("{rows}", "there are no rows here");
+                        let wrong = TokenError::new("{rows}", "there are no rows here");
                         return Err(refuse(wrong).remedy(
-                            "{rows} stands in the `sql` of a procedure with `row` and `rows`",
+                            "{rows} belongs in the `sql` of a procedure with `row` and `rows`",
                         ));
                     }
                 },
-                Gap::Brace(sum) => {
-                    let value = self.worth.amount(sum);
-                    let value = value.map_err(|why| refuse(Wrong::new(sum, why)))?;
+                Token::Brace(sum) => {
+                    let value = self.variables.evaluate(sum);
+                    let value = value.map_err(|why| refuse(TokenError::new(sum, why)))?;
                     parts.push(Part::Text(value.to_string()));
                 }
-                Gap::Value(name) => match (filling.slot)(name) {
+                Token::Value(name) => match (substitution.slot)(name) {
                     Some(slot) => parts.extend(places(slot, repetition)),
                     None => {
-                        let words = format!(":{name}");
+                        let text = format!(":{name}");
                         let why = "a definition has no values to draw";
-                        return Err(refuse(Wrong::new(&words, why)));
+                        return Err(refuse(TokenError::new(&text, why)));
                     }
                 },
             }
@@ -175,7 +177,7 @@ impl Names<'_> {
         Ok(Statement { parts: joined(parts) })
     }
 
-    /// Checks that no statement has more values than the protocols count.
+    /// Checks that no statement has more values than the protocols allow.
     pub(super) fn few_values(&self, values: usize, place: Range<usize>) -> Result<(), PlanError> {
         if values <= VALUES_MAX {
             return Ok(());
@@ -186,19 +188,21 @@ impl Names<'_> {
     }
 }
 
-/// Returns the places of a value in one repetition of a statement.
+/// Returns the parts of a value in one repetition of a statement.
 fn places(slot: Slot, repetition: u32) -> Vec<Part> {
     let (base, width) = match slot {
         Slot::Row(position) => return vec![Part::RowArgument(position)],
         Slot::Shared { base, width } => (base, width),
-        Slot::Own { base, width } => (base + width * u16::try_from(repetition).unwrap_or(0), width),
+        Slot::UserBuild { base, width } => {
+            (base + width * u16::try_from(repetition).unwrap_or(0), width)
+        }
     };
     let comma = |position| (position > base).then(|| Part::Text(", ".to_owned()));
     let place = |position| comma(position).into_iter().chain([Part::Argument(position)]);
     (base..base + width).flat_map(place).collect()
 }
 
-/// Returns parts in which no text follows another.
+/// Merges adjacent text parts.
 fn joined(parts: Vec<Part>) -> Vec<Part> {
     let mut joined: Vec<Part> = Vec::new();
     for part in parts {

@@ -1,4 +1,4 @@
-//! The steps of an application: what the clients do, and how it ends.
+//! The steps of an application: call mixes and stop rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,13 +8,13 @@ use model::units::parse_share;
 use model::{OpUnit, StepRole};
 use toml::Spanned;
 
-use super::amount::share_of;
+use super::expression::share_of;
 use super::file::{CallMixEntry, StepTable};
 use super::names::Names;
 use crate::error::PlanError;
 use crate::spec::Text;
 
-/// Words for what a step does to the data.
+/// Keywords of `role`.
 const ROLES: [(&str, StepRole); 5] = [
     ("load", StepRole::Load),
     ("read", StepRole::Read),
@@ -22,7 +22,7 @@ const ROLES: [(&str, StepRole); 5] = [
     ("read-write", StepRole::ReadWrite),
     ("maintain", StepRole::Maintain),
 ];
-/// Words for what counts as one operation.
+/// Keywords of `unit`.
 const UNITS: [(&str, Unit); 3] =
     [("operation", Unit::Operation), ("row", Unit::Row), ("all rows", Unit::All)];
 
@@ -33,7 +33,7 @@ enum Unit {
     All,
 }
 
-/// The steps, and those that must come before each.
+/// The steps, and the steps each one needs.
 pub(super) type Steps = (Vec<TrafficSpec>, BTreeMap<String, Vec<String>>);
 
 impl Names<'_> {
@@ -55,10 +55,10 @@ impl Names<'_> {
                     return Err(self.unknown(need, "step", known.iter().copied()));
                 }
                 if !known[..index].contains(&need.get_ref().as_str()) {
-                    let why = format!("`{}` stands after {name}, which needs it", need.get_ref());
+                    let why = format!("`{}` comes after {name}, which needs it", need.get_ref());
                     return Err(self
                         .refuse(need.span(), why)
-                        .remedy("steps stand in the order in which they may run"));
+                        .remedy("write the steps in the order in which they may run"));
                 }
                 before.push(need.get_ref().clone());
             }
@@ -73,7 +73,7 @@ impl Names<'_> {
         Ok((steps, needs))
     }
 
-    /// Checks the order in which steps run when an experiment names none.
+    /// Checks the default order of the steps.
     pub(super) fn order(&self, steps: &[TrafficSpec]) -> Result<Vec<String>, PlanError> {
         let mut order = BTreeSet::new();
         for name in &self.file.order {
@@ -133,7 +133,7 @@ impl Names<'_> {
         Ok(step)
     }
 
-    /// Checks that a step's words go together.
+    /// Checks that a step's fields are consistent.
     fn step_fits(
         &self,
         written: &StepTable,
@@ -148,7 +148,7 @@ impl Names<'_> {
             if step.role != StepRole::Maintain || !step.settles || step.background.is_some() {
                 return refuse(
                     role,
-                    "nobody does anything",
+                    "it does nothing",
                     "give `clients`, or role = \"maintain\" and settles = true",
                 );
             }
@@ -171,7 +171,12 @@ impl Names<'_> {
         if step.role == StepRole::Read
             && (positions(call_mix).iter().any(writes) || step.background.is_some())
         {
-            return refuse(role, "it reads only, and yet writes", "write role = \"read-write\"");
+            return refuse(
+                role,
+                "its role is to read, but it writes",
+                "write role = \
+            \"read-write\"",
+            );
         }
         if step.rows.is_some() && !matches!(call_mix, CallMix::Once(_)) {
             self.paced(call_mix, procedures, place)?;
@@ -179,7 +184,7 @@ impl Names<'_> {
         Ok(())
     }
 
-    /// Checks that the rows of what is done are known, so that it can end, or be paced, by rows.
+    /// Checks that the rows per call are known, for ending or pacing by rows.
     fn paced(
         &self,
         call_mix: &CallMix,
@@ -187,13 +192,13 @@ impl Names<'_> {
         place: Range<usize>,
     ) -> Result<(), PlanError> {
         if matches!(call_mix, CallMix::Once(_)) {
-            return Err(self.refuse(place, "what is done once has no rate"));
+            return Err(self.refuse(place, "a `once` step has no rate"));
         }
         if positions(call_mix).iter().any(|position| procedures[usize::from(*position)].rows > 0) {
             return Ok(());
         }
         Err(self
-            .refuse(place, "how many rows these procedures write is not known")
+            .refuse(place, "the rows that these procedures write are not known")
             .remedy("give `rows` to the procedures: what one call inserts, deletes or changes"))
     }
 
@@ -232,20 +237,20 @@ impl Names<'_> {
         let mut fixed = match more.trim() {
             "" if rest.contains('+') => return Err(refuse(format!("`{text}` ends too early"))),
             "" => 0,
-            more => self.worth.at_least(self.source, (more, written.span()), 0, "rows")?,
+            more => self.variables.at_least(self.source, (more, written.span()), 0, "rows")?,
         };
         let Some(name) = of.trim().strip_prefix("of ") else {
             return match of.trim() {
                 "" => Ok(RowCount { share, fixed }),
-                _ => Err(refuse(format!("`{text}` is no number of rows"))
+                _ => Err(refuse(format!("`{text}` is not a number of rows"))
                     .remedy("write 5000, \"100%\", \"100% + 100\" or \"80% of inserts\"")),
             };
         };
         let what = "what a share is taken of";
-        let of = self.worth.at_least(self.source, (name, written.span()), 0, what)?;
+        let of = self.variables.at_least(self.source, (name, written.span()), 0, what)?;
         fixed += share_of(of, share);
         match fixed {
-            0 => Err(refuse(format!("`{text}` is no row"))),
+            0 => Err(refuse(format!("`{text}` is zero rows"))),
             _ => Ok(RowCount { share: 0.0, fixed }),
         }
     }
@@ -255,15 +260,15 @@ impl Names<'_> {
         match (self.word(word, "unit", &UNITS)?, rows) {
             (Unit::Operation, _) => Ok(OpUnit::Operation),
             (Unit::Row, _) => Ok(OpUnit::Row),
-            (Unit::All, Some(rows)) => Ok(OpUnit::Rows(rows.of(self.worth.loaded))),
+            (Unit::All, Some(rows)) => Ok(OpUnit::Rows(rows.of(self.variables.loaded))),
             (Unit::All, None) => Err(self
-                .refuse(word.span(), "how many rows are all rows?")
+                .refuse(word.span(), "`all rows` needs `rows`")
                 .remedy("give `rows`, such as \"100%\"")),
         }
     }
 }
 
-/// Returns the procedures that are done.
+/// Returns the procedures of a call mix.
 fn positions(call_mix: &CallMix) -> Vec<u16> {
     match call_mix {
         CallMix::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),

@@ -9,17 +9,17 @@ use super::names::Names;
 use crate::clients::CLIENTS_MAX;
 use crate::error::PlanError;
 
-/// Words for one table per client.
+/// Keyword for one table per client.
 const PER_CLIENT: &str = "per client";
 
 impl Names<'_> {
     /// Checks the tables.
     pub(super) fn tables(&self) -> Result<Vec<Table>, PlanError> {
-        let mut seen = BTreeSet::new();
+        let mut names = BTreeSet::new();
         let mut tables = Vec::new();
         for written in &self.file.table {
             let name = written.name.get_ref();
-            if !seen.insert(name) {
+            if !names.insert(name) {
                 return Err(
                     self.refuse(written.name.span(), format!("two tables are named `{name}`"))
                 );
@@ -43,7 +43,8 @@ impl Names<'_> {
             return Err(self
                 .refuse(written.name.span(), format!("`{name}` cannot be a table's name"))
                 .remedy(
-                    "use small letters, which servers agree on, and end with one: a number follows",
+                    "use lower-case letters, the same on all servers, and end with one: a number \
+                    follows",
                 ));
         }
         let copies = match &written.copies {

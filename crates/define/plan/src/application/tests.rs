@@ -1,3 +1,5 @@
+//! Tests of application files: shipped ones, and every error.
+
 use miette::Diagnostic as _;
 use model::sql::{CallMix, Draw, Part, Procedure, Statement, Table};
 use model::{Application, Dialect};
@@ -5,13 +7,13 @@ use model::{Application, Dialect};
 use super::read::{Loaded, read};
 use crate::error::{PlanError, Source};
 use crate::named::Named;
-use crate::sample::{Knowledge, SHIPPED};
+use crate::sample::{SHIPPED, TestCatalog};
 
-/// An application that is right, as a start for wrong ones.
+/// A valid application, the base of invalid ones.
 const SMALL: &str = r#"
 name = "small"
 about = "one table of accounts"
-source = "nobody"
+source = "Author"
 row_bytes = 20
 order = ["fill", "pay"]
 
@@ -39,7 +41,7 @@ rows = "batch"
 row = "(:account, :amount, :note, :when)"
 sql = "INSERT INTO {table} (a, b, c, d) VALUES {rows}"
 
-[procedure.look]
+[procedure.find]
 kind = "multi_get"
 returns = 3
 sql = "SELECT a::int, ':no' FROM {table} WHERE id IN (:few) LIMIT {batch * 10}"
@@ -61,7 +63,7 @@ unit = "row"
 name = "pay"
 about = "moves money"
 role = "read-write"
-clients = { look = 3, move = 1 }
+clients = { find = 3, move = 1 }
 background = { procedures = ["open"], rows_per_s = 10 }
 needs = ["fill"]
 "#;
@@ -69,19 +71,18 @@ needs = ["fill"]
 fn loaded(name: &str, text: &str, rows: u64) -> Result<Loaded, PlanError> {
     let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
     let nothing = Named::default();
-    read(&source, (&Source::default(), &nothing.0), rows, &Knowledge::default())
+    read(&source, (&Source::default(), &nothing.0), rows, &TestCatalog::default())
 }
 
-/// Returns a statement with its gaps in angle brackets; rows are written out once, and of a list
-/// of ten or a hundred places the first and the last.
-fn told(statement: &Statement) -> String {
+/// Returns a statement with its placeholders in angle brackets; long lists are shortened.
+fn statement_text(statement: &Statement) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => text.clone(),
         Part::Table => "<table>".to_owned(),
         Part::Argument(position) => format!("<{position}>"),
         Part::RowArgument(position) => format!("<row {position}>"),
         Part::Rows(row) => {
-            format!("<rows of {}>", told(&Statement { parts: row.clone() }))
+            format!("<rows of {}>", statement_text(&Statement { parts: row.clone() }))
         }
     };
     let text: String = statement.parts.iter().map(part).collect();
@@ -107,7 +108,7 @@ fn draw(draw: &Draw) -> String {
     }
 }
 
-/// Returns draws in a line; those alike that follow each other are counted.
+/// Returns draws in a line; equal neighbours are counted.
 fn draws(draws: &[Draw]) -> String {
     if let [first, .., last] = draws
         && draws.len() > 50
@@ -117,7 +118,7 @@ fn draws(draws: &[Draw]) -> String {
     }
     let chunks = draws.chunk_by(|one, next| one == next);
     let one = |alike: &[Draw]| match alike {
-        [alone] => draw(alone),
+        [exclusive_call] => draw(exclusive_call),
         [first, ..] => format!("{} x {}", alike.len(), draw(first)),
         [] => String::new(),
     };
@@ -137,8 +138,9 @@ fn procedure(known: &Procedure, tables: &[Table]) -> Vec<String> {
     if !known.row.is_empty() {
         lines.push(format!("  row  {}", draws(&known.row)));
     }
-    let said = |dialect| known.statements.by(dialect).iter().map(told).collect::<Vec<_>>();
-    let (postgres, mysql) = (said(Dialect::Postgres), said(Dialect::Mysql));
+    let texts =
+        |dialect| known.statements.by(dialect).iter().map(statement_text).collect::<Vec<_>>();
+    let (postgres, mysql) = (texts(Dialect::Postgres), texts(Dialect::Mysql));
     if postgres == mysql {
         lines.extend(postgres.iter().map(|text| format!("  both {text}")));
     } else {
@@ -153,8 +155,11 @@ fn summary(application: &Application, rows: u64) -> String {
     let mut lines = vec![format!("{}: {}", application.name, application.about)];
     for table in &application.tables {
         lines.push(format!("table {} {:?} id {:?}", table.name, table.copies, table.id));
-        lines.extend(table.create.postgres.iter().map(|one| format!("  post {}", told(one))));
-        lines.extend(table.create.mysql.iter().map(|one| format!("  my   {}", told(one))));
+        lines.extend(
+            table.create.postgres.iter().map(|one| format!("  post {}", statement_text(one))),
+        );
+        lines
+            .extend(table.create.mysql.iter().map(|one| format!("  my   {}", statement_text(one))));
     }
     let procedures = application.procedures.iter();
     lines.extend(procedures.flat_map(|known| procedure(known, &application.tables)));
@@ -172,7 +177,7 @@ fn summary(application: &Application, rows: u64) -> String {
     for step in &application.steps {
         let clients = step.clients.as_ref().map_or_else(|| "nothing".to_owned(), call_mix);
         let background = step.background.as_ref().map_or(String::new(), |background| {
-            format!(" beside {} at {}/s", call_mix(&background.call_mix), background.rows_per_s)
+            format!(" with {} at {}/s", call_mix(&background.call_mix), background.rows_per_s)
         });
         let calls = application.calls(step, rows, 3);
         let settles = if step.settles { ", settles" } else { "" };
@@ -186,7 +191,7 @@ fn summary(application: &Application, rows: u64) -> String {
 }
 
 #[test]
-fn the_applications_that_come_with_the_program_are_these() {
+fn shipped_applications_match_their_snapshots() {
     for (name, text) in SHIPPED {
         let loaded = loaded(name, text, 30_000).expect("a right application");
         assert_eq!(loaded.application.name, name);
@@ -196,35 +201,35 @@ fn the_applications_that_come_with_the_program_are_these() {
 }
 
 #[test]
-fn a_small_application_is_read_as_it_is_meant() {
+fn a_small_application_is_read() {
     let small = loaded("small", SMALL, 1000).expect("a right application");
     insta::assert_snapshot!(summary(&small.application, 1000));
     assert_eq!(small.needs["pay"], ["fill"]);
 }
 
-/// Returns what is said of the small application in which `old` is replaced by `new`: the line,
-/// the words pointed at, the message and the remedy.
+/// Returns the error of the small application in which `old` is replaced by `new`: line, text,
+/// message and remedy.
 fn refused(old: &str, new: &str) -> String {
     assert_eq!(SMALL.matches(old).count(), 1, "{old}");
     let text = SMALL.replacen(old, new, 1);
     let error = match loaded("small", &text, 1000) {
-        Ok(_) => panic!("{new} is not refused"),
+        Ok(_) => panic!("{new} is not rejected"),
         Err(error) => error,
     };
     let label = error.labels().and_then(|mut labels| labels.next());
     let place = label.map_or_else(
         || "nowhere".to_owned(),
         |label| {
-            let words = &text[label.offset()..label.offset() + label.len()];
+            let place = &text[label.offset()..label.offset() + label.len()];
             let line = text[..label.offset()].matches('\n').count() + 1;
-            format!("line {line} `{}`", words.lines().next().unwrap_or(""))
+            format!("line {line} `{}`", place.lines().next().unwrap_or(""))
         },
     );
     let help = error.help().map_or(String::new(), |help| format!("\n    help: {help}"));
     format!("{place}: {error}{help}")
 }
 
-/// What is wrong: words of the small application, and what stands in their place.
+/// Errors: texts of the small application, and their replacements.
 const WRONG: &[(&str, &[(&str, &str)])] = &[
     (
         "names",
@@ -241,7 +246,7 @@ const WRONG: &[(&str, &[(&str, &str)])] = &[
             ("{batch * 10}", "{batsh * 10}"),
             ("rows = \"batch\"", "rows = \"batches\""),
             ("clients = [\"open\"]", "clients = [\"opn\"]"),
-            ("{ look = 3, move = 1 }", "{ looks = 3, move = 1 }"),
+            ("{ find = 3, move = 1 }", "{ finds = 3, move = 1 }"),
             ("order = [\"fill\", \"pay\"]", "order = [\"fill\", \"play\"]"),
             ("needs = [\"fill\"]", "needs = [\"file\"]"),
             ("kind = \"multi_get\"", "table = \"acount\"\nkind = \"multi_get\""),
@@ -250,12 +255,12 @@ const WRONG: &[(&str, &[(&str, &str)])] = &[
             ("role = \"read-write\"", "role = \"readwrite\""),
             ("unit = \"row\"", "unit = \"rows\""),
             ("draw = \"id\"", "draw = \"ids\""),
-            ("returns = 3", "extends = \"lock\""),
-            ("returns = 3", "extends = \"look\""),
+            ("returns = 3", "extends = \"fund\""),
+            ("returns = 3", "extends = \"find\""),
             ("name = \"account\"", "name = \"Account\""),
             ("name = \"account\"", "name = \"account1\""),
-            ("[procedure.look]", "[procedure.\"lo ok\"]"),
-            ("[procedure.look]", "[procedure.once]"),
+            ("[procedure.find]", "[procedure.\"fi nd\"]"),
+            ("[procedure.find]", "[procedure.once]"),
             ("batch = 2", "table = 2"),
             ("name = \"fill\"", "name = \"f ill\""),
             ("name = \"pay\"", "name = \"fill\""),
@@ -326,12 +331,12 @@ const WRONG: &[(&str, &[(&str, &str)])] = &[
     (
         "steps",
         &[
-            ("{ look = 3, move = 1 }", "{ look = 0, move = 1 }"),
-            ("{ look = 3, move = 1 }", "{}"),
+            ("{ find = 3, move = 1 }", "{ find = 0, move = 1 }"),
+            ("{ find = 3, move = 1 }", "{}"),
             ("clients = [\"open\"]", "clients = []"),
             ("clients = [\"open\"]", "clients = { once = [\"open\"] }"),
             ("clients = [\"open\"]", "clients = \"open\""),
-            ("clients = [\"open\"]", "clients = [\"look\"]"),
+            ("clients = [\"open\"]", "clients = [\"find\"]"),
             ("rows = \"100%\"\n", "\n"),
             ("rows = \"100%\"", "rows = \"100% of batsh\""),
             ("rows = \"100%\"", "rows = \"100% off\""),
@@ -341,8 +346,8 @@ const WRONG: &[(&str, &[(&str, &str)])] = &[
             ("role = \"load\"", "role = \"write\""),
             ("role = \"load\"", "role = \"maintain\""),
             ("role = \"read-write\"", "role = \"read\""),
-            ("clients = { look = 3, move = 1 }\n", "\n"),
-            ("procedures = [\"open\"]", "procedures = [\"look\"]"),
+            ("clients = { find = 3, move = 1 }\n", "\n"),
+            ("procedures = [\"open\"]", "procedures = [\"find\"]"),
             ("procedures = [\"open\"]", "procedures = { once = [\"open\"] }"),
             ("rows_per_s = 10", "rows_per_s = 0"),
             ("needs = [\"fill\"]", "unit = \"all rows\""),
@@ -356,24 +361,24 @@ const WRONG: &[(&str, &[(&str, &str)])] = &[
 ];
 
 #[test]
-fn whatever_is_wrong_is_found_with_its_place_and_a_remedy() {
+fn every_error_is_reported_with_its_place_and_remedy() {
     for (what, wrong) in WRONG {
-        let said = wrong.iter().map(|(old, new)| {
+        let lines = wrong.iter().map(|(old, new)| {
             let new_line = new.replace('\n', " | ");
             format!("{old} -> {new_line}\n    {}", refused(old, new))
         });
-        let said: Vec<_> = said.collect();
-        insta::assert_snapshot!(format!("refused_{what}"), said.join("\n"));
+        let lines: Vec<_> = lines.collect();
+        insta::assert_snapshot!(format!("refused_{what}"), lines.join("\n"));
     }
 }
 
 #[test]
-fn a_procedure_of_two_tables_says_which_it_works_on() {
+fn a_procedure_with_two_tables_must_name_one() {
     let two = SMALL.replacen(
         "[[table]]",
         "[[table]]\nname = \"other\"\ncreate = \"CREATE ...\"\n\n[[table]]",
         1,
     );
     let error = loaded("small", &two, 1000).unwrap_err();
-    assert_eq!(error.to_string(), "which table does open work on?");
+    assert_eq!(error.to_string(), "procedure open names no table");
 }

@@ -1,4 +1,4 @@
-//! The values of an application: where each is drawn from.
+//! The values of an application and their generators.
 
 use model::sql::{Draw, Table};
 use toml::Spanned;
@@ -8,15 +8,15 @@ use super::names::Names;
 use crate::error::PlanError;
 use crate::spec::{Text, WordOr};
 
-/// Words for values that have nothing to set.
-const WORDS: [(&str, Plain); 3] =
+/// Keywords for values without parameters.
+const KEYWORDS: [(&str, Plain); 3] =
     [("id", Plain::Id), ("first-id", Plain::FirstId), ("number", Plain::Number)];
-/// Longest text that is drawn: bounds the client's buffers.
+/// Longest text drawn: bounds the client's buffers.
 const BYTES_MAX: u32 = 1 << 20;
-/// Most places of one value: the protocols count the values of a statement in 16 bits.
+/// Most copies of one value: the protocols count values in 16 bits.
 const COUNT_MAX: u32 = 65_535;
 
-/// A value that has nothing to set.
+/// A value without parameters.
 #[derive(Debug, Clone, Copy)]
 enum Plain {
     Id,
@@ -24,23 +24,23 @@ enum Plain {
     Number,
 }
 
-/// A value of the file, checked as far as it can be without its procedure.
+/// A value of the file, checked without its procedure.
 #[derive(Debug, Clone)]
 pub(super) struct Value<'a> {
     pub(super) name: &'a Spanned<String>,
     pub(super) draw: Draw,
     /// The value that is added to a real number.
     pub(super) plus: Option<&'a Spanned<String>>,
-    /// How many are drawn, each for a place of its own.
+    /// How many are drawn, each with its own position.
     pub(super) count: u16,
-    /// How much larger the range of each next one is.
+    /// Offset of the range from one to the next.
     pub(super) apart: i64,
     /// Whether all rows and all repetitions of a call share it.
     pub(super) is_once: bool,
 }
 
 impl Value<'_> {
-    /// Returns how its `nth` one is drawn.
+    /// Returns the generator of its `nth` copy.
     pub(super) fn nth(&self, nth: u16) -> Draw {
         let mut draw = self.draw.clone();
         if let Draw::Integer { from, .. } = &mut draw {
@@ -58,7 +58,7 @@ impl<'a> Names<'a> {
             match entry.get_ref() {
                 WordOr::Word(word) => {
                     let word = Spanned::new(entry.span(), word.clone());
-                    let draw = plain(self.word(&word, "value", &WORDS)?);
+                    let draw = plain(self.word(&word, "value", &KEYWORDS)?);
                     let once = ValueTable { once: false, ..ValueTable::default() };
                     self.value(name, (&once, None), draw)
                 }
@@ -89,7 +89,7 @@ impl<'a> Names<'a> {
         };
         let apart = match &table.apart {
             None => 0,
-            Some(text) if matches!(draw, Draw::Integer { .. }) && count > 1 => self.amount(text)?,
+            Some(text) if matches!(draw, Draw::Integer { .. }) && count > 1 => self.signed(text)?,
             Some(text) => {
                 return Err(self
                     .refuse(text.span(), "`apart` moves the range of each next integer")
@@ -99,7 +99,7 @@ impl<'a> Names<'a> {
         Ok(Value { name, draw, plus, count, apart, is_once: table.once })
     }
 
-    /// Returns how a value is drawn that is written as a table.
+    /// Returns the generator of a value written as a table.
     fn draw(&self, table: &ValueTable, entry: &Spanned<ValueEntry>) -> Result<Draw, PlanError> {
         self.one_kind(table, entry)?;
         if let Some(range) = &table.integer {
@@ -109,7 +109,7 @@ impl<'a> Names<'a> {
             let scale = table.scale.as_ref().map_or(1.0, |scale| *scale.get_ref());
             let value = *below.get_ref();
             if !value.is_finite() || value < 0.0 || !scale.is_finite() {
-                let why = "a real number is drawn from 0 up to a bound that is not negative";
+                let why = "the upper bound of a real number cannot be negative";
                 return Err(self.refuse(below.span(), why));
             }
             return Ok(Draw::Real { below: value, plus: None, scale });
@@ -124,8 +124,8 @@ impl<'a> Names<'a> {
             }
             if !text.contains('#') {
                 return Err(self
-                    .refuse(pattern.span(), "nothing of this pattern is drawn")
-                    .remedy("each `#` becomes a digit; a constant belongs into the SQL"));
+                    .refuse(pattern.span(), "the pattern has no `#`")
+                    .remedy("each `#` becomes a digit; a constant belongs in the SQL"));
             }
             return Ok(Draw::Pattern(text.clone()));
         }
@@ -134,14 +134,14 @@ impl<'a> Names<'a> {
             return Ok(Draw::Moment { calls_per_second });
         }
         match &table.draw {
-            Some(word) => Ok(plain(self.word(word, "value", &WORDS)?)),
+            Some(word) => Ok(plain(self.word(word, "value", &KEYWORDS)?)),
             None => Err(self
-                .refuse(entry.span(), "this value is drawn from nothing")
+                .refuse(entry.span(), "the value has no generator")
                 .remedy("give one of integer, real, payload, pattern, moment, or draw = \"id\"")),
         }
     }
 
-    /// Checks that a value is drawn from one thing, and that its other words belong to that.
+    /// Checks that a value has one generator and only fields of it.
     fn one_kind(&self, table: &ValueTable, entry: &Spanned<ValueEntry>) -> Result<(), PlanError> {
         let kinds = [
             ("integer", table.integer.is_some()),
@@ -153,7 +153,7 @@ impl<'a> Names<'a> {
         ];
         let given: Vec<_> = kinds.iter().filter(|(_, is_given)| *is_given).collect();
         if let [(first, _), (second, _), ..] = given[..] {
-            let why = format!("a value is drawn from one thing, not from `{first}` and `{second}`");
+            let why = format!("a value has one generator, not `{first}` and `{second}`");
             return Err(self.refuse(entry.span(), why));
         }
         let span_of = |word: &Option<Spanned<String>>| word.as_ref().map(Spanned::span);
@@ -185,7 +185,7 @@ impl<'a> Names<'a> {
                 .refuse(range.span(), "integers are drawn between two bounds")
                 .remedy("for instance integer = [1, 100]: both may be drawn"));
         };
-        let (from, to) = (self.amount(first)?, self.amount(last)?);
+        let (from, to) = (self.signed(first)?, self.signed(last)?);
         let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
         if count == 0 {
             return Err(
@@ -224,7 +224,7 @@ impl<'a> Names<'a> {
         Ok(Draw::Payload { bytes_min, bytes_max, random: share })
     }
 
-    /// Checks that what is drawn of a table's ids can be.
+    /// Checks that a table with drawn ids has an id column.
     pub(super) fn has_ids(&self, value: &Value<'_>, table: &Table) -> Result<(), PlanError> {
         if table.id.is_some() || !matches!(value.draw, Draw::Id | Draw::FirstId) {
             return Ok(());

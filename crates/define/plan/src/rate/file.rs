@@ -1,4 +1,4 @@
-//! A rate file: `t,rate` lines, the seconds from which each rate holds.
+//! Rate files: CSV lines `t,rate`.
 
 use std::ops::Range;
 
@@ -13,18 +13,18 @@ const T_MAX_S: f64 = 8_640_000.0;
 /// Highest rate, one operation each nanosecond.
 const RATE_MAX_OPS_PER_S: f64 = 1e9;
 
-/// What is wrong with a rate file, and at which line.
+/// An error in a rate file, with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WrongLine {
     /// The line, 1-based.
     pub(crate) number: usize,
-    /// Where the line stands in the text.
+    /// Position of the line in the text.
     pub(crate) place: Range<usize>,
     /// What is wrong.
     pub(crate) why: String,
 }
 
-/// One line: from when on which rate holds.
+/// One line: a rate and its start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Point {
     from: Nanos,
@@ -120,7 +120,7 @@ fn start(t: &str) -> Result<Nanos, String> {
     Ok(Nanos((seconds * 1e9).round() as u64))
 }
 
-/// Makes pieces of points; the last rate holds from its start on.
+/// Converts points to pieces; the last rate holds from its start on.
 fn pieces(points: &[Point]) -> Rate {
     let ends = points.iter().skip(1).map(|next| Some(next.from)).chain([None]);
     let piece = |(point, end): (&Point, Option<Nanos>)| RatePiece {
@@ -141,31 +141,31 @@ mod tests {
     fn each_rate_holds_until_the_next() {
         let rate = parse("t,rate\n0,1000\n 2.5 , 3000\r\n\n4,500.5\n").unwrap();
         let Rate::Pieces(pieces) = &rate else { panic!("pieces") };
-        let told: Vec<_> =
+        let parsed: Vec<_> =
             pieces.iter().map(|piece| (piece.length.0 / 1_000_000, piece.from_ops_per_s)).collect();
-        assert_eq!(told, [(2500, 1000.0), (1500, 3000.0), (1000, 500.5)]);
+        assert_eq!(parsed, [(2500, 1000.0), (1500, 3000.0), (1000, 500.5)]);
         assert!(pieces.iter().all(RatePiece::is_flat) && rate.is_sound());
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn an_error_is_reported_with_its_line() {
         let refused = |text: &str| {
             let wrong = parse(text).unwrap_err();
-            let words = text.get(wrong.place.clone()).unwrap_or("").to_owned();
-            (wrong.number, words, wrong.why)
+            let text = text.get(wrong.place.clone()).unwrap_or("").to_owned();
+            (wrong.number, text, wrong.why)
         };
-        let (line, words, why) = refused("time,ops\n0,5\n");
-        assert_eq!((line, words.as_str()), (1, "time,ops"));
+        let (line, text, why) = refused("time,ops\n0,5\n");
+        assert_eq!((line, text.as_str()), (1, "time,ops"));
         assert!(why.ends_with("it must be the header t,rate"), "{why}");
-        let (line, words, why) = refused("t,rate\n0,5\n0,6\n");
-        assert_eq!((line, words.as_str()), (3, "0,6"));
+        let (line, text, why) = refused("t,rate\n0,5\n0,6\n");
+        assert_eq!((line, text.as_str()), (3, "0,6"));
         assert_eq!(why, "t = 0 is not after the line before it: lines must ascend");
         let long: String = (0..=LINES_MAX).map(|t| format!("{t},5\n")).collect();
         assert_eq!(refused(&format!("t,rate\n{long}")).0, LINES_MAX + 2);
     }
 
     #[test]
-    fn each_slip_has_its_reason() {
+    fn each_error_has_its_message() {
         for (text, reason) in [
             ("t,rate\n1,5", "the first t is 1: the rate at the start, at t = 0, is missing"),
             ("t,rate\n0,0", "a rate of zero offers nothing: write one above zero"),
@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_breaks_it(text in "(t,rate\n)?(\\PC|\n){0,40}") {
+        fn any_text_is_parsed_or_rejected(text in "(t,rate\n)?(\\PC|\n){0,40}") {
             prop_assert!(parse(&text).map_or(true, |rate| rate.is_sound()));
         }
 

@@ -1,11 +1,11 @@
-//! A rate as written: one grammar for experiment files and the command line.
+//! Grammar of rates in experiment files and on the command line.
 
 use model::units::{parse_rate, parse_span, per_second};
 use model::{Nanos, Rate, RatePiece};
 
 use crate::nearest::nearest;
 
-/// A rate that was read, or where to read it.
+/// A parsed rate, or the path of its file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum WrittenRate {
     /// The rate.
@@ -22,11 +22,11 @@ const FILE: &str = "file rates.csv";
 /// Parses `50k/s`, a ramp, steps, a sine, or the name of a file.
 ///
 /// # Errors
-/// Says what is missing or out of range, with an example.
+/// Names what is missing or out of range, with an example.
 pub(crate) fn parse(text: &str) -> Result<WrittenRate, String> {
     if let Some(path) = text.trim().strip_prefix("file").filter(|path| begins_apart(path)) {
         return match path.trim() {
-            "" => Err(format!("which rate file? write {FILE}")),
+            "" => Err(format!("no rate file is named: write {FILE}")),
             path => Ok(WrittenRate::InFile(path.to_owned())),
         };
     }
@@ -41,7 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<WrittenRate, String> {
     rate.map(WrittenRate::Known)
 }
 
-/// Returns whether what follows a word does not belong to it.
+/// Returns whether a word ends here.
 fn begins_apart(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(char::is_whitespace)
 }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn people_write_rates_that_stay_and_rates_that_change() {
+    fn constant_and_changing_rates_are_parsed() {
         assert_eq!(rate("50k/s"), Rate::constant(5e4));
         let ramp = RatePiece { to_ops_per_s: 1e5, ..flat(60, 1e4) };
         assert_eq!(rate("ramp 10k/s..100k/s over 60s"), Rate::Pieces(vec![ramp]));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_rate_is_said_with_an_example() {
+    fn an_invalid_rate_is_reported_with_an_example() {
         let refused = |text: &str| parse(text).unwrap_err();
         assert_eq!(
             refused("ramp 10k/s..0/s over 60s"),
@@ -162,22 +162,23 @@ mod tests {
         assert!(refused("rampp 1/s..2/s over 1s").ends_with("did you mean `ramp`?"));
         assert!(refused("fast").contains("sine 50k/s"));
         assert!(refused("files.csv").contains("not a rate"));
-        assert!(refused("file").contains("which rate file"));
+        assert!(refused("file").contains("no rate file is named"));
         assert!(refused("").contains("50k/s"));
         assert!(refused("50k/s over 60s").contains("not a rate"));
     }
 
     proptest! {
         #[test]
-        fn no_text_breaks_the_grammar(text in "\\PC*") {
+        fn any_text_is_parsed_or_rejected(text in "\\PC*") {
             if let Ok(WrittenRate::Known(rate)) = parse(&text) {
                 prop_assert!(rate.is_sound());
             }
         }
 
         #[test]
-        fn what_looks_like_a_rate_is_sound_or_refused(
-            text in "(ramp |steps |sine |file )?[-0-9.kM/s ]{0,12}(\\.\\.|\\+-| )[0-9.kM/s]{0,8}( over | every )?[0-9.]{0,9}(s|ms|h)?"
+        fn any_rate_like_text_is_sound_or_rejected(
+            text in "(ramp |steps |sine |file )?[-0-9.kM/s ]{0,12}(\\.\\.|\\+-| )[0-9.kM/s]{0,8}( \
+            over | every )?[0-9.]{0,9}(s|ms|h)?"
         ) {
             if let Ok(WrittenRate::Known(rate)) = parse(&text) {
                 prop_assert!(rate.is_sound(), "{}: {:?}", text, rate);

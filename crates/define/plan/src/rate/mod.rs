@@ -1,4 +1,4 @@
-//! Rates as written: the grammar of a text, and the lines of a rate file.
+//! Parsing of rates: text grammar and rate files.
 
 mod file;
 mod grammar;

@@ -1,4 +1,4 @@
-//! What would have been seen.
+//! Minimum detectable change at 80 % power.
 
 use serde::Serialize;
 
@@ -9,13 +9,12 @@ use crate::distribution::student::half_width;
 
 /// Points of a new level in the second figure.
 const RECENT: usize = 5;
-/// Level of the two-sided interval that leaves out one time in five on its lower side: the changes
-/// told would have been seen four times in five.
+/// Level of the two-sided interval with 20 % below it: 80 % power.
 const POWERED: f64 = 0.6;
-/// Fewest values in which anything could be seen at all.
+/// Fewest values in which a change is detectable.
 const FEWEST: usize = 6;
 
-/// The smallest lasting changes that would have been seen four times in five.
+/// Smallest lasting changes detectable at 80 % power.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Detectable {
     /// Change half-way through the history, as a share of the level.
@@ -24,7 +23,7 @@ pub struct Detectable {
     pub recent: f64,
 }
 
-/// How a history was searched.
+/// Parameters of a finished search.
 pub(super) struct Searched {
     pub(super) scale: Scale,
     pub(super) level: f64,
@@ -34,13 +33,13 @@ pub(super) struct Searched {
 }
 
 impl Searched {
-    /// Returns what would have been seen in a history without changes.
+    /// Returns the detectable changes of a history without changes.
     ///
     /// In a long history the difference of two levels, in standard errors, must exceed the root of
-    /// the penalty; in a short one it must reach the quantile of t for the places tried. It is
-    /// observed with an error of one, so the true one must lie the quantile of the power above.
+    /// the penalty; in a short one the quantile of t for the places tried. The observed difference
+    /// has a standard error of one, so the true one must exceed this by the quantile of the power.
     ///
-    /// Source: the project's reference, analysis, sections 1.5 and 4.2.
+    /// Source: power of a two-sided test [Cohen 1988, section 12.8].
     pub(super) fn detectable(&self) -> Option<Detectable> {
         let count = self.values;
         if count < FEWEST {

@@ -1,4 +1,4 @@
-//! Slow ramps: told as one drift, not as a staircase of changes.
+//! Slow ramps as one drift instead of a staircase of changes.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use crate::pelt::Sums;
 const STEPS: usize = 40;
 /// Places tried at first for each end of a ramp.
 const PLACES: usize = 24;
-/// Shortest ramp, in points; what is shorter is a step.
+/// Shortest ramp, in points; shorter ones are steps.
 const SHORTEST: usize = 10;
 /// Shortest ramp of a long history, as its share: one point in so many.
 const SHARE: usize = 10;
 /// A ramp of this many points is never too short.
 const LONG: usize = 30;
-/// Steps in one direction that look like stairs.
+/// Steps in one direction that count as a staircase.
 ///
-/// Source: the project's reference, analysis, section 4.2, step 5.
+/// Our choice: three steps in one direction occur in a history without a ramp.
 const STAIRS: usize = 4;
 /// Parameters of a ramp beyond a level: its rise and where it begins and ends.
 const OF_RAMP: f64 = 3.0;
@@ -102,7 +102,7 @@ impl Weighted {
                 attempt(from, to, &mut best);
             }
         }
-        // Closer and closer around the best so far; each move explains more, so it ends.
+        // Local search with halved strides; each move explains more, so it ends.
         loop {
             let (from, to) = best;
             let near = [
@@ -123,14 +123,13 @@ impl Weighted {
     }
 }
 
-/// Returns the ramps that tell steps in one direction better than the steps do.
+/// Returns the ramps that fit steps in one direction better than the steps.
 ///
 /// Every run of neighbouring steps in one direction is compared with one ramp by Schwarz's
-/// criterion: squares over the long-run variance plus ln(n) for each parameter. From the third step
-/// on a run looks like stairs: each further step costs as much as when the history was parted.
+/// criterion: squares over the long-run variance plus ln(n) for each parameter. From [`STAIRS`]
+/// steps on a run is a staircase: each further step costs as much as in the segmentation.
 ///
-/// Source: the project's reference, analysis, section 4.2, step 5; G. Schwarz, 1978, "Estimating
-/// the Dimension of a Model", Annals of Statistics 6(2).
+/// Source: [Schwarz 1978].
 pub(super) fn ramps(
     values: &[f64],
     sums: &Sums,
@@ -174,10 +173,10 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds the ramp that gains most among these steps, then those on both sides of it.
+    /// Finds the ramp that gains most among these steps, then those on both sides.
     ///
-    /// Once there is a ramp, steps beside it in its direction are rather its ends than changes: it
-    /// takes them in unless they stand out as much as when the history was parted.
+    /// Next to a ramp, steps in its direction are usually its ends: the ramp absorbs them unless
+    /// they are significant at the segmentation's penalty.
     fn group(&self, steps: Range<usize>, found: &mut Vec<Ramp>) {
         let all = || {
             let end = steps.end.min(steps.start + STEPS);
@@ -197,7 +196,7 @@ impl Search<'_> {
             return;
         };
         found.push(ramp);
-        // The steps beside it bound the levels that the ramp has taken: they stay steps.
+        // The neighbouring steps bound the levels that the ramp has absorbed: they stay.
         if some.start > steps.start + 1 {
             self.group(steps.start..some.start - 1, found);
         }
@@ -206,14 +205,14 @@ impl Search<'_> {
         }
     }
 
-    /// Returns what so many steps cost: their parameters; from some on they look like stairs, and
-    /// cost as much as when the history was parted.
+    /// Returns the penalty of so many steps: their parameters; from [`STAIRS`] on the
+    /// segmentation's penalty.
     fn as_few(&self, steps: usize) -> f64 {
         let more = steps.saturating_sub(STAIRS - 1);
         2.0 * (steps - more) as f64 + self.strictness * more as f64
     }
 
-    /// Returns the ramp in place of these steps, and what is gained when they cost `price`.
+    /// Returns the ramp in place of these steps, and its gain at the steps' `price`.
     fn gain(&self, steps: &Range<usize>, price: f64) -> Option<(Ramp, f64)> {
         let within = self.edges[steps.start]..self.edges[steps.end + 1];
         let (ramp, explained) = self.weighted.best(&within, self.shortest)?;
@@ -224,10 +223,10 @@ impl Search<'_> {
         Some((ramp, (of_steps - of_ramp) / self.long_run(&within, &ramp) + saved))
     }
 
-    /// Returns the long-run variance by the better of both tales.
+    /// Returns the long-run variance by the better of both fits.
     ///
-    /// Steps leave so much of a ramp unexplained that it passes for slow noise; the ramp's own
-    /// residuals tell what the noise is.
+    /// Steps leave so much of a ramp unexplained that it resembles slow noise; the ramp's own
+    /// residuals show the noise.
     fn long_run(&self, within: &Range<usize>, ramp: &Ramp) -> f64 {
         let flat: Vec<f64> =
             within.clone().map(|place| self.values[place] - ramp.at(place)).collect();
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_no_ramp_and_a_staircase_over_a_ramp_is() {
+    fn staircase_over_a_ramp_is_one_ramp_and_step_is_none() {
         let step: Vec<f64> =
             (0..60).map(|i| f64::from(i % 2) + 4.0 * f64::from(u8::from(i >= 30))).collect();
         let sums = Sums::of(&step);

@@ -1,9 +1,9 @@
-//! Finds everything there is to find in one history.
+//! Search for changes, drifts and spikes in one history.
 
 use super::detectable::Searched;
 use super::drift::{Ramp, ramps};
 use super::level::{Noise, edges};
-use super::prune::{CHANCE, Kept, prune};
+use super::prune::{Boundary, CHANCE, prune};
 use super::robust::{clip, limit};
 use super::series::{Change, Confidence, Drift, NoiseChange, Piece, Scale, Series, Suspect};
 use super::short::{SHORT, split};
@@ -12,28 +12,31 @@ use super::tail::{Tail, of_long, of_short};
 use crate::distribution::student::quantile;
 use crate::pelt::{Sums, segment};
 
-/// Strictness when nobody says otherwise.
+/// Default strictness.
 ///
-/// Source: the project's reference, analysis, section 4.2: of white, autocorrelated and
-/// heavy-tailed noise, at most one series of 200 points in fifty has a false change.
+/// Our choice, by `tests/history`: of white, autocorrelated and heavy-tailed noise, at most one
+/// series of 200 points in fifty has a false change.
 pub const STRICTNESS: f64 = 4.0;
 /// Shortest level of a long history.
 const SHORTEST: usize = 3;
-/// Times that the noise and the levels are found from each other.
+/// Iterations of estimating noise and levels from each other.
 const ROUNDS: u32 = 3;
-/// Times that ramps are taken out and the levels are found anew.
+/// Iterations of removing ramps and finding the levels again.
 const RAMP_ROUNDS: u32 = 4;
 /// A variance below this share of the first estimate is rounding.
 const ROUNDING: f64 = 1e-12;
-/// The location set holds every place that costs at most this many long-run variances more.
+/// Location set: places within this many long-run variances of the best cost.
 ///
-/// Source: the project's reference, analysis, section 4.2, step 4.
+/// Our choice: twice the log-likelihood ratio of three is a confidence of about 92 % for one
+/// parameter.
 const LOCATION: f64 = 3.0;
 
-/// How histories are searched.
+/// Options of the search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Penalty for a change, in long-run variances times ln(n): 4 for alarms, 3 to see more.
+    /// Penalty for a change, in long-run variances times ln(n).
+    ///
+    /// 4 for alarms, 3 for more sensitivity.
     pub strictness: f64,
 }
 
@@ -43,11 +46,12 @@ impl Default for Options {
     }
 }
 
-/// Finds changes, drifts and spikes in `values`; a missing one is left out, never filled.
+/// Finds changes, drifts and spikes; missing values are left out.
 ///
 /// Positive values are analysed as logarithms, others as they are. Indexes are those of `values`.
 ///
-/// Source: the project's reference, analysis, section 4.2.
+/// Source: [Killick Fearnhead Eckley 2012] on clipped values [Fearnhead Rigaill 2019]; the penalty
+/// is multiplied by the inflation of an AR(1) process [Priestley 1981, section 5.3.2].
 #[must_use]
 pub fn find(values: &[Option<f64>], options: &Options) -> Series {
     let known = |(place, value): (usize, &Option<f64>)| {
@@ -59,19 +63,19 @@ pub fn find(values: &[Option<f64>], options: &Options) -> Series {
     let scale = if is_positive { Scale::Log } else { Scale::Linear };
     let scaled: Vec<f64> = values.iter().map(|value| scale.of(*value)).collect();
     let found = Found::in_values(&scaled, options.strictness);
-    Told { scale, places: &places, found: &found }.series(&scaled, options.strictness)
+    Output { scale, places: &places, found: &found }.series(&scaled, options.strictness)
 }
 
 /// Levels, ramps and noise of a history, on the scale of the analysis.
 struct Found {
-    /// Sums over the values, spikes clipped and ramps taken out.
+    /// Prefix sums of the values, spikes clipped and ramps removed.
     sums: Sums,
-    kept: Vec<Kept>,
+    boundaries: Vec<Boundary>,
     ramps: Vec<Ramp>,
     noise: Noise,
     /// Deviation by which spikes were clipped; 0 in a short history, where none are.
     clipped_by: f64,
-    /// The last point, when it is far off: the chance of it.
+    /// p-value of the last point, when it is an outlier.
     suspect: Option<f64>,
 }
 
@@ -84,14 +88,14 @@ impl Found {
             let clipped = clip(values);
             (clipped.values, clipped.sd)
         };
-        let suspect = if is_short { set_aside_last(&mut flat) } else { None };
+        let suspect = if is_short { clip_last(&mut flat) } else { None };
         let part = |flat: &[f64]| {
             if is_short { short(flat) } else { long(flat, clipped_by * clipped_by, strictness) }
         };
-        let (mut sums, mut kept, mut noise) = part(&flat);
+        let (mut sums, mut boundaries, mut noise) = part(&flat);
         let mut all = Vec::new();
         for _ in 0..RAMP_ROUNDS {
-            let new = ramps(&flat, &sums, &places(&kept), (noise.long_run(), strictness));
+            let new = ramps(&flat, &sums, &places(&boundaries), (noise.long_run(), strictness));
             if new.is_empty() {
                 break;
             }
@@ -99,27 +103,27 @@ impl Found {
                 *value -= new.iter().map(|ramp| ramp.at(place)).sum::<f64>();
             }
             all.extend(new);
-            (sums, kept, noise) = part(&flat);
+            (sums, boundaries, noise) = part(&flat);
         }
         all.sort_by_key(|ramp: &Ramp| (ramp.from, ramp.to));
-        let mut found = Self { sums, kept, ramps: all, noise, clipped_by, suspect };
+        let mut found = Self { sums, boundaries, ramps: all, noise, clipped_by, suspect };
         if !is_short {
-            found.look_at_tail(values, &mut flat);
+            found.add_tail(values, &mut flat);
         }
         found
     }
 
-    /// Takes in what the last points of a long history tell.
-    fn look_at_tail(&mut self, values: &[f64], flat: &mut [f64]) {
+    /// Adds what the last points of a long history show.
+    fn add_tail(&mut self, values: &[f64], flat: &mut [f64]) {
         let count = values.len();
-        let from = self.kept.last().map_or(0, |kept| kept.at);
+        let from = self.boundaries.last().map_or(0, |boundary| boundary.at);
         match of_long(&self.off(values), count - from, self.noise, self.clipped_by) {
             Tail::Two(p) if p <= CHANCE && count - from > 2 => {
                 for place in count - 2..count {
                     flat[place] = values[place] - self.risen(place);
                 }
                 self.sums = Sums::of(flat);
-                self.kept.push(Kept { at: count - 2, p });
+                self.boundaries.push(Boundary { at: count - 2, p });
             }
             Tail::One(p) => self.suspect = Some(p),
             Tail::Two(_) | Tail::Quiet => {}
@@ -133,7 +137,7 @@ impl Found {
 
     /// Returns how far each value lies off its level and ramp.
     fn off(&self, values: &[f64]) -> Vec<f64> {
-        let edges = edges(&places(&self.kept), values.len());
+        let edges = edges(&places(&self.boundaries), values.len());
         let mut off = Vec::with_capacity(values.len());
         for edge in edges.windows(2).filter(|edge| edge[0] < edge[1]) {
             let level = self.sums.mean(edge[0], edge[1]);
@@ -143,8 +147,8 @@ impl Found {
     }
 }
 
-/// Parts a long history, with the noise and the levels found from each other.
-fn long(values: &[f64], start: f64, strictness: f64) -> (Sums, Vec<Kept>, Noise) {
+/// Segments a long history; noise and levels are estimated from each other.
+fn long(values: &[f64], start: f64, strictness: f64) -> (Sums, Vec<Boundary>, Noise) {
     let sums = Sums::of(values);
     let mut noise = Noise::white(start);
     let mut changes = Vec::new();
@@ -157,55 +161,55 @@ fn long(values: &[f64], start: f64, strictness: f64) -> (Sums, Vec<Kept>, Noise)
         let is_same = found == changes;
         changes = found;
         noise = Noise::about(values, &sums, &changes);
-        // The same changes have the same noise, and would be found again; a larger penalty cannot
-        // find what a smaller one did not.
+        // The same changes give the same noise again; a larger penalty cannot find what a smaller
+        // one did not.
         if (is_same && !changes.is_empty()) || (changes.is_empty() && noise.long_run() >= before) {
             break;
         }
     }
-    let kept = prune(&sums, changes, noise);
-    let noise = Noise::about(values, &sums, &places(&kept));
-    (sums, kept, noise)
+    let boundaries = prune(&sums, changes, noise);
+    let noise = Noise::about(values, &sums, &places(&boundaries));
+    (sums, boundaries, noise)
 }
 
-/// Parts a short history; its autocorrelation cannot be known.
-fn short(values: &[f64]) -> (Sums, Vec<Kept>, Noise) {
+/// Segments a short history; its autocorrelation cannot be estimated.
+fn short(values: &[f64]) -> (Sums, Vec<Boundary>, Noise) {
     let sums = Sums::of(values);
-    let kept = split(&sums);
-    let noise = Noise::about(values, &sums, &places(&kept));
-    (sums, kept, Noise::white(noise.variance))
+    let boundaries = split(&sums);
+    let noise = Noise::about(values, &sums, &places(&boundaries));
+    (sums, boundaries, Noise::white(noise.variance))
 }
 
-/// Sets the last point of a short history aside when it lies far off the level before it: it is
-/// moved there, and the chance of such a point is returned.
+/// Clips the last point of a short history to the level before it, when it is an outlier; returns
+/// its p-value.
 ///
-/// A single point far off would hide every change before it.
-fn set_aside_last(values: &mut [f64]) -> Option<f64> {
+/// A single outlier would mask every change before it.
+fn clip_last(values: &mut [f64]) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
-    let (sums, kept, _) = short(&values[..last]);
-    let from = kept.last().map_or(0, |kept| kept.at);
+    let (sums, boundaries, _) = short(&values[..last]);
+    let from = boundaries.last().map_or(0, |boundary| boundary.at);
     let p = of_short(&values[from..])?;
     values[last] = sums.mean(from, last);
     Some(p)
 }
 
-fn places(kept: &[Kept]) -> Vec<usize> {
-    kept.iter().map(|kept| kept.at).collect()
+fn places(boundaries: &[Boundary]) -> Vec<usize> {
+    boundaries.iter().map(|boundary| boundary.at).collect()
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// What was found, told in the reader's places and scale.
-struct Told<'a> {
+/// Converts findings to the caller's indexes and scale.
+struct Output<'a> {
     scale: Scale,
-    /// Where each analysed value stood.
+    /// Index of each analysed value in the input.
     places: &'a [usize],
     found: &'a Found,
 }
 
-impl Told<'_> {
+impl Output<'_> {
     fn series(&self, values: &[f64], strictness: f64) -> Series {
         let found = self.found;
         let off = found.off(values);
@@ -245,12 +249,13 @@ impl Told<'_> {
     }
 
     fn changes(&self, count: usize) -> Vec<Change> {
-        let edges = edges(&places(&self.found.kept), count);
-        let kept = &self.found.kept;
-        edges.windows(3).zip(kept).map(|(three, kept)| self.change(three, kept.p)).collect()
+        let edges = edges(&places(&self.found.boundaries), count);
+        let boundaries = &self.found.boundaries;
+        let pairs = edges.windows(3).zip(boundaries);
+        pairs.map(|(three, boundary)| self.change(three, boundary.p)).collect()
     }
 
-    /// Tells the change at the middle of three edges.
+    /// Returns the change at the middle of three edges.
     fn change(&self, three: &[usize], p: f64) -> Change {
         let (sums, noise) = (&self.found.sums, self.found.noise);
         let (from, at, to) = (three[0], three[1], three[2]);
@@ -280,15 +285,15 @@ impl Told<'_> {
 
     /// Returns the quantile of t for a 95 % interval, by the independent points behind the noise.
     fn quantile(&self) -> f64 {
-        let levels = self.found.kept.len() + 1;
+        let levels = self.found.boundaries.len() + 1;
         let points = self.places.len().saturating_sub(levels) as f64;
         let df = points / self.found.noise.inflation();
         quantile(df)
     }
 
-    /// Returns the fitted course at a point, on the scale of the analysis.
+    /// Returns the fitted value at a point, on the scale of the analysis.
     fn fitted(&self, place: usize, count: usize) -> f64 {
-        let edges = edges(&places(&self.found.kept), count);
+        let edges = edges(&places(&self.found.boundaries), count);
         let own = edges.partition_point(|edge| *edge <= place).clamp(1, edges.len() - 1);
         self.found.sums.mean(edges[own - 1], edges[own]) + self.found.risen(place)
     }
@@ -309,8 +314,8 @@ impl Told<'_> {
 
     fn suspect(&self, values: &[f64], p: f64) -> Option<Suspect> {
         let last = values.len().checked_sub(1)?;
-        let from = self.found.kept.last().map_or(0, |kept| kept.at);
-        // The point itself is no part of the level that it is held against.
+        let from = self.found.boundaries.last().map_or(0, |boundary| boundary.at);
+        // The point itself is not part of the level it is compared with.
         let level = self.found.sums.mean(from, last) + self.found.risen(last);
         let before = self.scale.back(level);
         Some(Suspect {
@@ -322,9 +327,9 @@ impl Told<'_> {
         })
     }
 
-    /// Returns the fitted course: it breaks at changes, and bends where ramps begin and end.
+    /// Returns the fitted curve: it breaks at changes, and bends where ramps begin and end.
     fn pieces(&self, count: usize) -> Vec<Piece> {
-        let breaks = places(&self.found.kept);
+        let breaks = places(&self.found.boundaries);
         let bends = self.found.ramps.iter().flat_map(|ramp| [ramp.from, ramp.to]);
         let mut starts: Vec<usize> =
             breaks.iter().copied().chain(bends).chain([0]).filter(|start| *start < count).collect();
@@ -358,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_next_to_nothing_have_no_changes() {
+    fn tiny_and_constant_series_have_no_changes() {
         for values in [&[][..], &[None, None], &[Some(1.0)], &[Some(3.0); 40], &[Some(0.0); 40]] {
             let found = search(values);
             assert_eq!((found.changes.len(), found.drifts.len()), (0, 0), "{values:?}");
@@ -367,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_are_left_out_and_places_stay_those_of_the_values_given() {
+    fn missing_values_keep_the_indexes() {
         let value = |at: u32| f64::from(100 + at * 7 % 5 + if at < 30 { 0 } else { 20 });
         let all: Vec<_> = (0..60).map(value).map(Some).collect();
         let mut gaps = all.clone();
@@ -380,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_between_negative_values_is_told_by_its_difference() {
+    fn negative_values_use_the_linear_scale() {
         let value = |at: u32| f64::from(at * 7 % 5) - if at < 20 { 10.0 } else { 40.0 };
         let found = search(&(0..40).map(value).map(Some).collect::<Vec<_>>());
         let change = found.changes[0];
@@ -391,7 +396,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_values_the_findings_are_in_order_and_within(
+        fn findings_are_ordered_and_in_range(
             values in prop::collection::vec(
                 prop::option::weighted(0.9, -1e6..1e9_f64), 0..90,
             ),

@@ -1,47 +1,50 @@
-//! Which changes stand out from the noise at their own boundary.
+//! Removes changes that are not significant at their own boundary.
 
 use statrs::function::erf::erfc;
 
 use super::level::{Noise, edges};
 use crate::pelt::Sums;
 
-/// Largest chance, corrected for the search, at which a change is kept.
+/// Largest p-value, corrected for the search, of a change.
 ///
-/// Source: the project's reference, analysis, section 4.2, step 3.
+/// Our choice: a history is searched at every new point, so 5 % would raise an alarm every few
+/// weeks.
 pub(super) const CHANCE: f64 = 0.001;
-/// Points on both sides from which on their own variances are asked too.
+/// Fewest points on both sides for their own variances.
 const OWN: usize = 5;
 
-/// A change with the chance of it in noise alone.
+/// A boundary between two levels with its p-value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct Boundary {
     /// First point of the new level.
     pub(super) at: usize,
-    /// Chance, corrected for the search.
+    /// p-value, corrected for the search.
     pub(super) p: f64,
 }
 
-/// Takes changes back, the weakest first, until each that is left stands out.
-///
-/// Source: as [`CHANCE`].
-pub(super) fn prune(sums: &Sums, mut changes: Vec<usize>, noise: Noise) -> Vec<Kept> {
+/// Removes changes, the weakest first, until all are significant.
+pub(super) fn prune(sums: &Sums, mut changes: Vec<usize>, noise: Noise) -> Vec<Boundary> {
     loop {
         let edges = edges(&changes, sums.len());
-        let kept: Vec<Kept> = edges
+        let boundaries: Vec<Boundary> = edges
             .windows(3)
-            .map(|three| Kept { at: three[1], p: chance(distance(sums, three, noise), sums.len()) })
+            .map(|three| Boundary {
+                at: three[1],
+                p: chance(distance(sums, three, noise), sums.len()),
+            })
             .collect();
-        let weakest = kept.iter().enumerate().max_by(|one, other| one.1.p.total_cmp(&other.1.p));
+        let weakest =
+            boundaries.iter().enumerate().max_by(|one, other| one.1.p.total_cmp(&other.1.p));
         match weakest {
             Some((index, weakest)) if weakest.p > CHANCE => {
                 changes.remove(index);
             }
-            _ => return kept,
+            _ => return boundaries,
         }
     }
 }
 
-/// Returns the chance of a normal variable that far from 0, somewhere among `len` points.
+/// Returns the p-value of a normal variable, corrected for `len` places.
 pub(super) fn chance(distance: f64, len: usize) -> f64 {
     let searched = (len as f64).ln().max(1.0);
     (erfc(distance / std::f64::consts::SQRT_2) * searched).min(1.0)

@@ -1,20 +1,17 @@
-//! The noise of a history and its spikes, before its levels are known.
+//! Robust noise estimate and spike clipping of a history.
 
 use crate::{length_of, median};
 
-/// Points of the running median.
-///
-/// Source: the project's reference, analysis, section 4.2, step 1.
+/// Points of the running median: our choice, so that three spikes in a row are none.
 const WINDOW: usize = 7;
 /// Standard deviations from the running median at which a point is clipped.
 ///
-/// Source: as [`WINDOW`]; P. Fearnhead and G. Rigaill, 2019, "Changepoint Detection in the Presence
-/// of Outliers", JASA 114(525), section 5, for clipped (Huber's and the biweight) losses.
+/// Our choice: clipped (Huber and biweight) losses [Fearnhead Rigaill 2019, section 5] with a wider
+/// limit, because sd and median are estimates of few points.
 const CLIP: f64 = 3.75;
-/// What a median absolute deviation is multiplied by to estimate a standard deviation.
+/// Standard deviation of a normal distribution over its median absolute deviation.
 ///
-/// Source: P. J. Rousseeuw and C. Croux, 1993, "Alternatives to the Median Absolute Deviation",
-/// JASA 88(424), section 1.
+/// Source: [Rousseeuw Croux 1993, section 1].
 const NORMAL: f64 = 1.4826;
 
 /// Values with their spikes clipped.
@@ -42,11 +39,12 @@ pub(super) fn limit(sd: f64) -> f64 {
     CLIP * sd
 }
 
-/// Returns the standard deviation of values by their median distance from their median.
+/// Returns the standard deviation by the median absolute deviation.
 ///
-/// Where more than half of them are 0 (counts, rounded values) the mean size is used.
+/// Where more than half of the deviations are 0 (counts, rounded values) the mean deviation is
+/// used.
 fn spread(values: &[f64]) -> f64 {
-    /// Mean size of a normal variable to its standard deviation.
+    /// Standard deviation of a normal variable over its mean absolute value.
     const OF_MEAN: f64 = 1.253_314_137_315_5;
     let Some(centre) = median(values) else { return 0.0 };
     let sizes: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
@@ -57,7 +55,7 @@ fn spread(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the median of the window around each value; windows are cut off at both ends.
+/// Returns the running median; windows are shorter at both ends.
 fn running_median(values: &[f64]) -> Vec<f64> {
     let half = WINDOW / 2;
     let mut window = [0.0; WINDOW];
@@ -78,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_single_point_far_off_is_moved_to_the_limit_and_a_step_is_not() {
+    fn spike_is_clipped_and_step_is_not() {
         let mut values: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 10) / 4.0).collect();
         for value in &mut values[20..] {
             *value += 50.0;

@@ -1,4 +1,4 @@
-//! What is found in a history.
+//! The findings of a history.
 
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ impl Scale {
         }
     }
 
-    /// Returns a shift on this scale as a share of the level it starts from; `None` from level 0.
+    /// Returns a shift as a share of the level; `None` from 0.
     #[must_use]
     pub fn share(self, shift: f64, from: f64) -> Option<f64> {
         match self {
@@ -43,7 +43,7 @@ impl Scale {
     }
 }
 
-/// How well a change is seen.
+/// Confidence class of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
@@ -56,9 +56,7 @@ pub enum Confidence {
 impl Confidence {
     /// Returns the class of a level that was held for `points` points.
     pub(super) const fn of(points: usize) -> Self {
-        /// Points of a new level that confirm it.
-        ///
-        /// Source: the project's reference, analysis, section 4.2, step 4.
+        /// Points of a new level that confirm it: our choice.
         const CONFIRMED: usize = 5;
         if points >= CONFIRMED { Self::Confirmed } else { Self::New }
     }
@@ -83,18 +81,18 @@ pub struct Change {
     pub low: Option<f64>,
     /// Upper limit of its 95 % interval.
     pub high: Option<f64>,
-    /// Chance of such a change somewhere in noise alone, corrected for the search.
+    /// p-value, corrected for the search.
     pub p: f64,
     /// Points at the new level.
     pub points: usize,
-    /// How well it is seen.
+    /// Confidence class.
     pub confidence: Confidence,
 }
 
 /// A slow ramp from one level to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Drift {
-    /// Growth from one point to the next, as a share of the level; `None` from level 0.
+    /// Slope per point as a share of the level; `None` from 0.
     pub slope_per_point: Option<f64>,
     /// First point of the ramp.
     pub from: usize,
@@ -104,11 +102,11 @@ pub struct Drift {
     pub before: f64,
     /// Level at its end.
     pub after: f64,
-    /// Growth over the ramp as a share of the level at its start; `None` from level 0.
+    /// Growth over the ramp as a share; `None` from 0.
     pub effect: Option<f64>,
 }
 
-/// The last point, when it lies far off: a change or a spike, the next point will tell.
+/// An outlying last point: a change or a spike, undecided.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Suspect {
     /// The point.
@@ -119,7 +117,7 @@ pub struct Suspect {
     pub value: f64,
     /// Growth as a share of the level before; `None` from level 0.
     pub effect: Option<f64>,
-    /// Chance of a last point that far off in noise alone.
+    /// p-value of such a last point.
     pub p: f64,
 }
 
@@ -132,7 +130,7 @@ pub struct NoiseChange {
     pub ratio: f64,
 }
 
-/// A stretch of the fitted course: level, or ramp.
+/// A stretch of the fitted curve: level, or ramp.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Piece {
     /// First point.
@@ -145,31 +143,31 @@ pub struct Piece {
     pub last: f64,
 }
 
-/// Everything that was found in one history.
+/// All findings of one history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
     /// Scale of the analysis.
     pub scale: Scale,
     /// Values analysed; missing ones are left out, never filled.
     pub values: usize,
-    /// Whether the rule for short histories was used: autocorrelation is not known there.
+    /// Whether it was split as a short history, without autocorrelation.
     pub is_short: bool,
     /// Lasting changes, in their order.
     pub changes: Vec<Change>,
     /// Slow ramps, in their order.
     pub drifts: Vec<Drift>,
-    /// Single points far off the level, in their order.
+    /// Single outliers, in their order.
     pub spikes: Vec<usize>,
-    /// The last point, when it may be the first of a new level.
+    /// The last point, when it may begin a new level.
     pub suspect: Option<Suspect>,
-    /// Standard deviation about the fitted course, on the scale of the analysis.
+    /// Standard deviation about the fitted curve, on the analysis scale.
     pub noise: f64,
-    /// Lag-one autocorrelation that was reckoned with, 0 to 0.9.
+    /// Lag-one autocorrelation, 0 to 0.9.
     pub autocorrelation: f64,
     /// Lasting changes of the noise.
     pub noise_changes: Vec<NoiseChange>,
-    /// What would have been seen; `None` when there are too few values to see anything.
+    /// Minimum detectable change; `None` with too few values.
     pub detectable: Option<Detectable>,
-    /// The fitted course.
+    /// The fitted curve.
     pub pieces: Vec<Piece>,
 }

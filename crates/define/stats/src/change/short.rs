@@ -1,52 +1,51 @@
-//! Short histories: split one by one, each split tested.
+//! Short histories: recursive splits, each tested.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::prune::Kept;
+use super::prune::Boundary;
 use crate::distribution::student;
 use crate::pelt::Sums;
 
-/// Histories of fewer values than this are split one by one.
+/// Fewest values of a long history.
 ///
-/// Source: the project's reference, analysis, section 4.2: a penalty and a robust deviation of so
-/// few values are too blunt.
+/// Our choice: a penalty and a robust deviation need more values than this.
 pub const SHORT: usize = 25;
 /// Fewest points of a level.
 const FEWEST: usize = 2;
-/// Largest chance, corrected for the places tried, at which a split is kept.
+/// Largest p-value, corrected for the places tried, of a split.
 ///
-/// Source: as [`SHORT`].
+/// Our choice, by `tests/history`: one short history of white noise in fifty has a false change.
 pub(super) const CHANCE: f64 = 0.01;
 
 /// Returns the changes of a short history.
 ///
-/// The best split in two is kept when Student's t with the pooled variance, times the number of
-/// places tried, has a chance of at most [`CHANCE`]; then both halves are split in turn. Where no
-/// split in two is kept, the best split in three is tried by an F-test: a level that rises and
-/// falls half-way back hides each of its changes from the other.
+/// The best split in two is accepted when the p-value of Student's t with the pooled variance,
+/// times the number of places tried, is at most [`CHANCE`]; then both halves are split in turn.
+/// Where no split in two is accepted, the best split in three is tried by an F-test: a level that
+/// rises and falls half-way back masks each of its changes by the other.
 ///
-/// Source: the project's reference, analysis, section 4.2.
-pub(super) fn split(sums: &Sums) -> Vec<Kept> {
+/// Source: binary segmentation [Scott Knott 1974], with a Bonferroni correction for the places.
+pub(super) fn split(sums: &Sums) -> Vec<Boundary> {
     let mut found = Vec::new();
     let mut open = vec![(0, sums.len())];
     while let Some((from, to)) = open.pop() {
         let at = in_two(sums, from, to).or_else(|| in_three(sums, from, to)).unwrap_or_default();
         let mut start = from;
-        for kept in &at {
-            open.push((start, kept.at));
-            start = kept.at;
+        for boundary in &at {
+            open.push((start, boundary.at));
+            start = boundary.at;
         }
         if !at.is_empty() {
             open.push((start, to));
         }
         found.extend(at);
     }
-    found.sort_by_key(|kept| kept.at);
+    found.sort_by_key(|boundary| boundary.at);
     found
 }
 
-/// Returns the best split in two, if it is kept.
-fn in_two(sums: &Sums, from: usize, to: usize) -> Option<Vec<Kept>> {
+/// Returns the best split in two, if significant.
+fn in_two(sums: &Sums, from: usize, to: usize) -> Option<Vec<Boundary>> {
     let places = from + FEWEST..(to + 1).saturating_sub(FEWEST);
     let tried = places.len() as f64;
     let cost = |at: usize| sums.cost(from, at) + sums.cost(at, to);
@@ -54,11 +53,11 @@ fn in_two(sums: &Sums, from: usize, to: usize) -> Option<Vec<Kept>> {
     let df = (to - from - 2) as f64;
     let explained = sums.cost(from, to) - cost(at);
     let t = (explained / (cost(at) / df)).sqrt();
-    keep(vec![at], tail(explained, t, |t| student::two_sided(t, df)) * tried)
+    accept(vec![at], tail(explained, t, |t| student::two_sided(t, df)) * tried)
 }
 
-/// Returns the best split in three, if it is kept.
-fn in_three(sums: &Sums, from: usize, to: usize) -> Option<Vec<Kept>> {
+/// Returns the best split in three, if significant.
+fn in_three(sums: &Sums, from: usize, to: usize) -> Option<Vec<Boundary>> {
     let len = to - from;
     if len < 3 * FEWEST + 1 {
         return None;
@@ -74,10 +73,10 @@ fn in_three(sums: &Sums, from: usize, to: usize) -> Option<Vec<Kept>> {
     let explained = sums.cost(from, to) - cost(best);
     let f = explained / 2.0 / (cost(best) / df);
     let fisher = FisherSnedecor::new(2.0, df).ok()?;
-    keep(vec![best.0, best.1], tail(explained, f, |f| fisher.sf(f)) * tried)
+    accept(vec![best.0, best.1], tail(explained, f, |f| fisher.sf(f)) * tried)
 }
 
-/// Returns the chance beyond a statistic, which is infinite where there is no noise at all.
+/// Returns the p-value of a statistic, which is infinite without any noise.
 fn tail(explained: f64, statistic: f64, of: impl Fn(f64) -> f64) -> f64 {
     match statistic {
         _ if explained <= 0.0 => 1.0,
@@ -86,8 +85,8 @@ fn tail(explained: f64, statistic: f64, of: impl Fn(f64) -> f64) -> f64 {
     }
 }
 
-fn keep(at: Vec<usize>, p: f64) -> Option<Vec<Kept>> {
-    (p <= CHANCE).then(|| at.into_iter().map(|at| Kept { at, p }).collect())
+fn accept(at: Vec<usize>, p: f64) -> Option<Vec<Boundary>> {
+    (p <= CHANCE).then(|| at.into_iter().map(|at| Boundary { at, p }).collect())
 }
 
 #[cfg(test)]
@@ -95,7 +94,7 @@ mod tests {
     use super::*;
 
     fn at(values: &[f64]) -> Vec<usize> {
-        split(&Sums::of(values)).iter().map(|kept| kept.at).collect()
+        split(&Sums::of(values)).iter().map(|boundary| boundary.at).collect()
     }
 
     #[test]
@@ -106,9 +105,9 @@ mod tests {
     }
 
     #[test]
-    fn a_step_without_noise_is_certain() {
+    fn step_without_noise_has_p_of_zero() {
         let found = split(&Sums::of(&[5.0, 5.0, 5.0, 7.0, 7.0]));
-        assert_eq!(found, [Kept { at: 3, p: 0.0 }]);
+        assert_eq!(found, [Boundary { at: 3, p: 0.0 }]);
     }
 
     #[test]

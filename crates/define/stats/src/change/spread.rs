@@ -9,21 +9,22 @@ use crate::pelt::{Sums, segment};
 const VALUES: usize = 50;
 /// Shortest stretch of one noise.
 const SHORTEST: usize = 10;
-/// Values that are searched at most: of a longer history, means of neighbours.
+/// Most values that are searched; longer histories are averaged first.
 const MOST: usize = 500;
 /// Smallest size of a residual, in standard deviations: a logarithm needs more than 0.
 const LEAST: f64 = 0.05;
-/// Variance of the logarithm of a normal variable's size.
+/// Variance of the logarithm of a normal variable's absolute value.
 ///
-/// Source: pi^2 / 8; M. Abramowitz and I. Stegun, 1964, "Handbook of Mathematical Functions", 6.4.
+/// Source: pi^2 / 8 [Abramowitz Stegun 1964, 6.4].
 const OF_LOG: f64 = 1.233_700_550_136_169_8;
 
-/// Returns where the noise changed: first point, and the ratio of the standard deviations.
+/// Returns the changes of the noise: first point, and ratio of the standard deviations.
 ///
-/// The logarithms of the residuals' sizes are parted as the values are: a change of their mean is
-/// a change of the noise by a factor. Places are known to the five-hundredth of a history.
+/// The logarithms of the absolute residuals are segmented like values: a change of their mean is a
+/// change of the noise by a factor. Places are known to the five-hundredth of a history.
 ///
-/// Source: the project's reference, analysis, sections 3 and 4.2.
+/// Source: segmentation as [Killick Fearnhead Eckley 2012], with the known variance of such
+/// logarithms.
 pub(super) fn changes(residuals: &[f64], strictness: f64) -> Vec<(usize, f64)> {
     let count = residuals.len() as f64;
     let sd = (residuals.iter().map(|one| one * one).sum::<f64>() / count).sqrt();
@@ -37,8 +38,8 @@ pub(super) fn changes(residuals: &[f64], strictness: f64) -> Vec<(usize, f64)> {
     let (sums, variance) = (Sums::of(&means), OF_LOG / each as f64);
     let penalty = strictness * count.ln() * variance;
     let shortest = SHORTEST.div_ceil(each);
-    let kept = prune(&sums, segment(&means, penalty, shortest), Noise::white(variance));
-    let starts: Vec<usize> = kept.iter().map(|kept| kept.at).collect();
+    let boundaries = prune(&sums, segment(&means, penalty, shortest), Noise::white(variance));
+    let starts: Vec<usize> = boundaries.iter().map(|boundary| boundary.at).collect();
     let edges = super::level::edges(&starts, means.len());
     edges
         .windows(3)

@@ -1,4 +1,4 @@
-//! The last one or two points, which no level can yet be made of.
+//! Outliers at the end of a history.
 
 use super::level::Noise;
 use super::prune::{CHANCE, chance};
@@ -6,27 +6,25 @@ use super::robust::limit;
 use crate::distribution::student;
 use crate::length_of;
 
-/// Fewest points of a level that a single next point is held against.
+/// Fewest points of a level that a next point is compared with.
 const LEVEL: usize = 4;
 
-/// What lies at the end of a history.
+/// Outliers among the last points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Tail {
-    /// Nothing special.
+    /// No outlier at the end.
     Quiet,
-    /// The last point is far off; the chance of it in noise alone.
+    /// The last point is an outlier, with its p-value.
     One(f64),
-    /// The last two points are far off on the same side; the chance of them in noise alone.
+    /// The last two points are outliers on the same side, with their p-value.
     Two(f64),
 }
 
-/// Tells what lies at the end of a long history, by what its values are off their levels.
+/// Classifies the end of a long history, by the distances of its values from their levels.
 ///
-/// Far off is what is clipped as a spike: `sd` is the deviation that was clipped by. The chance is
+/// An outlier is what is clipped as a spike: `sd` is the deviation of the clipping. The p-value is
 /// that by the noise, or, where spikes are common, that of so many spikes in a row. `points` are
 /// those of the last level.
-///
-/// Source: the project's reference, analysis, section 4.2, step 4, for the classes.
 pub(super) fn of_long(off: &[f64], points: usize, noise: Noise, sd: f64) -> Tail {
     let is_far = |off: &f64| off.abs() > limit(sd);
     let [rest @ .., before, last] = off else { return Tail::Quiet };
@@ -43,9 +41,9 @@ pub(super) fn of_long(off: &[f64], points: usize, noise: Noise, sd: f64) -> Tail
     Tail::One(in_noise(*last, 1).max(share))
 }
 
-/// Returns the chance of the last value of a level in noise alone, when it is far off the others.
+/// Returns the p-value of the last value of a level, when it is an outlier.
 ///
-/// Source: the prediction interval of Student's t for one further value.
+/// Source: the prediction interval of Student's t for one further value [Snedecor Cochran 1989].
 pub(super) fn of_short(level: &[f64]) -> Option<f64> {
     let (last, rest) = level.split_last()?;
     let count = length_of(rest);

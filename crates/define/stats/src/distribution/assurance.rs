@@ -1,12 +1,12 @@
-//! How often a difference is seen that is some multiple of an estimated standard error.
+//! Detectable difference with an estimated standard error (assurance).
 //!
-//! The noncentral t knows the noise. Where an experiment only estimates it, a difference of so many
-//! estimated errors is sometimes less than that in truth, and is then seen far less often.
+//! The noncentral t takes the noise as known. Where an experiment only estimates it, the power is
+//! averaged over the true noise.
 
 use crate::distribution::student::half_width;
 
-/// What is seen four times in five, in half-widths of the 95 % interval, by 1 / degrees of freedom:
-/// from 0 to 1 in steps of 1/20.
+/// Detectable difference in half-widths of the 95 % interval, by 1 / degrees of freedom: from 0 to
+/// 1 in steps of 1/20.
 ///
 /// Source: the integral of the tests below, solved by scipy 1.17.1, `integrate.quad` and
 /// `optimize.brentq`.
@@ -16,17 +16,16 @@ const MULTIPLES: [f64; 21] = [
     2.603_818, 2.714_290, 2.829_794, 2.950_520, 3.076_677,
 ];
 
-/// Returns the difference, in estimated standard errors, that is seen four times in five.
+/// Returns the difference detectable at 80 % power, in estimated errors.
 ///
-/// A new experiment of the same design sees it, by a t test at 5 %; the chance is averaged over
-/// what the noise may be. `freedom` is behind the estimate and behind the test. Below one it is
-/// that of one; infinite degrees are known noise: 2.80. Between the multiples above it is
-/// interpolated, to 0.04 % too much at most.
+/// The power is that of a t test at 5 % in a new experiment of the same design, averaged over the
+/// true noise. `freedom` is behind the estimate and behind the test. Below one it is that of one;
+/// infinite degrees are known noise: 2.80. Between the multiples above it is interpolated, to 0.04
+/// % too much at most.
 ///
-/// Source: A. O'Hagan, J. W. Stevens and M. J. Campbell, 2005, "Assurance in Clinical Trial
-/// Design", Pharmaceutical Statistics 4(3): power is averaged over what is not known. They average
-/// over the effect; to average over the noise alone, by the chi-square distribution of its
-/// estimate, and to solve for the difference is ours.
+/// Source: power averaged over what is unknown [O'Hagan Stevens Campbell 2005]. They average over
+/// the effect; averaging over the noise alone, by the chi-square distribution of its estimate, and
+/// solving for the difference is our choice: the effect is what is sought.
 #[must_use]
 pub fn detectable(freedom: f64) -> f64 {
     let mut left = 20.0 / freedom.max(1.0);
@@ -48,12 +47,12 @@ mod tests {
     use super::*;
     use crate::distribution::noncentral;
 
-    /// Returns the chance that a difference of so many estimated errors is seen.
+    /// Returns the power for a difference of so many estimated errors.
     ///
-    /// It is seen when |Z + m s1| > t s2, with Z normal and both s of chi-square by their degrees
+    /// Significant means |Z + m s1| > t s2, with Z normal and both s of chi-square by their degrees
     /// of freedom f. In polar coordinates of s1 and s2 the radius and Z make a Student's t of 2 f,
     /// and the squared cosine of the angle is of the beta distribution with f / 2 and f / 2.
-    fn chance(errors: f64, freedom: f64) -> f64 {
+    fn power(errors: f64, freedom: f64) -> f64 {
         const STEPS: u32 = 4_000;
         let limit = half_width(0.95, freedom);
         let student = StudentsT::new(0.0, 1.0, 2.0 * freedom).unwrap();
@@ -70,17 +69,17 @@ mod tests {
     }
 
     #[test]
-    fn the_chance_is_four_in_five_at_any_degrees_of_freedom() {
-        // All nodes, and what is between them.
+    fn power_is_80_percent_at_any_degrees_of_freedom() {
+        // All nodes, and points between.
         let nodes = (2..=40).map(|half_steps| 40.0 / f64::from(half_steps));
         for freedom in nodes.chain([33.0, 58.0, 400.0]) {
-            let found = chance(detectable(freedom), freedom);
+            let found = power(detectable(freedom), freedom);
             assert!((found - noncentral::POWER).abs() < 3e-4, "{freedom}: {found}");
         }
     }
 
     #[test]
-    fn it_is_what_a_double_integral_says() {
+    fn detectable_difference_matches_double_integration() {
         // scipy 1.17.1: the normal's chances integrated twice over stats.chi2.pdf by
         // integrate.quad are 0.8 within 1e-9 at these.
         let known = [(2.0, 8.770_580_193), (4.0, 4.677_703_928), (18.0, 3.105_782_732)];
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn known_noise_needs_no_more_and_an_estimate_always_does() {
+    fn estimated_noise_always_needs_more_than_known_noise() {
         let known = noncentral::detectable(f64::INFINITY);
         assert!((detectable(f64::INFINITY) / known - 1.0).abs() < 1e-4);
         let mut last = f64::INFINITY;

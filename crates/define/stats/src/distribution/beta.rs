@@ -2,24 +2,23 @@
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-/// Halvings of the interval 0 to 1: more than a number's 52 digits, so that small shares are met.
+/// Bisections of the interval 0 to 1: more than a double's 52 digits.
 const HALVINGS: u32 = 100;
 
-/// Returns a quantile of the beta distribution; `chance` is above 0 and below 1.
+/// Returns a quantile of the beta distribution, by bisection.
 ///
-/// Where one of `a` and `b` is 0, all chance lies at 0 or at 1.
+/// `probability` is above 0 and below 1. Where one of `a` and `b` is 0, all mass is at 0 or at 1.
+/// The inverse of `statrs` starts no closer than 0.0001 and overflows there for many operations;
+/// its distribution function is sound.
 ///
-/// The library's own inverse starts no closer than 0.0001 and overflows there for many operations;
-/// its distribution function is sound, so it is halved.
-///
-/// Source: M. Abramowitz and I. A. Stegun, 1964, "Handbook of Mathematical Functions", 26.5.
+/// Source: [Abramowitz Stegun 1964, 26.5].
 #[must_use]
-pub fn quantile(a: f64, b: f64, chance: f64) -> f64 {
+pub fn quantile(a: f64, b: f64, probability: f64) -> f64 {
     let Ok(beta) = Beta::new(a, b) else { return if a > b { 1.0 } else { 0.0 } };
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
-        if beta.cdf(middle) < chance {
+        if beta.cdf(middle) < probability {
             low = middle;
         } else {
             high = middle;

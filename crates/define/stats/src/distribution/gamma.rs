@@ -1,12 +1,11 @@
-//! The second derivative of the logarithm of the gamma function.
+//! The trigamma function and its inverse.
 
 /// Above this the series is exact to fifteen digits.
 const LARGE: f64 = 15.0;
 
 /// Returns the trigamma function; `x` is above 0.
 ///
-/// Source: M. Abramowitz and I. A. Stegun, 1964, "Handbook of Mathematical Functions", 6.4.6
-/// (recurrence) and 6.4.12 (series for large arguments).
+/// Source: [Abramowitz Stegun 1964, 6.4.6 (recurrence) and 6.4.12 (series for large arguments)].
 #[must_use]
 pub fn trigamma(x: f64) -> f64 {
     let (mut x, mut sum) = (x, 0.0);
@@ -19,20 +18,18 @@ pub fn trigamma(x: f64) -> f64 {
     sum + (1.0 + 0.5 / x + bernoulli) / x
 }
 
-/// Limits between which the inverse is sought, as logarithms: far wider than any noise.
-const SOUGHT: (f64, f64) = (-20.0, 20.0);
+/// Limits of the inverse, as logarithms: far wider than any noise.
+const RANGE: (f64, f64) = (-20.0, 20.0);
 
-/// Halvings of that range: to twelve digits.
+/// Bisections of that range: to twelve digits.
 const HALVINGS: u32 = 45;
 
 /// Returns the x whose trigamma is `y`; `y` is above 0.
 ///
-/// Source: G. K. Smyth, 2004, "Linear Models and Empirical Bayes Methods for Assessing Differential
-/// Expression in Microarray Experiments", Statistical Applications in Genetics and Molecular
-/// Biology 3(1), appendix; solved by halving instead of by Newton's method.
+/// Source: [Smyth 2004, appendix]; solved by bisection instead of Newton's method.
 #[must_use]
 pub fn trigamma_inverse(y: f64) -> f64 {
-    let (mut low, mut high) = SOUGHT;
+    let (mut low, mut high) = RANGE;
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
         if trigamma(middle.exp()) > y {

@@ -1,4 +1,4 @@
-//! Quantiles and chances that no library gives, or gives as they are needed here.
+//! Quantiles and probabilities that `statrs` lacks.
 
 pub mod assurance;
 pub mod beta;

@@ -1,4 +1,4 @@
-//! The noncentral t: how often a difference of known size is seen.
+//! The noncentral t distribution: power of a t test.
 
 use std::f64::consts::{FRAC_2_PI, PI};
 
@@ -9,26 +9,24 @@ use statrs::function::gamma::ln_gamma;
 use crate::distribution::student::half_width;
 
 /// Beyond this noncentrality the series' first term underflows.
-const MOST_NONCENTRALITY: f64 = 37.0;
+const MAX_NONCENTRALITY: f64 = 37.0;
 
 /// Terms of the series at most; it converges in about the square of the noncentrality.
-const MOST_TERMS: u32 = 2_000;
+const MAX_TERMS: u32 = 2_000;
 
-/// What is left of the series when it ends.
+/// Truncation error of the series.
 const PRECISION: f64 = 1e-12;
 
-/// Chance with which a difference is to be seen.
+/// Power of a detectable difference.
 ///
-/// Source: J. Cohen, 1988, "Statistical Power Analysis for the Behavioral Sciences", 2nd edition,
-/// section 2.4.
+/// Source: [Cohen 1988, section 2.4].
 pub const POWER: f64 = 0.8;
 
-/// Returns the chance that the noncentral t is at most `t`.
+/// Returns the distribution function of the noncentral t.
 ///
 /// `freedom` is above 0; `noncentrality` is between -37 and 37.
 ///
-/// Source: R. V. Lenth, 1989, "Algorithm AS 243: Cumulative Distribution Function of the
-/// Non-Central t Distribution", Applied Statistics 38(1).
+/// Source: algorithm AS 243 [Lenth 1989].
 #[must_use]
 pub fn cdf(t: f64, freedom: f64, noncentrality: f64) -> f64 {
     if t < 0.0 {
@@ -50,7 +48,7 @@ pub fn cdf(t: f64, freedom: f64, noncentrality: f64) -> f64 {
     let mut even = 1.0 - rest;
     let mut even_step = b * x * rest;
     let mut sum = p * odd + q * even;
-    for term in 1..=MOST_TERMS {
+    for term in 1..=MAX_TERMS {
         let (n, a) = (f64::from(term), f64::from(term) + 0.5);
         odd -= odd_step;
         even -= even_step;
@@ -67,33 +65,33 @@ pub fn cdf(t: f64, freedom: f64, noncentrality: f64) -> f64 {
     (below_zero + sum).clamp(0.0, 1.0)
 }
 
-/// Returns the chance that the noncentral t is beyond `limit` on either side.
+/// Returns the probability that the noncentral t exceeds `limit` on either side.
 fn beyond(limit: f64, errors: f64, freedom: f64) -> f64 {
-    if errors.abs() > MOST_NONCENTRALITY {
+    if errors.abs() > MAX_NONCENTRALITY {
         return 1.0;
     }
     1.0 - cdf(limit, freedom, errors) + cdf(-limit, freedom, errors)
 }
 
-/// Steps towards the difference sought: as many halvings give ten digits, and far fewer are taken.
-const MOST_STEPS: u32 = 36;
+/// Most iterations: as many bisections give ten digits.
+const MAX_STEPS: u32 = 36;
 
-/// Returns the difference, in standard errors, that a t test at 5 % sees four times in five.
+/// Returns the difference detectable at 80 % power, in standard errors.
 ///
-/// Below one degree of freedom it is that of one: 16.3.
+/// Of a t test at 5 %. Below one degree of freedom it is that of one: 16.3.
 ///
-/// Source: J. Cohen, 1988, "Statistical Power Analysis for the Behavioral Sciences", 2nd edition,
-/// section 12.8; solved for the difference by the secant, kept within a bracket.
+/// Source: [Cohen 1988, section 12.8]; solved for the difference by the secant method within a
+/// bracket.
 #[must_use]
 pub fn detectable(freedom: f64) -> f64 {
     let freedom = freedom.clamp(1.0, 10_000.0);
     let limit = half_width(0.95, freedom);
     let missing = |errors: f64| POWER - beyond(limit, errors, freedom);
-    // At the half-width itself the chance is about one half.
-    let (mut low, mut high) = (limit, (1.5 * limit + 1.0).min(MOST_NONCENTRALITY));
+    // At the half-width itself the power is about one half.
+    let (mut low, mut high) = (limit, (1.5 * limit + 1.0).min(MAX_NONCENTRALITY));
     let (mut last, mut last_missing) = (low, missing(low));
     let mut now = f64::midpoint(low, high);
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let now_missing = missing(now);
         if now_missing.abs() < PRECISION {
             break;
@@ -115,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chances_are_those_of_scipy() {
+    fn distribution_function_matches_scipy() {
         // scipy 1.17.1, stats.nct.cdf(t, df, nc).
         let known = [
             (2.0, 4.0, 1.0, 0.764_567_453_824),
@@ -133,8 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_seen_as_often_as_an_integral_says() {
-        // scipy 1.17.1: the normal's chances integrated over the chi distribution of the standard
+    fn power_matches_integration() {
+        // scipy 1.17.1: normal probabilities integrated over the chi distribution of the standard
         // deviation by stats.chi.pdf and integrate.quad.
         let known = [
             (1.0, 4.0, 0.122_249_152_073),
@@ -152,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_four_times_in_five_is_what_an_integral_says() {
+    fn detectable_difference_matches_integration() {
         // The same integral, solved by optimize.brentq.
         let known = [
             (1.0, 16.334_008_870),

@@ -1,13 +1,13 @@
-//! Student's t: half-widths of intervals and chances.
+//! Student's t: half-widths of intervals and p-values.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Beyond this the quantile is the normal's to four digits, and the series gains nothing.
-const MOST_FREEDOM: f64 = 10_000.0;
+const MAX_FREEDOM: f64 = 10_000.0;
 
 /// Returns Student's t at `freedom`, no fewer than one degree.
 fn student(freedom: f64) -> Option<StudentsT> {
-    StudentsT::new(0.0, 1.0, freedom.clamp(1.0, MOST_FREEDOM)).ok()
+    StudentsT::new(0.0, 1.0, freedom.clamp(1.0, MAX_FREEDOM)).ok()
 }
 
 /// Returns the half-width of an interval of that `level`, in standard errors.
@@ -15,13 +15,15 @@ fn student(freedom: f64) -> Option<StudentsT> {
 /// `level` is above 0 and below 1, two-sided. Below one degree of freedom it is that of one;
 /// infinite degrees are the normal's.
 ///
-/// Source: Student, 1908, "The Probable Error of a Mean", Biometrika 6(1).
+/// Source: [Student 1908].
 #[must_use]
 pub fn half_width(level: f64, freedom: f64) -> f64 {
     student(freedom).map_or(f64::INFINITY, |student| student.inverse_cdf(0.5 + level / 2.0))
 }
 
-/// Returns the 97.5 % quantile of Student's t: the half-width of a 95 % interval.
+/// Returns the 97.5 % quantile of Student's t.
+///
+/// The half-width of a 95 % interval.
 ///
 /// Source: [`half_width`].
 #[must_use]
@@ -29,9 +31,9 @@ pub fn quantile(freedom: f64) -> f64 {
     half_width(0.95, freedom)
 }
 
-/// Returns the chance of a `t` as far from 0 as this or farther, on either side.
+/// Returns the two-sided p-value of `t`.
 ///
-/// Source: Student, 1908, "The Probable Error of a Mean", Biometrika 6(1).
+/// Source: [Student 1908].
 #[must_use]
 pub fn two_sided(t: f64, freedom: f64) -> f64 {
     student(freedom).map_or(1.0, |student| (2.0 * student.cdf(-t.abs())).min(1.0))
@@ -43,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_quantiles_are_those_of_the_printed_table() {
-        // Fisher and Yates, 1963, "Statistical Tables", table III, P = 0.05.
+        // [Fisher Yates 1963, table III], P = 0.05.
         let table = [(1.0, 12.706), (2.0, 4.303), (5.0, 2.571), (10.0, 2.228), (30.0, 2.042)];
         for (freedom, printed) in table.into_iter().chain([(120.0, 1.980)]) {
             assert!((quantile(freedom) - printed).abs() < 5.1e-4, "{freedom}");
@@ -53,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn half_widths_and_chances_are_those_of_scipy() {
+    fn half_widths_and_p_values_match_scipy() {
         // scipy 1.17.1, stats.t.ppf(0.5 + level / 2, df).
         let known = [
             (0.90, 1.0, 6.313_751_514_675),

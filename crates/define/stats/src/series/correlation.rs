@@ -1,16 +1,15 @@
-//! How many independent values a correlated series is worth.
+//! Variance inflation of an autocorrelated series.
 
 use crate::length_of;
 
-/// Returns by how much autocorrelation inflates the variance of the series' mean; >= 1.
+/// Returns the variance inflation of a series' mean by autocorrelation; >= 1.
 ///
 /// The long-run variance over the plain one. Autocovariances are summed in pairs while the pairs
-/// are positive, and never let rise: the sum then stops before it is made of noise. A series is
-/// worth its length divided by this. A constant series has 1, and so has one that alternates: an
-/// interval is never narrowed.
+/// are positive, and forced non-increasing, so that the sum stops before it is noise. The effective
+/// sample size is the length divided by this. Constant and alternating series have 1: an interval
+/// is never narrowed.
 ///
-/// Source: C. J. Geyer, 1992, "Practical Markov Chain Monte Carlo", Statistical Science 7(4),
-/// section 3.3, initial monotone sequence estimator.
+/// Source: initial monotone sequence estimator [Geyer 1992, section 3.3].
 #[must_use]
 pub fn inflation(series: &[f64]) -> f64 {
     let length = length_of(series);
@@ -43,7 +42,7 @@ mod tests {
     use crate::noise::Noise;
 
     #[test]
-    fn independent_values_are_worth_themselves() {
+    fn independent_values_are_not_inflated() {
         let mut noise = Noise::new(1);
         let series: Vec<f64> = (0..20_000).map(|_| noise.normal()).collect();
         assert!((inflation(&series) - 1.0).abs() < 0.1, "{}", inflation(&series));
@@ -54,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_inflation_of_an_autoregression_is_the_known_one() {
-        // (1 + r) / (1 - r): Priestley, 1981, "Spectral Analysis and Time Series", section 5.3.2.
+        // (1 + r) / (1 - r) [Priestley 1981, section 5.3.2].
         for (r, known) in [(0.5, 3.0), (0.8, 9.0)] {
             let series = Noise::new(7).autoregression(50_000, r);
             let ratio = inflation(&series) / known;
@@ -63,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn short_series_have_no_correlation_to_tell() {
+    fn short_series_are_not_inflated() {
         assert!((inflation(&[]) - 1.0).abs() < 1e-12);
         assert!((inflation(&[1.0, 2.0, 3.0]) - 1.0).abs() < 1e-12);
     }

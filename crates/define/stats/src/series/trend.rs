@@ -1,11 +1,11 @@
-//! Whether a gauge grows, with the interval of its slope.
+//! Linear trend and drift of a gauge, with intervals.
 
 use crate::distribution::student::quantile;
 use crate::length_of;
 use crate::series::correlation::inflation;
 use crate::series::mean::{Mean, mean};
 
-/// A straight line through a series, with the 95 % limits of its slope.
+/// Least-squares line with the 95 % limits of its slope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
     /// Growth per second.
@@ -21,27 +21,26 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// Returns by how much the line rises from the first value to the last.
+    /// Returns the rise of the line from first to last value.
     #[must_use]
     pub fn growth(&self) -> f64 {
         self.slope * self.span_s
     }
 }
 
-/// Fewest values of a trend: two degrees of freedom are left for its width.
-const LEAST_VALUES: usize = 4;
+/// Fewest values of a trend: leaves two degrees of freedom.
+const MIN_VALUES: usize = 4;
 
-/// Returns the trend of `(seconds, value)`; `None` when there are too few values.
+/// Returns the trend of `(seconds, value)`; `None` below four values.
 ///
 /// Ordinary least squares; its residual variance is inflated for autocorrelation, and the degrees
-/// of freedom are what the residuals are worth: a gauge that climbs and falls (a cycle of
-/// compactions) is not taken to grow until it has done so over some cycles.
+/// of freedom are those of the effective sample size: a gauge that rises and falls (a cycle of
+/// compactions) counts as growing only after some cycles.
 ///
-/// Source: N. R. Draper and H. Smith, 1998, "Applied Regression Analysis", 3rd edition, section
-/// 1.4; the inflation: the project's reference, analysis, sections 1.4 and 3.
+/// Source: [Draper Smith 1998, section 1.4]; the inflation: [Geyer 1992, section 3.3].
 #[must_use]
 pub fn trend(points: &[(f64, f64)]) -> Option<Trend> {
-    if points.len() < LEAST_VALUES {
+    if points.len() < MIN_VALUES {
         return None;
     }
     let line = line(points)?;
@@ -58,24 +57,23 @@ pub fn trend(points: &[(f64, f64)]) -> Option<Trend> {
     })
 }
 
-/// Returns the growth per second from step to step; `None` when there are too few values.
+/// Returns the mean growth per second between neighbours; `None` below four values.
 ///
-/// A gauge whose own steps are the noise (a debt that is paid now faster, now slower) wanders: its
-/// residuals from a line are so correlated that a line shows nothing. Its steps are not: their mean
-/// is the growth, and has an interval.
+/// For a gauge that is a random walk (a debt that is paid now faster, now slower): the residuals of
+/// a line are too correlated to show anything, the steps are not, and their mean has an interval.
 ///
-/// Source: J. D. Hamilton, 1994, "Time Series Analysis", section 17.4 (a random walk with drift is
-/// tested on its differences); the interval is that of [`mean`].
+/// Source: a random walk with drift is tested on its differences [Hamilton 1994, section 17.4]; the
+/// interval is that of [`mean`].
 #[must_use]
 pub fn drift(points: &[(f64, f64)]) -> Option<Mean> {
-    if points.len() < LEAST_VALUES {
+    if points.len() < MIN_VALUES {
         return None;
     }
     let step = |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0);
     mean(&points.windows(2).map(step).filter(|step| step.is_finite()).collect::<Vec<_>>())
 }
 
-/// A line by least squares, as if its residuals were independent.
+/// A least-squares line, its residuals taken as independent.
 struct Line {
     slope: f64,
     /// Standard error of the slope.
@@ -106,7 +104,7 @@ mod tests {
     use super::*;
     use crate::noise::Noise;
 
-    /// The Norris data: calibration of ozone monitors.
+    /// Calibration of ozone monitors [NIST StRD, Norris].
     #[rustfmt::skip]
     const NORRIS: [(f64, f64); 36] = [
         (0.2, 0.1), (337.4, 338.8), (118.2, 118.1), (884.6, 888.0), (10.1, 9.2), (226.5, 228.1),
@@ -119,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_slope_and_its_error_are_the_certified_ones() {
-        // NIST Statistical Reference Datasets, Norris.
+        // [NIST StRD], Norris.
         let line = line(&NORRIS).unwrap();
         assert!((line.slope - 1.002_116_818_020_45).abs() < 1e-12);
         assert!((line.error - 0.429_796_848_199_937e-3).abs() < 1e-14);
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_without_trend_is_seldom_said_to_grow() {
+    fn series_without_trend_seldom_raises_an_alarm() {
         // Chance of a false alarm: 2.5 % when independent; known to be larger when strongly
         // correlated, and bounded here.
         for (r, most) in [(0.0, 0.04), (0.6, 0.06), (0.9, 0.12)] {

@@ -1,4 +1,4 @@
-//! A step's seconds to its course.
+//! Classifies a step's time series: warm-up, drift, cycles, stalls.
 
 use std::collections::BTreeMap;
 
@@ -11,44 +11,43 @@ use super::mser::mser5;
 use super::series::Series;
 use super::slope::slope;
 use super::stalls::{StallSpan, stall_spans, sum, without};
-use super::steady::{ALL, LEAST_SHARE, MIN_CLASSIFIED_S, MIN_STEADY_S, class, kept};
+use super::steady::{ALL, MIN_CLASSIFIED_S, MIN_STEADY_S, MIN_STEADY_SHARE, class, steady_part};
 use crate::series::correlation::inflation;
 
-/// Seconds of a mean, where the step is long.
-/// Source: the project's reference, analysis, section 3, step 1.
+/// Seconds of a mean in long steps: our choice, short against cycles.
 const WIDTH: usize = 5;
-/// Means that are wanted at least; of a shorter step they are of fewer seconds.
-const LEAST_MEANS: usize = 24;
-/// Means at most; of a longer step they are of more seconds.
-const MOST_MEANS: usize = 2_000;
-/// Means of one cycle, at least.
-/// Source: as above.
+/// Fewest means: shorter steps have means of fewer seconds.
+const MIN_MEANS: usize = 24;
+/// Most means: longer steps have means of more seconds.
+const MAX_MEANS: usize = 2_000;
+/// Fewest means of one cycle: our choice, so that a mean keeps its shape.
 const MEANS_OF_CYCLE: f64 = 8.0;
 /// Standard errors beyond which a slope is real.
-/// Source: the project's reference, analysis, section 3, step 5.
+///
+/// Our choice: 0.3 % false alarms for independent values; the tests of `slope` allow 2.5 % in slow
+/// noise.
 const REAL_ERRORS: f64 = 3.0;
-/// The name of the slope of throughput.
+/// Key of the drift of throughput.
 const THROUGHPUT: &str = "throughput_ops_per_s";
 
-/// Returns the course of a step; `None` when there is no second to tell of.
+/// Returns the time profile of a step; `None` without seconds.
 ///
-/// `margin` is the change that matters, as a share. Of a step that drifts, the kept part is what
-/// drifts; of one that is not steady, or too short to tell, it is the whole. Of a step that ends by
-/// count (`is_timed` false) the course is told, and nothing is to be left out at the start: its
-/// work is one piece.
+/// `margin` is the change that matters, as a share. Of a step that drifts, the steady part is what
+/// drifts; of one that is not steady, or too short to classify, it is the whole. A step that ends
+/// by count (`is_timed` false) is classified, but not trimmed: its work is one piece.
 ///
-/// Source: the project's reference, analysis, section 3; what it is worth: `tests/steady`.
+/// Source: the functions of this module; error rates: `tests/steady`.
 #[must_use]
 pub fn time_profile(series: &Series, margin: f64, is_timed: bool) -> Option<TimeProfile> {
     let rates = series.rates();
     if rates.is_empty() {
         return None;
     }
-    let told = Told { series, rates: &rates, margin };
+    let classifier = Classifier { series, rates: &rates, margin };
     let is_short = series.length_s(0) < MIN_CLASSIFIED_S || mean(&rates) <= 0.0;
     let stalls = stall_spans(series.seconds());
     let mut time_profile =
-        if is_short { told.part(TrendClass::TooShort, 0) } else { told.whole(&stalls) };
+        if is_short { classifier.part(TrendClass::TooShort, 0) } else { classifier.whole(&stalls) };
     time_profile.stalls = sum(&stalls);
     if !is_timed {
         time_profile.steady_from_ns = Nanos(0);
@@ -56,19 +55,20 @@ pub fn time_profile(series: &Series, margin: f64, is_timed: bool) -> Option<Time
     Some(time_profile)
 }
 
-struct Told<'a> {
+/// A series under classification.
+struct Classifier<'a> {
     series: &'a Series,
     rates: &'a [f64],
     margin: f64,
 }
 
-impl Told<'_> {
-    /// Returns the course of a step that is long enough; its stalls are told apart.
+impl Classifier<'_> {
+    /// Returns the profile of a step that is long enough; stalls are separate.
     fn whole(&self, stalls: &[StallSpan]) -> TimeProfile {
         let width = self.width();
         let levels = without(self.series.seconds(), stalls);
-        let mut found = kept(&means(&levels, width), self.margin);
-        let least_s = MIN_STEADY_S.max(LEAST_SHARE * self.series.length_s(0));
+        let mut found = steady_part(&means(&levels, width), self.margin);
+        let least_s = MIN_STEADY_S.max(MIN_STEADY_SHARE * self.series.length_s(0));
         let is_long = self.series.length_s(found.from * width) >= least_s;
         if !is_long {
             found = ALL;
@@ -92,7 +92,7 @@ impl Told<'_> {
         time_profile
     }
 
-    /// Returns what is told of every part.
+    /// Returns the profile of a part, without drifts and cycle.
     fn part(&self, class: TrendClass, from: usize) -> TimeProfile {
         let rates = &self.rates[from..];
         let level = mean(rates);
@@ -112,12 +112,12 @@ impl Told<'_> {
         }
     }
 
-    /// Returns when a second begins; the first begins the span, whatever was left out before it.
+    /// Returns the start of a second; 0 for the first, whatever precedes it.
     fn start(&self, at: usize) -> Nanos {
         if at == 0 { Nanos(0) } else { self.series.seconds()[at].start_ns }
     }
 
-    /// Returns how long so many of the seconds from the `from`th on are.
+    /// Returns the length of so many seconds from the `from`th on.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -128,15 +128,15 @@ impl Told<'_> {
         Nanos((seconds * mean_s * 1e9) as u64)
     }
 
-    /// Returns the seconds of a mean.
+    /// Returns the width of a mean, in seconds.
     fn width(&self) -> usize {
         let all = self.rates.len();
         let of_cycle = cycle(&self.rates[all / 2..]).map_or(f64::INFINITY, |cycle| cycle.period);
-        let mut width = WIDTH.min(all / LEAST_MEANS).max(1);
+        let mut width = WIDTH.min(all / MIN_MEANS).max(1);
         while width > 1 && float(width) > of_cycle / MEANS_OF_CYCLE {
             width -= 1;
         }
-        width.max(all.div_ceil(MOST_MEANS))
+        width.max(all.div_ceil(MAX_MEANS))
     }
 
     fn drift(&self, values: &[f64], from: usize) -> Option<Drift> {
@@ -147,11 +147,11 @@ impl Told<'_> {
             return None;
         }
         let over_part = slope.per_second * span_s / slope.level;
-        let is_told = slope.per_second.abs() > REAL_ERRORS * slope.error;
+        let is_significant = slope.per_second.abs() > REAL_ERRORS * slope.error;
         Some(Drift {
             per_hour: slope.per_second * 3600.0 / slope.level,
             over_part,
-            is_real: is_told && over_part.abs() > self.margin,
+            is_real: is_significant && over_part.abs() > self.margin,
         })
     }
 }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_start_is_told_with_what_follows() {
+    fn slow_start_is_a_warm_up() {
         let slow = series(|at| if at < 30 { 0.4 } else { 1.0 }, 120);
         let time_profile = time_profile(&slow, 0.02, true).unwrap();
         assert_eq!((time_profile.class, time_profile.seconds), (TrendClass::WarmUp, 90));
@@ -205,12 +205,12 @@ mod tests {
         assert_eq!(time_profile.steady_from_ns, Nanos::from_secs(7));
         assert!(
             time_profile.long_run_variance > 0.1,
-            "it counts in the variance: {time_profile:?}"
+            "stalls count in the variance: {time_profile:?}"
         );
     }
 
     #[test]
-    fn a_step_by_count_is_one_piece() {
+    fn counted_step_is_not_trimmed() {
         let slow = series(|at| if at < 30 { 0.4 } else { 1.0 }, 120);
         let time_profile = time_profile(&slow, 0.02, false).unwrap();
         assert_eq!(
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_change_is_not_steady_and_a_line_drifts() {
+    fn late_change_is_not_steady_and_line_drifts() {
         let late = series(|at| if at < 90 { 1.0 } else { 0.8 }, 120);
         let late = time_profile(&late, 0.02, true).unwrap();
         assert_eq!((late.class, late.seconds), (TrendClass::NotSteady, 120));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_step_has_stalls_but_no_class() {
+    fn short_step_has_stalls_but_no_class() {
         let short = series(|at| if at == 3 { 0.0 } else { 1.0 }, 10);
         let time_profile = time_profile(&short, 0.02, true).unwrap();
         assert_eq!((time_profile.class, time_profile.stalls.count), (TrendClass::TooShort, 1));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_done_and_nothing_seen_are_told_apart() {
+    fn idle_series_differs_from_empty_series() {
         assert_eq!(time_profile(&Series::default(), 0.02, true), None);
         let idle = time_profile(&series(|_| 0.0, 60), 0.02, true).unwrap();
         assert_eq!((idle.class, idle.long_run_variance), (TrendClass::TooShort, 0.0));
@@ -250,15 +250,15 @@ mod tests {
     }
 
     #[test]
-    fn seconds_that_do_not_count_are_left_out_and_time_goes_on() {
+    fn invalid_seconds_are_skipped() {
         let whole = series(|at| if at < 30 { 0.4 } else { 1.0 }, 120);
-        let mut kept = Series::default();
+        let mut valid = Series::default();
         for second in whole.seconds().iter().filter(|second| second.start_ns.0 % 7_000_000_000 != 0)
         {
-            kept.push(*second, []);
+            valid.push(*second, []);
         }
-        kept.seconds.retain(|second| !(40..60).contains(&(second.start_ns.0 / 1_000_000_000)));
-        let time_profile = time_profile(&kept, 0.02, true).unwrap();
+        valid.seconds.retain(|second| !(40..60).contains(&(second.start_ns.0 / 1_000_000_000)));
+        let time_profile = time_profile(&valid, 0.02, true).unwrap();
         let from_s = time_profile.steady_from_ns.as_secs_f64();
         assert!((28.0..=36.0).contains(&from_s), "{time_profile:?}");
         assert_eq!(time_profile.class, TrendClass::WarmUp);

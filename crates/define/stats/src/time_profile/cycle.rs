@@ -1,31 +1,30 @@
-//! Cycles that repeat: flushes, compactions, checkpoints.
+//! Periodic cycles: flushes, compactions, checkpoints.
 
 use std::f64::consts::{LN_2, TAU};
 
 use super::means::{detrended, float, means, rolling_median, squares};
 
-/// Most values that are looked at; longer series are averaged first.
+/// Longest series that is searched; longer ones are averaged first.
 ///
-/// 4,096 seconds are 68 minutes; of a longer step, cycles of two means or less are not seen.
-const MOST_VALUES: usize = 4_096;
+/// 4,096 seconds are 68 minutes; in a longer step, cycles of two means or less do not show.
+const MAX_VALUES: usize = 4_096;
 /// Fewest values.
-const LEAST_VALUES: usize = 32;
-/// Chance of a peak this high in noise without a cycle, all frequencies together.
-/// Source: the project's reference, analysis, section 3, cycles.
+const MIN_VALUES: usize = 32;
+/// False-alarm probability of a peak, over all frequencies together.
+///
+/// Our choice, as for the other limits of this file, by the false alarms in
+/// `red_noise_seldom_has_a_cycle`: a cycle must show in spectrum, autocorrelation and variance.
 const CHANCE: f64 = 0.01;
 /// Fewest periods in the series.
-/// Source: as above.
-const LEAST_PERIODS: usize = 4;
+const MIN_PERIODS: usize = 4;
 /// Least autocorrelation at the period.
-/// Source: as above.
-const LEAST_CORRELATION: f64 = 0.2;
+const MIN_AUTOCORRELATION: f64 = 0.2;
 /// Least share of the variance, harmonics included.
-/// Source: as above.
-const LEAST_SHARE: f64 = 0.1;
-/// Frequencies around each whose median is the background: these, or a twelfth of all.
+const MIN_VARIANCE_SHARE: f64 = 0.1;
+/// Window of the median-smoothed spectrum: a twelfth of all frequencies, within these limits.
 const AROUND: (usize, usize) = (5, 25);
 
-/// A cycle that was found.
+/// A detected cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
     /// Its period, in values.
@@ -34,25 +33,23 @@ pub struct Found {
     pub variance_share: f64,
 }
 
-/// Returns the strongest cycle of evenly spaced values; `None` when none is told from noise.
+/// Returns the strongest significant cycle of evenly spaced values.
 ///
-/// A peak of the periodogram that red noise would not have, with at least four periods in the
-/// series, that is also seen in the autocorrelation. Cost: the square of the length, 4,096 at most.
+/// A peak of the periodogram above red noise, with at least four periods in the series, that the
+/// autocorrelation confirms. Cost: the square of the length, 4,096 at most.
 ///
-/// Source: the project's reference, analysis, section 3, cycles; M. E. Mann and J. M. Lees, 1996,
-/// "Robust Estimation of Background Noise and Signal Detection in Climatic Time Series", Climatic
-/// Change 33 (red noise fitted to the median-smoothed spectrum).
+/// Source: red noise fitted to the median-smoothed spectrum [Mann Lees 1996].
 #[must_use]
 pub fn cycle(values: &[f64]) -> Option<Found> {
-    let width = values.len().div_ceil(MOST_VALUES).max(1);
+    let width = values.len().div_ceil(MAX_VALUES).max(1);
     let values = detrended(&means(values, width));
-    if values.len() < LEAST_VALUES || values.iter().any(|value| !value.is_finite()) {
+    if values.len() < MIN_VALUES || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
     let powers = periodogram(&values);
     let background = Background::of(&powers, values.len());
     let (mut best, mut height) = (0, 0.0);
-    for (index, power) in powers.iter().enumerate().skip(LEAST_PERIODS - 1) {
+    for (index, power) in powers.iter().enumerate().skip(MIN_PERIODS - 1) {
         let ratio = power / background.at(index + 1);
         if ratio > height {
             (best, height) = (index + 1, ratio);
@@ -64,14 +61,13 @@ pub fn cycle(values: &[f64]) -> Option<Found> {
     }
     let (period, correlation) = refined(&values, float(values.len()) / float(best));
     let share = share(&powers, best);
-    (correlation > LEAST_CORRELATION && share >= LEAST_SHARE)
+    (correlation > MIN_AUTOCORRELATION && share >= MIN_VARIANCE_SHARE)
         .then_some(Found { period: period * float(width), variance_share: share })
 }
 
 /// Returns the power at 1, 2, ... periods a series, below half its values.
 ///
-/// The values are tapered by Hann's window. Source of the recurrence: G. Goertzel, 1958, "An
-/// Algorithm for the Evaluation of Finite Trigonometric Series", American Mathematical Monthly 65.
+/// The values are tapered by Hann's window. Source of the recurrence: [Goertzel 1958].
 fn periodogram(values: &[f64]) -> Vec<f64> {
     let n = float(values.len());
     let tapered: Vec<f64> = values
@@ -100,8 +96,7 @@ struct Background {
 impl Background {
     /// Fits it to the median-smoothed powers, by Whittle's likelihood.
     ///
-    /// Source: P. Whittle, 1953, "Estimation and Information in Stationary Time Series", Arkiv foer
-    /// Matematik 2; the median of an exponential distribution is its mean times ln 2.
+    /// Source: [Whittle 1953]; the median of an exponential distribution is its mean times ln 2.
     fn of(powers: &[f64], length: usize) -> Self {
         let around = (powers.len() / 12).clamp(AROUND.0, AROUND.1);
         let smooth = rolling_median(powers, around);
@@ -177,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sawtooth_s_period_is_found_whether_or_not_it_divides_the_length() {
+    fn sawtooth_period_is_found_at_any_length() {
         for (length, period) in [(1800, 90), (1800, 77), (300, 60), (20_000, 600)] {
             let found = cycle(&sawtooth(length, period, 0.2)).unwrap();
             assert!((found.period / f64::from(period) - 1.0).abs() < 0.03, "{period}: {found:?}");
@@ -186,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sine_s_share_is_that_of_its_variance() {
+    fn sine_share_is_its_variance_share() {
         let mut noise = Noise::new(5);
         let sine = |at: u32| (TAU * f64::from(at) / 40.0).sin() + 0.5 * noise.normal();
         let found = cycle(&(0..1000).map(sine).collect::<Vec<_>>()).unwrap();

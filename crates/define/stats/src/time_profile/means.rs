@@ -1,4 +1,4 @@
-//! Means of neighbouring values, medians, and what is left of outliers.
+//! Batch means, medians, detrending and outlier clipping.
 
 /// Returns a length as a number.
 #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
@@ -11,7 +11,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / float(values.len())
 }
 
-/// Returns the means of `width` values each; what is left over at the end is in the last one.
+/// Returns the means of `width` values each; the last one takes the remainder.
 pub(super) fn means(values: &[f64], width: usize) -> Vec<f64> {
     let whole = (values.len() / width.max(1)).max(1);
     let part = |index: usize| {
@@ -57,22 +57,23 @@ pub(super) fn rolling_median(values: &[f64], width: usize) -> Vec<f64> {
     (0..values.len()).map(around).collect()
 }
 
-/// Values around each value whose median says what is usual there.
+/// Width of the rolling median.
 const AROUND: usize = 7;
-/// Robust standard deviations that a value may be away from it.
+/// Robust standard deviations beyond which a value is clipped.
+///
+/// Our choice: a normal value lies beyond four once in 16,000.
 const AWAY: f64 = 4.0;
-/// A normal distribution's standard deviation over its median absolute deviation.
+/// Standard deviation of a normal distribution over its median absolute deviation.
 const MAD_TO_SD: f64 = 1.4826;
 
-/// Returns the values with outliers moved to where they are outliers no more.
+/// Returns the values with outliers clipped (Hampel filter).
 ///
-/// Source: the project's reference, analysis, section 3, step 1; F. R. Hampel, 1974, "The Influence
-/// Curve and its Role in Robust Estimation", JASA 69(346) (median absolute deviation).
+/// Source: median absolute deviation [Hampel 1974].
 pub(super) fn clipped(values: &[f64]) -> Vec<f64> {
     let usual = rolling_median(values, AROUND);
     let mut away: Vec<f64> = values.iter().zip(&usual).map(|(one, it)| (one - it).abs()).collect();
     let limit = AWAY * MAD_TO_SD * median(&mut away);
-    // More than half of the values are as their neighbours: what is usual has no width.
+    // More than half of the values equal their neighbours: no scale.
     if limit.is_nan() || limit <= 0.0 {
         return values.to_vec();
     }

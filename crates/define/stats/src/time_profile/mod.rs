@@ -1,11 +1,9 @@
-//! How a step went over time: where it becomes steady, drifts, cycles and stalls.
+//! Time profile of a step: warm-up, drift, cycles and stalls.
 //!
-//! All functions are pure; their input is one value a second, void seconds left out. The classes
-//! and what they are worth are told in `tests/steady`, by simulation.
+//! All functions are pure; their input is one value a second, invalid seconds left out.
+//! `tests/steady` measures the error rates of the classes by simulation.
 //!
-//! Source: the project's reference, analysis, sections 1.4 and 3; E. Barrett, C. F. Bolz-Tereick,
-//! R. Killick, S. Mount and L. Tratt, 2017, "Virtual Machine Warmup Blows Hot and Cold", OOPSLA
-//! (segments of equal mean, and what they say of a steady state).
+//! Source: changepoint segments that define a steady state [Barrett 2017].
 
 mod classify;
 mod cycle;
@@ -22,4 +20,4 @@ pub use mser::mser5;
 pub use series::{Second, Series};
 pub use slope::{Slope, slope};
 pub use stalls::{StallSpan, stall_spans};
-pub use steady::{LEAST_SHARE, MIN_CLASSIFIED_S, MIN_STEADY_S};
+pub use steady::{MIN_CLASSIFIED_S, MIN_STEADY_S, MIN_STEADY_SHARE};

@@ -1,25 +1,23 @@
-//! MSER-5: a second opinion on where a series becomes steady.
+//! MSER-5 truncation: a second estimate of the warm-up.
 
 use super::means::{float, mean, means};
 
 /// Values of a batch.
 const BATCH: usize = 5;
-/// Fewest batches of which anything is said.
-const LEAST_BATCHES: usize = 6;
+/// Fewest batches of an estimate.
+const MIN_BATCHES: usize = 6;
 
-/// Returns how many values MSER-5 leaves out at the start; `None` when it cannot tell.
+/// Returns the values to truncate; `None` for at least half.
 ///
-/// It leaves out what makes the standard error of the rest's mean least, and at most half: when the
-/// least is there, the series is too short to tell. It always finds a place, whether or not there
-/// is a steady state: a second opinion only.
+/// The truncation that minimises the standard error of the mean of the rest, at most half of the
+/// series: at half, the series is too short. It always finds a place, whether or not there is a
+/// steady state, so it only confirms another method.
 ///
-/// Source: K. P. White, 1997, "An Effective Truncation Heuristic for Bias Reduction in Simulation
-/// Output", Simulation 69(6); K. P. White, M. J. Cobb and S. C. Spratt, 2000, "A Comparison of Five
-/// Steady-State Truncation Heuristics for Simulation", Winter Simulation Conference (batches of 5).
+/// Source: [White 1997]; batches of 5: [White Cobb Spratt 2000].
 #[must_use]
 pub fn mser5(values: &[f64]) -> Option<usize> {
     let batches = means(values, BATCH);
-    if batches.len() < LEAST_BATCHES || values.iter().any(|value| !value.is_finite()) {
+    if batches.len() < MIN_BATCHES || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
     let half = batches.len() / 2;
@@ -38,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_start_that_differs_is_left_out() {
+    fn different_start_is_truncated() {
         let from_50: Vec<f64> =
             (0..200).map(|at| if at < 50 { 100.0 } else { 0.0 } + f64::from(at * 7 % 5)).collect();
         assert_eq!(mser5(&from_50), Some(50));
@@ -47,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_series_or_more_is_no_answer() {
+    fn half_of_the_series_is_too_much() {
         let falling: Vec<f64> = (0..200).map(f64::from).collect();
         assert_eq!(mser5(&falling), None);
         assert_eq!(mser5(&[1.0; 29]), None);

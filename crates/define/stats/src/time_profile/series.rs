@@ -1,10 +1,10 @@
-//! The seconds of a step that count, and what was sampled in them.
+//! The valid seconds of a step and what was sampled in them.
 
 use std::collections::BTreeMap;
 
 use model::Nanos;
 
-/// One whole second of a step's measured span that counts.
+/// One valid second of a step's measured span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Second {
     /// Start, since the start of the measured span.
@@ -19,12 +19,12 @@ pub struct Second {
 #[derive(Debug, Clone, Default)]
 pub struct Series {
     pub(super) seconds: Vec<Second>,
-    /// What else was sampled, by metric: one value for each second, NaN where it is not known.
+    /// Other samples by metric: one value for each second, NaN where unknown.
     pub(super) others: BTreeMap<&'static str, Vec<f64>>,
 }
 
 impl Series {
-    /// Adds the next second with what else is known of it, by metric.
+    /// Adds the next second with other samples by metric.
     pub fn push(&mut self, second: Second, others: impl IntoIterator<Item = (&'static str, f64)>) {
         let before = self.seconds.len();
         self.seconds.push(second);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_of_a_second_is_left_out() {
+    fn unknown_samples_are_left_out() {
         let mut series = Series::default();
         let second = |at| Second {
             start_ns: Nanos::from_secs(at),

@@ -1,7 +1,7 @@
-//! The slope of a series, robust, and how well it is known.
+//! Robust slope of a series with its standard error.
 
 use super::means::{float, mean, means, median, squares};
-use super::steady::LEAST_LEFT;
+use super::steady::MIN_LEFT;
 use crate::series::correlation::inflation;
 
 /// A slope with its standard error.
@@ -16,25 +16,24 @@ pub struct Slope {
 }
 
 /// Fewest values of a slope.
-const LEAST_VALUES: usize = 6;
-/// Most values whose pairs are looked at; longer series are averaged first.
-const MOST_VALUES: usize = 400;
+const MIN_VALUES: usize = 6;
+/// Longest series whose pairs are enumerated; longer ones are averaged.
+const MAX_VALUES: usize = 400;
 
-/// Returns the slope of `(seconds, value)`; `None` when there are too few.
+/// Returns the Theil-Sen slope of `(seconds, value)`; `None` below six.
 ///
-/// The median of the slopes of all pairs: up to 29 % of the values may be anything. Its standard
-/// error is that of least squares, with the residuals' variance inflated for autocorrelation, and
-/// both made up for what the line took out of them.
+/// The median of the slopes of all pairs: robust to 29 % of outliers. Its standard error is that of
+/// least squares, with the residuals' variance inflated for autocorrelation, and both corrected for
+/// what the line removed.
 ///
-/// Source: P. K. Sen, 1968, "Estimates of the Regression Coefficient Based on Kendall's Tau", JASA
-/// 63(324); the inflation: the project's reference, analysis, sections 1.4 and 3.
+/// Source: [Sen 1968]; the inflation: [Geyer 1992, section 3.3].
 #[must_use]
 pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
-    let width = points.len().div_ceil(MOST_VALUES).max(1);
+    let width = points.len().div_ceil(MAX_VALUES).max(1);
     let part =
         |of: fn(&(f64, f64)) -> f64| means(&points.iter().map(of).collect::<Vec<_>>(), width);
     let (times, values) = (part(|point| point.0), part(|point| point.1));
-    if times.len() < LEAST_VALUES || values.iter().any(|value| !value.is_finite()) {
+    if times.len() < MIN_VALUES || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
     let mut slopes = Vec::with_capacity(times.len() * times.len() / 2);
@@ -51,7 +50,7 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
         .collect();
     let n = float(times.len());
     let inflation = inflation(&levels);
-    let left = (1.0 - 2.0 * inflation / n).max(LEAST_LEFT);
+    let left = (1.0 - 2.0 * inflation / n).max(MIN_LEFT);
     let level = median(&mut levels);
     let spread: f64 = times.iter().map(|time| (time - middle).powi(2)).sum();
     let error = (squares(&levels, level) / n * inflation / spread).sqrt() / left;
@@ -69,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_slope_is_the_median_of_all_pairs() {
-        // Sen, 1968, and scipy.stats.theilslopes([2, 1, 9, 6, 5, 12], [0, 1, 2, 3, 4, 5]).
+        // [Sen 1968], and scipy.stats.theilslopes([2, 1, 9, 6, 5, 12], [0, 1, 2, 3, 4, 5]).
         let found = slope(&timed(&[2.0, 1.0, 9.0, 6.0, 5.0, 12.0])).unwrap();
         assert!((found.per_second - 4.0 / 3.0).abs() < 1e-12, "{found:?}");
         let (mut wild, line) = ([0.0; 100], |at: usize| 5.0 + 0.25 * float(at));
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn three_errors_are_seldom_passed_by_chance() {
+    fn slopes_of_noise_seldom_exceed_three_errors() {
         // 0.3 % when independent; slow noise is worse, and bounded here.
         for (r, length, most) in [(0.0, 60, 12), (0.6, 120, 25), (0.9, 600, 25)] {
             let is_beyond = |seed: u64| {

@@ -1,4 +1,4 @@
-//! Seconds in which next to nothing was done.
+//! Stalls: seconds with almost no operations.
 
 use model::Nanos;
 use model::time_profile::Stalls;
@@ -6,45 +6,42 @@ use model::time_profile::Stalls;
 use super::means::{float, rolling_median};
 use super::series::Second;
 
-/// Share of what is usual below which a second is a stall.
-/// Source: the project's reference, analysis, section 3.
-const STALL_SHARE: f64 = 0.1;
-/// Seconds around a second whose median says what is usual.
-/// Source: as above.
-const AROUND: usize = 60;
-/// Longest time between two stalls that are one.
-/// Source: as above.
-const JOINED: Nanos = Nanos::from_secs(2);
-/// Operations a second that must be usual: a second without one of few is chance.
+/// Share of the rolling median below which a second is a stall.
 ///
-/// Where ten are usual, a Poisson process has a second below 10 % of them, one or none, once in
-/// 2,000 seconds.
-const LEAST_USUAL: f64 = 10.0;
+/// Our choice, as for the other limits of this file: a tenth is far below the noise of seconds, and
+/// a stall of most of a second still counts.
+const STALL_SHARE: f64 = 0.1;
+/// Width of the rolling median, in seconds.
+const AROUND: usize = 60;
+/// Longest gap between two stalls that are joined.
+const JOINED: Nanos = Nanos::from_secs(2);
+/// Smallest rolling median at which stalls are detected.
+///
+/// At ten, a Poisson process has a second with one operation or none once in 2,000 seconds.
+const MIN_USUAL: f64 = 10.0;
 
 /// A stall.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StallSpan {
     /// Its start, since the start of the measured span.
     pub start_ns: Nanos,
-    /// Its length, seconds between that are joined included.
+    /// Its length, gaps within included.
     pub length_ns: Nanos,
-    /// Operations that would have been done in it, had it been as usual.
+    /// Operations lost against the rolling median.
     pub lost_ops: f64,
 }
 
-/// Returns the stalls: seconds with less than 10 % of the operations usual in the minute around.
+/// Returns the stalls: seconds below 10 % of the rolling median.
 ///
-/// Stalls that begin and end within one second are not seen in seconds; the longest response time
-/// tells of them.
-///
-/// Source: the project's reference, analysis, section 3, stalls.
+/// Stalls that begin and end within one second do not show in seconds; the longest response time
+/// shows them.
 #[must_use]
 pub fn stall_spans(seconds: &[Second]) -> Vec<StallSpan> {
     let rates: Vec<f64> = seconds.iter().map(|second| second.ops_per_s).collect();
     let usual = rolling_median(&rates, AROUND);
     let mut found: Vec<StallSpan> = Vec::new();
     for (second, usual) in seconds.iter().zip(usual) {
-        if usual < LEAST_USUAL || second.ops_per_s >= STALL_SHARE * usual {
+        if usual < MIN_USUAL || second.ops_per_s >= STALL_SHARE * usual {
             continue;
         }
         let lost_ops = (usual - second.ops_per_s) * second.length_ns.as_secs_f64();
@@ -69,12 +66,12 @@ impl StallSpan {
     }
 }
 
-/// Share of the seconds up to which stalls are events beside the level, and not the level.
-const MOST_BESIDE: f64 = 0.2;
+/// Largest share of stalled seconds that are replaced.
+const MAX_STALLED_SHARE: f64 = 0.2;
 
-/// Returns the rates with each stalled second as the one before it, or as the first that is not.
+/// Returns the rates with each stalled second replaced by the one before it.
 ///
-/// Where more than a fifth of the seconds is in stalls, they are what the step did: nothing is
+/// Where more than a fifth of the seconds is stalled, stalls are the normal behaviour: nothing is
 /// changed.
 pub(super) fn without(seconds: &[Second], spans: &[StallSpan]) -> Vec<f64> {
     let is_in = |second: &Second| {
@@ -83,7 +80,7 @@ pub(super) fn without(seconds: &[Second], spans: &[StallSpan]) -> Vec<f64> {
     let is_stalled: Vec<bool> = seconds.iter().map(is_in).collect();
     let mut rates: Vec<f64> = seconds.iter().map(|second| second.ops_per_s).collect();
     let count = is_stalled.iter().filter(|is_stalled| **is_stalled).count();
-    if count == 0 || float(count) > MOST_BESIDE * float(rates.len()) {
+    if count == 0 || float(count) > MAX_STALLED_SHARE * float(rates.len()) {
         return rates;
     }
     let first = is_stalled.iter().position(|is_stalled| !is_stalled);
@@ -98,7 +95,7 @@ pub(super) fn without(seconds: &[Second], spans: &[StallSpan]) -> Vec<f64> {
     rates
 }
 
-/// Returns all of them in figures.
+/// Returns the totals of all stalls.
 pub(super) fn sum(spans: &[StallSpan]) -> Stalls {
     Stalls {
         count: u32::try_from(spans.len()).unwrap_or(u32::MAX),
@@ -122,23 +119,23 @@ mod tests {
     }
 
     #[test]
-    fn stalls_close_to_each_other_are_one() {
+    fn close_stalls_are_joined() {
         let mut rates = [1000.0; 120];
         for (at, rate) in [(10, 0.0), (13, 99.0), (20, 0.0), (60, 50.0), (61, 0.0), (90, 101.0)] {
             rates[at] = rate;
         }
         let found = stall_spans(&seconds(&rates));
-        let told: Vec<(u64, u64)> =
+        let spans: Vec<(u64, u64)> =
             found.iter().map(|one| (one.start_ns.0, one.length_ns.0)).collect();
         let s = Nanos::SECOND.0;
-        assert_eq!(told, [(10 * s, 4 * s), (20 * s, s), (60 * s, 2 * s)]);
+        assert_eq!(spans, [(10 * s, 4 * s), (20 * s, s), (60 * s, 2 * s)]);
         let all = sum(&found);
         assert_eq!((all.count, all.longest_ns.0, all.total_ns.0), (3, 4 * s, 7 * s));
         assert!((all.lost_ops - (1000.0 + 901.0 + 1000.0 + 950.0 + 1000.0)).abs() < 1e-9);
     }
 
     #[test]
-    fn what_is_usual_moves_with_the_minute() {
+    fn baseline_follows_the_rolling_median() {
         let rates: Vec<f64> = (0..200).map(|at| if at < 100 { 10_000.0 } else { 500.0 }).collect();
         assert_eq!(stall_spans(&seconds(&rates)), [], "a new level is no stall");
         let few: Vec<f64> = (0..100).map(|at| f64::from(at % 3)).collect();
@@ -147,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn few_stalls_are_beside_the_level_and_many_are_the_level() {
+    fn few_stalls_are_replaced_and_many_are_not() {
         let mut rates = [1000.0; 40];
         (rates[0], rates[20], rates[21]) = (0.0, 0.0, 5.0);
         let stalled = seconds(&rates);
@@ -158,9 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn a_second_that_does_not_count_is_no_stall() {
-        let mut kept = seconds(&[800.0; 30]);
-        kept.drain(10..15);
-        assert_eq!(stall_spans(&kept), []);
+    fn missing_second_is_no_stall() {
+        let mut valid = seconds(&[800.0; 30]);
+        valid.drain(10..15);
+        assert_eq!(stall_spans(&valid), []);
     }
 }

@@ -1,4 +1,4 @@
-//! Labelled series: levels, ramps, spikes and noise that changes, with the truth about each.
+//! Labelled series with known changes, ramps, spikes and noise.
 
 use crate::noise::Noise;
 use crate::random::Random;
@@ -65,7 +65,7 @@ pub(crate) const FAMILIES: [Family; 18] = [
     family("nothing, AR(0.6)", Noise::Correlated(0.6), Shape::Flat),
 ];
 
-/// One series and the truth about it.
+/// One series and its true changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Labelled {
     pub(crate) values: Vec<f64>,

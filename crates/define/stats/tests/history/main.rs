@@ -1,4 +1,4 @@
-//! What the change points of a history are worth, by simulation.
+//! Error rates of history changepoints, by simulation.
 //!
 //! Method: seeded series of known shape; the tables are those of METHODOLOGY.md, and are printed
 //! with `cargo test -p stats --test history -- --nocapture`. The same labelled series are given to

@@ -42,7 +42,7 @@ fn at_most_one_null_series_in_twenty_has_a_false_change() {
 }
 
 #[test]
-fn noise_that_trebles_is_told_where_it_does() {
+fn tripled_noise_is_located() {
     for points in [200_usize, 500, 2_000] {
         let (mut found, mut others) = (0, 0);
         for seed in 0..100 {
@@ -55,7 +55,7 @@ fn noise_that_trebles_is_told_where_it_does() {
             found += near.min(1);
             others += series.noise_changes.len() - near.min(1) + series.changes.len();
         }
-        println!("{points} points, three times the noise: {found} of 100 told, {others} others");
+        println!("{points} points, three times the noise: {found} of 100 found, {others} others");
         assert!(found >= 85 && others <= 10, "{points} points: {found} {others}");
     }
 }

@@ -1,4 +1,4 @@
-//! The same labelled series given to Apache Otava, where it is installed.
+//! The labelled series analysed by Apache Otava, where installed.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::labelled::{EACH, FAMILIES, Labelled, POINTS};
 use crate::recall::ours;
 use crate::score::Score;
 
-/// What the test says where there is no Otava.
+/// Message without Otava.
 const SKIPPED: &str = "skipped: otava is not installed (pip install apache-otava)";
 /// Settings of Otava: its default, and stricter ones that suit histories better.
 const SETTINGS: [&[&str]; 5] = [
@@ -50,16 +50,16 @@ fn write(dir: &Path, all: &[Vec<Labelled>]) {
 
 /// Returns the changes that Otava finds in each series; `None` when it is not installed.
 fn theirs(dir: &Path, settings: &[&str]) -> Option<Vec<Vec<Vec<usize>>>> {
-    let said = Command::new("otava")
+    let output = Command::new("otava")
         .args(["analyze", "series", "--config-file", "otava.yaml", "--output", "json"])
         .args(["--since", "2020-01-01", "--last", "100000"])
         .args(settings)
         .current_dir(dir)
         .output()
         .ok()?;
-    let text = String::from_utf8(said.stdout).expect("Otava speaks UTF-8");
+    let text = String::from_utf8(output.stdout).expect("Otava prints UTF-8");
     let start = text.find('{').unwrap_or_else(|| {
-        panic!("no JSON of Otava: {text}{}", String::from_utf8_lossy(&said.stderr))
+        panic!("no JSON in Otava's output: {text}{}", String::from_utf8_lossy(&output.stderr))
     });
     let json: serde_json::Value = serde_json::from_str(text[start..].trim()).expect("JSON");
     let each = usize::try_from(EACH).expect("few series");

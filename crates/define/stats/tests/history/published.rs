@@ -1,7 +1,7 @@
-//! Series that Apache Otava tests itself with, and what is found in them here.
+//! The series of Apache Otava's own tests.
 //!
 //! Source: Apache Otava 0.8.0, `tests/series_test.py`, `tests/analysis_test.py`,
-//! `tests/change_point_divisive_test.py` and `tests/tigerbeetle_test.py`.
+//! `tests/change_point_divisive_test.py` and `tests/tigerbeetle_test.py` [Otava 0.8].
 
 use stats::change::{Confidence, Options, Series, find};
 
@@ -32,7 +32,7 @@ fn at(values: &[f64]) -> Vec<usize> {
 }
 
 #[test]
-fn short_series_are_split_where_otava_says() {
+fn short_series_are_split_as_by_otava() {
     assert_eq!(at(&SERIES_1), [6]);
     assert_eq!(at(&SERIES_2), [4]);
     let leading_zeros = [0.0, 0.0, 0.0, 1.0, 1.12, 0.9, 0.5, 0.51, 0.48, 0.48, 0.55];

@@ -9,7 +9,7 @@ const EACH: u64 = 50;
 
 #[test]
 fn a_slow_ramp_is_one_drift_and_no_staircase() {
-    println!("ramps over all points: share told as drift, changes per series");
+    println!("ramps over all points: share found as drift, changes per series");
     for points in [12, 24, 40, 100, 200, 1_000] {
         let mut line = format!("{points:>5} points");
         for rise in [4.0, 10.0, 30.0] {
@@ -25,11 +25,11 @@ fn a_slow_ramp_is_one_drift_and_no_staircase() {
                     drifts += u64::from(!found.drifts.is_empty());
                     changes += found.changes.len();
                 }
-                let (told, steps) = (drifts as f64 / EACH as f64, changes as f64 / EACH as f64);
-                line += &format!("  {rise} sd {} {told:.2} {steps:.2}", noise.name());
+                let (found, steps) = (drifts as f64 / EACH as f64, changes as f64 / EACH as f64);
+                line += &format!("  {rise} sd {} {found:.2} {steps:.2}", noise.name());
                 if points >= 40 && rise >= 10.0 {
                     let most = if noise == Noise::White { 0.1 } else { 0.25 };
-                    assert!(told > 0.9 && steps <= most, "{line}");
+                    assert!(found > 0.9 && steps <= most, "{line}");
                 }
             }
         }
@@ -38,7 +38,7 @@ fn a_slow_ramp_is_one_drift_and_no_staircase() {
 }
 
 #[test]
-fn a_step_upon_a_ramp_is_told_beside_it() {
+fn step_on_a_ramp_is_found() {
     let (mut hits, mut others) = (0, 0);
     for seed in 0..EACH {
         let mut random = Random::seeded(seed * 31 + 3);

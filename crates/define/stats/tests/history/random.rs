@@ -2,8 +2,7 @@
 
 /// A generator of random numbers that is the same everywhere.
 ///
-/// Source: G. L. Steele, D. Lea and C. H. Flood, 2014, "Fast Splittable Pseudorandom Number
-/// Generators", OOPSLA, figure 17.
+/// Source: SplitMix64 [Steele Lea Flood 2014, figure 17].
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -32,8 +31,7 @@ impl Random {
 
     /// Returns a normal variable of variance 1.
     ///
-    /// Source: G. E. P. Box and M. E. Muller, 1958, "A Note on the Generation of Random Normal
-    /// Deviates", Annals of Mathematical Statistics 29(2).
+    /// Source: [Box Muller 1958].
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.unit().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()

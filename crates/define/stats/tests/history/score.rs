@@ -1,8 +1,8 @@
-//! How found changes are held against the true ones.
+//! Scores of found changes against the true ones.
 
 use std::ops::AddAssign;
 
-/// A found change within so many points of a true one has found it.
+/// Distance in points within which a found change matches a true one.
 pub(crate) const TOLERANCE: usize = 5;
 
 /// Changes found, found without being there, and missed.
@@ -14,7 +14,7 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// Matches each true change with the nearest found one that is not taken, in their order.
+    /// Matches each true change with the nearest free found one, in order.
     pub(crate) fn of(found: &[usize], truth: &[usize]) -> Self {
         let mut open = found.to_vec();
         let mut hits = 0;

@@ -1,4 +1,4 @@
-//! Promise: 95 % intervals hold the truth 95 times in a hundred.
+//! 95 % intervals contain the truth in 95 of 100 cases.
 
 use stats::{Effect, classify_difference};
 
@@ -6,7 +6,7 @@ use crate::world::{Cell, SHAPES, Shape, Share, design, prior, sigma_near, simula
 
 const CASES: u64 = 4_000;
 
-/// Where the variance is known from.
+/// Source of the variance estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Itself,
@@ -14,7 +14,7 @@ enum Source {
     Blocks,
 }
 
-/// What is told of a true difference of 2 %.
+/// The effect found for a true difference of 2 %.
 fn effect(seed: u64, shape: Shape, runs: usize, from: Source) -> Effect {
     let mut noise = stream(3, seed);
     let known = (from == Source::Others).then(|| prior(0.02, shape, &mut noise));
@@ -29,12 +29,12 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Goal: intervals are as wide as they must be, and no wider.
+/// Goal: intervals have their nominal coverage.
 ///
 /// Method: run CoVs around 2 %, a true difference of 2 %. With few runs, some of them slow, an
-/// interval covers more than it promises; that is asserted on the low side only.
+/// interval covers more than nominal; that is asserted on the low side only.
 #[test]
-fn intervals_hold_the_truth() {
+fn intervals_have_nominal_coverage() {
     println!("Coverage of 95 % intervals, {CASES} comparisons a row");
     println!("| noise | runs | variance from | mean | half-width | ranks |");
     use Source::{Blocks, Itself, Others};

@@ -1,4 +1,4 @@
-//! Promise: of campaigns in which nothing differs, at most one in twenty tells a difference.
+//! At most 5 % of campaigns without a difference report one.
 
 use stats::family::benjamini_hochberg;
 use stats::noise::Noise;
@@ -6,11 +6,11 @@ use stats::prior::fit;
 use stats::{CellVariance, Effect, Verdict, classify_difference};
 
 use crate::world::{
-    Cell, SHAPES, Shape, Share, design, is_told, ledger, sigma_near, simulate, stream,
-    typical_sigma,
+    Cell, SHAPES, Shape, Share, design, is_significant, noise_history, sigma_near, simulate,
+    stream, typical_sigma,
 };
 
-/// Where the noise of a campaign is known from.
+/// Source of a campaign's noise estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     /// The runs of each comparison.
@@ -28,17 +28,17 @@ const KNOWN: [Known; 4] = [Known::Alone, Known::Campaign, Known::NoiseHistory, K
 const CAMPAIGNS: u64 = 3_000;
 const MARGIN: f64 = 0.02;
 
-/// What a campaign tells.
-struct Told {
+/// The verdicts of a campaign.
+struct Campaign {
     comparisons: usize,
-    /// Differences told when each comparison is the only one.
+    /// Differences reported when each comparison is its own family.
     alone: usize,
-    /// Differences told in their family.
+    /// Differences reported after adjustment for the family.
     together: usize,
 }
 
-/// Returns the runs of a base and some variants in some steps; nothing differs.
-fn arms(shape: Shape, known: Known, typical: f64, noise: &mut Noise) -> Vec<Vec<Vec<f64>>> {
+/// Returns the runs of a base and some variants in some steps, without any difference.
+fn samples(shape: Shape, known: Known, typical: f64, noise: &mut Noise) -> Vec<Vec<Vec<f64>>> {
     let mut between = |low: f64, high: f64| low + (noise.uniform() * (high - low + 1.0)).floor();
     let (steps, variants) = (between(4.0, 12.0) as usize, between(1.0, 3.0) as usize);
     let runs = between(2.0, 10.0) as usize;
@@ -55,45 +55,47 @@ fn arms(shape: Shape, known: Known, typical: f64, noise: &mut Noise) -> Vec<Vec<
     (0..steps).map(&mut of_step).collect()
 }
 
-fn campaign(seed: u64, shape: Shape, known: Known) -> Told {
+fn campaign(seed: u64, shape: Shape, known: Known) -> Campaign {
     let mut noise = stream(1, seed);
     let typical = typical_sigma(&mut noise);
-    let arms = arms(shape, known, typical, &mut noise);
-    let of_step = |arms: &Vec<Vec<f64>>| {
-        arms.iter().filter_map(|runs| CellVariance::of(runs)).reduce(CellVariance::pooled)
+    let samples = samples(shape, known, typical, &mut noise);
+    let of_step = |samples: &Vec<Vec<f64>>| {
+        samples.iter().filter_map(|runs| CellVariance::of(runs)).reduce(CellVariance::pooled)
     };
-    let mut cells: Vec<CellVariance> = arms.iter().filter_map(of_step).collect();
+    let mut cells: Vec<CellVariance> = samples.iter().filter_map(of_step).collect();
     let prior = match known {
         Known::Alone | Known::Blocks => None,
         Known::Campaign => fit(&cells),
         Known::NoiseHistory => {
-            cells.extend(ledger(typical, shape, &mut noise));
+            cells.extend(noise_history(typical, shape, &mut noise));
             fit(&cells)
         }
     };
     let design = design(MARGIN, prior.as_ref(), known == Known::Blocks);
-    let of_step = |arms: &Vec<Vec<f64>>| {
-        let others = arms[1..].iter();
-        others.map(|runs| classify_difference(&arms[0], runs, &design).unwrap()).collect::<Vec<_>>()
+    let of_step = |samples: &Vec<Vec<f64>>| {
+        let others = samples[1..].iter();
+        others
+            .map(|runs| classify_difference(&samples[0], runs, &design).unwrap())
+            .collect::<Vec<_>>()
     };
-    let mut effects: Vec<Effect> = arms.iter().flat_map(of_step).collect();
-    let alone = effects.iter().filter(|effect| is_told(effect)).count();
-    let chances: Vec<f64> = effects.iter().map(|effect| effect.p.unwrap()).collect();
-    for (effect, q) in effects.iter_mut().zip(benjamini_hochberg(&chances)) {
+    let mut effects: Vec<Effect> = samples.iter().flat_map(of_step).collect();
+    let alone = effects.iter().filter(|effect| is_significant(effect)).count();
+    let p_values: Vec<f64> = effects.iter().map(|effect| effect.p.unwrap()).collect();
+    for (effect, q) in effects.iter_mut().zip(benjamini_hochberg(&p_values)) {
         effect.adjust(q, MARGIN);
     }
-    let together = effects.iter().filter(|effect| is_told(effect)).count();
-    Told { comparisons: effects.len(), alone, together }
+    let together = effects.iter().filter(|effect| is_significant(effect)).count();
+    Campaign { comparisons: effects.len(), alone, together }
 }
 
-/// Goal: among variants that are the same, a difference is seldom told.
+/// Goal: among identical variants a difference is seldom reported.
 ///
-/// Method: campaigns of 4 to 12 steps, 1 to 3 variants beside the base and 2 to 10 runs, with run
-/// CoVs from 0.5 to 5 % that differ from step to step. The promise is one per campaign: whoever
-/// reads a report sees all its verdicts. A comparison looked at by itself tells a difference in one
-/// case of twenty, as 95 % intervals do.
+/// Method: campaigns of 4 to 12 steps, 1 to 3 variants next to the base and 2 to 10 runs, with run
+/// CoVs from 0.5 to 5 % that differ from step to step. The limit is per campaign, because a report
+/// shows all its verdicts together. A single comparison reports a difference in one case of twenty,
+/// as 95 % intervals do.
 #[test]
-fn a_campaign_without_a_difference_seldom_tells_one() {
+fn campaign_without_a_difference_seldom_reports_one() {
     println!("False verdicts, {CAMPAIGNS} campaigns a row");
     println!("| noise | its variance from | comparison alone | in its family | campaign |");
     for shape in SHAPES {
@@ -118,16 +120,16 @@ fn a_campaign_without_a_difference_seldom_tells_one() {
     }
 }
 
-/// Goal: variants that differ by exactly the margin are seldom called equivalent.
+/// Goal: variants that differ by exactly the margin are seldom equivalent.
 ///
-/// Method: noise small enough that equivalence is often told where there is no difference.
+/// Method: noise small enough that equivalence is often established where there is no difference.
 #[test]
-fn a_difference_of_the_margin_is_seldom_called_equivalent() {
+fn difference_of_the_margin_is_seldom_equivalent() {
     println!("Called equivalent at a margin of 2 %, 4,000 comparisons a figure");
     println!("| noise | runs | no difference | a difference of 2 % |");
     for shape in SHAPES {
         for runs in [3, 5, 8, 12] {
-            let told = |by: f64| {
+            let equivalent = |by: f64| {
                 let cases = simulate(4_000, |seed| {
                     let mut noise = stream(2, seed);
                     let cell = Cell { level: 1.0, sigma: 0.008, shape };
@@ -138,7 +140,7 @@ fn a_difference_of_the_margin_is_seldom_called_equivalent() {
                 });
                 Share::of_true(&cases)
             };
-            let (same, apart) = (told(0.0), told(MARGIN.ln_1p()));
+            let (same, apart) = (equivalent(0.0), equivalent(MARGIN.ln_1p()));
             let name = shape.name();
             println!("| {name} | {runs} | {:.1} % | {:.1} % |", same.percent(), apart.percent());
             assert!(apart.value <= 0.05 + 2.0 * apart.error, "{shape:?} {runs}: {apart:?}");

@@ -1,16 +1,15 @@
-//! What verdicts promise, held against simulated runs whose truth is known.
+//! Error rates of verdicts on simulated runs with known truth.
 //!
-//! One file for each promise. Every test prints the table behind its promise:
-//! `cargo test -p stats --test quality -- --nocapture --test-threads 1`. The seeds are fixed, so
-//! the figures are always the same.
+//! One file for each property. Every test prints its table: `cargo test -p stats --test quality --
+//! --nocapture --test-threads 1`. The seeds are fixed, so the figures are always the same.
 
 #![expect(clippy::cast_precision_loss, reason = "counts of a simulation are small")]
 #![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
-#![expect(clippy::unwrap_used, reason = "a case that cannot be judged fails its test")]
+#![expect(clippy::unwrap_used, reason = "a case without a verdict fails its test")]
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
-mod chances;
 mod coverage;
 mod false_verdicts;
+mod p_values;
 mod power;
 mod world;

@@ -1,4 +1,4 @@
-//! Simulated runs whose truth is known.
+//! Simulated runs with known truth.
 
 use std::num::NonZero;
 use std::thread;
@@ -76,7 +76,8 @@ impl Cell {
 
 /// Returns the noise of one of the cells around a typical noise, from 0.5 to 5 %.
 ///
-/// The standard deviation of ln(sigma) is 0.4, as in the project's reference, analysis, 1.3.
+/// The standard deviation of ln(sigma) is 0.4: our choice, cells then differ by about a factor of
+/// two.
 pub(crate) fn sigma_near(typical: f64, noise: &mut Noise) -> f64 {
     (typical * (0.4 * noise.normal()).exp()).clamp(0.005, 0.05)
 }
@@ -87,7 +88,7 @@ pub(crate) fn typical_sigma(noise: &mut Noise) -> f64 {
 }
 
 /// Returns the variances of forty earlier cells: two variants of three runs each.
-pub(crate) fn ledger(typical: f64, shape: Shape, noise: &mut Noise) -> Vec<CellVariance> {
+pub(crate) fn noise_history(typical: f64, shape: Shape, noise: &mut Noise) -> Vec<CellVariance> {
     let mut one = || {
         let cell = Cell { level: 1.0, sigma: sigma_near(typical, noise), shape };
         let mut variance = || CellVariance::of(&cell.runs(3, noise)).unwrap();
@@ -96,9 +97,9 @@ pub(crate) fn ledger(typical: f64, shape: Shape, noise: &mut Noise) -> Vec<CellV
     (0..40).map(|_| one()).collect()
 }
 
-/// Returns the prior that forty earlier cells tell.
+/// Returns the prior of forty earlier cells.
 pub(crate) fn prior(typical: f64, shape: Shape, noise: &mut Noise) -> Prior {
-    fit(&ledger(typical, shape, noise)).unwrap()
+    fit(&noise_history(typical, shape, noise)).unwrap()
 }
 
 /// Returns the design of a comparison.
@@ -106,12 +107,12 @@ pub(crate) const fn design(margin: f64, prior: Option<&Prior>, is_paired: bool) 
     Design { margin, prior, is_paired, assumed_cov: 0.025 }
 }
 
-/// Returns whether a difference is told.
-pub(crate) fn is_told(effect: &Effect) -> bool {
+/// Returns whether a difference is established.
+pub(crate) fn is_significant(effect: &Effect) -> bool {
     matches!(effect.verdict, Verdict::Above | Verdict::Below | Verdict::SmallButReal)
 }
 
-/// Simulates each seed, on all cores; the answers are in the order of the seeds.
+/// Simulates each seed, on all cores; results are in the order of the seeds.
 pub(crate) fn simulate<T: Send>(seeds: u64, one: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get) as u64;
     let part = seeds.div_ceil(cores);

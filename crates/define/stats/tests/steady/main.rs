@@ -1,8 +1,8 @@
-//! What the classes of a course are worth, by simulation.
+//! Error rates of time-profile classes, by simulation.
 //!
-//! Method: series of known shape, 30 minutes and shorter, under noise of 4 % a second with a
-//! correlation of 0.6, as in the project's reference, analysis, section 3; 100 of each, seeded.
-//! `cargo test -p stats --test steady -- --nocapture` prints the table of METHODOLOGY.md.
+//! Method: 100 seeded series of each known shape, 30 minutes and shorter, under noise of 4 % a
+//! second with a correlation of 0.6. `cargo test -p stats --test steady -- --nocapture` prints the
+//! table of METHODOLOGY.md.
 
 mod shapes;
 
@@ -14,15 +14,15 @@ use stats::time_profile::{Second, mser5, time_profile};
 const SERIES: u64 = 100;
 /// The change that matters, as a share.
 const MARGIN: f64 = 0.02;
-/// The reference's length, s.
+/// Length of a long series, s.
 const LONG: u32 = 1800;
 
-/// What was found in the series of one shape and length.
+/// The results for the series of one shape and length.
 struct Found {
-    courses: Vec<TimeProfile>,
-    /// Distance of the kept part's mean from the steady level, %.
+    profiles: Vec<TimeProfile>,
+    /// Distance of the steady part's mean from the steady level, %.
     bias: f64,
-    /// The same of what MSER-5 keeps, and the median of what it leaves out, s.
+    /// The same for MSER-5, and the median of what it truncates, s.
     mser: (f64, u64),
 }
 
@@ -32,38 +32,38 @@ impl Found {
         let one = |series: stats::time_profile::Series| {
             let time_profile = time_profile(&series, MARGIN, true).expect("there are seconds");
             let rates: Vec<f64> = series.seconds().iter().map(|second| second.ops_per_s).collect();
-            let left_out = mser5(&rates).unwrap_or_default();
-            let kept = |second: &&Second| second.start_ns >= time_profile.steady_from_ns;
-            let kept = series.seconds().iter().filter(kept).map(|second| second.ops_per_s);
-            let bias = (distance(kept), distance(rates[left_out..].iter().copied()));
-            (time_profile, bias, left_out as u64)
+            let truncated = mser5(&rates).unwrap_or_default();
+            let is_steady = |second: &&Second| second.start_ns >= time_profile.steady_from_ns;
+            let steady = series.seconds().iter().filter(is_steady).map(|second| second.ops_per_s);
+            let bias = (distance(steady), distance(rates[truncated..].iter().copied()));
+            (time_profile, bias, truncated as u64)
         };
-        let (mut courses, mut own, mut other, mut warmup_trims) =
+        let (mut profiles, mut own, mut other, mut warmup_trims) =
             (Vec::new(), 0.0, 0.0, Vec::new());
-        for (time_profile, bias, left_out) in series.map(one) {
-            courses.push(time_profile);
-            warmup_trims.push(left_out);
+        for (time_profile, bias, truncated) in series.map(one) {
+            profiles.push(time_profile);
+            warmup_trims.push(truncated);
             own += bias.0 / SERIES as f64;
             other += bias.1 / SERIES as f64;
         }
-        Self { courses, bias: own, mser: (other, median(warmup_trims)) }
+        Self { profiles, bias: own, mser: (other, median(warmup_trims)) }
     }
 
     /// Returns the share of the series that are of one of these classes.
     fn share(&self, classes: &[TrendClass]) -> f64 {
-        let own = self.courses.iter().filter(|time_profile| classes.contains(&time_profile.class));
+        let own = self.profiles.iter().filter(|time_profile| classes.contains(&time_profile.class));
         own.count() as f64 / SERIES as f64
     }
 
-    /// Returns the share that is told not to be steady.
-    fn bad(&self) -> f64 {
+    /// Returns the share that is classified as not steady.
+    fn not_steady(&self) -> f64 {
         self.share(&[TrendClass::Drift, TrendClass::NotSteady])
     }
 
-    /// Returns the median of what is left out, s.
-    fn cut(&self) -> u64 {
+    /// Returns the median warm-up trim, s.
+    fn trim(&self) -> u64 {
         median(
-            self.courses
+            self.profiles
                 .iter()
                 .map(|time_profile| time_profile.steady_from_ns.0 / 1_000_000_000)
                 .collect(),
@@ -76,7 +76,7 @@ impl Found {
             let found = time_profile.cycle.map(|cycle| cycle.period_ns.as_secs_f64());
             found.is_some_and(|found| (found / period_s - 1.0).abs() < 0.1)
         };
-        self.courses.iter().filter(is_it).count() as f64 / SERIES as f64
+        self.profiles.iter().filter(is_it).count() as f64 / SERIES as f64
     }
 }
 
@@ -91,7 +91,7 @@ fn median(mut values: Vec<u64>) -> u64 {
     values[values.len() / 2]
 }
 
-/// The reference's shapes: name, shape, class, and when it is truly steady, s.
+/// The shapes: name, shape, class, and start of the true steady part, s.
 const SHAPES: [(&str, Shape, TrendClass, u64); 8] = [
     ("flat", Shape::Flat, TrendClass::Flat, 0),
     ("exponential warm-up", Shape::WarmUp(0.139), TrendClass::WarmUp, 250),
@@ -103,31 +103,31 @@ const SHAPES: [(&str, Shape, TrendClass, u64); 8] = [
     ("-20 % cliff in the last fifth", Shape::Cliff, TrendClass::NotSteady, 0),
 ];
 
-/// Goal: in half an hour every shape is told for what it is, and what is kept is near the truth.
+/// Goal: in half an hour every shape gets its class, and the steady part is near the truth.
 #[test]
-fn the_shapes_of_the_reference_are_told_apart() {
+fn shapes_are_classified_in_half_an_hour() {
     println!(
-        "| shape (truly steady from) | left out, s | class | bad | bias, % | MSER-5: left out, s | bias, % |"
+        "| shape (truly steady from) | trimmed, s | class | not steady | bias, % | MSER-5: trimmed, s | bias, % |"
     );
     println!("|---|---|---|---|---|---|---|");
     for (name, shape, class, truth_s) in SHAPES {
         let found = Found::of(shape, LONG);
         println!(
             "| {name} ({truth_s}) | {} | {} {:.2} | {:.2} | {:.2} | {} | {:.2} |",
-            found.cut(),
+            found.trim(),
             class.phrase(),
             found.share(&[class]),
-            found.bad(),
+            found.not_steady(),
             found.bias,
             found.mser.1,
             found.mser.0
         );
         assert!(found.share(&[class]) >= 0.9, "{name}: {}", found.share(&[class]));
         let is_steady = class.is_steady();
-        assert!(is_steady == (found.bad() <= 0.05), "{name}: {}", found.bad());
+        assert!(is_steady == (found.not_steady() <= 0.05), "{name}: {}", found.not_steady());
         // A third of the margin.
         assert!(!is_steady || found.bias < 100.0 * MARGIN / 3.0, "{name}: {}", found.bias);
-        assert!(!is_steady || found.cut() <= truth_s + 20, "{name}: {}", found.cut());
+        assert!(!is_steady || found.trim() <= truth_s + 20, "{name}: {}", found.trim());
     }
 }
 
@@ -140,23 +140,25 @@ fn cycles_are_those_that_are_there() {
     }
     for length in [60, 300, LONG] {
         let found = Found::of(Shape::Flat, length);
-        let has = found.courses.iter().filter(|time_profile| time_profile.cycle.is_some()).count();
+        let has = found.profiles.iter().filter(|time_profile| time_profile.cycle.is_some()).count();
         assert!(has <= 3, "{length}: {has}");
     }
 }
 
-/// Goal: of a shorter step less is told, and not more than is known.
+/// Goal: shorter steps have bounded error rates.
 #[test]
-fn short_steps_are_told_as_far_as_they_tell() {
-    println!("| length, s | flat told otherwise | step found | cliff found | -10 % ramp: bad |");
+fn short_steps_keep_a_bounded_error_rate() {
+    println!(
+        "| length, s | flat misclassified | step found | cliff found | -10 % ramp: not steady |"
+    );
     println!("|---|---|---|---|---|");
     let limits = [(20, 0.20), (30, 0.18), (60, 0.13), (120, 0.06), (300, 0.04)];
     for (length, most) in limits {
         let flat = Found::of(Shape::Flat, length);
         let otherwise = 1.0 - flat.share(&[TrendClass::Flat]);
         let step = Found::of(Shape::Step(0.25), length).share(&[TrendClass::WarmUp]);
-        let cliff = Found::of(Shape::Cliff, length).bad();
-        let ramp = Found::of(Shape::Ramp(-0.1), length).bad();
+        let cliff = Found::of(Shape::Cliff, length).not_steady();
+        let ramp = Found::of(Shape::Ramp(-0.1), length).not_steady();
         println!("| {length} | {otherwise:.2} | {step:.2} | {cliff:.2} | {ramp:.2} |");
         assert!(otherwise <= most, "{length}: {otherwise}");
         assert!(step >= 0.7, "{length}: {step}");
@@ -164,5 +166,5 @@ fn short_steps_are_told_as_far_as_they_tell() {
     }
     let short = Found::of(Shape::Step(0.25), 19);
     assert!((short.share(&[TrendClass::TooShort]) - 1.0).abs() < 1e-9);
-    assert_eq!(short.cut(), 0);
+    assert_eq!(short.trim(), 0);
 }

@@ -12,7 +12,7 @@ const SD: f64 = 0.04;
 /// Correlation of a second's noise with that of the second before.
 const R: f64 = 0.6;
 
-/// What a series does beside its noise; levels are relative to its steady one.
+/// Level of a series without its noise, relative to its steady one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Shape {
     Flat,

@@ -1,4 +1,4 @@
-//! What fjall is opened with: settings translated, then the options under fjall's own names.
+//! Translates settings and options into fjall's configuration.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use model::{Durability, Options};
 use crate::value::{compression, filter, list, size};
 
 /// Options of the database, named after the setters of `fjall::DatabaseBuilder`.
-const OF_DATABASE: [&str; 5] = [
+const DATABASE_OPTIONS: [&str; 5] = [
     "cache_size",
     "worker_threads",
     "max_cached_files",
@@ -26,7 +26,7 @@ const OF_DATABASE: [&str; 5] = [
     "journal_compression",
 ];
 /// Options of the keyspace, named after the setters of `KeyspaceCreateOptions` and `Leveled`.
-const OF_KEYSPACE: [&str; 15] = [
+const KEYSPACE_OPTIONS: [&str; 15] = [
     "max_memtable_size",
     "data_block_size_policy",
     "data_block_compression_policy",
@@ -44,7 +44,7 @@ const OF_KEYSPACE: [&str; 15] = [
     "level_ratio_policy",
 ];
 /// Options of key-value separation, named after the setters of `KvSeparationOptions`.
-const OF_SEPARATION: [&str; 5] = [
+const SEPARATION_OPTIONS: [&str; 5] = [
     "separation_threshold",
     "file_target_size",
     "staleness_threshold",
@@ -53,9 +53,9 @@ const OF_SEPARATION: [&str; 5] = [
 ];
 /// Turns key-value separation on.
 pub(crate) const SEPARATION: &str = "kv_separation";
-/// Least `max_journaling_size`, below which fjall panics.
+/// Minimum `max_journaling_size`, below which fjall panics.
 const JOURNALING_BYTES_MIN: u64 = 64 << 20;
-/// Block sizes outside of these make fjall panic.
+/// Bounds of block sizes, outside which fjall panics.
 const BLOCK_BYTES: (u64, u64) = (1 << 10, 1 << 20);
 /// Any size.
 const ANY: (u64, u64) = (0, u64::MAX);
@@ -73,16 +73,16 @@ pub(crate) struct Config {
     keyspace: KeyspaceCreateOptions,
     leveled: Leveled,
     separation: Option<KvSeparationOptions>,
-    /// Options that the data, when there is any, must have been created with.
+    /// Options that existing data must have been created with.
     pub(crate) named: Vec<String>,
 }
 
 impl Config {
-    /// Returns the configuration that `spec` asks for.
+    /// Returns the configuration of `spec`.
     pub(crate) fn resolve(spec: &OpenSpec) -> Result<Self, EngineError> {
         let compression = block_compression(spec)?;
-        let asked = spec.options.get(SEPARATION);
-        let is_separated = asked.map_or(Ok(false), |value| flag(SEPARATION, value))?;
+        let separation = spec.options.get(SEPARATION);
+        let is_separated = separation.map_or(Ok(false), |value| flag(SEPARATION, value))?;
         let mut config = Self {
             durability: spec.settings.durability,
             worker_threads: match spec.settings.background_jobs {
@@ -103,27 +103,28 @@ impl Config {
         if spec.settings.compression.is_some() {
             config.named.push("data_block_compression_policy".to_owned());
         }
-        let groups: [&[&str]; 4] = [&OF_DATABASE, &OF_KEYSPACE, &[SEPARATION], &OF_SEPARATION];
+        let groups: [&[&str]; 4] =
+            [&DATABASE_OPTIONS, &KEYSPACE_OPTIONS, &[SEPARATION], &SEPARATION_OPTIONS];
         check_names("fjall", &groups.concat(), &spec.options)?;
         for (name, value) in spec.options.iter() {
-            config.take(name, value)?;
+            config.set(name, value)?;
         }
         Ok(config)
     }
 
-    fn take(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
         if name == SEPARATION {
             return Ok(());
         }
-        if OF_DATABASE.contains(&name) {
-            return self.take_of_database(name, value);
+        if DATABASE_OPTIONS.contains(&name) {
+            return self.set_database_option(name, value);
         }
         self.named.push(name.to_owned());
-        if OF_SEPARATION.contains(&name) {
+        if SEPARATION_OPTIONS.contains(&name) {
             let Some(separation) = self.separation.take() else {
                 return Err(refused(name, format!("has no effect without {SEPARATION} = true")));
             };
-            self.separation = Some(take_of_separation(separation, name, value)?);
+            self.separation = Some(set_separation_option(separation, name, value)?);
             Ok(())
         } else {
             let (keyspace, leveled) = (self.keyspace.clone(), self.leveled.clone());
@@ -135,13 +136,13 @@ impl Config {
                 "level_ratio_policy" => {
                     self.leveled = leveled.with_level_ratio_policy(list(name, value, number)?);
                 }
-                _ => self.keyspace = take_of_blocks(keyspace, name, value)?,
+                _ => self.keyspace = set_block_option(keyspace, name, value)?,
             }
             Ok(())
         }
     }
 
-    fn take_of_database(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
+    fn set_database_option(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
         match name {
             "cache_size" => self.cache_bytes = Some(size(name, value, ANY)?),
             "worker_threads" => self.worker_threads = Some(threads(name, value)?),
@@ -150,7 +151,8 @@ impl Config {
                 let range = (JOURNALING_BYTES_MIN, u64::MAX);
                 self.journaling_bytes = Some(size(name, value, range)?);
             }
-            _ => self.journal_compression = compression(name, value)?,
+            "journal_compression" => self.journal_compression = compression(name, value)?,
+            _ => return Err(unknown(name)),
         }
         Ok(())
     }
@@ -173,7 +175,7 @@ impl Config {
         builder
     }
 
-    /// Returns the options a new keyspace is created with.
+    /// Returns the options of a new keyspace.
     pub(crate) fn keyspace(&self) -> KeyspaceCreateOptions {
         self.keyspace
             .clone()
@@ -181,8 +183,8 @@ impl Config {
             .with_kv_separation(self.separation.clone())
     }
 
-    /// Returns the database's options as they were given, where fjall does not tell them.
-    pub(crate) fn of_database(&self) -> Options {
+    /// Returns the given database options, which fjall does not return.
+    pub(crate) fn database_options(&self) -> Options {
         let mut options = Options::new();
         options.set("journal_compression", self.journal_compression.to_string());
         let given = [
@@ -211,14 +213,20 @@ fn block_compression(spec: &OpenSpec) -> Result<CompressionType, EngineError> {
     }
 }
 
+/// Returns the error for an option that no group handles.
+#[cold]
+fn unknown(name: &str) -> EngineError {
+    refused(name, "not an option of fjall here")
+}
+
 fn threads(name: &str, value: &str) -> Result<usize, EngineError> {
     match number(name, value)? {
-        0 => Err(refused(name, "fjall needs a background thread: give 1 or more")),
+        0 => Err(refused(name, "fjall needs a background thread: write 1 or more")),
         threads => Ok(threads),
     }
 }
 
-fn take_of_separation(
+fn set_separation_option(
     options: KvSeparationOptions,
     name: &str,
     value: &str,
@@ -228,11 +236,12 @@ fn take_of_separation(
         "file_target_size" => options.file_target_size(size(name, value, ANY)?),
         "staleness_threshold" => options.staleness_threshold(number(name, value)?),
         "age_cutoff" => options.age_cutoff(number(name, value)?),
-        _ => options.compression(compression(name, value)?),
+        "blob_compression" => options.compression(compression(name, value)?),
+        _ => return Err(unknown(name)),
     })
 }
 
-fn take_of_blocks(
+fn set_block_option(
     options: KeyspaceCreateOptions,
     name: &str,
     value: &str,
@@ -271,7 +280,10 @@ fn take_of_blocks(
         "index_block_partitioning_policy" => {
             options.index_block_partitioning_policy(PartitioningPolicy::new(flags()?))
         }
-        _ => options.filter_block_partitioning_policy(PartitioningPolicy::new(flags()?)),
+        "filter_block_partitioning_policy" => {
+            options.filter_block_partitioning_policy(PartitioningPolicy::new(flags()?))
+        }
+        _ => return Err(unknown(name)),
     })
 }
 
@@ -329,19 +341,19 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_compressed_unless_asked_for() {
-        for (asked, found) in [(None, "none"), (Some("none"), "none"), (Some("lz4"), "lz4")] {
-            let config = resolve(asked, &[(SEPARATION, "true")]).unwrap();
+    fn nothing_is_compressed_unless_requested() {
+        for (requested, found) in [(None, "none"), (Some("none"), "none"), (Some("lz4"), "lz4")] {
+            let config = resolve(requested, &[(SEPARATION, "true")]).unwrap();
             let options = describe(&config.keyspace());
             assert_eq!(options.get("data_block_compression_policy"), Some(found));
             assert_eq!(options.get("blob_compression"), Some(found));
-            assert_eq!(config.of_database().get("journal_compression"), Some(found));
+            assert_eq!(config.database_options().get("journal_compression"), Some(found));
         }
         assert!(matches!(resolve(Some("zstd"), &[]), Err(EngineError::Unsupported(_))));
     }
 
     #[test]
-    fn wrong_options_are_refused_by_name_and_never_panic() {
+    fn wrong_option_is_refused_by_name_without_panic() {
         for (name, value) in [
             ("cache", "1GiB"),
             ("worker_threads", "0"),

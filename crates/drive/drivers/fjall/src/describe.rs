@@ -1,4 +1,4 @@
-//! A keyspace's options as fjall shows them, under the names they are given by.
+//! Reads a keyspace's options back under their own names.
 
 use fjall::{CompressionType, KeyspaceCreateOptions};
 use model::Options;
@@ -6,7 +6,7 @@ use model::Options;
 use crate::config::SEPARATION;
 use crate::value::{filter_text, list_text};
 
-/// Returns a keyspace's options under their names, as far as fjall shows them.
+/// Returns a keyspace's options, as far as fjall returns them.
 pub(crate) fn describe(keyspace: &KeyspaceCreateOptions) -> Options {
     let flags = |policy: &[bool]| list_text(policy, ToString::to_string);
     let kinds = |policy: &[CompressionType]| list_text(policy, ToString::to_string);
@@ -41,7 +41,7 @@ pub(crate) fn describe(keyspace: &KeyspaceCreateOptions) -> Options {
     options
 }
 
-/// Returns one of the bytes-to-bytes settings in which fjall keeps its compaction strategy.
+/// Parses one of fjall's binary settings of the compaction strategy.
 fn strategy_option(name: &[u8], value: &[u8]) -> Option<(&'static str, String)> {
     match name {
         b"leveled_l0_threshold" => Some(("l0_threshold", value.first()?.to_string())),

@@ -1,4 +1,4 @@
-//! The linked fjall before it is opened.
+//! The driver of the linked fjall.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use model::{Capabilities, Identity};
 use crate::config::Config;
 use crate::instance::FjallEngine;
 
-/// Ability of ours: values can be kept apart from keys.
+/// Capability of this driver: key-value separation.
 const KV_SEPARATION: &str = "kv_separation";
-/// Version of the linked crate, which does not tell it; a test compares it with the lock file.
+/// Version of the linked crate; a test compares it with the lock file.
 const VERSION: &str = "3.1.13";
-/// Version of the linked `lsm-tree`, the tree below fjall.
+/// Version of the linked `lsm-tree`, on which fjall is built.
 const TREE_VERSION: &str = "3.1.10";
 /// Longest key, beyond which lsm-tree panics.
 pub(crate) const KEY_BYTES_MAX: u32 = 65_535;
@@ -45,7 +45,7 @@ impl Driver for FjallDriver {
     }
 }
 
-/// Returns what is known of the linked crate.
+/// Returns the identity of the linked crate.
 pub(crate) fn identity() -> Identity {
     Identity {
         engine: "fjall".to_owned(),
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_versions_are_those_of_the_lock_file() {
+    fn versions_are_those_of_the_lock_file() {
         assert_eq!(locked("fjall").as_deref(), Some(VERSION));
         assert_eq!(locked("lsm-tree").as_deref(), Some(TREE_VERSION));
     }

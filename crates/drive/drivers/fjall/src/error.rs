@@ -1,8 +1,8 @@
-//! fjall's failures, by what the caller may do about them.
+//! Converts fjall errors to engine errors.
 
 use engine::EngineError;
 
-/// Returns `error` as the engine's, in fjall's own words.
+/// Converts an error, with fjall's own message.
 #[cold]
 pub(crate) fn failed(error: fjall::Error) -> EngineError {
     EngineError::Fatal(format!("fjall: {error}"))

@@ -1,4 +1,4 @@
-//! One open database with its one keyspace.
+//! An open fjall database: state, maintenance and close.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -17,19 +17,22 @@ use crate::describe::describe;
 use crate::error::failed;
 use crate::session::FjallSession;
 
-/// Name of a keyspace that hands each write to the operating system by itself.
+/// Name of a keyspace that passes each write to the operating system.
 ///
-/// fjall stores `manual_journal_persist` with the keyspace and does not show it: the name does.
+/// fjall stores `manual_journal_persist` with the keyspace and does not return it, so the name
+/// records it.
 const AUTOMATIC: &str = "kv";
-/// Name of a keyspace that leaves this to its user.
+/// Name of a keyspace that leaves this to the driver.
 const MANUAL: &str = "kv-manual";
 /// Unit of `st_blocks`, whatever the file system's block size.
 ///
-/// Source: POSIX.1-2008 as Linux has it, stat(2).
+/// Source: [Linux stat(2)].
 const STAT_BLOCK_BYTES: u64 = 512;
-/// Time between two looks at background work that is waited for: as fjall's own.
+/// Poll interval while waiting for background work: fjall's own.
 const IDLE_POLL: Duration = Duration::from_millis(10);
-/// Looks before giving up: one hour, longer than any backlog of an experiment.
+/// Polls before the timeout of one hour.
+///
+/// Our choice: longer than any backlog of an experiment.
 const IDLE_POLLS_MAX: u32 = 360_000;
 
 /// An open database.
@@ -38,8 +41,8 @@ pub(crate) struct FjallEngine {
     config: Config,
     keyspace: Keyspace,
     persist: Option<PersistMode>,
-    /// Compactions completed when the state was last asked for.
-    compactions_seen: AtomicUsize,
+    /// Compactions completed at the last call of `state`.
+    compactions_before: AtomicUsize,
     // Last: its threads end when it is dropped, after the handle above.
     database: Database,
 }
@@ -58,11 +61,11 @@ impl FjallEngine {
             database.keyspace_exists(MANUAL) || config.durability != Durability::Os
         };
         let name = if is_manual { MANUAL } else { AUTOMATIC };
-        let asked = config.keyspace().manual_journal_persist(is_manual);
-        let keyspace = database.keyspace(name, || asked.clone()).map_err(failed)?;
-        let (asked, found) = (describe(&asked), describe(&keyspace.config));
+        let requested = config.keyspace().manual_journal_persist(is_manual);
+        let keyspace = database.keyspace(name, || requested.clone()).map_err(failed)?;
+        let (requested, found) = (describe(&requested), describe(&keyspace.config));
         for name in &config.named {
-            if asked.get(name) != found.get(name) {
+            if requested.get(name) != found.get(name) {
                 let found = found.get(name).unwrap_or("another value");
                 return Err(refused(name, format!("the data was created with `{found}`")));
             }
@@ -72,17 +75,17 @@ impl FjallEngine {
             Durability::Os => is_manual.then_some(PersistMode::Buffer),
             Durability::Sync => Some(PersistMode::SyncData),
         };
-        let (dir, compactions_seen) = (dir.to_owned(), AtomicUsize::new(0));
-        Ok(Self { dir, config, keyspace, persist, compactions_seen, database })
+        let (dir, compactions_before) = (dir.to_owned(), AtomicUsize::new(0));
+        Ok(Self { dir, config, keyspace, persist, compactions_before, database })
     }
 
-    /// Returns the space the journal takes; its files are longer than what is written to them.
+    /// Returns the disk space of the journal, whose files are preallocated.
     fn journal_bytes(&self) -> Option<u64> {
         let mut blocks = 0;
         for entry in fs::read_dir(&self.dir).ok()? {
             let entry = entry.ok()?;
             if entry.path().extension().is_some_and(|extension| extension == "jnl") {
-                // A journal may be removed between the listing and the question.
+                // A journal may be removed between the listing and this call.
                 blocks += entry.metadata().map_or(0, |file| file.blocks());
             }
         }
@@ -101,7 +104,7 @@ impl FjallEngine {
             .collect()
     }
 
-    /// Adds the number and bytes of blob files, and what of them is garbage, where there are any.
+    /// Adds the number, bytes and garbage bytes of blob files, if any.
     fn take_blobs(&self, levels: &[LevelShape], readings: &mut Readings) {
         if self.keyspace.config.kv_separation_opts.is_none() {
             return;
@@ -109,7 +112,7 @@ impl FjallEngine {
         let tables: u64 = levels.iter().map(|level| level.bytes).sum();
         readings.extend(named(&[
             ("engine_blob_files", self.keyspace.blob_file_count() as u64),
-            // A flush between the two looks may make the rest too large, never negative.
+            // A flush between the two calls may make the difference too large, never negative.
             ("engine_blob_bytes", self.keyspace.disk_space().saturating_sub(tables)),
             ("engine_blob_garbage_bytes", self.keyspace.fragmented_blob_bytes()),
         ]));
@@ -133,12 +136,12 @@ impl FjallEngine {
 
     /// Returns whether nothing runs or waits.
     ///
-    /// A flush ends before the compactions it asks for begin, so quiet counts only when no
-    /// compaction was completed since the last question.
+    /// A flush ends before the compactions it triggers begin, so idle requires that no compaction
+    /// completed since the last call.
     fn is_idle(&self, jobs: usize) -> bool {
         let completed = self.database.compactions_completed();
-        let seen = self.compactions_seen.swap(completed, Ordering::Relaxed);
-        jobs == 0 && self.keyspace.sealed_memtable_count() == 0 && seen == completed
+        let before = self.compactions_before.swap(completed, Ordering::Relaxed);
+        jobs == 0 && self.keyspace.sealed_memtable_count() == 0 && before == completed
     }
 }
 
@@ -152,7 +155,7 @@ impl Engine for FjallEngine {
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
-        let mut options = self.config.of_database();
+        let mut options = self.config.database_options();
         options.set("cache_size", self.database.cache_capacity().to_string());
         options.overlay(&describe(&self.keyspace.config));
         let is_manual = **self.keyspace.name() == *MANUAL;
@@ -170,7 +173,7 @@ impl Engine for FjallEngine {
             Maintenance::CompactLevel0 | Maintenance::Clean => Ok(false),
             Maintenance::CompactAll => {
                 self.keyspace.rotate_memtable().map_err(failed)?;
-                // A compaction leaves out what a flush or another compaction has in hand.
+                // A compaction skips tables of a running flush or compaction.
                 self.wait_until_idle()?;
                 self.keyspace.major_compact().map(|()| true).map_err(failed)
             }

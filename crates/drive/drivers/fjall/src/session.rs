@@ -1,4 +1,4 @@
-//! One client.
+//! One client's session.
 
 use engine::{EngineError, Rows, Session};
 use fjall::{Database, Guard, Keyspace, PersistMode, Readable};
@@ -15,7 +15,7 @@ pub(crate) struct FjallSession<'e> {
 }
 
 impl<'e> FjallSession<'e> {
-    /// Returns a session that calls `persist` after each write, when there is one to call.
+    /// Returns a session; with `persist`, each write is persisted in that mode.
     pub(crate) const fn new(
         database: &'e Database,
         keyspace: &'e Keyspace,

@@ -1,4 +1,4 @@
-//! Option values: text to fjall's types and back.
+//! Parses and formats option values of fjall's types.
 //!
 //! fjall's policies are lists with one entry per level, the last one for all deeper levels; here
 //! they are written with commas: `none,none,lz4`.
@@ -8,9 +8,9 @@ use engine::settings_check::{number, refused};
 use fjall::CompressionType;
 use fjall::config::{BloomConstructionPolicy, FilterPolicyEntry};
 
-/// Most entries of a policy.
+/// Maximum entries of a policy.
 ///
-/// Source: lsm-tree 3.1, documentation of the policies' constructors.
+/// Source: [lsm-tree docs] 3.1, constructors of the policies.
 const POLICY_ENTRIES_MAX: usize = 255;
 
 /// Parses a size of at least `least` and at most `most` bytes.
@@ -54,7 +54,7 @@ pub(crate) fn filter(name: &str, value: &str) -> Result<FilterPolicyEntry, Engin
     }
 }
 
-/// Returns a filter as [`filter`] reads it.
+/// Formats a filter as [`filter`] parses it.
 pub(crate) fn filter_text(entry: &FilterPolicyEntry) -> String {
     match entry {
         FilterPolicyEntry::None => "none".to_owned(),
@@ -81,7 +81,7 @@ pub(crate) fn list<T>(
     Ok(entries)
 }
 
-/// Returns a list as [`list`] reads it.
+/// Formats a list as [`list`] parses it.
 pub(crate) fn list_text<T>(entries: &[T], text: impl Fn(&T) -> String) -> String {
     entries.iter().map(text).collect::<Vec<_>>().join(",")
 }

@@ -1,5 +1,6 @@
-//! fjall against the oracle, with values in the tree and apart from it; the battery covers class
-//! `sync` by reopening, and runs the rest on the class given here.
+//! The conformance battery and behaviour of the linked fjall.
+//!
+//! The battery covers class `sync` by reopening, and runs the rest on the class given here.
 
 use engine::conformance::battery;
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Rows};
@@ -59,14 +60,14 @@ fn open(
 }
 
 fn persist_of(engine: &dyn Engine) -> String {
-    let options = engine.effective_options().expect("fjall answers");
-    options.get("assay.persist_after_write").expect("the driver tells it").to_owned()
+    let options = engine.effective_options().expect("fjall responds");
+    options.get("assay.persist_after_write").expect("the driver reports it").to_owned()
 }
 
 /// Goal: a class is a floor also for data that was created with a weaker one.
-/// Method: create with `none`, reopen with the others, look at what follows each write.
+/// Method: create with `none`, reopen with the others, read the persist mode of writes.
 #[test]
-fn reopened_data_keeps_the_class_it_is_opened_with() {
+fn reopened_data_has_the_class_it_is_opened_with() {
     let dir = tempfile::tempdir().unwrap();
     for (class, persist) in
         [(Durability::None, "none"), (Durability::Os, "Buffer"), (Durability::Sync, "SyncData")]
@@ -93,7 +94,8 @@ fn data_created_with_other_options_is_refused() {
 }
 
 /// Goal: separated values are in blob files, the others in the tree.
-/// Method: one large value, flushed; the engine's own statistics name the files, and so do ours.
+/// Method: one large value, flushed; the engine's statistics and the driver's readings have the
+/// files.
 #[test]
 fn large_values_go_to_blob_files_only_when_separated() {
     for (options, files) in [(Options::new(), 0), (separated(), 1)] {
@@ -108,20 +110,20 @@ fn large_values_go_to_blob_files_only_when_separated() {
         assert!(text.contains(&format!("blob_file_count {files}\n")), "{text}");
         assert!(text.contains("table_count 1\n"), "{text}");
         let readings = engine.state().unwrap().readings;
-        let told = |name: &str| readings.get(name).copied();
+        let reading = |name: &str| readings.get(name).copied();
         if files == 0 {
-            assert_eq!(told("engine_blob_files"), None);
+            assert_eq!(reading("engine_blob_files"), None);
         } else {
-            assert_eq!(told("engine_blob_files"), Some(1.0));
-            assert_eq!(told("engine_blob_garbage_bytes"), Some(0.0));
-            assert!(told("engine_blob_bytes") >= Some(10_000.0), "{readings:?}");
+            assert_eq!(reading("engine_blob_files"), Some(1.0));
+            assert_eq!(reading("engine_blob_garbage_bytes"), Some(0.0));
+            assert!(reading("engine_blob_bytes") >= Some(10_000.0), "{readings:?}");
         }
         engine.close().unwrap();
     }
 }
 
-/// Goal: a compaction of everything leaves nothing in level 0, also right after a flush began.
-/// Method: several memtables, a flush that is not waited for, then the compaction.
+/// Goal: a full compaction empties level 0, also right after a flush began.
+/// Method: several memtables, a flush without a wait, then the compaction.
 #[test]
 fn compacting_everything_includes_what_is_being_flushed() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! One library, ready to open databases.
+//! The driver of one LevelDB library.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,14 +9,14 @@ use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Durability, Identity, OpKind};
 
-use crate::database::LevelEngine;
+use crate::config::Config;
 use crate::ffi::Api;
 use crate::ffi_db::Db;
-use crate::request::Request;
+use crate::instance::LevelEngine;
 
 /// The engine's name.
 const ENGINE: &str = "leveldb";
-/// Function of the library that compresses; LevelDB goes without where it is absent.
+/// The snappy function; without it LevelDB does not compress.
 const SNAPPY: &str = "snappy_compress";
 
 /// The first release with every function that is called.
@@ -44,13 +44,13 @@ struct LevelDriver {
 
 impl Driver for LevelDriver {
     fn identity(&self) -> Identity {
-        let word = if self.loaded.has(SNAPPY) { "yes" } else { "no" };
+        let has_snappy = if self.loaded.has(SNAPPY) { "yes" } else { "no" };
         Identity {
             engine: ENGINE.to_owned(),
             version: self.api.version(),
             origin: self.loaded.path.display().to_string(),
             sha256: Some(self.loaded.sha256.clone()),
-            facts: BTreeMap::from([("snappy".to_owned(), word.to_owned())]),
+            facts: BTreeMap::from([("snappy".to_owned(), has_snappy.to_owned())]),
         }
     }
 
@@ -64,7 +64,7 @@ impl Driver for LevelDriver {
             operations: OpKind::ALL.into(),
             durability: Durability::ALL.into(),
             key_bytes_max: None,
-            // Lengths are written as 32 bits, and a longer one is cut without a word.
+            // Lengths are written as 32 bits, and a longer one is silently truncated.
             value_bytes_max: Some(u32::MAX),
             features: BTreeMap::from([
                 (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
@@ -83,8 +83,8 @@ impl Driver for LevelDriver {
         }
         check_settings(ENGINE, &self.capabilities(), &spec.settings)?;
         let has_snappy = self.loaded.has(SNAPPY);
-        let request = Request::new(&spec.settings, &spec.options, has_snappy)?;
-        let db = Db::open(self.api, &spec.dir, &request)?;
-        Ok(Box::new(LevelEngine::new(db, spec, request, self.identity())?))
+        let config = Config::new(&spec.settings, &spec.options, has_snappy)?;
+        let db = Db::open(self.api, &spec.dir, &config)?;
+        Ok(Box::new(LevelEngine::new(db, spec, config, self.identity())?))
     }
 }

@@ -1,9 +1,10 @@
-//! Background work, exact and without statistics: the lines of the engine's own LOG.
+//! Background work, from the lines of the engine's LOG.
 //!
 //! LevelDB writes a line when a flush or a compaction begins and one with its bytes when it ends,
-//! each handed to the operating system at once. Its printed totals are whole MiB.
+//! each written to the operating system at once, so totals are exact. Its printed totals are whole
+//! MiB.
 //!
-//! Source: LevelDB 1.23 `db_impl.cc`, the calls of `Log`.
+//! Source: [LevelDB source] 1.23, `db/db_impl.cc`, the calls of `Log`.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -20,22 +21,22 @@ pub(crate) struct Totals {
     pub(crate) flushes: u64,
     /// Compactions that ended.
     pub(crate) compactions: u64,
-    /// Files that were moved to the next level as they are.
+    /// Files moved to the next level unchanged.
     pub(crate) moves: u64,
-    /// Times a writer waited for the flush of the memtable before.
+    /// Times a writer waited for the previous memtable's flush.
     pub(crate) memtable_waits: u64,
     /// Times a writer waited because level 0 had too many files.
     pub(crate) level0_waits: u64,
 }
 
-/// What the LOG tells at one look.
+/// Background work at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct Sample {
     /// Totals so far.
     pub(crate) totals: Totals,
     /// Flushes and compactions running now: at most one of each.
     pub(crate) running: u64,
-    /// Whether nothing runs and nothing was written to the LOG since the look before.
+    /// Whether nothing runs and nothing was written to the LOG since the previous sample.
     pub(crate) is_quiet: bool,
 }
 
@@ -57,18 +58,18 @@ impl Events {
     }
 
     /// Reads what was added.
-    pub(crate) fn look(&mut self) -> io::Result<Look> {
-        let mut has_news = false;
-        // A line the engine is still writing waits for its end.
+    pub(crate) fn sample(&mut self) -> io::Result<Sample> {
+        let mut has_lines = false;
+        // An incomplete line is continued at the next sample.
         while self.log.read_until(b'\n', &mut self.line)? > 0 {
-            has_news = true;
+            has_lines = true;
             if self.line.last() == Some(&b'\n') {
                 let line = std::mem::take(&mut self.line);
                 self.take_line(&String::from_utf8_lossy(&line));
             }
         }
         let running = u64::from(self.is_flushing) + u64::from(self.is_compacting);
-        Ok(Look { totals: self.totals, running, is_quiet: running == 0 && !has_news })
+        Ok(Sample { totals: self.totals, running, is_quiet: running == 0 && !has_lines })
     }
 
     fn take_line(&mut self, line: &str) {
@@ -132,24 +133,27 @@ mod tests {
 ";
 
     #[test]
-    fn work_is_seen_while_it_runs_and_counted_when_it_ends() {
+    fn work_is_reported_while_it_runs_and_counted_when_it_ends() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("LOG");
         // The last line is half written.
         let (head, tail) = ENDED.split_at(30);
         fs::write(&path, format!("{BEGUN}{head}")).unwrap();
         let mut events = Events::open(dir.path()).unwrap();
-        let look = events.look().unwrap();
-        assert_eq!((look.running, look.is_quiet), (2, false));
-        assert_eq!((look.totals.flush_write, look.totals.flushes), (2145, 1));
-        assert_eq!((look.totals.memtable_waits, look.totals.level0_waits), (1, 1));
+        let sample = events.sample().unwrap();
+        assert_eq!((sample.running, sample.is_quiet), (2, false));
+        assert_eq!((sample.totals.flush_write, sample.totals.flushes), (2145, 1));
+        assert_eq!((sample.totals.memtable_waits, sample.totals.level0_waits), (1, 1));
 
         let mut log = fs::OpenOptions::new().append(true).open(&path).unwrap();
         log.write_all(tail.as_bytes()).unwrap();
-        let look = events.look().unwrap();
-        assert_eq!((look.running, look.is_quiet), (0, false), "there was news");
-        assert_eq!((look.totals.flush_write, look.totals.compaction_write), (3145, 7000));
-        assert_eq!((look.totals.flushes, look.totals.compactions, look.totals.moves), (2, 1, 1));
-        assert!(events.look().unwrap().is_quiet);
+        let sample = events.sample().unwrap();
+        assert_eq!((sample.running, sample.is_quiet), (0, false), "lines were added");
+        assert_eq!((sample.totals.flush_write, sample.totals.compaction_write), (3145, 7000));
+        assert_eq!(
+            (sample.totals.flushes, sample.totals.compactions, sample.totals.moves),
+            (2, 1, 1)
+        );
+        assert!(events.sample().unwrap().is_quiet);
     }
 }

@@ -1,16 +1,16 @@
-//! The C functions of a LevelDB library, found by name at run time.
+//! Bindings of the C functions of a LevelDB library.
 //!
-//! Only the `ffi` files of this driver call foreign code; they offer it to the others as safe
-//! functions.
+//! They are resolved by name at run time. Only the `ffi` files of this driver call foreign code and
+//! offer it as safe functions.
 //!
-//! Source: `include/leveldb/c.h` of LevelDB 1.23.
+//! Source: [LevelDB source] 1.23, `include/leveldb/c.h`.
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use engine::EngineError;
 
-/// Declares handles that only the library looks into.
+/// Declares opaque handles.
 macro_rules! handles {
     ($($name:ident)*) => { $(
         #[repr(C)]
@@ -88,7 +88,7 @@ dynlib::functions! {
 }
 
 impl Api {
-    /// Returns the release, as far as the library tells it.
+    /// Returns the release as the library reports it.
     pub(crate) fn version(&self) -> String {
         // SAFETY: takes nothing and returns a number.
         let major = unsafe { (self.major_version)() };
@@ -119,13 +119,13 @@ impl Api {
         }
         // SAFETY: the library returns zero-terminated texts, and this one is not null.
         let copy = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-        // SAFETY: the library allocated the text for its caller; nobody uses it after this.
+        // SAFETY: the library allocated the text for its caller; not used after this.
         unsafe { (self.free)(text.cast()) };
         Some(copy)
     }
 }
 
-/// Returns the bytes the library points to, for as long as the caller knows them to live.
+/// Returns the bytes the library points to.
 ///
 /// # Safety
 /// `start` and `bytes` are what the library returned for memory that lives through `'a`.
@@ -134,6 +134,6 @@ pub(crate) unsafe fn bytes_of<'a>(start: *const c_char, bytes: usize) -> &'a [u8
     if bytes == 0 {
         return &[];
     }
-    // SAFETY: the caller promises that the library returned them together.
+    // SAFETY: as this function requires of its caller.
     unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
 }

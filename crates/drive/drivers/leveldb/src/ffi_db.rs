@@ -1,4 +1,4 @@
-//! An open database and the options it was opened with, as safe values.
+//! Safe wrappers of a database and its options.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
 use std::ffi::{CString, c_char, c_int};
@@ -8,10 +8,10 @@ use std::ptr;
 
 use engine::EngineError;
 
+use crate::config::{Compression, Config};
 use crate::ffi::{Api, Cache, DbHandle, FilterPolicy, Options};
-use crate::request::{Compression, Request};
 
-/// A key behind all that a workload makes: where the sum of all files ends.
+/// A key behind those of all workloads: the end of the sum of all files.
 const LAST: [u8; 16] = [0xff; 16];
 
 /// Options of a database with what they point to, owned.
@@ -23,8 +23,8 @@ struct RawOptions {
 }
 
 impl RawOptions {
-    fn new(api: Api, request: &Request) -> Result<Self, EngineError> {
-        let numbers = Numbers::of(request)?;
+    fn new(api: Api, config: &Config) -> Result<Self, EngineError> {
+        let numbers = Numbers::of(config)?;
         // SAFETY: takes nothing; the result is owned by the value made here.
         let handle = unsafe { (api.options_create)() };
         // SAFETY: takes a number; the result is owned by the value made here.
@@ -35,16 +35,16 @@ impl RawOptions {
             bits => unsafe { (api.filterpolicy_create_bloom)(bits) },
         };
         let options = Self { api, handle, cache, filter };
-        options.fill(request, &numbers);
+        options.fill(config, &numbers);
         Ok(options)
     }
 
-    fn fill(&self, request: &Request, numbers: &Numbers) {
+    fn fill(&self, config: &Config, numbers: &Numbers) {
         let (api, options) = (&self.api, self.handle);
         // SAFETY: the options live.
         unsafe { (api.options_set_create_if_missing)(options, 1) };
         // SAFETY: the options live.
-        unsafe { (api.options_set_paranoid_checks)(options, u8::from(request.paranoid_checks)) };
+        unsafe { (api.options_set_paranoid_checks)(options, u8::from(config.paranoid_checks)) };
         // SAFETY: the options live.
         unsafe { (api.options_set_write_buffer_size)(options, numbers.write_buffer_size) };
         // SAFETY: the options live.
@@ -56,7 +56,7 @@ impl RawOptions {
         let interval = numbers.block_restart_interval;
         // SAFETY: the options live.
         unsafe { (api.options_set_block_restart_interval)(options, interval) };
-        let compression = c_int::from(request.compression == Compression::Snappy);
+        let compression = c_int::from(config.compression == Compression::Snappy);
         // SAFETY: the options live; 0 is none and 1 is snappy.
         unsafe { (api.options_set_compression)(options, compression) };
         // SAFETY: the options live, and the cache as long as they do.
@@ -81,7 +81,7 @@ impl Drop for RawOptions {
     }
 }
 
-/// The numbers of a request in the types of the C API.
+/// The numbers of a configuration in the types of the C API.
 struct Numbers {
     block_cache: usize,
     write_buffer_size: usize,
@@ -93,17 +93,17 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(request: &Request) -> Result<Self, EngineError> {
+    fn of(config: &Config) -> Result<Self, EngineError> {
         let size = |bytes: u64| usize::try_from(bytes).map_err(too_large);
         let count = |number: u64| c_int::try_from(number).map_err(too_large);
         Ok(Self {
-            block_cache: size(request.block_cache)?,
-            write_buffer_size: size(request.write_buffer_size)?,
-            max_file_size: size(request.max_file_size)?,
-            block_size: size(request.block_size)?,
-            max_open_files: count(request.max_open_files)?,
-            block_restart_interval: count(request.block_restart_interval)?,
-            bloom_bits: count(request.bloom_bits)?,
+            block_cache: size(config.block_cache)?,
+            write_buffer_size: size(config.write_buffer_size)?,
+            max_file_size: size(config.max_file_size)?,
+            block_size: size(config.block_size)?,
+            max_open_files: count(config.max_open_files)?,
+            block_restart_interval: count(config.block_restart_interval)?,
+            bloom_bits: count(config.bloom_bits)?,
         })
     }
 }
@@ -112,7 +112,7 @@ impl Numbers {
 pub(crate) struct Db {
     pub(crate) api: Api,
     pub(crate) handle: *mut DbHandle,
-    /// Kept until the database is closed: its cache and filter belong to them.
+    /// Dropped after the database is closed: they own its cache and filter.
     _options: RawOptions,
 }
 
@@ -125,20 +125,20 @@ impl Db {
     /// Opens the database in `dir`, creating it when absent.
     ///
     /// # Errors
-    /// The engine's own words.
-    pub(crate) fn open(api: Api, dir: &Path, request: &Request) -> Result<Self, EngineError> {
-        let options = RawOptions::new(api, request)?;
+    /// The engine's message.
+    pub(crate) fn open(api: Api, dir: &Path, config: &Config) -> Result<Self, EngineError> {
+        let options = RawOptions::new(api, config)?;
         let dir = CString::new(dir.as_os_str().as_bytes()).map_err(|_zero_inside| {
             EngineError::Fatal(format!("`{}` holds a zero byte", dir.display()))
         })?;
         let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: the options live, the path ends with zero, and `error` is ours to read.
+        // SAFETY: the options live, the path ends with zero, and `error` is a local.
         let handle = unsafe { (api.open)(options.handle, dir.as_ptr(), &raw mut error) };
         api.check(error)?;
         Ok(Self { api, handle, _options: options })
     }
 
-    /// Returns a property; `None` when the library has none of that name.
+    /// Returns a property; `None` when the library lacks it.
     pub(crate) fn property(&self, name: &CString) -> Option<String> {
         // SAFETY: the database is open, and the name ends with zero.
         let text = unsafe { (self.api.property_value)(self.handle, name.as_ptr()) };
@@ -171,7 +171,7 @@ impl Db {
 
     /// Flushes the memtable and waits for it.
     ///
-    /// A range of the empty key alone: LevelDB flushes before it looks for files in the range.
+    /// Compacts the range of the empty key: LevelDB flushes before it searches the range for files.
     pub(crate) fn flush(&self) {
         let empty = LAST.as_ptr().cast();
         // SAFETY: the database is open; both bounds are given and have no bytes.
@@ -192,7 +192,7 @@ impl Drop for Db {
     }
 }
 
-/// Returns the refusal of a number that the C API cannot take.
+/// Returns the error for a number beyond the C API's types.
 fn too_large(error: std::num::TryFromIntError) -> EngineError {
     EngineError::Fatal(format!("a number is larger than LevelDB's C API takes: {error}"))
 }

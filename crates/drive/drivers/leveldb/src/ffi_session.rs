@@ -1,7 +1,7 @@
-//! The hot path: one client's reads and writes.
+//! One client's session: reads and writes.
 //!
 //! Writes go through one reused batch, as in LevelDB's own benchmark: its put makes a batch of its
-//! own each time. Each scan makes its own iterator, for a reused one would not see later writes.
+//! own each time. Each scan makes its own iterator: a reused one reads an old snapshot.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
 use std::ffi::c_char;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use engine::{EngineError, Rows, Session};
 use model::{Direction, Durability, Op, Outcome};
 
+use crate::config::Config;
 use crate::ffi::{Batch, Iter, ReadOptions, WriteOptions, bytes_of};
 use crate::ffi_db::Db;
-use crate::logged::Logged;
-use crate::request::Request;
+use crate::written::Written;
 
 /// One client's handle.
 pub(crate) struct LevelSession<'a> {
@@ -22,18 +22,18 @@ pub(crate) struct LevelSession<'a> {
     read: *mut ReadOptions,
     write: *mut WriteOptions,
     batch: *mut Batch,
-    logged: Arc<Logged>,
+    written: Arc<Written>,
 }
 
 impl<'a> LevelSession<'a> {
-    /// Returns a session that reads as `request` asks for, and counts in `logged`.
+    /// Returns a session with the read options of `config`, counting in `written`.
     pub(crate) fn new(
         db: &'a Db,
         durability: Durability,
-        request: &Request,
-        logged: Arc<Logged>,
+        config: &Config,
+        written: Arc<Written>,
     ) -> Self {
-        let (api, is_verified) = (&db.api, request.verify_checksums);
+        let (api, is_verified) = (&db.api, config.verify_checksums);
         // SAFETY: takes nothing; the result is owned by the session.
         let read = unsafe { (api.readoptions_create)() };
         // SAFETY: `read` was just created.
@@ -44,7 +44,7 @@ impl<'a> LevelSession<'a> {
         unsafe { (api.writeoptions_set_sync)(write, u8::from(durability == Durability::Sync)) };
         // SAFETY: takes nothing; the result is owned by the session.
         let batch = unsafe { (api.writebatch_create)() };
-        Self { db, read, write, batch, logged }
+        Self { db, read, write, batch, written }
     }
 
     #[inline]
@@ -52,14 +52,14 @@ impl<'a> LevelSession<'a> {
         let (api, db) = (&self.db.api, self.db.handle);
         let (mut error, mut bytes): (*mut c_char, _) = (ptr::null_mut(), 0);
         let start = key.as_ptr().cast();
-        // SAFETY: database and options live, the key is borrowed, and both answers are ours.
+        // SAFETY: database and options live, the key is borrowed, and both results are locals.
         let value =
             unsafe { (api.get)(db, self.read, start, key.len(), &raw mut bytes, &raw mut error) };
         api.check(error)?;
         if !value.is_null() {
             // SAFETY: the library returned both, and the value is freed only below.
             rows.push(key, unsafe { bytes_of(value, bytes) });
-            // SAFETY: the library allocated the value for us; nobody uses it after this.
+            // SAFETY: the library allocated the value for us; it is not used after this.
             unsafe { (api.free)(value.cast()) };
         }
         Ok(())
@@ -76,7 +76,7 @@ impl<'a> LevelSession<'a> {
             (api.writebatch_put)(self.batch, key_start, key.len(), value_start, value.len());
         };
         self.write_batch()?;
-        self.logged.put(key.len(), value.len());
+        self.written.put(key.len(), value.len());
         Ok(Outcome::Done)
     }
 
@@ -88,7 +88,7 @@ impl<'a> LevelSession<'a> {
         // SAFETY: the batch is owned; the key is borrowed, and the library copies it.
         unsafe { (api.writebatch_delete)(self.batch, key.as_ptr().cast(), key.len()) };
         self.write_batch()?;
-        self.logged.delete(key.len());
+        self.written.delete(key.len());
         Ok(Outcome::Done)
     }
 
@@ -96,7 +96,7 @@ impl<'a> LevelSession<'a> {
     fn write_batch(&self) -> Result<(), EngineError> {
         let (api, db) = (&self.db.api, self.db.handle);
         let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: all three handles live, and `error` is ours to read.
+        // SAFETY: all three handles live, and `error` is a local.
         unsafe { (api.write)(db, self.write, self.batch, &raw mut error) };
         api.check(error)
     }
@@ -116,11 +116,11 @@ impl<'a> LevelSession<'a> {
         let step = match direction {
             Direction::Forward => api.iter_next,
             Direction::Reverse => {
-                self.turn_back(iter, start);
+                self.move_back(iter, start);
                 api.iter_prev
             }
         };
-        // Behind a reference they would be loaded again after every foreign call.
+        // Copied to locals: through the reference each foreign call would reload them.
         let (valid, key_of, value_of) = (api.iter_valid, api.iter_key, api.iter_value);
         let mut left = limit;
         // SAFETY: the iterator lives.
@@ -145,13 +145,13 @@ impl<'a> LevelSession<'a> {
             // SAFETY: the iterator lives. One that failed is not valid, so it ended the loop.
             unsafe { (api.iter_get_error)(iter, &raw mut error) };
         }
-        // SAFETY: the iterator is owned, and nobody uses it after this.
+        // SAFETY: the iterator is owned, and not used after this.
         unsafe { (api.iter_destroy)(iter) };
         api.check(error)
     }
 
-    /// Moves an iterator that sought `start` to the last row at or before it.
-    fn turn_back(&self, iter: *mut Iter, start: &[u8]) {
+    /// Moves an iterator from `start` to the last row at or before it.
+    fn move_back(&self, iter: *mut Iter, start: &[u8]) {
         let api = &self.db.api;
         // SAFETY: the iterator lives.
         if unsafe { (api.iter_valid)(iter) } == 0 {

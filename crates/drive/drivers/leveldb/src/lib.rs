@@ -1,7 +1,7 @@
-//! LevelDB as a system under test, through the C API of a library loaded at run time.
+//! LevelDB driver: a library loaded at run time.
 //!
-//! This crate links no LevelDB and fetches none (see `supply`). It stands between a library file
-//! and the traits of `engine`.
+//! It uses the C API, links no LevelDB and fetches none (see `supply`). It stands between a library
+//! file and the traits of `engine`.
 //!
 //! | durability | LevelDB | what a write does |
 //! |---|---|---|
@@ -13,17 +13,18 @@
 //!
 //! Counters: bytes of flushes and compactions are exact, from the lines of the engine's own `LOG`;
 //! bytes read by compaction and the size of each level come from `leveldb.stats`, which rounds
-//! every level to a MiB; data files are summed by the engine. Bytes of the log are those of each
-//! write alone, up to 19 too many for one that shared its record with another client's. LevelDB
-//! counts no cache hits, and tells cache and memtables only in one sum (in the statistics text).
+//! every level to a MiB; data files are summed by the engine. Bytes of the log assume
+//! one record per write, up to 19 too many for one that shared its record with another client's.
+//! LevelDB counts no cache hits, and reports cache and memtables only as one sum (in the statistics
+//! text).
 //!
-//! Traps:
+//! Pitfalls:
 //!
 //! - The C API's get returns a copy of a copy, in memory to be freed; iterators copy nothing. A
 //!   `multi_get` is repeated gets.
 //! - Reads do not verify checksums unless `verify_checksums = true`; RocksDB always does.
-//! - Snappy is on by default, and silently off in a library without it: this driver tells.
-//! - A number out of LevelDB's bounds is silently replaced by the bound: this driver refuses it.
+//! - Snappy is on by default, and silently off in a library without it: the driver reports it.
+//! - A number out of LevelDB's bounds is silently replaced by the bound: the driver refuses it.
 //! - One background thread does everything, whatever `background_jobs` allows; from 8 files in
 //!   level 0 on each write sleeps 1 ms, from 12 on writers wait. The waits are counted, the
 //!   sleeps are not, so `engine_stalls` is not known.
@@ -32,18 +33,18 @@
 //! - The C API flushes no memtable: `Flush` compacts an empty range, which does.
 //!
 //! Invariants: one library per process; foreign code is called in the `ffi` files alone; an
-//! iterator sees one moment, so each scan has its own.
+//! iterator reads one snapshot, so each scan has its own.
 //!
-//! To add an option, add it to the tables in `request.rs`.
+//! To add an option, add it to the tables in `config.rs`.
 
-mod database;
+mod config;
 mod driver;
 mod events;
 mod ffi;
 mod ffi_db;
 mod ffi_session;
-mod logged;
-mod request;
+mod instance;
 mod statistics;
+mod written;
 
 pub use driver::open_library;

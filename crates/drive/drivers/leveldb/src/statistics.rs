@@ -1,8 +1,8 @@
-//! Numbers out of the property `leveldb.stats`.
+//! Parser of the property `leveldb.stats`.
 
 use model::state::LevelShape;
 
-/// What the table of levels tells; sizes are rounded to a MiB per level.
+/// The table of levels; sizes are rounded to a MiB per level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Statistics {
     /// Levels that hold files or were compacted, shallowest first.
@@ -14,7 +14,7 @@ pub(crate) struct Statistics {
 }
 
 impl Statistics {
-    /// Reads the table: level, files, size, seconds, read and written.
+    /// Parses the table: level, files, size, seconds, read and written.
     pub(crate) fn parse(text: &str) -> Self {
         let mut statistics = Self::default();
         for line in text.lines() {
@@ -43,7 +43,7 @@ Level  Files Size(MB) Time(sec) Read(MB) Write(MB)
 ";
 
     #[test]
-    fn the_table_of_levels_is_read() {
+    fn table_of_levels_is_parsed() {
         let statistics = Statistics::parse(TEXT);
         let level = |level, files, size: u64| LevelShape { level, files, bytes: size << 20 };
         assert_eq!(statistics.levels, [level(0, 2, 5), level(1, 8, 16)]);

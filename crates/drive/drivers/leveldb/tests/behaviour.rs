@@ -1,7 +1,7 @@
-//! What LevelDB tells of itself.
+//! State and statistics of the LevelDB driver.
 
-#![expect(clippy::unwrap_used, reason = "what a test's functions unwrap fails the test")]
-#![expect(clippy::print_stdout, reason = "a test says what it obtains")]
+#![expect(clippy::unwrap_used, reason = "an unwrap in a helper fails the test")]
+#![expect(clippy::print_stdout, reason = "a test prints its progress")]
 
 mod library;
 
@@ -38,11 +38,11 @@ fn fill(session: &mut dyn Session) {
 /// Goal: the counters are right.
 /// Method: what flush and compaction wrote is checked against the rows and the files.
 #[test]
-fn the_state_tells_what_flush_and_compaction_did() {
-    library::on_every_build("the_state_tells_what_flush_and_compaction_did", told);
+fn state_reports_flush_and_compaction() {
+    library::on_every_build("state_reports_flush_and_compaction", check_state);
 }
 
-fn told(driver: &dyn Driver) {
+fn check_state(driver: &dyn Driver) {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(driver, dir.path());
     let mut session = engine.session().unwrap();

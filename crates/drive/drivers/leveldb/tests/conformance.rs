@@ -1,6 +1,6 @@
-//! LevelDB against the oracle, on the distribution's library and every one in the cache.
+//! The conformance battery on LevelDB, on every available library.
 
-#![expect(clippy::print_stdout, reason = "a test says what it obtains")]
+#![expect(clippy::print_stdout, reason = "a test prints its progress")]
 
 mod library;
 
@@ -8,9 +8,9 @@ use engine::Driver;
 use engine::conformance::battery;
 use model::{Bytes, Durability, Options, Settings};
 
-/// Goal: the driver gives right answers in both of LevelDB's behaviours.
-/// Method: the battery on the defaults, and once more with a small memtable, so that its few rows
-/// pass through flush and compaction, and with everything switched on that is off.
+/// Goal: the driver gives right answers with default and with other options.
+/// Method: the battery on the defaults, and with a small memtable, so that its few rows pass
+/// through flush and compaction, and every optional feature switched on.
 #[test]
 fn every_build_conforms() {
     library::on_every_build("every_build_conforms", conforms);

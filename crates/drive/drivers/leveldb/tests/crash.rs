@@ -1,12 +1,12 @@
-//! What a crash of the process leaves behind.
+//! Durability after a process crash.
 
-#![expect(clippy::print_stdout, reason = "a test says what it obtains")]
+#![expect(clippy::print_stdout, reason = "a test prints its progress")]
 
 mod library;
 
-/// Goal: in the classes `os` and `sync` every acknowledged write outlives the process.
+/// Goal: in the classes `os` and `sync` every acknowledged write survives.
 #[test]
-fn acknowledged_writes_outlive_the_process() {
-    let test = "acknowledged_writes_outlive_the_process";
+fn acknowledged_writes_survive_a_process_crash() {
+    let test = "acknowledged_writes_survive_a_process_crash";
     library::on_every_build(test, engine::conformance::survives_process_crash);
 }

@@ -1,4 +1,4 @@
-//! What LMDB is opened with: settings translated, then the options under LMDB's own names.
+//! Translates settings and options into LMDB's configuration.
 
 use engine::settings_check::{check_names, check_settings, flag, number, refused, size};
 use engine::{EngineError, OpenSpec};
@@ -16,14 +16,16 @@ pub(crate) const FLAGS: [(&str, u32); 6] = [
     ("MDB_NORDAHEAD", MDB_NORDAHEAD),
     ("MDB_NOMEMINIT", MDB_NOMEMINIT),
 ];
-/// Options that are not flags.
+/// Options other than flags.
 const SIZES: [&str; 2] = ["map_size", "max_readers"];
-/// Flags without which every commit is on the device.
+/// Flags that leave commits unsynced.
 const UNSYNCED: u32 = MDB_NOSYNC | MDB_NOMETASYNC | MDB_MAPASYNC;
-/// Room in the map per byte of live rows: half-full pages after random inserts, node headers, and
-/// the pages a write leaves behind until no reader needs them.
+/// Map bytes per byte of live rows.
+///
+/// Our choice: half-full pages after random inserts, node headers, and replaced pages that readers
+/// still need.
 const MAP_BYTES_PER_LIVE_BYTE: u64 = 4;
-/// Room in the map on top of that; the map is address space and a sparse file, not memory.
+/// Additional map bytes; the map is address space and a sparse file, not memory.
 const MAP_BYTES_SPARE: u64 = 1 << 30;
 /// The map is rounded up to this, a multiple of every page size in use.
 const MAP_BYTES_UNIT: u64 = 1 << 21;
@@ -40,9 +42,9 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Returns the configuration that `spec` asks for.
+    /// Returns the configuration of `spec`.
     pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
-        // A size of the cache is for the engines beside it: LMDB has none to set.
+        // LMDB has no cache of its own, so a shared `cache_bytes` has no effect.
         let settings = Settings { cache_bytes: None, ..spec.settings.clone() };
         check_settings("LMDB", can, &settings)?;
         let known: Vec<_> = SIZES.into_iter().chain(FLAGS.map(|(name, _)| name)).collect();
@@ -54,18 +56,18 @@ impl Config {
         let live_bytes = spec.data.live_bytes().0;
         let map_bytes = live_bytes.saturating_mul(MAP_BYTES_PER_LIVE_BYTE) + MAP_BYTES_SPARE;
         let mut config = Self { flags, map_bytes: map_bytes_of(map_bytes)?, max_readers: None };
-        config.take_options(&spec.options)?;
+        config.set_options(&spec.options)?;
         let unsynced = config.flags & UNSYNCED;
         match FLAGS.iter().find(|(_, flag)| unsynced & flag != 0) {
             Some((name, _)) if settings.durability == Durability::Sync => Err(refused(
                 name,
-                "durability class `sync` needs every commit synced: ask for `os` or `none`",
+                "durability class `sync` needs every commit synced: use class `os` or `none`",
             )),
             _ => Ok(config),
         }
     }
 
-    fn take_options(&mut self, options: &Options) -> Result<(), EngineError> {
+    fn set_options(&mut self, options: &Options) -> Result<(), EngineError> {
         for (name, value) in options.iter() {
             match name {
                 "map_size" => self.map_bytes = map_bytes_of(size(name, value)?)?,
@@ -114,14 +116,14 @@ mod tests {
 
     #[test]
     fn options_win_over_settings() {
-        let asked = spec(Durability::Os, &[("MDB_NOSYNC", "false"), ("map_size", "64MiB")]);
-        let config = resolve(&asked).unwrap();
+        let requested = spec(Durability::Os, &[("MDB_NOSYNC", "false"), ("map_size", "64MiB")]);
+        let config = resolve(&requested).unwrap();
         assert_eq!(config.flags, MDB_NOMETASYNC);
         assert_eq!(config.map_bytes, 64 << 20);
     }
 
     #[test]
-    fn the_map_has_room_for_four_times_the_rows() {
+    fn map_has_room_for_four_times_the_rows() {
         let config = resolve(&spec(Durability::Sync, &[])).unwrap();
         assert!(config.map_bytes as u64 >= 4 * 420_000 + (1 << 30));
         assert_eq!(config.map_bytes % (1 << 21), 0);
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_breaks_the_promise_of_the_class_is_refused() {
+    fn option_that_breaks_the_guarantee_of_the_class_is_refused() {
         for name in ["MDB_NOSYNC", "MDB_NOMETASYNC", "MDB_MAPASYNC"] {
             let error = resolve(&spec(Durability::Sync, &[(name, "true")])).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_options_are_refused_by_name() {
+    fn wrong_option_is_refused_by_name() {
         for (name, value) in
             [("map_sise", "1GiB"), ("MDB_WRITEMAP", "maybe"), ("max_readers", "-1")]
         {

@@ -1,4 +1,4 @@
-//! One LMDB before it is opened.
+//! The driver of one LMDB, linked or loaded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::ffi::Api;
 use crate::ffi_env::Env;
 use crate::instance::LmdbEngine;
 
-/// Longest key that every build takes, and the usual one's; the compile-time `MDB_MAXKEYSIZE`.
+/// Default longest key (compile-time `MDB_MAXKEYSIZE`).
 const KEY_BYTES_USUAL: u32 = 511;
-/// Longest value; LMDB writes its length as 32 bits.
+/// Longest value: LMDB stores its length as 32 bits.
 const VALUE_BYTES_MAX: u32 = u32::MAX;
 
 /// Returns the driver of the linked LMDB.
@@ -68,7 +68,7 @@ pub(crate) fn key_bytes_max(api: &'static Api) -> u32 {
     Env::key_bytes_max(api).unwrap_or(KEY_BYTES_USUAL)
 }
 
-/// Returns what LMDB says of itself, and the library it came in.
+/// Returns version, build facts and library.
 pub(crate) fn identity(api: &'static Api) -> Identity {
     let version = api.version();
     let (major, minor, patch) = version.numbers;
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_is_told_by_the_library() {
+    fn version_is_reported_by_the_library() {
         let identity = driver().identity();
         assert!(identity.version.starts_with("0.9."), "{identity:?}");
         assert!(identity.facts["version_string"].contains(&identity.version), "{identity:?}");

@@ -1,10 +1,10 @@
-//! The C functions of one LMDB: the linked one, or a library's that was loaded at run time.
+//! Bindings of the C functions of LMDB, linked or loaded.
 //!
-//! Only the `ffi` files of this driver call foreign code; they offer it to the others as safe
-//! functions. A signature here must hold for every release of 0.9; the compiler compares it with
-//! the linked one's.
+//! Only the `ffi` files of this driver call foreign code and offer it as safe functions. A
+//! signature here must hold for every release of 0.9; the compiler compares it with the linked
+//! one's.
 //!
-//! Source: LMDB, `lmdb.h` of 0.9.24 and of the branch mdb.master (0.9.70).
+//! Source: [LMDB source] `lmdb.h` of 0.9.24 and of the branch mdb.master (0.9.70).
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
@@ -58,12 +58,12 @@ dynlib::functions! {
     }
 }
 
-/// What a library tells of its release.
+/// The release a library reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
     /// Major, minor and patch number.
     pub(crate) numbers: (c_int, c_int, c_int),
-    /// The library's own words.
+    /// The library's own text.
     pub(crate) text: String,
 }
 
@@ -116,15 +116,15 @@ impl Api {
     /// Returns the release.
     pub(crate) fn version(&self) -> Version {
         let (mut major, mut minor, mut patch) = (0, 0, 0);
-        // SAFETY: the three results are ours; the answer is a constant text.
+        // SAFETY: the three results are locals; the answer is a constant text.
         let text = unsafe { (self.mdb_version)(&raw mut major, &raw mut minor, &raw mut patch) };
         Version { numbers: (major, minor, patch), text: text_of(text) }
     }
 
-    /// Returns LMDB's words for a result code, or the system's when it is the system's.
+    /// Returns the message of a result code of LMDB or the system.
     #[cold]
-    pub(crate) fn words(&self, code: c_int) -> String {
-        // SAFETY: any code is allowed; the text lives until this thread asks again.
+    pub(crate) fn message(&self, code: c_int) -> String {
+        // SAFETY: any code is allowed; the text lives until this thread's next call.
         text_of(unsafe { (self.mdb_strerror)(code) })
     }
 }

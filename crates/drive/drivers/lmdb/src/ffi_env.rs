@@ -1,4 +1,4 @@
-//! The environment and its transactions, behind safe functions.
+//! Safe wrappers of the environment and its transactions.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
 use std::ffi::{CString, c_int};
@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::error::failed;
 use crate::ffi::Api;
 
-/// Permissions of the files: they are ours alone.
+/// Permissions of the files: owner only.
 const MODE: sys::mdb_mode_t = 0o600;
 
 /// An environment with its unnamed table, closed when dropped.
@@ -29,10 +29,10 @@ unsafe impl Send for Env {}
 unsafe impl Sync for Env {}
 
 impl Env {
-    /// Makes an environment that has no files yet.
+    /// Creates an environment without files.
     fn new(api: &'static Api) -> Result<Self, EngineError> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the result is ours.
+        // SAFETY: the result is a local.
         let code = unsafe { (api.mdb_env_create)(&raw mut handle) };
         match NonNull::new(handle) {
             Some(handle) if code == sys::MDB_SUCCESS => Ok(Self { api, handle, table: 0 }),
@@ -40,7 +40,7 @@ impl Env {
         }
     }
 
-    /// Returns the longest key in bytes, as it was compiled in; `None` when it follows the page.
+    /// Returns the compile-time longest key, bytes; `None` when it follows the page size.
     pub(crate) fn key_bytes_max(api: &'static Api) -> Option<u32> {
         let env = Self::new(api).ok()?;
         // SAFETY: the environment was just made.
@@ -68,10 +68,10 @@ impl Env {
         let path = CString::new(dir.as_os_str().as_bytes()).map_err(|_zero| {
             EngineError::Fatal(format!("lmdb: `{}` has a zero byte", dir.display()))
         })?;
-        // A reader's slot belongs to its transaction, so that a session keeps its own.
+        // Reader slots belong to transactions, not threads, so that each session has its own.
         let flags = config.flags | sys::MDB_NOTLS;
-        // SAFETY: the run's data directory belongs to this process alone, and no other code of
-        // ours writes to the mapped file or truncates it. None of the flags offered in `config`
+        // SAFETY: the run's data directory belongs to this process alone, and no other code of this
+        // program writes to the mapped file or truncates it. None of the flags offered in `config`
         // (never MDB_NOLOCK, MDB_FIXEDMAP) breaks memory safety.
         env.check(unsafe { (api.mdb_env_open)(handle, path.as_ptr(), flags, MODE) })?;
         let txn = env.begin(sys::MDB_RDONLY)?;
@@ -88,18 +88,18 @@ impl Env {
     /// Returns the flags in force.
     ///
     /// # Errors
-    /// When LMDB does not tell.
+    /// When LMDB fails.
     pub(crate) fn flags(&self) -> Result<u32, EngineError> {
         let mut flags = 0;
-        // SAFETY: the environment is open and the result is ours.
+        // SAFETY: the environment is open and the result is a local.
         self.check(unsafe { (self.api.mdb_env_get_flags)(self.handle.as_ptr(), &raw mut flags) })?;
         Ok(flags)
     }
 
-    /// Returns what is known of the environment.
+    /// Returns `mdb_env_info`.
     ///
     /// # Errors
-    /// When LMDB does not tell.
+    /// When LMDB fails.
     pub(crate) fn info(&self) -> Result<sys::MDB_envinfo, EngineError> {
         let mut info = sys::MDB_envinfo {
             me_mapaddr: ptr::null_mut(),
@@ -109,7 +109,7 @@ impl Env {
             me_maxreaders: 0,
             me_numreaders: 0,
         };
-        // SAFETY: the environment is open and the result is ours.
+        // SAFETY: the environment is open and the result is a local.
         self.check(unsafe { (self.api.mdb_env_info)(self.handle.as_ptr(), &raw mut info) })?;
         Ok(info)
     }
@@ -117,7 +117,7 @@ impl Env {
     /// Returns the shape of the table.
     ///
     /// # Errors
-    /// When LMDB does not tell.
+    /// When LMDB fails.
     pub(crate) fn stat(&self) -> Result<sys::MDB_stat, EngineError> {
         let mut stat = sys::MDB_stat {
             ms_psize: 0,
@@ -127,7 +127,7 @@ impl Env {
             ms_overflow_pages: 0,
             ms_entries: 0,
         };
-        // SAFETY: the environment is open and the result is ours.
+        // SAFETY: the environment is open and the result is a local.
         self.check(unsafe { (self.api.mdb_env_stat)(self.handle.as_ptr(), &raw mut stat) })?;
         Ok(stat)
     }
@@ -178,7 +178,7 @@ impl Env {
     pub(crate) fn reader(&self) -> Result<Reader<'_>, EngineError> {
         let txn = self.begin(sys::MDB_RDONLY)?;
         let mut cursor = ptr::null_mut();
-        // SAFETY: the transaction runs, the table is open and the result is ours.
+        // SAFETY: the transaction runs, the table is open and the result is a local.
         let code =
             unsafe { (self.api.mdb_cursor_open)(txn.handle.as_ptr(), self.table, &raw mut cursor) };
         self.check(code)?;
@@ -191,7 +191,7 @@ impl Env {
     /// Begins a transaction.
     fn begin(&self, flags: u32) -> Result<Txn<'_>, EngineError> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the environment is open and the result is ours.
+        // SAFETY: the environment is open and the result is a local.
         self.check(unsafe {
             let parent = ptr::null_mut();
             (self.api.mdb_txn_begin)(self.handle.as_ptr(), parent, flags, &raw mut handle)
@@ -205,7 +205,7 @@ impl Env {
         if code == sys::MDB_SUCCESS { Ok(()) } else { Err(failed(self.api, code)) }
     }
 
-    /// Returns whether the row asked for is there.
+    /// Returns whether the requested row exists.
     #[inline]
     fn found(&self, code: c_int) -> Result<bool, EngineError> {
         if code == sys::MDB_NOTFOUND { Ok(false) } else { self.check(code).map(|()| true) }
@@ -214,7 +214,7 @@ impl Env {
 
 impl Drop for Env {
     fn drop(&mut self) {
-        // SAFETY: nobody uses the environment after this: transactions borrow it.
+        // SAFETY: transactions borrow the environment, so none is left.
         unsafe { (self.api.mdb_env_close)(self.handle.as_ptr()) };
     }
 }
@@ -240,14 +240,14 @@ impl Drop for Txn<'_> {
     }
 }
 
-/// A reading transaction and a cursor that are used again and again.
+/// A reusable read transaction and cursor.
 pub(crate) struct Reader<'e> {
     cursor: NonNull<sys::MDB_cursor>,
     txn: Txn<'e>,
 }
 
 impl Reader<'_> {
-    /// Returns what is committed now.
+    /// Returns a snapshot of the committed state.
     ///
     /// # Errors
     /// When LMDB fails.
@@ -267,9 +267,9 @@ impl Drop for Reader<'_> {
     }
 }
 
-/// A place of the table to move to.
+/// A target of a cursor move.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place<'k> {
+pub(crate) enum Position<'k> {
     /// The first row.
     First,
     /// The last row.
@@ -282,10 +282,10 @@ pub(crate) enum Place<'k> {
     From(&'k [u8]),
 }
 
-/// A row, where LMDB has it.
+/// A row in the map.
 pub(crate) type Row<'s> = (&'s [u8], &'s [u8]);
 
-/// The table as it was committed at one moment.
+/// A read snapshot of the table.
 pub(crate) struct Snapshot<'r>(&'r Reader<'r>);
 
 impl Snapshot<'_> {
@@ -297,14 +297,14 @@ impl Snapshot<'_> {
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<&[u8]>, EngineError> {
         let Txn { env, handle } = &self.0.txn;
         let (mut key, mut value) = (val(key), val(&[]));
-        // SAFETY: the transaction runs and both structures are ours.
+        // SAFETY: the transaction runs and both structures are locals.
         let code =
             unsafe { (env.api.mdb_get)(handle.as_ptr(), env.table, &raw mut key, &raw mut value) };
         // SAFETY: what was found lies in the map until the transaction is reset, by `drop`.
         Ok(env.found(code)?.then(|| unsafe { bytes_of(value) }))
     }
 
-    /// Returns a walk through the table.
+    /// Returns a cursor walk through the table.
     ///
     /// # Errors
     /// When LMDB fails.
@@ -327,7 +327,7 @@ impl Drop for Snapshot<'_> {
     }
 }
 
-/// A walk through a snapshot.
+/// A cursor walk through a snapshot.
 pub(crate) struct Walk<'s>(&'s Reader<'s>);
 
 impl<'s> Walk<'s> {
@@ -336,17 +336,21 @@ impl<'s> Walk<'s> {
     /// # Errors
     /// When LMDB refuses the key or fails.
     #[inline]
-    pub(crate) fn go(&mut self, place: Place<'_>) -> Result<Option<Row<'s>>, EngineError> {
+    pub(crate) fn move_to(
+        &mut self,
+        position: Position<'_>,
+    ) -> Result<Option<Row<'s>>, EngineError> {
         let Reader { cursor, txn } = self.0;
-        let (op, key) = match place {
-            Place::First => (sys::MDB_FIRST, &[][..]),
-            Place::Last => (sys::MDB_LAST, &[][..]),
-            Place::Next => (sys::MDB_NEXT, &[][..]),
-            Place::Previous => (sys::MDB_PREV, &[][..]),
-            Place::From(key) => (sys::MDB_SET_RANGE, key),
+        let (op, key) = match position {
+            Position::First => (sys::MDB_FIRST, &[][..]),
+            Position::Last => (sys::MDB_LAST, &[][..]),
+            Position::Next => (sys::MDB_NEXT, &[][..]),
+            Position::Previous => (sys::MDB_PREV, &[][..]),
+            Position::From(key) => (sys::MDB_SET_RANGE, key),
         };
         let (mut key, mut value) = (val(key), val(&[]));
-        // SAFETY: the cursor belongs to the transaction, which runs, and both structures are ours.
+        // SAFETY: the cursor belongs to the transaction, which runs, and both structures are
+        // locals.
         let code = unsafe {
             (txn.env.api.mdb_cursor_get)(cursor.as_ptr(), &raw mut key, &raw mut value, op)
         };
@@ -361,7 +365,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Returns bytes in the form in which LMDB takes them; it only reads them.
+/// Returns bytes as an `MDB_val`, which LMDB only reads.
 #[inline]
 fn val(bytes: &[u8]) -> sys::MDB_val {
     sys::MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast() }
@@ -376,6 +380,6 @@ unsafe fn bytes_of<'a>(found: sys::MDB_val) -> &'a [u8] {
     if found.mv_size == 0 {
         return &[];
     }
-    // SAFETY: the caller promises that LMDB returned both together.
+    // SAFETY: as this function requires of its caller.
     unsafe { std::slice::from_raw_parts(found.mv_data.cast(), found.mv_size) }
 }

@@ -1,4 +1,4 @@
-//! One open environment.
+//! An open LMDB environment: state, maintenance and close.
 
 use std::path::Path;
 

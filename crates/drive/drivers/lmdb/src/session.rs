@@ -1,9 +1,9 @@
-//! One client: a transaction per operation on the unnamed table.
+//! One client's session: a transaction per operation.
 
 use engine::{EngineError, Rows, Session};
 use model::{Direction, Op, Outcome};
 
-use crate::ffi_env::{Env, Place, Reader, Row, Walk};
+use crate::ffi_env::{Env, Position, Reader, Row, Walk};
 
 /// A client's handle, with a reader slot of the environment.
 pub(crate) struct LmdbSession<'e> {
@@ -18,7 +18,7 @@ impl<'e> LmdbSession<'e> {
     }
 
     fn get(&mut self, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
-        // LMDB stores no empty key and fails on the question.
+        // LMDB stores no empty key and fails on a get of it.
         if !key.is_empty()
             && let Some(value) = self.reader.snapshot()?.get(key)?
         {
@@ -41,11 +41,11 @@ impl<'e> LmdbSession<'e> {
         let snapshot = self.reader.snapshot()?;
         let mut walk = snapshot.walk()?;
         // LMDB cannot seek to the empty key, which is before all others.
-        let mut place = if start.is_empty() { Place::First } else { Place::From(start) };
+        let mut position = if start.is_empty() { Position::First } else { Position::From(start) };
         for _ in 0..limit {
-            let Some((key, value)) = walk.go(place)? else { break };
+            let Some((key, value)) = walk.move_to(position)? else { break };
             rows.push(key, value);
-            place = Place::Next;
+            position = Position::Next;
         }
         Ok(())
     }
@@ -62,8 +62,11 @@ impl<'e> LmdbSession<'e> {
         let snapshot = self.reader.snapshot()?;
         let mut walk = snapshot.walk()?;
         for number in 0..limit {
-            let row =
-                if number == 0 { at_or_before(&mut walk, start) } else { walk.go(Place::Previous) };
+            let row = if number == 0 {
+                at_or_before(&mut walk, start)
+            } else {
+                walk.move_to(Position::Previous)
+            };
             let Some((key, value)) = row? else { break };
             rows.push(key, value);
         }
@@ -73,10 +76,10 @@ impl<'e> LmdbSession<'e> {
 
 /// Moves to the last row at or before `key`.
 fn at_or_before<'s>(walk: &mut Walk<'s>, key: &[u8]) -> Result<Option<Row<'s>>, EngineError> {
-    match walk.go(Place::From(key))? {
+    match walk.move_to(Position::From(key))? {
         Some(row) if row.0 == key => Ok(Some(row)),
-        Some(_) => walk.go(Place::Previous),
-        None => walk.go(Place::Last),
+        Some(_) => walk.move_to(Position::Previous),
+        None => walk.move_to(Position::Last),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What LMDB tells of itself, and what it refuses.
+//! State, options and refusals of the LMDB driver.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn put(engine: &dyn Engine, row: u32) -> Result<Outcome, EngineError> {
 }
 
 #[test]
-fn the_state_tells_height_and_size() {
+fn state_reports_height_and_size() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), &[]);
     assert_eq!(engine.state().unwrap().tree_height, Some(0));
@@ -41,7 +41,7 @@ fn the_state_tells_height_and_size() {
 }
 
 #[test]
-fn the_configuration_is_read_back_from_lmdb() {
+fn configuration_is_read_back_from_lmdb() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), &[("MDB_NORDAHEAD", "true"), ("map_size", "64MiB")]);
     let options = engine.effective_options().unwrap();
@@ -58,7 +58,7 @@ fn the_configuration_is_read_back_from_lmdb() {
 }
 
 #[test]
-fn a_full_map_names_the_option_that_helps() {
+fn full_map_names_the_option_to_raise() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), &[("map_size", "2MiB")]);
     let failure = (0..10_000).find_map(|row| put(&*engine, row).err());
@@ -68,7 +68,7 @@ fn a_full_map_names_the_option_that_helps() {
 }
 
 #[test]
-fn one_client_too_many_is_refused_when_it_asks_for_its_session() {
+fn one_client_too_many_is_refused_its_session() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), &[("max_readers", "1")]);
     let session = engine.session().unwrap();
@@ -81,13 +81,13 @@ fn one_client_too_many_is_refused_when_it_asks_for_its_session() {
     let Err(EngineError::Fatal(text)) = other else { panic!("{other:?}") };
     assert!(text.contains("max_readers"), "{text}");
     drop(session);
-    assert_eq!(on_other_thread(), Ok(()), "a session that ends gives its slot back");
+    assert_eq!(on_other_thread(), Ok(()), "a session that ends frees its slot");
     engine.close().unwrap();
 }
 
-/// Goal: a reader that is used again and again sees what was committed since, and nothing older.
+/// Goal: a reused read transaction reads the latest commit.
 #[test]
-fn a_session_sees_what_another_one_has_just_written() {
+fn session_reads_the_last_write_of_another() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), &[]);
     let (mut reader, mut rows) = (engine.session().unwrap(), Rows::new());

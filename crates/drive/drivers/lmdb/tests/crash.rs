@@ -1,7 +1,7 @@
-//! What a crash of the process leaves behind.
+//! Durability after a process crash.
 
-/// Goal: in the classes `os` and `sync` every acknowledged write outlives the process.
+/// Goal: in the classes `os` and `sync` every acknowledged write survives.
 #[test]
-fn acknowledged_writes_outlive_the_process() {
+fn acknowledged_writes_survive_a_process_crash() {
     engine::conformance::survives_process_crash(driver_lmdb::driver().as_ref());
 }

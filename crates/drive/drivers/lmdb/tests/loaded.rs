@@ -1,4 +1,4 @@
-//! The distribution's LMDB, loaded in a process of its own: the same promises as the linked one.
+//! The LMDB driver on the distribution's library.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ fn settings(durability: Durability) -> Settings {
 }
 
 #[test]
-fn the_distributions_library_conforms() {
-    on_system("the_distributions_library_conforms", |path| {
+fn distribution_library_conforms() {
+    on_system("distribution_library_conforms", |path| {
         let driver = load(path);
         battery(&*driver, &settings(Durability::Os), &Options::new());
         let mapped = [("MDB_WRITEMAP", "true"), ("MDB_NORDAHEAD", "true")].into_iter().collect();
@@ -30,10 +30,10 @@ fn the_distributions_library_conforms() {
     });
 }
 
-/// Goal: the identity is the library's, whether anything is open or not, and not the linked one's.
+/// Goal: the identity is the library's, before and after open, not the linked one's.
 #[test]
-fn a_library_tells_which_it_is() {
-    on_system("a_library_tells_which_it_is", |path| {
+fn loaded_library_reports_its_identity() {
+    on_system("loaded_library_reports_its_identity", |path| {
         let (loaded, linked) = (load(path), driver_lmdb::driver());
         let identity = loaded.identity();
         assert!(Path::new(&identity.origin).is_absolute(), "{identity:?}");
@@ -58,8 +58,8 @@ fn a_library_tells_which_it_is() {
 }
 
 #[test]
-fn a_library_of_something_else_is_not_lmdb() {
-    on_system("a_library_of_something_else_is_not_lmdb", |_| {
+fn other_library_is_not_lmdb() {
+    on_system("other_library_is_not_lmdb", |_| {
         let other = distribution_library("libz.so.1", "zlib1g").expect("every system has it");
         let Err(error) = driver_lmdb::open_library(&other) else { panic!("loaded") };
         let text = error.to_string();

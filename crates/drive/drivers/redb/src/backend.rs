@@ -1,4 +1,4 @@
-//! redb's file backend, counted, and for class `os` without its syncs.
+//! Counting file backend for redb; drops syncs in class `os`.
 
 use std::fs::File;
 use std::io;
@@ -12,9 +12,9 @@ use redb::{BackendError, DatabaseError, StorageBackend};
 /// Whether redb's syncs reach the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syncs {
-    /// As redb asks for them.
+    /// All of redb's syncs.
     Passed,
-    /// Not at all: what was written is with the operating system.
+    /// None: written data stays in the page cache.
     Dropped,
 }
 
@@ -61,7 +61,7 @@ impl CountedFile {
     }
 }
 
-/// What redb is given: one more handle to the file.
+/// The backend given to redb: a second handle to the file.
 #[derive(Debug)]
 pub(crate) struct Backend(pub(crate) Arc<CountedFile>);
 
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dropped_sync_is_not_counted_and_a_write_is() {
+    fn dropped_sync_is_not_counted_and_write_is() {
         let file = || tempfile::tempfile().unwrap();
         for (syncs, counted) in [(Syncs::Dropped, 0), (Syncs::Passed, 1)] {
             let counted_file = CountedFile::new(file(), syncs).unwrap();

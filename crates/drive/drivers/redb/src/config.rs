@@ -1,4 +1,4 @@
-//! What redb is opened with: settings translated, then the options under redb's own names.
+//! Translates settings and options into redb's configuration.
 
 use engine::settings_check::{check_names, check_settings, flag, refused, size};
 use engine::{EngineError, OpenSpec};
@@ -8,38 +8,37 @@ use redb::WriteTransaction;
 use crate::backend::Syncs;
 use crate::error::failed;
 
-/// Options that may be set, named after the setters of `redb::Builder` and
-/// `redb::WriteTransaction`.
+/// Options, named after setters of `redb::Builder` and `redb::WriteTransaction`.
 const KNOWN: [&str; 3] = ["cache_size", "two_phase_commit", "quick_repair"];
-/// redb's own default cache, stated so that it can be told.
+/// redb's own default cache, repeated here to report it.
 ///
-/// Source: redb's documentation of `Builder::new`.
+/// Source: [redb docs], `Builder::new`.
 const CACHE_BYTES_DEFAULT: u64 = 1 << 30;
 
 /// Everything redb is opened with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Config {
-    /// Size of redb's cache, which also holds what is not yet written.
+    /// Size of redb's cache, unwritten pages included.
     pub(crate) cache_bytes: usize,
-    /// How every commit is made.
+    /// Settings of every commit.
     pub(crate) commit: Commit,
-    /// What becomes of redb's syncs.
+    /// Whether redb's syncs reach the device.
     pub(crate) syncs: Syncs,
 }
 
-/// How a commit is made.
+/// Settings of a commit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Commit {
     /// redb's own durability.
     pub(crate) durability: redb::Durability,
     /// Sync before and after the switch to the new state.
     pub(crate) is_two_phase: bool,
-    /// Save the allocator's state with each commit.
+    /// Save the allocator state with each commit.
     pub(crate) is_quick_repair: bool,
 }
 
 impl Commit {
-    /// Gives a transaction its settings.
+    /// Applies the settings to a transaction.
     pub(crate) fn set(&self, txn: &mut WriteTransaction) -> Result<(), EngineError> {
         txn.set_durability(self.durability).map_err(failed)?;
         txn.set_two_phase_commit(self.is_two_phase);
@@ -49,7 +48,7 @@ impl Commit {
 }
 
 impl Config {
-    /// Returns the configuration that `spec` asks for.
+    /// Returns the configuration of `spec`.
     pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
         check_settings("redb", can, &spec.settings)?;
         check_names("redb", &KNOWN, &spec.options)?;
@@ -64,7 +63,8 @@ impl Config {
             match name {
                 "cache_size" => cache_bytes = size(name, value)?,
                 "two_phase_commit" => commit.is_two_phase = flag(name, value)?,
-                _ => commit.is_quick_repair = flag(name, value)?,
+                "quick_repair" => commit.is_quick_repair = flag(name, value)?,
+                _ => return Err(refused(name, "not an option of redb here")),
             }
         }
         let cache_bytes = usize::try_from(cache_bytes)
@@ -113,14 +113,14 @@ mod tests {
 
     #[test]
     fn options_win_over_settings() {
-        let asked = spec(Durability::Sync, &[("cache_size", "2MiB"), ("quick_repair", "true")]);
-        let config = resolve(&asked).unwrap();
+        let requested = spec(Durability::Sync, &[("cache_size", "2MiB"), ("quick_repair", "true")]);
+        let config = resolve(&requested).unwrap();
         assert_eq!(config.cache_bytes, 2 << 20);
         assert!(config.commit.is_quick_repair && !config.commit.is_two_phase);
     }
 
     #[test]
-    fn wrong_options_are_refused_by_name() {
+    fn wrong_option_is_refused_by_name() {
         for (name, value) in [("cache", "1GiB"), ("cache_size", "big"), ("quick_repair", "2")] {
             let error = resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));

@@ -1,4 +1,4 @@
-//! The linked redb before it is opened.
+//! The driver of the linked redb.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use model::{Capabilities, Identity};
 use crate::config::Config;
 use crate::instance::RedbEngine;
 
-/// Version of the linked crate, which does not tell it; a test compares it with the lock file.
+/// Version of the linked crate; a test compares it with the lock file.
 const VERSION: &str = "4.4.0";
 
 /// The linked redb.
@@ -35,7 +35,7 @@ impl Driver for RedbDriver {
     }
 }
 
-/// Returns what is known of the linked crate.
+/// Returns the identity of the linked crate.
 pub(crate) fn identity() -> Identity {
     Identity {
         engine: "redb".to_owned(),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_that_of_the_lock_file() {
+    fn version_is_that_of_the_lock_file() {
         assert_eq!(locked("redb").as_deref(), Some(VERSION));
     }
 }

@@ -1,8 +1,8 @@
-//! redb's failures, by what the caller may do about them.
+//! Converts redb errors to engine errors.
 
 use engine::EngineError;
 
-/// Returns `error` as the engine's, in redb's own words.
+/// Converts an error, with redb's own message.
 #[cold]
 pub(crate) fn failed(error: impl Into<redb::Error>) -> EngineError {
     let error = error.into();

@@ -1,4 +1,4 @@
-//! One open database file.
+//! An open redb file: state, maintenance and close.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,11 +19,11 @@ const NAME: &str = "data.redb";
 
 /// An open database file.
 pub(crate) struct RedbEngine {
-    /// Held for reading by each session as long as it lives, for writing by a compaction.
+    /// Read-locked by each session for its lifetime, write-locked by a compaction.
     database: RwLock<Database>,
     file: Arc<CountedFile>,
     config: Config,
-    /// Height when it was last looked at; 0 means never.
+    /// Height at the last statistics; 0 before the first.
     tree_height: AtomicU32,
 }
 
@@ -49,7 +49,7 @@ impl RedbEngine {
         Ok(Self { database, file, config, tree_height })
     }
 
-    /// Adds what the cache counts to readings and own counters, unless a compaction holds it.
+    /// Adds the cache's counters, unless a compaction holds the lock.
     fn take_cache(&self, state: &mut EngineState) {
         let Ok(database) = self.database.try_read() else { return };
         let cache = database.cache_stats();
@@ -73,7 +73,7 @@ impl RedbEngine {
     }
 }
 
-/// Makes everything committed so far durable as far as redb is concerned.
+/// Makes all earlier commits durable.
 fn commit_durably(database: &Database, commit: Commit) -> Result<(), EngineError> {
     let mut txn = database.begin_write().map_err(failed)?;
     Commit { durability: Durability::Immediate, ..commit }.set(&mut txn)?;
@@ -96,7 +96,7 @@ impl Engine for RedbEngine {
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
-        // redb gives nothing back: this is what it was told, defaults included.
+        // redb has no way to read options back: these are the given ones, defaults included.
         let Commit { durability, is_two_phase, is_quick_repair } = self.config.commit;
         let mut options = Options::new();
         options.set("cache_size", self.config.cache_bytes.to_string());
@@ -108,7 +108,7 @@ impl Engine for RedbEngine {
         Ok(options)
     }
 
-    /// Compacts only while no session is open: redb needs the database for itself.
+    /// Compacts only while no session is open: redb needs exclusive access.
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
         match (work, self.config.commit.durability) {
             (Maintenance::Flush, Durability::None) => {
@@ -153,8 +153,8 @@ impl Engine for RedbEngine {
         let bytes = self.file.bytes().ok()?;
         if bytes > self.config.cache_bytes as u64 {
             return Some(format!(
-                "file_bytes {bytes}\nredb tells its statistics only by reading the whole tree, \
-                 which does not fit in its cache\n"
+                "file_bytes {bytes}\nredb computes statistics by reading the whole tree, which \
+                 does not fit in its cache\n"
             ));
         }
         let database = self.database.try_read().ok()?;
@@ -178,7 +178,7 @@ impl Engine for RedbEngine {
         let database = database.into_inner().map_err(|_poisoned| poisoned())?;
         commit_durably(&database, config.commit)?;
         drop(database);
-        // redb's last writes happen in its drop, and class `os` has synced nothing so far.
+        // redb writes during its drop, and class `os` has synced nothing so far.
         file.sync().map_err(|error| EngineError::Fatal(format!("redb: sync on close: {error}")))
     }
 }

@@ -1,4 +1,4 @@
-//! One client: a transaction per operation.
+//! One client's session: a transaction per operation.
 
 use std::sync::RwLockReadGuard;
 
@@ -25,12 +25,12 @@ pub(crate) struct RedbSession<'e> {
 }
 
 impl<'e> RedbSession<'e> {
-    /// Returns a session that keeps compactions out while it lives.
+    /// Returns a session that blocks compactions for its lifetime.
     pub(crate) const fn new(database: RwLockReadGuard<'e, Database>, commit: Commit) -> Self {
         Self { database, commit }
     }
 
-    /// Returns the table as of now; it keeps its read transaction alive.
+    /// Returns the table in a new read transaction.
     fn table(&self) -> Result<Table, EngineError> {
         let txn = self.database.begin_read().map_err(failed)?;
         txn.open_table(TABLE).map_err(failed)
@@ -98,7 +98,7 @@ fn push<'a>(
     })
 }
 
-/// Returns the outcome of a read that put what it found in `rows`.
+/// Returns the outcome of a read into `rows`.
 fn read(done: Result<(), StorageError>, rows: &Rows) -> Result<Outcome, EngineError> {
     done.map_err(failed)?;
     Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })

@@ -1,4 +1,4 @@
-//! What redb tells of itself, and when it compacts.
+//! State, durability classes and compaction of the redb driver.
 
 use std::path::Path;
 
@@ -31,10 +31,10 @@ fn reading(engine: &dyn Engine, name: &str) -> f64 {
     engine.state().expect("redb answers").readings[name]
 }
 
-/// Goal: each class does what it says, no less and no more.
+/// Goal: each class gives exactly its guarantee.
 /// Method: count the syncs and bytes that reach the file during 50 puts.
 #[test]
-fn the_classes_differ_in_what_reaches_the_file() {
+fn classes_differ_in_what_reaches_the_file() {
     for (class, is_written, is_synced) in [
         (Durability::None, false, false),
         (Durability::Os, true, false),
@@ -54,7 +54,7 @@ fn the_classes_differ_in_what_reaches_the_file() {
 }
 
 #[test]
-fn the_height_is_known_once_the_statistics_were_asked_for() {
+fn height_is_known_after_the_first_statistics() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), Durability::None);
     fill(&*engine, 500);
@@ -65,9 +65,9 @@ fn the_height_is_known_once_the_statistics_were_asked_for() {
     engine.close().unwrap();
 }
 
-/// Goal: a read looks for at least a page per level of the tree, and finds what was just written.
+/// Goal: a read looks up at least a page per level, and hits what was just written.
 #[test]
-fn pages_looked_for_are_counted() {
+fn page_lookups_are_counted() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), Durability::Os);
     fill(&*engine, 500);
@@ -77,8 +77,8 @@ fn pages_looked_for_are_counted() {
         let op = Op::Get { key: &row.to_be_bytes() };
         assert_eq!(session.execute(&op, &mut Rows::new()), Ok(Outcome::Done));
     }
-    let looked_up = reading(&*engine, "engine_block_lookups") - before;
-    assert!(looked_up >= 200.0, "two levels: {looked_up}");
+    let lookups = reading(&*engine, "engine_block_lookups") - before;
+    assert!(lookups >= 200.0, "two levels: {lookups}");
     assert!(reading(&*engine, "engine_cache_hits") > reading(&*engine, "engine_cache_misses"));
     assert!(reading(&*engine, "engine_cache_bytes") > 200_000.0);
     drop(session);
@@ -86,7 +86,7 @@ fn pages_looked_for_are_counted() {
 }
 
 #[test]
-fn compaction_waits_for_no_client_and_disturbs_none() {
+fn compaction_is_skipped_while_a_session_is_open() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), Durability::None);
     fill(&*engine, 2000);

@@ -1,5 +1,6 @@
-//! redb against the oracle; the battery covers class `sync` by reopening, and runs the rest on
-//! the class given here.
+//! The conformance battery on the linked redb.
+//!
+//! The battery covers class `sync` by reopening, and runs the rest on the class given here.
 
 use engine::conformance::battery;
 use model::{Durability, Options, Settings};

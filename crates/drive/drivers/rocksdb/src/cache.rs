@@ -1,44 +1,45 @@
-//! The block cache and the blob cache: our words for them, and who makes them.
+//! Options of the block cache and the blob cache.
 //!
-//! An LRU by itself comes out of the engine's option string, which makes it with the same shards
-//! and pools in every release. What a string cannot make is an object: a HyperClock cache, and a
-//! block cache that holds blob values too, as `db_bench --use_shared_block_and_blob_cache` has it.
+//! An LRU block cache is created by the engine's option string, with the same shards and pools in
+//! every release. A HyperClock cache, and a block cache shared with blob values (db_bench
+//! `--use_shared_block_and_blob_cache`), are created as objects: no option string can.
 //!
-//! Source: RocksDB `cache.h`, `LRUCacheOptions`; `advanced_options.h`, `blob_cache`.
+//! Source: [RocksDB source] `include/rocksdb/cache.h`, `LRUCacheOptions`;
+//! `include/rocksdb/advanced_options.h`, `blob_cache`.
 
 use engine::EngineError;
 use model::units::parse_size;
 use model::{Options, Settings};
 
+use crate::config::{TABLE, refused};
 use crate::feature;
-use crate::request::{TABLE, refused};
 
 /// Kind of block cache: `lru` or `hyper_clock`; unset leaves the engine's.
 pub(crate) const CACHE: &str = "assay.cache";
 /// Binary logarithm of the cache's shards.
 pub(crate) const SHARD_BITS: &str = "assay.cache_shard_bits";
-/// Share of an LRU kept for what has high priority: index and filter blocks in the cache.
+/// Share of an LRU reserved for high priority: index and filter blocks.
 pub(crate) const HIGH_SHARE: &str = "assay.cache_high_priority_share";
-/// Share of an LRU kept for what has low priority; above 0, blob values have bottom priority.
+/// Share of an LRU reserved for low priority; above 0, blob values have bottom priority.
 pub(crate) const LOW_SHARE: &str = "assay.cache_low_priority_share";
 /// Where blob values are cached: `none`, `shared` (in the block cache), or a cache of that size.
 pub(crate) const BLOB_CACHE: &str = "assay.blob_cache";
-/// All of these.
+/// All cache options.
 pub(crate) const NAMES: [&str; 5] = [CACHE, SHARD_BITS, HIGH_SHARE, LOW_SHARE, BLOB_CACHE];
 
-/// The table option that makes an LRU cache.
+/// The engine's option that creates an LRU block cache.
 pub(crate) const BLOCK_CACHE: &str = "block_based_table_factory.block_cache";
-/// The engine's option that makes a blob cache of its own.
+/// The engine's option that creates a separate blob cache.
 const ENGINES_BLOB_CACHE: &str = "blob_cache";
 
-/// Cache size where a kind is asked for and no size: the engine's own default since 8.2.
+/// Default size of a cache created here: the engine's own since 8.2.
 const CACHE_BYTES: u64 = 32 << 20;
-/// Block size where none is asked for. Source: RocksDB `table.h`, `block_size`.
+/// Default block size. Source: [RocksDB source] `include/rocksdb/table.h`, `block_size`.
 const BLOCK_BYTES: usize = 4096;
-/// Pools where none are asked for: the engine's own default since 6.4.
+/// Default pools: the engine's own since 6.4.
 const POOLS: Pools = Pools { high: 0.5, low: 0.0 };
 
-/// Shares of an LRU cache that are kept for entries of a priority.
+/// Shares of an LRU cache reserved per priority.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pools {
     /// For index and filter blocks, 0 to 1.
@@ -47,20 +48,20 @@ pub(crate) struct Pools {
     pub(crate) low: f64,
 }
 
-/// Kind of a cache that is made as an object.
+/// Kind of a cache created as an object.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum MadeKind {
+pub(crate) enum ObjectKind {
     /// An LRU.
     Lru(Pools),
     /// A HyperClock cache for entries of about so many bytes; 0 lets it size itself.
     HyperClock(usize),
 }
 
-/// A block cache that an option string cannot make, as asked for.
+/// A requested block cache that an option string cannot create.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct MadeCache {
+pub(crate) struct ObjectCache {
     /// Its kind.
-    pub(crate) kind: MadeKind,
+    pub(crate) kind: ObjectKind,
     /// Capacity in bytes, > 0.
     pub(crate) bytes: usize,
     /// Binary logarithm of the shard count; -1 lets the engine choose.
@@ -81,12 +82,12 @@ enum Kind {
 enum BlobCache {
     Nowhere,
     Shared,
-    Own(u64),
+    UserBuild(u64),
 }
 
-/// Our options for the caches, read.
+/// Parsed cache options.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct CacheWords {
+pub(crate) struct CacheOptions {
     kind: Option<Kind>,
     shard_bits: Option<i32>,
     high: Option<f64>,
@@ -94,12 +95,12 @@ pub(crate) struct CacheWords {
     blob: Option<BlobCache>,
 }
 
-impl CacheWords {
-    /// Takes an option of [`NAMES`].
+impl CacheOptions {
+    /// Sets an option of [`NAMES`].
     ///
     /// # Errors
     /// [`EngineError::Option`] when its value is wrong.
-    pub(crate) fn take(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
         match (name, value) {
             (CACHE, "lru") => self.kind = Some(Kind::Lru),
             (CACHE, "hyper_clock") => self.kind = Some(Kind::HyperClock),
@@ -113,23 +114,23 @@ impl CacheWords {
             (_, "none") => self.blob = Some(BlobCache::Nowhere),
             (_, "shared") => self.blob = Some(BlobCache::Shared),
             (_, text) => match parse_size(text) {
-                Ok(bytes) if bytes.0 > 0 => self.blob = Some(BlobCache::Own(bytes.0)),
+                Ok(bytes) if bytes.0 > 0 => self.blob = Some(BlobCache::UserBuild(bytes.0)),
                 _ => return Err(refused(name, "write none, shared, or a size such as 64MiB")),
             },
         }
         Ok(())
     }
 
-    /// Returns the pools asked for.
+    /// Returns the requested pools.
     pub(crate) fn pools(&self) -> Option<Pools> {
-        let is_asked = self.high.is_some() || self.low.is_some();
-        is_asked.then(|| Pools {
+        let is_requested = self.high.is_some() || self.low.is_some();
+        is_requested.then(|| Pools {
             high: self.high.unwrap_or(POOLS.high),
             low: self.low.unwrap_or(POOLS.low),
         })
     }
 
-    /// Refuses what contradicts itself, whatever the release.
+    /// Refuses contradictory options, in any release.
     fn check(&self, wanted: &Options) -> Result<(), EngineError> {
         let is_shared = self.blob == Some(BlobCache::Shared);
         let needs_kind = [
@@ -138,16 +139,16 @@ impl CacheWords {
             (LOW_SHARE, self.low.is_some()),
             (BLOB_CACHE, is_shared),
         ];
-        let asked = needs_kind.iter().find(|(_, is_asked)| *is_asked);
-        if wanted.get(BLOCK_CACHE).is_some() && (self.kind.is_some() || asked.is_some()) {
-            let reason = format!("{CACHE} makes the block cache; leave one of the two out");
+        let requested = needs_kind.iter().find(|(_, is_requested)| *is_requested);
+        if wanted.get(BLOCK_CACHE).is_some() && (self.kind.is_some() || requested.is_some()) {
+            let reason = format!("{CACHE} creates the block cache; remove one of the two");
             return Err(refused(BLOCK_CACHE, reason));
         }
-        if let (None, Some((name, _))) = (self.kind, asked) {
-            return Err(refused(name, format!("it needs {CACHE} beside it")));
+        if let (None, Some((name, _))) = (self.kind, requested) {
+            return Err(refused(name, format!("needs {CACHE} too")));
         }
         if self.blob.is_some() && wanted.get(ENGINES_BLOB_CACHE).is_some() {
-            let reason = format!("{BLOB_CACHE} makes the blob cache; leave one of the two out");
+            let reason = format!("{BLOB_CACHE} creates the blob cache; remove one of the two");
             return Err(refused(ENGINES_BLOB_CACHE, reason));
         }
         let Some(pools) = self.pools() else { return Ok(()) };
@@ -157,7 +158,7 @@ impl CacheWords {
         }
         if pools.high + pools.low > 1.0 {
             let reason = format!(
-                "the shares of high and low priority are {} and {}, more than 1 in all",
+                "the shares of high and low priority are {} and {}, together more than 1",
                 pools.high, pools.low
             );
             return Err(refused(name, reason));
@@ -165,7 +166,7 @@ impl CacheWords {
         Ok(())
     }
 
-    /// Refuses what the library lacks.
+    /// Refuses caches that the library does not support.
     fn check_library(&self, has: &dyn Fn(&str) -> bool) -> Result<(), EngineError> {
         if self.low.is_some_and(|low| low > 0.0) && !feature::has_low_priority(has) {
             return Err(refused(LOW_SHARE, "a pool of low priority needs RocksDB 7.6"));
@@ -177,11 +178,10 @@ impl CacheWords {
             return Err(refused(BLOB_CACHE, "a cache of blob values needs RocksDB 7.4"));
         }
         let is_usual = self.pools().is_none_or(|pools| pools == POOLS);
-        if blob == BlobCache::Shared && !is_usual && !feature::makes_pools(has) {
+        if blob == BlobCache::Shared && !is_usual && !feature::sets_pools(has) {
             let reason = format!(
-                "this library makes a shared cache with the pools {} and {} alone: RocksDB's C \
-                 interface cannot set them, and only the official libraries (Maven, from 7.6) \
-                 have the function that can",
+                "this library creates a shared cache only with the pools {} and {}: RocksDB's C \
+                 interface cannot set them; the official libraries (Maven, from 7.6) can",
                 POOLS.high, POOLS.low
             );
             return Err(refused(BLOB_CACHE, reason));
@@ -189,20 +189,20 @@ impl CacheWords {
         Ok(())
     }
 
-    /// Adds what an option string can make to `wanted`, and returns what it cannot.
+    /// Adds caches of the option string to `wanted`; returns one created as an object.
     ///
     /// # Errors
-    /// [`EngineError::Option`] for words that contradict one another or ask too much of a library
-    /// whose functions are those that `has` knows.
+    /// [`EngineError::Option`] for contradictory options, and for those that need a function the
+    /// library lacks (`has`).
     pub(crate) fn fill(
         &self,
         settings: &Settings,
         has: &dyn Fn(&str) -> bool,
         wanted: &mut Options,
-    ) -> Result<Option<MadeCache>, EngineError> {
+    ) -> Result<Option<ObjectCache>, EngineError> {
         self.check(wanted)?;
         self.check_library(has)?;
-        if let Some(BlobCache::Own(bytes)) = self.blob {
+        if let Some(BlobCache::UserBuild(bytes)) = self.blob {
             let bits = bits_text(self.shard_bits);
             wanted.set(ENGINES_BLOB_CACHE, format!("{{capacity={bytes};{bits}}}"));
         }
@@ -219,16 +219,18 @@ impl CacheWords {
                 wanted.set(BLOCK_CACHE, self.lru_text(bytes));
                 return Ok(None);
             }
-            Some(Kind::Lru) => MadeKind::Lru(self.pools().unwrap_or(POOLS)),
-            Some(Kind::HyperClock) if feature::has_auto_hyper_clock(has) => MadeKind::HyperClock(0),
-            Some(Kind::HyperClock) => MadeKind::HyperClock(block_bytes(wanted)),
+            Some(Kind::Lru) => ObjectKind::Lru(self.pools().unwrap_or(POOLS)),
+            Some(Kind::HyperClock) if feature::has_auto_hyper_clock(has) => {
+                ObjectKind::HyperClock(0)
+            }
+            Some(Kind::HyperClock) => ObjectKind::HyperClock(block_bytes(wanted)),
         };
         let bytes = usize::try_from(bytes)
             .map_err(|_too_large| refused(CACHE, format!("{bytes} bytes are too many")))?;
-        Ok(Some(MadeCache { kind, bytes, shard_bits: self.shard_bits.unwrap_or(-1), is_shared }))
+        Ok(Some(ObjectCache { kind, bytes, shard_bits: self.shard_bits.unwrap_or(-1), is_shared }))
     }
 
-    /// Returns the engine's words for an LRU.
+    /// Returns the option string of an LRU.
     fn lru_text(&self, bytes: u64) -> String {
         let bits = bits_text(self.shard_bits);
         let high = self.high.unwrap_or(POOLS.high);
@@ -239,12 +241,12 @@ impl CacheWords {
         )
     }
 
-    /// Returns whether an LRU of pools that were asked for is made as an object, and which.
+    /// Returns the value of [`BLOB_CACHE`], if set.
     pub(crate) fn blob_text(&self) -> Option<String> {
         self.blob.map(|blob| match blob {
             BlobCache::Nowhere => "none".to_owned(),
             BlobCache::Shared => "shared".to_owned(),
-            BlobCache::Own(bytes) => bytes.to_string(),
+            BlobCache::UserBuild(bytes) => bytes.to_string(),
         })
     }
 }
@@ -259,10 +261,10 @@ fn share(name: &str, text: &str) -> Result<f64, EngineError> {
     share.ok_or_else(|| refused(name, "write a share of the cache from 0 to 1"))
 }
 
-/// Returns the block size asked for.
+/// Returns the requested block size.
 fn block_bytes(wanted: &Options) -> usize {
-    let asked = wanted.get(&format!("{TABLE}.block_size")).and_then(engine_bytes);
-    asked.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(BLOCK_BYTES)
+    let requested = wanted.get(&format!("{TABLE}.block_size")).and_then(engine_bytes);
+    requested.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(BLOCK_BYTES)
 }
 
 /// Returns a size in the engine's notation (`8192`, `8K`).
@@ -282,74 +284,75 @@ mod tests {
 
     use super::*;
 
-    /// Returns the option of the block cache, that of the blob cache, and the object.
-    type Filled = (Option<String>, Option<String>, Option<MadeCache>);
+    /// Option of the block cache, option of the blob cache, and the cache object.
+    type Filled = (Option<String>, Option<String>, Option<ObjectCache>);
 
-    fn fill(has: &dyn Fn(&str) -> bool, asked: &[(&str, &str)]) -> Result<Filled, EngineError> {
-        let (mut words, mut wanted) = (CacheWords::default(), Options::new());
-        for (name, value) in asked {
+    fn fill(has: &dyn Fn(&str) -> bool, requested: &[(&str, &str)]) -> Result<Filled, EngineError> {
+        let (mut cache, mut wanted) = (CacheOptions::default(), Options::new());
+        for (name, value) in requested {
             if NAMES.contains(name) {
-                words.take(name, value)?;
+                cache.set(name, value)?;
             } else {
                 wanted.set(*name, *value);
             }
         }
         let settings = Settings { cache_bytes: Some(Bytes(1 << 26)), ..Settings::default() };
-        let made = words.fill(&settings, has, &mut wanted)?;
+        let made = cache.fill(&settings, has, &mut wanted)?;
         let option = |name| wanted.get(name).map(str::to_owned);
         Ok((option(BLOCK_CACHE), option(ENGINES_BLOB_CACHE), made))
     }
 
-    fn refusal(has: &dyn Fn(&str) -> bool, asked: &[(&str, &str)]) -> (String, String) {
-        match fill(has, asked) {
+    fn refusal(has: &dyn Fn(&str) -> bool, requested: &[(&str, &str)]) -> (String, String) {
+        match fill(has, requested) {
             Err(EngineError::Option { option, reason }) => (option, reason),
-            other => panic!("{asked:?}: {other:?}"),
+            other => panic!("{requested:?}: {other:?}"),
         }
     }
 
     #[test]
-    fn an_lru_by_itself_is_an_option_and_everything_else_an_object() {
+    fn plain_lru_is_an_option_and_other_caches_are_objects() {
         let new = |_: &str| true;
         let lru = |rest: &str| format!("{{capacity=67108864;{rest}}}");
         let usual = "strict_capacity_limit=false;high_pri_pool_ratio=0.5;";
-        let block = |asked: &[(&str, &str)]| fill(&new, asked).unwrap().0.unwrap();
+        let block = |requested: &[(&str, &str)]| fill(&new, requested).unwrap().0.unwrap();
         assert_eq!(fill(&new, &[]).unwrap(), (Some("67108864".to_owned()), None, None));
         assert_eq!(block(&[(BLOCK_CACHE, "1M")]), "1M");
         assert_eq!(block(&[(CACHE, "lru")]), lru(usual));
-        let asked = [(CACHE, "lru"), (SHARD_BITS, "6")];
-        assert_eq!(block(&asked), lru(&format!("num_shard_bits=6;{usual}")));
-        let asked = [(CACHE, "lru"), (HIGH_SHARE, "0.25"), (LOW_SHARE, "0.75")];
+        let requested = [(CACHE, "lru"), (SHARD_BITS, "6")];
+        assert_eq!(block(&requested), lru(&format!("num_shard_bits=6;{usual}")));
+        let requested = [(CACHE, "lru"), (HIGH_SHARE, "0.25"), (LOW_SHARE, "0.75")];
         let pools = "strict_capacity_limit=false;high_pri_pool_ratio=0.25;low_pri_pool_ratio=0.75;";
-        assert_eq!(block(&asked), lru(pools));
-        let made = |asked: &[(&str, &str)]| fill(&new, asked).unwrap().2.unwrap();
-        let clock = MadeCache {
-            kind: MadeKind::HyperClock(0),
+        assert_eq!(block(&requested), lru(pools));
+        let made = |requested: &[(&str, &str)]| fill(&new, requested).unwrap().2.unwrap();
+        let clock = ObjectCache {
+            kind: ObjectKind::HyperClock(0),
             bytes: 1 << 26,
             shard_bits: -1,
             is_shared: false,
         };
         assert_eq!(made(&[(CACHE, "hyper_clock")]), clock);
-        let shared = MadeCache { is_shared: true, ..clock };
+        let shared = ObjectCache { is_shared: true, ..clock };
         assert_eq!(made(&[(CACHE, "hyper_clock"), (BLOB_CACHE, "shared")]), shared);
-        let lru = MadeCache { kind: MadeKind::Lru(Pools { high: 0.0, low: 0.5 }), ..shared };
-        let asked = [(CACHE, "lru"), (BLOB_CACHE, "shared"), (HIGH_SHARE, "0"), (LOW_SHARE, ".5")];
-        assert_eq!(made(&asked), lru);
+        let lru = ObjectCache { kind: ObjectKind::Lru(Pools { high: 0.0, low: 0.5 }), ..shared };
+        let requested =
+            [(CACHE, "lru"), (BLOB_CACHE, "shared"), (HIGH_SHARE, "0"), (LOW_SHARE, ".5")];
+        assert_eq!(made(&requested), lru);
         let (_, blob, made) = fill(&new, &[(BLOB_CACHE, "4MiB"), (CACHE, "lru")]).unwrap();
         assert_eq!((blob.as_deref(), made), (Some("{capacity=4194304;}"), None));
     }
 
     #[test]
-    fn a_clock_that_does_not_size_itself_is_told_the_block_size() {
+    fn old_hyper_clock_cache_gets_the_block_size() {
         let old = |symbol: &str| symbol != "rocksdb_write_buffer_manager_create";
-        let asked = [(CACHE, "hyper_clock"), ("block_based_table_factory.block_size", "8K")];
-        let made = fill(&old, &asked).unwrap().2.unwrap();
-        assert_eq!(made.kind, MadeKind::HyperClock(8192));
+        let requested = [(CACHE, "hyper_clock"), ("block_based_table_factory.block_size", "8K")];
+        let made = fill(&old, &requested).unwrap().2.unwrap();
+        assert_eq!(made.kind, ObjectKind::HyperClock(8192));
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused_by_name() {
+    fn contradictory_options_are_refused_by_name() {
         let lru = (CACHE, "lru");
-        for (asked, name) in [
+        for (requested, name) in [
             (vec![(CACHE, "arc")], CACHE),
             (vec![(SHARD_BITS, "many")], SHARD_BITS),
             (vec![(SHARD_BITS, "6")], SHARD_BITS),
@@ -363,21 +366,21 @@ mod tests {
             (vec![lru, (BLOCK_CACHE, "1M")], BLOCK_CACHE),
             (vec![lru, (BLOB_CACHE, "1MiB"), ("blob_cache", "1M")], "blob_cache"),
         ] {
-            assert_eq!(refusal(&|_| true, &asked).0, name, "{asked:?}");
+            assert_eq!(refusal(&|_| true, &requested).0, name, "{requested:?}");
         }
     }
 
     #[test]
-    fn what_a_library_lacks_is_refused_with_the_first_release_that_has_it() {
-        let asked = [(CACHE, "lru"), (LOW_SHARE, "0.1")];
-        assert!(refusal(&|_| false, &asked).1.contains("needs RocksDB 7.6"));
-        let asked = [(CACHE, "lru"), (BLOB_CACHE, "shared")];
-        assert!(refusal(&|_| false, &asked).1.contains("needs RocksDB 7.4"));
+    fn unsupported_cache_is_refused_with_its_first_release() {
+        let requested = [(CACHE, "lru"), (LOW_SHARE, "0.1")];
+        assert!(refusal(&|_| false, &requested).1.contains("needs RocksDB 7.6"));
+        let requested = [(CACHE, "lru"), (BLOB_CACHE, "shared")];
+        assert!(refusal(&|_| false, &requested).1.contains("needs RocksDB 7.4"));
         // A distribution's library has no Java part.
         let distribution = |symbol: &str| symbol.starts_with("rocksdb_");
-        assert!(fill(&distribution, &asked).is_ok());
-        let asked = [(CACHE, "lru"), (BLOB_CACHE, "shared"), (HIGH_SHARE, "0")];
-        assert!(refusal(&distribution, &asked).1.contains("official libraries"));
+        assert!(fill(&distribution, &requested).is_ok());
+        let requested = [(CACHE, "lru"), (BLOB_CACHE, "shared"), (HIGH_SHARE, "0")];
+        assert!(refusal(&distribution, &requested).1.contains("official libraries"));
         assert!(fill(&|_| false, &[(CACHE, "lru"), (LOW_SHARE, "0")]).is_ok());
     }
 }

@@ -1,15 +1,15 @@
-//! One library, ready to open databases.
+//! The driver of one RocksDB library.
 
 use std::path::{Path, PathBuf};
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::{Capabilities, Identity};
 
-use crate::database::RocksEngine;
+use crate::config::{Config, MultiGet, single};
 use crate::feature;
 use crate::ffi::Api;
 use crate::ffi_db::{Db, RawOptions};
-use crate::request::{MultiGet, Request, single};
+use crate::instance::RocksEngine;
 
 /// The engine's name.
 const ENGINE: &str = "rocksdb";
@@ -53,42 +53,42 @@ impl Driver for RocksDriver {
             return Err(EngineError::Fatal(text));
         }
         let has = |symbol: &str| self.api.has(symbol);
-        let request = Request::new(&spec.settings, &spec.options, &has)?;
-        let is_batched = request.multi_get == MultiGet::Batched;
+        let config = Config::new(&spec.settings, &spec.options, &has)?;
+        let is_batched = config.multi_get == MultiGet::Batched;
         if is_batched && let Some(reason) = self.capabilities().why_not("batched_multi_get") {
             let text = format!("assay.multi_get = batched: {reason}");
             return Err(EngineError::Unsupported(text));
         }
         let mut base = RawOptions::new(self.api);
-        if request.has_statistics {
+        if config.has_statistics {
             base.enable_statistics();
         }
-        if let Some(cache) = request.cache {
+        if let Some(cache) = config.cache {
             base.set_cache(cache)?;
         }
         let options = base
-            .with_string(&request.text())
-            .map_err(|error| find_refused(&base, &request, error))?;
+            .with_string(&config.text())
+            .map_err(|error| find_refused(&base, &config, error))?;
         let open = if is_batched { Db::open_with_family } else { Db::open };
-        let db = open(options, &spec.dir).map_err(|error| name_option(&request, error))?;
-        Ok(Box::new(RocksEngine::new(db, spec, &request, self.identity())?))
+        let db = open(options, &spec.dir).map_err(|error| name_option(&config, error))?;
+        Ok(Box::new(RocksEngine::new(db, spec, &config, self.identity())?))
     }
 }
 
-/// Returns the option that the engine refuses, in its own words, by trying each alone.
+/// Finds the option that the engine refuses, by trying each alone.
 ///
-/// The words for all of them together do not always name it.
-fn find_refused(base: &RawOptions, request: &Request, all: EngineError) -> EngineError {
-    for (name, value) in request.options.iter() {
+/// The message for all of them together does not always name it.
+fn find_refused(base: &RawOptions, config: &Config, all: EngineError) -> EngineError {
+    for (name, value) in config.options.iter() {
         if let Err(error) = base.with_string(&single(name, value)) {
             return EngineError::Option { option: name.to_owned(), reason: error.to_string() };
         }
     }
-    name_option(request, all)
+    name_option(config, all)
 }
 
-/// Returns an error at opening as that of the option it names; the longest name wins.
-fn name_option(request: &Request, error: EngineError) -> EngineError {
+/// Converts an open error to that of the option it names; the longest name wins.
+fn name_option(config: &Config, error: EngineError) -> EngineError {
     let EngineError::Fatal(reason) = error else { return error };
     let text = reason.to_lowercase();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -96,7 +96,7 @@ fn name_option(request: &Request, error: EngineError) -> EngineError {
         let last = name.rsplit('.').next().unwrap_or(name);
         text.split(|c| !is_part(c)).any(|word| word == last)
     };
-    let named = request.options.iter().map(|(name, _)| name).filter(is_named);
+    let named = config.options.iter().map(|(name, _)| name).filter(is_named);
     match named.max_by_key(|name| name.len()) {
         Some(option) if reason.starts_with("Invalid argument") => {
             EngineError::Option { option: option.to_owned(), reason }

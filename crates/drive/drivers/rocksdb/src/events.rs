@@ -1,12 +1,12 @@
-//! Bytes written and read in the background, exact and without statistics.
+//! Exact bytes of flushes and compactions, from events in the LOG.
 //!
-//! Every release writes one `EVENT_LOG_v1` line of JSON per file made and job started to its LOG,
-//! and flushes the LOG before it installs the job's files. Summed by job, compactions agree with
-//! the engine's tickers to the byte and flushes to 0.02 %. The tickers cost speed, and the printed
-//! totals have two decimals of a GB.
+//! Every release writes one `EVENT_LOG_v1` line of JSON per file created and job started to its
+//! LOG, and flushes the LOG before it installs the job's files. Summed by job, compactions agree
+//! with the engine's tickers to the byte and flushes to 0.02 %. The tickers cost speed, and the
+//! printed totals have two decimals of a GB.
 //!
-//! Table files and blob files are counted apart, so the three sums add up to all data files; the
-//! tickers for flush and compaction contain the blobs a second time.
+//! Table files and blob files are counted separately, so the three sums add up to all data files;
+//! the tickers for flush and compaction contain the blobs a second time.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,11 +16,12 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// What marks an event in a line of the LOG.
+/// Marker of an event in a line of the LOG.
 const MARK: &str = "EVENT_LOG_v1 ";
-/// Bytes of a blob file beside its records: header and footer.
+/// Bytes of a blob file's header and footer.
 ///
-/// Source: RocksDB `blob_log_format.h`, `BlobLogHeader::kSize` and `BlobLogFooter::kSize`.
+/// Source: [RocksDB source] `db/blob/blob_log_format.h`, `BlobLogHeader::kSize` and
+/// `BlobLogFooter::kSize`.
 const BLOB_FRAME_BYTES: u64 = 30 + 32;
 
 /// Totals since the database was opened.
@@ -32,7 +33,7 @@ pub(crate) struct Totals {
     pub(crate) compaction_write: u64,
     /// Table bytes that compactions took as input.
     pub(crate) compaction_read: u64,
-    /// Blob file bytes, whoever wrote them.
+    /// Blob file bytes, of flushes and compactions.
     pub(crate) blob_write: u64,
 }
 
@@ -56,17 +57,17 @@ impl Events {
     /// Reads what was added and returns the totals.
     pub(crate) fn totals(&mut self) -> io::Result<Totals> {
         self.read_lines()?;
-        if let Some(rolled) = self.rolled()? {
-            // What came between the last read and the change of files is in the old one.
+        if let Some(rotated) = self.rotated()? {
+            // The old file may have lines added between the last read and the rotation.
             self.read_lines()?;
-            self.log = BufReader::new(rolled);
+            self.log = BufReader::new(rotated);
             self.line.clear();
             self.read_lines()?;
         }
         Ok(self.totals)
     }
 
-    /// Takes every whole line; one the engine is still writing waits for its end.
+    /// Processes every whole line; an incomplete one is continued later.
     fn read_lines(&mut self) -> io::Result<()> {
         while self.log.read_until(b'\n', &mut self.line)? > 0 {
             if self.line.last() == Some(&b'\n') {
@@ -79,11 +80,11 @@ impl Events {
         Ok(())
     }
 
-    /// Returns the new LOG when the engine has renamed the one being read.
-    fn rolled(&self) -> io::Result<Option<File>> {
+    /// Returns the new LOG when the engine has rotated it.
+    fn rotated(&self) -> io::Result<Option<File>> {
         let current = match File::open(&self.path) {
             Ok(file) => file,
-            // The engine is between renaming the old LOG and making the new one.
+            // The engine has renamed the old LOG and not yet created the new one.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn files_count_for_the_job_that_made_them() {
+    fn files_count_for_the_job_that_created_them() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("LOG");
         let mut log = File::create(&path).unwrap();
@@ -160,7 +161,7 @@ mod tests {
         let late = event("table_file_creation", 3, ", \"file_size\": 7");
         let (first, second) = late.split_at(late.len() / 2);
         add(first);
-        assert_eq!(events.totals().unwrap(), expected, "half a line waits");
+        assert_eq!(events.totals().unwrap(), expected, "an incomplete line is not counted");
         add(second);
         assert_eq!(events.totals().unwrap().compaction_write, 307);
         add(&event("compaction_finished", 3, ""));
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_was_rolled_is_read_to_its_end_and_followed() {
+    fn rotated_log_is_read_to_its_end_and_followed() {
         let dir = tempfile::tempdir().unwrap();
         let (path, old) = (dir.path().join("LOG"), dir.path().join("LOG.old.1"));
         let file =

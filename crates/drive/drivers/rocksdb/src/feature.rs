@@ -1,4 +1,4 @@
-//! What a library can do, told from the functions it has.
+//! Capabilities of a library, derived from its functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::ffi::Api;
 
 /// Functions and the first release that has them, oldest first.
 ///
-/// Source: `include/rocksdb/c.h` of the release tags v5.18.4 to v11.8.1.
+/// Source: [RocksDB source] `include/rocksdb/c.h`, release tags v5.18.4 to v11.8.1.
 const MARKS: &[(&str, &str)] = &[
     ("rocksdb_options_set_unordered_write", "6.3"),
     ("rocksdb_options_set_enable_blob_files", BLOB_SINCE),
@@ -37,20 +37,21 @@ const BATCHED: &str = "rocksdb_batched_multi_get_cf";
 const BATCHED_SINCE: &str = "7.3";
 const HYPER_CLOCK: &str = "rocksdb_cache_create_hyper_clock_opts";
 const HYPER_CLOCK_SINCE: &str = "8.1";
-/// No function tells of the HyperClock cache that sizes itself; this one is of the same age or
-/// younger.
+/// Marks the auto-sized HyperClock cache, which has no function of its own.
+///
+/// This function is of the same age or younger.
 const AUTO_HYPER_CLOCK_MARK: &str = "rocksdb_write_buffer_manager_create";
 
 const BLOB_CACHE: &str = "rocksdb_options_set_blob_cache";
-/// No C function tells of the pool of low priority; this one is of the same age.
+/// Marks the low-priority pool, which has no C function; of the same age.
 const LOW_PRIORITY_MARK: &str = "rocksdb_options_set_prepopulate_blob_cache";
-/// Nor of the perf context's counts of blobs; this one is of the same age.
+/// Marks blob counts in the perf context; of the same age.
 const BLOB_COUNTS_MARK: &str = "rocksdb_block_based_options_set_checksum";
-/// Of the Java part of official libraries.
+/// The LRU constructor of the official libraries' Java part.
 const JAVA_LRU: &str = "Java_org_rocksdb_LRUCache_newLRUCache";
 
-/// Named abilities of this driver beside those of the model, and the function that marks each.
-const ABILITIES: &[(&str, &str)] = &[
+/// Capabilities specific to this driver, and the function that marks each.
+const DRIVER_CAPABILITIES: &[(&str, &str)] = &[
     ("batched_multi_get", BATCHED),
     ("blob", "rocksdb_options_set_enable_blob_files"),
     ("blob_cache", BLOB_CACHE),
@@ -60,21 +61,21 @@ const ABILITIES: &[(&str, &str)] = &[
     ("wal_compression", "rocksdb_options_set_wal_compression"),
 ];
 
-/// Returns the abilities of a library.
+/// Returns the capabilities of a library.
 pub(crate) fn capabilities(api: &Api) -> Capabilities {
     let mut features: BTreeMap<String, Feature> =
         [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO]
             .map(|name| (name.to_owned(), Feature::Yes))
             .into();
-    for &(name, symbol) in ABILITIES {
-        let ability = if api.has(symbol) {
+    for &(name, symbol) in DRIVER_CAPABILITIES {
+        let capability = if api.has(symbol) {
             Feature::Yes
         } else {
             let since =
                 MARKS.iter().find(|(mark, _)| *mark == symbol).map_or(OLDEST, |mark| mark.1);
             Feature::No(format!("needs {since}"))
         };
-        features.insert(name.to_owned(), ability);
+        features.insert(name.to_owned(), capability);
     }
     Capabilities {
         operations: BTreeSet::from(OpKind::ALL),
@@ -95,13 +96,13 @@ pub(crate) fn has_blob_cache(has: &dyn Fn(&str) -> bool) -> bool {
     has(BLOB_CACHE)
 }
 
-/// Returns whether an LRU has a pool of low priority beside that of high priority.
+/// Returns whether an LRU has a low-priority pool.
 pub(crate) fn has_low_priority(has: &dyn Fn(&str) -> bool) -> bool {
     has(LOW_PRIORITY_MARK)
 }
 
-/// Returns whether an LRU that is an object can be given pools: no C function can.
-pub(crate) fn makes_pools(has: &dyn Fn(&str) -> bool) -> bool {
+/// Returns whether an LRU object can be given pools: no C function does.
+pub(crate) fn sets_pools(has: &dyn Fn(&str) -> bool) -> bool {
     has(JAVA_LRU)
 }
 
@@ -110,7 +111,9 @@ pub(crate) fn counts_blobs(has: &dyn Fn(&str) -> bool) -> bool {
     has(BLOB_COUNTS_MARK)
 }
 
-/// Returns between which releases a library lies; only an open database tells exactly.
+/// Returns the range of releases of a library.
+///
+/// Only an open database reports the exact one.
 pub(crate) fn version_range(has: impl Fn(&str) -> bool) -> String {
     let newest = MARKS.iter().rposition(|(symbol, _)| has(symbol));
     let low = newest.map_or(OLDEST, |index| MARKS[index].1);
@@ -120,7 +123,7 @@ pub(crate) fn version_range(has: impl Fn(&str) -> bool) -> String {
     }
 }
 
-/// Returns a defect of a release that can falsify what is measured, as provenance.
+/// Returns a release's known defect that can falsify a measurement.
 pub(crate) fn known_defect(version: &str) -> Option<&'static str> {
     let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
     let (major, minor) = (parts.next()?, parts.next()?);
@@ -142,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn the_defect_of_old_iterators_is_told() {
+    fn defect_of_old_iterators_is_reported() {
         assert!(known_defect("5.18.4").is_some() && known_defect("6.4.6").is_some());
         assert!(known_defect("6.29.5").is_none() && known_defect("user-1a2b").is_none());
     }
 
     #[test]
-    fn every_ability_has_its_first_release() {
-        for (name, symbol) in ABILITIES {
+    fn every_capability_has_its_first_release() {
+        for (name, symbol) in DRIVER_CAPABILITIES {
             assert!(MARKS.iter().any(|(mark, _)| mark == symbol), "{name}");
         }
     }

@@ -1,10 +1,10 @@
-//! The C functions of a RocksDB library, found by name at run time.
+//! Bindings of the C functions of a RocksDB library.
 //!
-//! Only the `ffi` files of this driver call foreign code; they offer it to the others as safe
-//! functions. A signature here must hold for every release named in the table below: functions
-//! whose signature changed are reached by option string or not at all.
+//! They are resolved by name at run time. Only the `ffi` files of this driver call foreign code and
+//! offer it as safe functions. A signature here must hold for every release in the table below:
+//! functions whose signature changed are replaced by option strings or not used.
 //!
-//! Source: `include/rocksdb/c.h` of the release tags v5.18.4 to v11.8.1.
+//! Source: [RocksDB source] `include/rocksdb/c.h`, release tags v5.18.4 to v11.8.1.
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use dynlib::{Loaded, load_once};
 use engine::EngineError;
 
-/// Declares handles that only the library looks into.
+/// Declares opaque handles.
 macro_rules! handles {
     ($($name:ident)*) => { $(
         #[repr(C)]
@@ -120,7 +120,7 @@ dynlib::functions! {
 }
 
 dynlib::functions! {
-    /// Functions of the Java part that official libraries have, which need no Java.
+    /// Functions of the official libraries' Java part; they need no JVM.
     pub(crate) struct JavaLru prefix "Java_org_rocksdb_LRUCache_" {
         required {}
         optional {
@@ -134,7 +134,7 @@ dynlib::functions! {
 /// One library and its functions.
 pub(crate) struct Api {
     functions: Functions,
-    /// Its functions that make an LRU for Java.
+    /// Its Java part's LRU constructor.
     pub(crate) java: JavaLru,
     /// The library itself.
     pub(crate) loaded: &'static Loaded,
@@ -180,7 +180,7 @@ impl Api {
         self.loaded.has(symbol)
     }
 
-    /// Returns the library's error as ours and frees its text.
+    /// Converts the library's error and frees its text.
     ///
     /// `error` is what the library wrote to an [`ErrorOut`], not null.
     #[cold]
@@ -201,15 +201,15 @@ impl Api {
         }
         // SAFETY: the library returns zero-terminated texts, and this one is not null.
         let copy = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-        // SAFETY: the library allocated the text for its caller; nobody uses it after this.
+        // SAFETY: the library allocated the text for its caller; not used after this.
         unsafe { (self.free)(text.cast()) };
         Some(copy)
     }
 }
 
-/// Returns the error that a RocksDB status text means to a caller.
+/// Classifies a RocksDB status text.
 fn classify(text: String) -> EngineError {
-    let starts = |words: &[&str]| words.iter().any(|word| text.starts_with(word));
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| text.starts_with(prefix));
     if starts(&["Resource busy", "Operation failed. Try again"]) {
         EngineError::Conflict(text)
     } else if starts(&["Operation timed out"]) {
@@ -221,13 +221,13 @@ fn classify(text: String) -> EngineError {
     }
 }
 
-/// Returns no bytes; a call, so that the usual case is a branch and not a selection of pointers.
+/// Returns no bytes; a cold call, so that the usual case compiles to a branch.
 #[cold]
 const fn nothing() -> &'static [u8] {
     &[]
 }
 
-/// Returns the bytes the library points to, for as long as the caller knows them to live.
+/// Returns the bytes the library points to.
 ///
 /// # Safety
 /// `start` and `bytes` are what the library returned for memory that lives through `'a`.
@@ -236,6 +236,6 @@ pub(crate) unsafe fn bytes_of<'a>(start: *const c_char, bytes: usize) -> &'a [u8
     if bytes == 0 {
         return nothing();
     }
-    // SAFETY: the caller promises that the library returned them together.
+    // SAFETY: as this function requires of its caller.
     unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
 }

@@ -1,4 +1,4 @@
-//! Block caches that are objects.
+//! Creates block caches as objects.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
 use std::ffi::c_void;
@@ -6,20 +6,20 @@ use std::ptr;
 
 use engine::EngineError;
 
-use crate::cache::{MadeCache, MadeKind, Pools};
+use crate::cache::{ObjectCache, ObjectKind, Pools};
 use crate::ffi::Cache;
 use crate::ffi_db::RawOptions;
 
 impl RawOptions {
-    /// Puts a block cache into the block-based table options, and lets blobs share it if asked.
+    /// Sets the block cache, shared with blobs on request.
     ///
     /// # Errors
     /// When the library has no such cache.
-    pub(crate) fn set_cache(&mut self, wanted: MadeCache) -> Result<(), EngineError> {
+    pub(crate) fn set_cache(&mut self, wanted: ObjectCache) -> Result<(), EngineError> {
         let api = self.api;
         let cache = match wanted.kind {
-            MadeKind::HyperClock(entry_bytes) => self.hyper_clock(wanted, entry_bytes)?,
-            MadeKind::Lru(pools) => self.lru(wanted, pools)?,
+            ObjectKind::HyperClock(entry_bytes) => self.hyper_clock(wanted, entry_bytes)?,
+            ObjectKind::Lru(pools) => self.lru(wanted, pools)?,
         };
         // SAFETY: takes nothing; the result is destroyed below.
         let table = unsafe { (api.block_based_options_create)() };
@@ -27,7 +27,7 @@ impl RawOptions {
         unsafe { (api.block_based_options_set_block_cache)(table, cache) };
         // SAFETY: both live; the library copies the table options.
         unsafe { (api.options_set_block_based_table_factory)(self.handle, table) };
-        // SAFETY: nobody uses `table` after this.
+        // SAFETY: `table` is not used after this.
         unsafe { (api.block_based_options_destroy)(table) };
         if let (true, Some(set_blob_cache)) = (wanted.is_shared, api.options_set_blob_cache) {
             // SAFETY: both live; the library shares the ownership of the cache.
@@ -40,7 +40,7 @@ impl RawOptions {
 
     fn hyper_clock(
         &self,
-        wanted: MadeCache,
+        wanted: ObjectCache,
         entry_bytes: usize,
     ) -> Result<*mut Cache, EngineError> {
         let api = self.api;
@@ -59,25 +59,24 @@ impl RawOptions {
         unsafe { set_bits(options, wanted.shard_bits) };
         // SAFETY: `options` lives; the library copies it.
         let cache = unsafe { create_cache(options) };
-        // SAFETY: nobody uses `options` after this.
+        // SAFETY: `options` is not used after this.
         unsafe { destroy(options) };
         Ok(cache)
     }
 
-    /// Makes an LRU by the Java part of an official library, which alone takes pools; else by the
-    /// C interface, whose LRU has the usual ones.
+    /// Creates an LRU with pools where the library can, else with the default ones.
     ///
-    /// The Java part's functions have a C interface too. This one looks at neither of its first
-    /// two arguments, and what it returns is what the C interface's cache is: one shared pointer,
-    /// made by `new`. Whether the pools took is read back from the LOG.
-    /// Source: RocksDB `java/rocksjni/lru_cache.cc`; `db/c.cc`, `rocksdb_cache_t`.
-    fn lru(&self, wanted: MadeCache, pools: Pools) -> Result<*mut Cache, EngineError> {
+    /// Only the Java part of an official library takes pools. Its function has a C interface,
+    /// ignores its first two arguments, and returns what the C interface's cache is: one shared
+    /// pointer, created by `new`. The pools are verified against the LOG.
+    /// Source: [RocksDB source] `java/rocksjni/lru_cache.cc`; `db/c.cc`, `rocksdb_cache_t`.
+    fn lru(&self, wanted: ObjectCache, pools: Pools) -> Result<*mut Cache, EngineError> {
         let api = self.api;
         let Pools { high, low } = pools;
         if let (Some(create), Ok(bytes)) = (api.java.newLRUCache, i64::try_from(wanted.bytes)) {
-            let nobody: *mut c_void = ptr::null_mut();
-            // SAFETY: takes numbers; the first two arguments are not looked at.
-            let cache = unsafe { create(nobody, nobody, bytes, wanted.shard_bits, 0, high, low) };
+            let unused: *mut c_void = ptr::null_mut();
+            // SAFETY: takes numbers; the first two arguments are ignored.
+            let cache = unsafe { create(unused, unused, bytes, wanted.shard_bits, 0, high, low) };
             return Ok(cache);
         }
         let (Some(create), Some(destroy), Some(set_bytes), Some(set_bits), Some(create_cache)) = (
@@ -98,7 +97,7 @@ impl RawOptions {
         unsafe { set_bits(options, wanted.shard_bits) };
         // SAFETY: `options` lives; the library copies it.
         let cache = unsafe { create_cache(options) };
-        // SAFETY: nobody uses `options` after this.
+        // SAFETY: `options` is not used after this.
         unsafe { destroy(options) };
         Ok(cache)
     }

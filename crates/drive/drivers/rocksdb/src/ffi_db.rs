@@ -1,4 +1,4 @@
-//! An open database and the options it was opened with, as safe values.
+//! Safe wrappers of a database and its options.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
 use std::ffi::{CString, c_char};
@@ -40,21 +40,21 @@ impl RawOptions {
 
     /// Returns the statistics text; `None` when statistics are off.
     pub(crate) fn statistics(&self) -> Option<String> {
-        // SAFETY: `handle` lives as long as `self`; the text is ours to free.
+        // SAFETY: `handle` lives as long as `self`; the caller frees the text.
         let text = unsafe { (self.api.options_statistics_get_string)(self.handle) };
         self.api.take_text(text)
     }
 
-    /// Returns these options with those of an option string set over them.
+    /// Returns these options, overridden by an option string.
     ///
     /// # Errors
-    /// The engine's own words when it refuses one.
+    /// The engine's message when it refuses one.
     pub(crate) fn with_string(&self, text: &str) -> Result<Self, EngineError> {
         let text = c_text(text.as_bytes())?;
         let new = Self::new(self.api);
         let mut error: *mut c_char = ptr::null_mut();
         let error_out: ErrorOut = &raw mut error;
-        // SAFETY: both handles live, the text ends with zero, and `error` is ours to read.
+        // SAFETY: both handles live, the text ends with zero, and `error` is a local.
         unsafe {
             (self.api.get_options_from_string)(self.handle, text.as_ptr(), new.handle, error_out);
         };
@@ -74,7 +74,7 @@ impl Drop for RawOptions {
 pub(crate) struct Db {
     pub(crate) api: &'static Api,
     pub(crate) handle: *mut DbHandle,
-    /// Handle of the default column family; null unless it was asked for.
+    /// Handle of the default column family; null unless requested.
     pub(crate) family: *mut Family,
     options: RawOptions,
 }
@@ -88,21 +88,21 @@ impl Db {
     /// Opens the database in `dir`, creating it when absent.
     ///
     /// # Errors
-    /// The engine's own words.
+    /// The engine's message.
     pub(crate) fn open(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
         let mut error: *mut c_char = ptr::null_mut();
         let error_out: ErrorOut = &raw mut error;
-        // SAFETY: the options live, the path ends with zero, and `error` is ours to read.
+        // SAFETY: the options live, the path ends with zero, and `error` is a local.
         let handle = unsafe { (api.open)(options.handle, dir.as_ptr(), error_out) };
         api.check(error)?;
         Ok(Self { api, handle, family: ptr::null_mut(), options })
     }
 
-    /// Opens the database as [`Db::open`] does and keeps a handle of its default column family.
+    /// Opens the database with a handle of its default column family.
     ///
     /// # Errors
-    /// The engine's own words.
+    /// The engine's message.
     pub(crate) fn open_with_family(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
         let mut error: *mut c_char = ptr::null_mut();
@@ -124,41 +124,41 @@ impl Db {
         self.options.statistics()
     }
 
-    /// Returns a property that is a number; `None` when the release does not know it.
+    /// Returns a numeric property; `None` when the release lacks it.
     pub(crate) fn number(&self, property: &str) -> Option<u64> {
         let name = CString::new(property).ok()?;
         let mut value = 0;
-        // SAFETY: the database is open, the name ends with zero, and `value` is ours to write.
+        // SAFETY: the database is open, the name ends with zero, and `value` is a local.
         let status = unsafe { (self.api.property_int)(self.handle, name.as_ptr(), &raw mut value) };
         (status == 0).then_some(value)
     }
 
-    /// Returns a property that is a text; `None` when the release does not know it.
+    /// Returns a text property; `None` when the release lacks it.
     pub(crate) fn text(&self, property: &str) -> Option<String> {
         let name = CString::new(property).ok()?;
-        // SAFETY: the database is open and the name ends with zero; the text is ours to free.
+        // SAFETY: the database is open and the name ends with zero; the caller frees the text.
         let text = unsafe { (self.api.property_value)(self.handle, name.as_ptr()) };
         self.api.take_text(text)
     }
 
-    /// Writes the memtables to level 0 and returns when that is done.
+    /// Flushes the memtables to level 0 and waits.
     ///
     /// # Errors
-    /// The engine's own words.
+    /// The engine's message.
     pub(crate) fn flush(&self) -> Result<(), EngineError> {
         // SAFETY: takes nothing; the result is destroyed below.
         let options = unsafe { (self.api.flushoptions_create)() };
         // SAFETY: `options` was just created.
         unsafe { (self.api.flushoptions_set_wait)(options, 1) };
         let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: the database is open, the options live, and `error` is ours to read.
+        // SAFETY: the database is open, the options live, and `error` is a local.
         unsafe { (self.api.flush)(self.handle, options, &raw mut error) };
-        // SAFETY: nobody uses `options` after this.
+        // SAFETY: `options` is not used after this.
         unsafe { (self.api.flushoptions_destroy)(options) };
         self.api.check(error)
     }
 
-    /// Compacts every level and returns when that is done.
+    /// Compacts every level and waits.
     pub(crate) fn compact_all(&self) {
         // SAFETY: the database is open; null bounds mean the whole key space.
         unsafe { (self.api.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
@@ -167,7 +167,7 @@ impl Db {
     /// Changes an option of the open database.
     ///
     /// # Errors
-    /// The engine's own words.
+    /// The engine's message.
     pub(crate) fn set_option(&self, name: &str, value: &str) -> Result<(), EngineError> {
         let (name, value) = (c_text(name.as_bytes())?, c_text(value.as_bytes())?);
         let (names, values) = ([name.as_ptr()], [value.as_ptr()]);

@@ -1,8 +1,8 @@
-//! The hot path: one client's reads and writes.
+//! One client's session: reads and writes.
 //!
 //! One code path for every release, so that a comparison of releases compares engines: reads go
 //! through `get_pinned` and `multi_get`, writes through one reused batch, and each scan makes its
-//! own iterator as db_bench does (a reused one would not see later writes, and refreshing it is
+//! own iterator as db_bench does (a reused one would read an old snapshot, and refreshing it is
 //! in the C API only from 9.4).
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
@@ -26,7 +26,7 @@ pub(crate) struct RocksSession<'a> {
     write: *mut WriteOptions,
     batch: *mut Batch,
     written: Arc<Written>,
-    /// Counts of each operation, where they were asked for.
+    /// Perf context, if requested.
     perf: Option<PerfContext>,
     keys: Vec<*const c_char>,
     key_bytes: Vec<usize>,
@@ -51,7 +51,7 @@ impl<'a> RocksSession<'a> {
         }
         // SAFETY: takes nothing; the result is owned by the session.
         let read = unsafe { (api.readoptions_create)() };
-        // SAFETY: `read` was just created. With a prefix extractor a scan would else miss rows.
+        // SAFETY: `read` was just created. Without it a scan with a prefix extractor misses rows.
         unsafe { (api.readoptions_set_total_order_seek)(read, 1) };
         // SAFETY: takes nothing; the result is owned by the session.
         let write = unsafe { (api.writeoptions_create)() };
@@ -82,7 +82,7 @@ impl<'a> RocksSession<'a> {
         let (api, db) = (self.db.api, self.db.handle);
         let mut error: *mut c_char = ptr::null_mut();
         let (start, bytes) = (key.as_ptr().cast(), key.len());
-        // SAFETY: database and options live, the key is borrowed, and `error` is ours to read.
+        // SAFETY: database and options live, the key is borrowed, and `error` is a local.
         let pinned = unsafe { (api.get_pinned)(db, self.read, start, bytes, &raw mut error) };
         api.check(error)?;
         if pinned.is_null() {
@@ -92,7 +92,7 @@ impl<'a> RocksSession<'a> {
         Ok(Outcome::Done)
     }
 
-    /// Hands a pinned value to `rows` and lets it go.
+    /// Adds a pinned value to `rows` and releases it.
     #[inline]
     fn take_pinned(&self, key: &[u8], pinned: *mut Pinned, rows: &mut Rows) {
         let mut bytes = 0;
@@ -100,7 +100,7 @@ impl<'a> RocksSession<'a> {
         let start = unsafe { (self.db.api.pinnableslice_value)(pinned, &raw mut bytes) };
         // SAFETY: the library returned both, and the value stays pinned until the end.
         rows.push(key, unsafe { bytes_of(start, bytes) });
-        // SAFETY: `pinned` is owned, and nobody uses it after this.
+        // SAFETY: `pinned` is owned, and not used after this.
         unsafe { (self.db.api.pinnableslice_destroy)(pinned) };
     }
 
@@ -135,7 +135,7 @@ impl<'a> RocksSession<'a> {
     fn write_batch(&mut self) -> Result<(), EngineError> {
         let (api, db) = (self.db.api, self.db.handle);
         let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: all three handles live, and `error` is ours to read.
+        // SAFETY: all three handles live, and `error` is a local.
         unsafe { (api.write)(db, self.write, self.batch, &raw mut error) };
         api.check(error)
     }
@@ -157,7 +157,7 @@ impl<'a> RocksSession<'a> {
         };
         // SAFETY: the iterator lives, and the key is borrowed.
         unsafe { seek(iter, start.as_ptr().cast(), start.len()) };
-        // Behind a reference they would be loaded again after every foreign call.
+        // Copied to locals: through the reference each foreign call would reload them.
         let (valid, key_of, value_of) = (api.iter_valid, api.iter_key, api.iter_value);
         let mut left = limit;
         // SAFETY: the iterator lives.
@@ -182,7 +182,7 @@ impl<'a> RocksSession<'a> {
             // SAFETY: the iterator lives. One that failed is not valid, so it ended the loop.
             unsafe { (api.iter_get_error)(iter, &raw mut error) };
         }
-        // SAFETY: the iterator is owned, and nobody uses it after this.
+        // SAFETY: the iterator is owned, and not used after this.
         unsafe { (api.iter_destroy)(iter) };
         api.check(error)?;
         Ok(if left < limit { Outcome::Done } else { Outcome::NotFound })
@@ -209,7 +209,7 @@ impl<'a> RocksSession<'a> {
         let (api, before) = (self.db.api, rows.count());
         self.fill_arrays(keys);
         match api.batched_multi_get_cf {
-            // A family is there only when batched reads were asked for.
+            // The family handle exists only when batched reads are requested.
             Some(batched) if !self.db.family.is_null() => {
                 let (starts, sizes) = (self.keys.as_ptr(), self.key_bytes.as_ptr());
                 let (values, errors) = (self.pinned.as_mut_ptr(), self.errors.as_mut_ptr());
@@ -239,7 +239,7 @@ impl<'a> RocksSession<'a> {
         }
     }
 
-    /// Hands every value to `rows` and frees it; returns the last error, if any.
+    /// Adds every value to `rows` and frees it; returns the last error.
     fn take_answers(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Option<EngineError> {
         let (api, mut failure) = (self.db.api, None);
         for (index, key) in keys.iter().enumerate() {
@@ -253,7 +253,7 @@ impl<'a> RocksSession<'a> {
             if !value.is_null() {
                 // SAFETY: the library returned both, and the value is freed only below.
                 rows.push(key, unsafe { bytes_of(value, self.value_bytes[index]) });
-                // SAFETY: the library allocated the value for us; nobody uses it after this.
+                // SAFETY: the library allocated the value for us; it is not used after this.
                 unsafe { (api.free)(value.cast()) };
             }
         }

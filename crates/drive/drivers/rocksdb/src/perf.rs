@@ -1,16 +1,16 @@
-//! What the engine counts for each operation, on request: its perf context.
+//! Counters of the engine's perf context.
 //!
-//! The engine keeps one context a thread, and only that thread reads it: a session publishes its
-//! own now and then. Counts have numbers in the C interface that are only ever appended to, from
-//! 5.14 to 11.8; a test compares them with the names in the engine's own report.
+//! The engine has one context per thread, readable by that thread only: a session publishes its own
+//! periodically. Counters have numbers in the C interface, which only appends to them from 5.14 to
+//! 11.8; a test compares them with the engine's tickers.
 //!
-//! Source: RocksDB `include/rocksdb/c.h`, the metrics of `rocksdb_perfcontext_metric`.
+//! Source: [RocksDB source] `include/rocksdb/c.h`, the metrics of `rocksdb_perfcontext_metric`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::metric::Readings;
 
-/// What is told, with its number, under the engine's name.
+/// Reported metrics: number and name in the engine.
 pub(crate) const METRICS: [(i32, &str); 18] = [
     (0, "user_key_comparison_count"),
     (1, "block_cache_hit_count"),
@@ -36,7 +36,7 @@ pub(crate) const METRICS: [(i32, &str); 18] = [
 /// Number of the first metric of blobs.
 const BLOB_METRICS: i32 = 69;
 
-/// Counts of one session; on cache lines of its own, since only its session writes to it.
+/// Counters of one session, aligned against false sharing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Counted {
@@ -52,15 +52,15 @@ impl Counted {
     }
 }
 
-/// What a database's perf contexts tell of blobs.
+/// Whether perf contexts count blobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blobs {
     /// The release counts them.
     Counted,
-    /// It does not, and there are none.
+    /// The release does not, and there are none.
     Absent,
-    /// It does not, and there are some.
-    LeftOut,
+    /// The release does not, and there are some.
+    Uncounted,
 }
 
 /// Counts of all sessions, as far as they have published.
@@ -77,11 +77,11 @@ impl Sum {
         }
     }
 
-    /// Tells the counts under the engine's names, and blocks looked for under the common ones.
+    /// Adds the counters under the engine's names, and block lookups as metrics.
     ///
-    /// Where blobs are left out, so are the common counts, which would be too small.
+    /// With uncounted blobs the metrics are omitted: they would be too small.
     #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
-    pub(crate) fn tell(&self, blobs: Blobs, readings: &mut Readings, own: &mut Readings) {
+    pub(crate) fn report(&self, blobs: Blobs, readings: &mut Readings, own: &mut Readings) {
         let of = |name: &str| {
             let at = METRICS.iter().position(|(_, known)| *known == name);
             at.map_or(0, |at| self.values[at])
@@ -91,7 +91,7 @@ impl Sum {
                 own.insert(format!("perf.{name}"), value as f64);
             }
         }
-        if blobs != Blobs::LeftOut {
+        if blobs != Blobs::Uncounted {
             let reads = of("block_read_count") + of("blob_read_count");
             let hits = of("block_cache_hit_count") + of("blob_cache_hit_count");
             readings.insert("engine_block_reads".to_owned(), reads as f64);
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     /// Returns readings and own counters of two sessions whose counts are their numbers.
-    fn told(blobs: Blobs) -> (Readings, Readings) {
+    fn report(blobs: Blobs) -> (Readings, Readings) {
         let counted = Counted::default();
         let mut sum = Sum::default();
         for _session in 0..2 {
@@ -114,23 +114,23 @@ mod tests {
             sum.add(&counted);
         }
         let (mut readings, mut own) = (Readings::new(), Readings::new());
-        sum.tell(blobs, &mut readings, &mut own);
+        sum.report(blobs, &mut readings, &mut own);
         (readings, own)
     }
 
     #[test]
-    fn blocks_looked_for_are_hits_and_reads_of_all_sessions() {
-        let (readings, own) = told(Blobs::Counted);
+    fn block_lookups_are_hits_and_reads_of_all_sessions() {
+        let (readings, own) = report(Blobs::Counted);
         assert_eq!(own["perf.bloom_sst_hit_count"], 88.0);
         assert_eq!(readings["engine_block_reads"], 2.0 * (2.0 + 70.0));
         assert_eq!(readings["engine_block_lookups"], 2.0 * (1.0 + 2.0 + 69.0 + 70.0));
     }
 
     #[test]
-    fn a_release_that_does_not_count_blobs_tells_nothing_of_them() {
-        let (readings, own) = told(Blobs::LeftOut);
+    fn release_without_blob_counts_reports_none() {
+        let (readings, own) = report(Blobs::Uncounted);
         assert!(readings.is_empty() && !own.contains_key("perf.blob_read_count"));
-        let (readings, own) = told(Blobs::Absent);
+        let (readings, own) = report(Blobs::Absent);
         assert!(readings.contains_key("engine_block_lookups") && own.len() == 15);
     }
 }

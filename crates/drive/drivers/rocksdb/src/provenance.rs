@@ -1,4 +1,4 @@
-//! What an open database tells of itself in its files: the head of its LOG, and its OPTIONS.
+//! Build facts and options from the LOG and OPTIONS files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use model::Options;
 
-use crate::request::TABLE;
+use crate::config::TABLE;
 
-/// Bytes of the LOG's head that are read: it ends long before (40 KB in 11.8).
+/// Bytes read of the LOG; its head is much shorter (40 KB in 11.8).
 const HEAD_BYTES: u64 = 1 << 20;
 
-/// A field of 32 bits that 5.18 prints with the field behind it (`format_version`) as high half.
+/// A 32-bit field that 5.18 prints with the next field as high half.
 const READ_AMP: &str = "read_amp_bytes_per_bit";
 
 /// Facts from the head of the LOG; absent when it lies elsewhere (`db_log_dir`).
@@ -34,31 +34,31 @@ pub(crate) fn log_head(dir: &Path) -> LogHead {
         File::open(dir.join("LOG")).and_then(|log| log.take(HEAD_BYTES).read_to_end(&mut bytes));
     match read {
         Ok(_) => parse_head(&String::from_utf8_lossy(&bytes)),
-        // A LOG that lies elsewhere is an option's wish, not an error.
+        // An option may place the LOG elsewhere, so its absence is not an error.
         Err(_) => LogHead::default(),
     }
 }
 
-fn parse_head(text: &str) -> LogHead {
+fn parse_head(head_text: &str) -> LogHead {
     let mut head = LogHead::default();
     let mut compressions: Vec<&str> = Vec::new();
-    for line in text.lines() {
+    for line in head_text.lines() {
         // Lines begin with a date and a thread; continued lines do not.
-        let words = line.splitn(3, ' ').last().unwrap_or(line).trim();
-        if let Some(version) = words.strip_prefix("RocksDB version: ") {
+        let text = line.splitn(3, ' ').last().unwrap_or(line).trim();
+        if let Some(version) = text.strip_prefix("RocksDB version: ") {
             head.version = Some(version.trim().to_owned());
-        } else if let Some(sha) = words.strip_prefix("Git sha ") {
+        } else if let Some(sha) = text.strip_prefix("Git sha ") {
             let sha = sha.trim_start_matches("rocksdb_build_git_sha:").trim();
             if !sha.is_empty() {
                 head.facts.insert("git_sha".to_owned(), sha.to_owned());
             }
-        } else if let Some(date) = words.strip_prefix("Compile date ") {
+        } else if let Some(date) = text.strip_prefix("Compile date ") {
             head.facts.insert("compile_date".to_owned(), date.trim().to_owned());
-        } else if let Some(answer) = words.strip_prefix("Fast CRC32 supported: ") {
-            head.facts.insert("fast_crc32".to_owned(), answer.trim().to_owned());
-        } else if let Some(name) = words.strip_prefix("Options.blob_cache: ") {
+        } else if let Some(support) = text.strip_prefix("Fast CRC32 supported: ") {
+            head.facts.insert("fast_crc32".to_owned(), support.trim().to_owned());
+        } else if let Some(name) = text.strip_prefix("Options.blob_cache: ") {
             head.cache.entry("blob_cache_name".to_owned()).or_insert_with(|| name.to_owned());
-        } else if let Some(name) = words.strip_suffix(" supported: 1") {
+        } else if let Some(name) = text.strip_suffix(" supported: 1") {
             compressions.extend(name.trim().strip_prefix('k').filter(|name| !name.contains(' ')));
         } else if line.starts_with("  ") {
             take_cache_line(line.trim(), &mut head.cache);
@@ -71,7 +71,7 @@ fn parse_head(text: &str) -> LogHead {
     head
 }
 
-/// Takes a line of the block cache's description, of the first column family printed.
+/// Parses a line of the first column family's block cache description.
 fn take_cache_line(line: &str, cache: &mut BTreeMap<String, String>) {
     const NAMES: [&str; 6] = [
         "block_cache_name",
@@ -88,7 +88,7 @@ fn take_cache_line(line: &str, cache: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Version and options in force, out of the newest OPTIONS file.
+/// Version and options in force, from the newest OPTIONS file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct OptionsFile {
     /// The engine's version.
@@ -104,15 +104,15 @@ pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
         return Err(io::Error::new(io::ErrorKind::NotFound, text));
     };
     let mut file = parse_options(&fs::read_to_string(path)?);
-    without_place(&mut file.options, dir);
+    clear_data_path(&mut file.options, dir);
     Ok(file)
 }
 
-/// Takes the data's own directory out of the options that name it.
+/// Clears options whose value is the data directory.
 ///
 /// 5.18 writes `wal_dir` as the path it resolved, where later releases leave it empty: two runs of
-/// one configuration would seem to differ.
-fn without_place(options: &mut Options, dir: &Path) {
+/// one configuration would appear to differ.
+fn clear_data_path(options: &mut Options, dir: &Path) {
     let place = dir.to_string_lossy();
     let is_place = |(_, value): &(&str, &str)| value.trim_end_matches('/') == place;
     let named: Vec<String> =
@@ -162,7 +162,7 @@ fn low_half(value: &str) -> String {
     number.map_or_else(|_not_a_number| value.to_owned(), |number| number.to_string())
 }
 
-/// Returns what precedes the names of a section; `None` when the section is not for us.
+/// Returns the prefix of a section's names; `None` for an unused section.
 fn section_prefix(section: &str) -> Option<String> {
     if section.starts_with("DBOptions") {
         return Some(String::new());
@@ -178,7 +178,7 @@ fn section_prefix(section: &str) -> Option<String> {
     Some(format!("{table}."))
 }
 
-/// Sets `name` to `value`, or to what the braces of `value` hold under dotted names.
+/// Sets `name` to `value`; a value in braces becomes dotted names.
 fn flatten(name: &str, value: &str, options: &mut Options) {
     let inner = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let Some(inner) = inner.filter(|inner| inner.contains('=')) else {
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_head_of_the_log_tells_build_and_cache() {
+    fn head_of_the_log_has_build_and_cache() {
         let head = parse_head(
             "2026/11/20-20:31:27.178140 7f3b24284b80 RocksDB version: 5.18.4\n\
              2026/11/20-20:31:27.178189 7f3b24284b80 Git sha rocksdb_build_git_sha:\n\
@@ -245,10 +245,10 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_the_data_is_no_option() {
+    fn data_directory_is_not_an_option() {
         let mut options: Options =
             [("wal_dir", "/data/run-1"), ("db_log_dir", "/logs")].into_iter().collect();
-        without_place(&mut options, Path::new("/data/run-1"));
+        clear_data_path(&mut options, Path::new("/data/run-1"));
         assert_eq!(options.get("wal_dir"), Some(""));
         assert_eq!(options.get("db_log_dir"), Some("/logs"));
     }

@@ -1,33 +1,33 @@
-//! What an open database tells of itself, as readings.
+//! Readings from an open database.
 
 use std::sync::{Arc, PoisonError};
 
 use model::metric::Readings;
 use model::{Durability, EngineState};
 
-use crate::database::RocksEngine;
 use crate::events::Totals;
 use crate::feature;
+use crate::instance::RocksEngine;
 use crate::perf::{Blobs, Counted, Sum};
 use crate::statistics;
 use crate::written::Written;
 
-/// What a session counts, for as long as the database is open.
+/// Counters of one session, held until the database closes.
 pub(crate) struct SessionCounts {
     /// Bytes it wrote.
     pub(crate) written: Arc<Written>,
-    /// What its perf context counted, where it has one.
+    /// Counters of its perf context, if any.
     pub(crate) counted: Option<Arc<Counted>>,
 }
 
-/// Background work, as the engine counts it.
+/// Background work as the engine reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Work {
     /// Flushes and compactions that run.
     pub(crate) running: u64,
     /// Those that wait.
     pub(crate) waiting: u64,
-    /// Bytes that compaction has yet to rewrite.
+    /// Pending compaction bytes.
     pub(crate) debt: u64,
 }
 
@@ -36,7 +36,7 @@ impl RocksEngine {
         self.db.number(&format!("rocksdb.{property}"))
     }
 
-    /// Returns the background work; `None` when the release does not tell.
+    /// Returns the background work; `None` when the release does not report it.
     pub(crate) fn work(&self) -> Option<Work> {
         let running =
             self.number("num-running-flushes")? + self.number("num-running-compactions")?;
@@ -52,7 +52,7 @@ impl RocksEngine {
         set(readings, "engine_blob_write_bytes", Some(totals.blob_write));
     }
 
-    /// Sums what all sessions wrote; without a log, nothing went to it.
+    /// Adds bytes written by all sessions; without a WAL, 0 bytes of WAL.
     pub(crate) fn take_written(&self, readings: &mut Readings) {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let ingest = sessions.iter().map(|session| session.written.ingest()).sum();
@@ -68,12 +68,12 @@ impl RocksEngine {
         let blobs = self.number("total-blob-file-size").unwrap_or(0);
         let tables = self.number("total-sst-files-size");
         set(readings, "engine_disk_bytes", tables.map(|tables| tables + blobs));
-        // The estimate covers table files, which hold all of the data only without blobs.
+        // The estimate covers table files only.
         let live = self.number("estimate-live-data-size").filter(|_| blobs == 0);
         set(readings, "engine_live_bytes", live);
     }
 
-    /// Takes the number and bytes of blob files, and what of them is garbage.
+    /// Adds the number, bytes and garbage bytes of blob files.
     pub(crate) fn take_blobs(&self, readings: &mut Readings) {
         if !self.is_separated {
             return;
@@ -86,7 +86,7 @@ impl RocksEngine {
         set(readings, "engine_blob_garbage_bytes", garbage);
     }
 
-    /// Takes how full the caches are, under the engine's names.
+    /// Adds the usage of the caches, under the engine's names.
     pub(crate) fn take_caches(&self, own: &mut Readings) {
         for property in [
             "block-cache-capacity",
@@ -99,7 +99,7 @@ impl RocksEngine {
         }
     }
 
-    /// Sums what all sessions' perf contexts counted.
+    /// Adds the perf counters of all sessions.
     pub(crate) fn take_perf(&self, state: &mut EngineState) {
         if !self.has_perf_context {
             return;
@@ -109,11 +109,11 @@ impl RocksEngine {
         sessions.iter().filter_map(|session| session.counted.as_ref()).for_each(|it| sum.add(it));
         let blobs = match (feature::counts_blobs(&|it| self.db.api.has(it)), self.is_separated) {
             (true, _) => Blobs::Counted,
-            (false, true) => Blobs::LeftOut,
+            (false, true) => Blobs::Uncounted,
             (false, false) => Blobs::Absent,
         };
         let (readings, own) = (&mut state.readings, &mut state.own_counters);
-        sum.tell(blobs, readings, own);
+        sum.report(blobs, readings, own);
     }
 
     pub(crate) fn take_work(&self, work: Work, readings: &mut Readings) {
@@ -121,7 +121,7 @@ impl RocksEngine {
         set(readings, "engine_background_jobs", Some(work.running + work.waiting));
     }
 
-    /// Takes stalls and, when they are kept, tickers.
+    /// Adds stalls and, if enabled, tickers.
     pub(crate) fn take_counters(&self, cfstats: &str, state: &mut EngineState) {
         if let Some(stalls) = statistics::stalls(cfstats) {
             set(&mut state.readings, "engine_stalls", Some(stalls.total));
@@ -147,7 +147,7 @@ impl RocksEngine {
     }
 }
 
-/// Adds a reading that is known.
+/// Adds a reading if it is known.
 #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
 pub(crate) fn set(readings: &mut Readings, name: &str, value: Option<u64>) {
     if let Some(value) = value {

@@ -1,13 +1,15 @@
-//! Numbers out of RocksDB's texts, found by name: positions and columns differ by release.
+//! Parsers of RocksDB's statistics texts.
+//!
+//! Numbers are found by name, since columns differ by release.
 
 use std::collections::BTreeMap;
 
 use model::metric::Readings;
 use model::state::LevelShape;
 
-/// Returns the levels out of `rocksdb.cfstats`; `None` when it has no table of levels.
+/// Parses the levels of `rocksdb.cfstats`; `None` without a table of levels.
 ///
-/// Sizes are as exact as they are printed, three digits or more.
+/// Sizes are printed with three digits or more.
 pub(crate) fn levels(cfstats: &str) -> Option<Vec<LevelShape>> {
     let mut lines = cfstats.lines();
     let header: Vec<&str> =
@@ -26,7 +28,7 @@ pub(crate) fn levels(cfstats: &str) -> Option<Vec<LevelShape>> {
     Some(levels)
 }
 
-/// Returns the bytes of a size as RocksDB prints it for people (`2.35 MB`, binary units).
+/// Parses a size as RocksDB prints it (`2.35 MB`, binary units).
 #[expect(clippy::cast_possible_truncation, reason = "sizes of a disk fit u64")]
 #[expect(clippy::cast_sign_loss, reason = "sizes are not negative")]
 pub(crate) fn human_bytes(number: &str, unit: &str) -> Option<u64> {
@@ -42,14 +44,14 @@ pub(crate) fn human_bytes(number: &str, unit: &str) -> Option<u64> {
     Some((number * 2_f64.powi(shift)).round() as u64)
 }
 
-/// Returns the bytes of garbage out of `rocksdb.blob-stats`: 6.29 has no number of its own for it.
+/// Parses the garbage bytes of `rocksdb.blob-stats`; 6.29 has no property for them.
 pub(crate) fn blob_garbage_bytes(blob_stats: &str) -> Option<u64> {
     let line =
         |line: &str| line.strip_prefix("Total size of garbage in blob files: ")?.parse().ok();
     blob_stats.lines().find_map(line)
 }
 
-/// How often writers were delayed or stopped.
+/// Counts of write delays and stops.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Stalls {
     /// All of them, each counted once.
@@ -58,7 +60,7 @@ pub(crate) struct Stalls {
     pub(crate) causes: BTreeMap<String, u64>,
 }
 
-/// Returns the stalls out of `rocksdb.cfstats`; `None` when it tells of none in either format.
+/// Parses the stalls of `rocksdb.cfstats`; `None` when neither format matches.
 pub(crate) fn stalls(cfstats: &str) -> Option<Stalls> {
     let line = |start: &str| cfstats.lines().find_map(|line| line.strip_prefix(start));
     if let Some(list) = line("Write Stall (count): ") {
@@ -95,7 +97,7 @@ fn old_stalls(list: &str) -> Stalls {
     stalls
 }
 
-/// Returns the time writers were stalled, in us, out of `rocksdb.dbstats`.
+/// Parses the time of write stalls in `rocksdb.dbstats`, us.
 #[expect(clippy::cast_possible_truncation, reason = "a run's time in us fits u64")]
 #[expect(clippy::cast_sign_loss, reason = "a span is not negative")]
 pub(crate) fn stall_us(dbstats: &str) -> Option<u64> {
@@ -108,7 +110,7 @@ pub(crate) fn stall_us(dbstats: &str) -> Option<u64> {
     Some((((hours * 60.0 + minutes) * 60.0 + seconds) * 1e6).round() as u64)
 }
 
-/// Returns the tickers out of the statistics text, under the engine's names.
+/// Parses the tickers of the statistics text, under the engine's names.
 pub(crate) fn tickers(statistics: &str) -> Readings {
     let ticker = |line: &str| {
         let (name, count) = line.split_once(" COUNT : ")?;
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_told_by_old_releases_in_words_alone() {
+    fn garbage_is_parsed_from_the_text_of_old_releases() {
         // The texts of 6.29.5 and 11.8.1.
         let old = "Number of blob files: 1\nTotal size of blob files: 4520062\n\
                    Total size of garbage in blob files: 12\n";

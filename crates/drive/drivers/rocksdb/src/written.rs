@@ -1,11 +1,11 @@
-//! What sessions wrote, counted in the driver.
+//! Bytes written by sessions, counted in the driver.
 //!
 //! RocksDB prints its own totals with two decimals of a GB, too coarse for short steps, and its
-//! exact counters cost as much as they tell. A session knows what it hands over.
+//! exact counters cost speed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes one session wrote; on a cache line of its own, since only its session writes to it.
+/// Bytes one session wrote, aligned against false sharing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Written {
@@ -15,18 +15,18 @@ pub(crate) struct Written {
 
 /// Bytes before the first record of a batch: sequence number and count.
 ///
-/// Source: RocksDB `write_batch.cc`, layout of `WriteBatch::rep_`.
+/// Source: [RocksDB source] `db/write_batch.cc`, layout of `WriteBatch::rep_`.
 const BATCH_HEADER_BYTES: usize = 12;
 
 impl Written {
-    /// Counts a put that was acknowledged.
+    /// Counts an acknowledged put.
     #[inline]
     pub(crate) fn put(&self, key: usize, value: usize) {
         let record = 1 + varint(key) + key + varint(value) + value;
         self.add(key + value, BATCH_HEADER_BYTES + record);
     }
 
-    /// Counts a delete that was acknowledged.
+    /// Counts an acknowledged delete.
     #[inline]
     pub(crate) fn delete(&self, key: usize) {
         self.add(key, BATCH_HEADER_BYTES + 1 + varint(key) + key);
@@ -37,7 +37,7 @@ impl Written {
         self.ingest.load(Ordering::Relaxed)
     }
 
-    /// Returns bytes of batches, which is what goes to the log when there is one.
+    /// Returns bytes of batches, which go to the WAL if there is one.
     pub(crate) fn batch(&self) -> u64 {
         self.batch.load(Ordering::Relaxed)
     }
@@ -50,7 +50,7 @@ impl Written {
     }
 }
 
-/// Returns the bytes of a length as RocksDB writes it, seven bits to the byte.
+/// Returns the bytes of a varint, seven bits per byte.
 #[inline]
 const fn varint(value: usize) -> usize {
     // Most lengths: two instructions instead of ten.

@@ -1,8 +1,8 @@
 /*
  * SplinterDB behind Assay's C interface: one source for every build since 2022.
  *
- * The public header changed its structs and argument lists many times; what a build has is told by
- * the macros HAS_*, which `src/recipe.rs` probes with that build's own headers.
+ * The public header changed its structs and argument lists many times; the macros HAS_*, which
+ * `src/recipe.rs` probes with each build's own headers, mark the features of a build.
  */
 #define _GNU_SOURCE
 #define SPLINTERDB_PLATFORM_DIR platform_linux
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #ifdef SPLINTERDB_MAX_KEY_SIZE
-/* One byte less than configured: of the longest keys, the one of 0xff alone ends every scan. */
+/* One byte less than configured: a longest key of all 0xff ends every scan. */
 #define KEY_BYTES_MAX (SPLINTERDB_MAX_KEY_SIZE - 1)
 #define KEY_BYTES_CONFIGURED SPLINTERDB_MAX_KEY_SIZE
 #elif defined HAS_MAX_BRANCHES
@@ -30,11 +30,11 @@
 #define KEY_BYTES_MAX 100
 #define KEY_BYTES_CONFIGURED KEY_BYTES_MAX
 #else
-/* Source: SplinterDB, btree.h, MAX_INLINE_KEY_SIZE: an eighth of a page. */
+/* Source: [SplinterDB source] src/btree.h, MAX_INLINE_KEY_SIZE: an eighth of a page. */
 #define KEY_BYTES_MAX 512
 #define KEY_BYTES_CONFIGURED KEY_BYTES_MAX
 #endif
-/* Source: SplinterDB, btree.h, MAX_INLINE_MESSAGE_SIZE: 35 % of a page of 4 KiB. */
+/* Source: [SplinterDB source] src/btree.h, MAX_INLINE_MESSAGE_SIZE: 35 % of a page of 4 KiB. */
 #define VALUE_BYTES_MAX 1433
 #define PAGE_BYTES 4096
 /* Threads that may be registered at one time, the engine's own included. */
@@ -71,15 +71,15 @@ extern void splinterdb_cache_flush(splinterdb *db) __attribute__((weak));
 typedef struct engine {
     splinterdb *db;
     splinterdb_config config;
-    char newer[256]; /* what a newer library than its headers reads there: 0, the default */
+    char newer[256]; /* fields of a library newer than its headers: 0, the default */
     data_config data;
     char path[4096];
     char log_path[4096];
     pthread_t opener;
-    FILE *log;             /* takes what the engine would print to stdout */
-    FILE *figures;         /* takes its statistics while they are asked for */
-    pthread_mutex_t asked; /* one thread asks for them at a time */
-    char *text;            /* the statistics last asked for */
+    FILE *log;            /* the engine's stdout */
+    FILE *statistics;     /* the engine's output while it prints statistics */
+    pthread_mutex_t lock; /* of `statistics` and `text` */
+    char *text;           /* the last statistics */
 } engine;
 
 typedef struct session {
@@ -94,7 +94,7 @@ static int fail(assay_error *error, int result, const char *what, int code) {
     return result;
 }
 
-/* A refusal of the engine; where it is one of size, says which sizes it takes. */
+/* Error of the engine; for an oversized row, with the limit. */
 static int failed(assay_error *error, const char *what, int code, size_t key, size_t value) {
     if (key > KEY_BYTES_MAX) {
         snprintf(error->text, sizeof error->text,
@@ -172,7 +172,7 @@ static void store(splinterdb_config *config, const field *f, uint64_t value) {
 static uint64_t stored(const splinterdb_config *config, const field *f) {
     const unsigned char *at = (const unsigned char *)config + f->offset;
     uint64_t value = 0;
-    memcpy(&value, at, f->bytes); /* the machines it runs on have the low byte first */
+    memcpy(&value, at, f->bytes); /* little endian */
     return value;
 }
 
@@ -182,7 +182,7 @@ static int refused(assay_error *error, const char *name, const char *text) {
     return ASSAY_BAD_OPTION;
 }
 
-static int take_option(engine *e, const assay_option *option, assay_error *error) {
+static int set_option(engine *e, const assay_option *option, assay_error *error) {
     if (strcmp(option->name, IO_FLAGS) == 0) {
         if (strcmp(option->value, DIRECT) != 0) return refused(error, IO_FLAGS, "only " DIRECT);
         e->config.io_flags = O_RDWR | O_CREAT | O_DIRECT;
@@ -193,54 +193,56 @@ static int take_option(engine *e, const assay_option *option, assay_error *error
         char *end;
         errno = 0;
         uint64_t value = strtoull(option->value, &end, 10);
-        if (errno || end == option->value || *end) return refused(error, option->name, "no number");
+        if (errno || end == option->value || *end) {
+            return refused(error, option->name, "not a number");
+        }
         store(&e->config, &FIELDS[i], value);
         return ASSAY_DONE;
     }
     return refused(error, option->name, "this build has no such option");
 }
 
-void assay_options(void *of, assay_tell tell, void *to) {
+void assay_options(void *of, assay_text report, void *to) {
     engine *e = of;
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         uint64_t value = stored(&e->config, &FIELDS[i]);
         char text[32];
         snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-        tell(to, FIELDS[i].name, text);
+        report(to, FIELDS[i].name, text);
     }
-    tell(to, IO_FLAGS, e->config.io_flags & O_DIRECT ? DIRECT : "O_RDWR|O_CREAT");
+    report(to, IO_FLAGS, e->config.io_flags & O_DIRECT ? DIRECT : "O_RDWR|O_CREAT");
 }
 
 /* ---- identity ---- */
 
 uint32_t assay_abi(void) { return ASSAY_ABI; }
 
-static void tell_number(assay_tell tell, void *to, const char *name, long value) {
+static void report_number(assay_text report, void *to, const char *name, long value) {
     char text[32];
     snprintf(text, sizeof text, "%ld", value);
-    tell(to, name, text);
+    report(to, name, text);
 }
 
-void assay_identity(assay_tell tell, void *to) {
+void assay_identity(assay_text report, void *to) {
     static const char PREFIX[] = "splinterdb_build_version ";
     const char *version = splinterdb_get_version();
     if (strncmp(version, PREFIX, sizeof PREFIX - 1) == 0) version += sizeof PREFIX - 1;
-    tell(to, "version", version);
-    tell_number(tell, to, "key_bytes_max", KEY_BYTES_MAX);
+    report(to, "version", version);
+    report_number(report, to, "key_bytes_max", KEY_BYTES_MAX);
 #ifndef HAS_BLOBS
-    tell_number(tell, to, "value_bytes_max", VALUE_BYTES_MAX);
+    report_number(report, to, "value_bytes_max", VALUE_BYTES_MAX);
 #endif
 #ifdef CAN_GO_DOWN
-    tell(to, "reverse_scans", "yes");
+    report(to, "reverse_scans", "yes");
 #else
-    tell(to, "reverse_scans", "no");
+    report(to, "reverse_scans", "no");
 #endif
     char names[1024] = "";
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "", FIELDS[i].name);
     }
-    tell(to, "options", names);
+    report(to, "options", names);
 }
 
 /* ---- threads: each must be registered once while it works with the engine ---- */
@@ -254,7 +256,7 @@ static atomic_uint registered;
 #define BACKGROUND(e) ((void)(e), 0)
 #endif
 
-/* Counts the calling thread in, if it is not; 0 when there is no room. */
+/* Counts the calling thread, unless counted; 0 when the limit is reached. */
 static int count_in(engine *e) {
     if (entered == 0 && atomic_fetch_add(&registered, 1) + BACKGROUND(e) >= THREADS_MAX) {
         atomic_fetch_sub(&registered, 1);
@@ -291,7 +293,7 @@ static void leave(engine *e) {
 #endif
 }
 
-/* The thread that opens is registered by the engine where an engine registers threads. */
+/* With HAS_ENGINE_REGISTER the engine registers the opening thread. */
 static void enter_to_open(engine *e) {
     count_in(e);
 #ifndef HAS_ENGINE_REGISTER
@@ -320,19 +322,19 @@ static void log_to(FILE *stream) {
 #endif
 }
 
-static void give_up(engine *e) {
+static void release(engine *e) {
     if (e->log) fclose(e->log);
-    if (e->figures) fclose(e->figures);
+    if (e->statistics) fclose(e->statistics);
     free(e->text);
-    pthread_mutex_destroy(&e->asked);
+    pthread_mutex_destroy(&e->lock);
     free(e);
 }
 
 static int open_log(engine *e, assay_error *error) {
     e->log = fopen(e->log_path, "a");
-    e->figures = e->config.use_stats ? tmpfile() : NULL;
+    e->statistics = e->config.use_stats ? tmpfile() : NULL;
     if (!e->log) return fail(error, ASSAY_FATAL, "splinterdb.log", errno);
-    if (e->config.use_stats && !e->figures) return fail(error, ASSAY_FATAL, "tmpfile", errno);
+    if (e->config.use_stats && !e->statistics) return fail(error, ASSAY_FATAL, "tmpfile", errno);
     setvbuf(e->log, NULL, _IOLBF, 0);
     log_to(e->log);
     return ASSAY_DONE;
@@ -341,7 +343,7 @@ static int open_log(engine *e, assay_error *error) {
 int assay_open(const assay_open_spec *spec, void **opened, assay_error *error) {
     engine *e = calloc(1, sizeof *e);
     if (!e) return fail(error, ASSAY_FATAL, "open", ENOMEM);
-    pthread_mutex_init(&e->asked, NULL);
+    pthread_mutex_init(&e->lock, NULL);
     snprintf(e->path, sizeof e->path, "%s/data.splinterdb", spec->dir);
     snprintf(e->log_path, sizeof e->log_path, "%s/splinterdb.log", spec->dir);
 #ifdef HAS_KEY_SIZE
@@ -353,7 +355,7 @@ int assay_open(const assay_open_spec *spec, void **opened, assay_error *error) {
     e->config.data_cfg = &e->data;
     int result = ASSAY_DONE;
     for (size_t i = 0; i < spec->option_count && result == ASSAY_DONE; i++) {
-        result = take_option(e, &spec->options[i], error);
+        result = set_option(e, &spec->options[i], error);
     }
     if (result == ASSAY_DONE) result = open_log(e, error);
     if (result == ASSAY_DONE) {
@@ -368,7 +370,7 @@ int assay_open(const assay_open_spec *spec, void **opened, assay_error *error) {
     }
     if (result != ASSAY_DONE) {
         log_to(stderr);
-        give_up(e);
+        release(e);
         return result;
     }
     *opened = e;
@@ -382,12 +384,12 @@ int assay_close(void *of, assay_error *error) {
     if (result != ASSAY_DONE) return result;
     splinterdb_close(&e->db);
     leave_after_close(e);
-    /* The engine never syncs: a clean close is to be one. */
+    /* The engine never syncs, and a clean close must. */
     int fd = open(e->path, O_RDONLY);
     if (fd < 0 || fsync(fd)) result = fail(error, ASSAY_FATAL, "sync on close", errno);
     if (fd >= 0) close(fd);
     log_to(stderr);
-    give_up(e);
+    release(e);
     return result;
 }
 
@@ -444,8 +446,8 @@ int assay_delete(void *of, const void *key, size_t key_bytes, assay_error *error
     return ASSAY_DONE;
 }
 
-/* Tells the current row; 0 when its value could not be brought into memory. */
-static int tell_row(splinterdb_iterator *it, assay_row row, void *rows) {
+/* Passes on the current row; 0 when its value could not be read. */
+static int pass_row(splinterdb_iterator *it, assay_row row, void *rows) {
     slice key, value;
     splinterdb_iterator_get_current(it, &key, &value);
 #ifdef HAS_BLOBS
@@ -455,7 +457,7 @@ static int tell_row(splinterdb_iterator *it, assay_row row, void *rows) {
     return 1;
 }
 
-/* Puts a new iterator at the last key that is not above `start`. */
+/* Creates an iterator at the last key not above `start`. */
 static int begin_down(splinterdb *db, splinterdb_iterator **it, slice start) {
 #ifdef CAN_GO_DOWN
     return BEGIN(db, it, less_than_or_equal, start);
@@ -490,7 +492,7 @@ int assay_scan(void *of, const void *start, size_t start_bytes, uint32_t limit, 
     }
     if (code) return failed(error, "splinterdb_iterator_init", code, start_bytes, 0);
     uint32_t left = limit;
-    while (left > 0 && splinterdb_iterator_valid(it) && tell_row(it, row, rows)) {
+    while (left > 0 && splinterdb_iterator_valid(it) && pass_row(it, row, rows)) {
         if (--left > 0) step(it, is_reverse);
     }
     code = left > 0 ? splinterdb_iterator_status(it) : 0;
@@ -499,7 +501,7 @@ int assay_scan(void *of, const void *start, size_t start_bytes, uint32_t limit, 
     return left < limit ? ASSAY_DONE : ASSAY_NOT_FOUND;
 }
 
-/* ---- upkeep ---- */
+/* ---- maintenance ---- */
 
 static int flush(engine *e, int *is_done, assay_error *error) {
     if (!splinterdb_cache_flush) return ASSAY_DONE;
@@ -536,31 +538,31 @@ int assay_maintain(void *of, int work, int *is_done, assay_error *error) {
     return result;
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
 #ifdef HAS_STATISTICS
-/* Returns what the engine prints of itself; the text lives until the next call. */
+/* Returns the engine's printed statistics; the text is valid until the next call. */
 static const char *printed(engine *e, int is_whole) {
     assay_error none;
-    if (!e->figures || enter(e, &none) != ASSAY_DONE) return NULL;
-    rewind(e->figures);
-    log_to(e->figures);
+    if (!e->statistics || enter(e, &none) != ASSAY_DONE) return NULL;
+    rewind(e->statistics);
+    log_to(e->statistics);
     if (is_whole) splinterdb_stats_print_insertion(e->db);
     splinterdb_stats_print_lookup(e->db);
     log_to(e->log);
-    fflush(e->figures);
+    fflush(e->statistics);
     leave(e);
-    long bytes = ftell(e->figures);
+    long bytes = ftell(e->statistics);
     char *text = bytes < 0 ? NULL : realloc(e->text, (size_t)bytes + 1);
     if (!text) return NULL;
     e->text = text;
-    ssize_t got = pread(fileno(e->figures), text, (size_t)bytes, 0);
+    ssize_t got = pread(fileno(e->statistics), text, (size_t)bytes, 0);
     text[got < 0 ? 0 : got] = 0;
     return text;
 }
 
-/* Tells a row of the table of page types, and returns its sum: "pages written | 1 | 2 | 3 |". */
-static double tell_pages(const char *text, const char *title, assay_count count, void *to) {
+/* Reports a row of the table of page types and returns its sum: "pages written | 1 | 2 | 3 |". */
+static double report_pages(const char *text, const char *title, assay_count count, void *to) {
     static const char HEAD[] = "\npage type";
     char wanted[64];
     snprintf(wanted, sizeof wanted, "\n%s ", title);
@@ -582,27 +584,27 @@ void assay_state(void *of, assay_count count, void *to) {
     engine *e = of;
     if (BACKGROUND(e) == 0) count(to, "is_idle", 1);
 #ifdef HAS_STATISTICS
-    pthread_mutex_lock(&e->asked);
+    pthread_mutex_lock(&e->lock);
     const char *text = printed(e, 0);
     if (text && strstr(text, "\npages written")) {
-        count(to, "engine_cache_hits", tell_pages(text, "cache hits", count, to));
-        count(to, "engine_cache_misses", tell_pages(text, "cache misses", count, to));
-        double pages = tell_pages(text, "pages written", count, to);
+        count(to, "engine_cache_hits", report_pages(text, "cache hits", count, to));
+        count(to, "engine_cache_misses", report_pages(text, "cache misses", count, to));
+        double pages = report_pages(text, "pages written", count, to);
         count(to, "engine_page_write_bytes", pages * PAGE_BYTES);
-        tell_pages(text, "pages read", count, to);
+        report_pages(text, "pages read", count, to);
     }
-    pthread_mutex_unlock(&e->asked);
+    pthread_mutex_unlock(&e->lock);
 #endif
 }
 
-void assay_statistics(void *of, assay_tell tell, void *to) {
+void assay_statistics(void *of, assay_text report, void *to) {
 #ifdef HAS_STATISTICS
     engine *e = of;
-    pthread_mutex_lock(&e->asked);
+    pthread_mutex_lock(&e->lock);
     const char *text = printed(e, 1);
-    if (text) tell(to, "splinterdb_stats_print_insertion and _lookup", text);
-    pthread_mutex_unlock(&e->asked);
+    if (text) report(to, "splinterdb_stats_print_insertion and _lookup", text);
+    pthread_mutex_unlock(&e->lock);
 #else
-    (void)of, (void)tell, (void)to;
+    (void)of, (void)report, (void)to;
 #endif
 }

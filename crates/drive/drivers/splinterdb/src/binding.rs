@@ -1,4 +1,4 @@
-//! What SplinterDB can do, by what its build tells.
+//! Capabilities of a SplinterDB build, and its driver.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,13 +8,13 @@ use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, 
 use model::{Capabilities, Durability, Identity, OpKind};
 use shim::Binding;
 
-use crate::options::translate;
+use crate::config::translate;
 
 /// SplinterDB behind its shim.
 static BINDING: Binding =
     Binding { engine: "splinterdb", capabilities, translate, own_files: &["splinterdb.log"] };
 
-/// Loads a SplinterDB library whose shim lies beside it, and returns its driver.
+/// Loads a SplinterDB library with its shim and returns its driver.
 ///
 /// A process takes one library: the first one stays loaded until the process ends.
 ///
@@ -29,7 +29,7 @@ fn capabilities(build: &Identity) -> Capabilities {
     let no = |reason: &str| Feature::No(reason.to_owned());
     let reverse = match fact("reverse_scans") {
         Some("yes") => Feature::Yes,
-        _ => no("this build reads upwards only: it takes one of April 2026 or newer"),
+        _ => no("this build reads upwards only: use one of April 2026 or newer"),
     };
     Capabilities {
         operations: OpKind::ALL.into(),
@@ -40,7 +40,7 @@ fn capabilities(build: &Identity) -> Capabilities {
             (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
             (CACHE_SIZE.to_owned(), Feature::Yes),
             (DIRECT_IO.to_owned(), Feature::Yes),
-            (COMPRESSION.to_owned(), no("it stores rows as given")),
+            (COMPRESSION.to_owned(), no("rows are stored as given")),
             (REVERSE_SCANS.to_owned(), reverse),
         ]),
     }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_build_can_what_its_shim_tells() {
+    fn capabilities_follow_the_reported_facts() {
         let build = |facts: &[(&str, &str)]| Identity {
             facts: facts.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
             ..Identity::default()

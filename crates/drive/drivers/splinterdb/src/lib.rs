@@ -1,26 +1,26 @@
-//! SplinterDB as a system under test: any build since 2022, through a shim compiled for it.
+//! SplinterDB driver: any build since 2022, through a compiled shim.
 //!
 //! SplinterDB is an embedded store for NVMe: a size-tiered B-epsilon tree whose memtables and
 //! branches are B-trees, with a page cache of its own and asynchronous IO. Its header changes from
 //! commit to commit, so `shim/splinterdb.c` is compiled against the headers of each build; probes
-//! tell what a build has (`recipe.rs`). It stands below `shim`, which does the rest; the program's
+//! detect a build's features (`recipe.rs`). It stands below `shim`, the generic part; the program's
 //! registry names [`open_library`] and [`RECIPE`].
 //!
-//! | durability | SplinterDB | what is kept |
+//! | durability | SplinterDB | guarantee |
 //! |---|---|---|
-//! | `none` | all there is | everything after a clean close; a crash may leave nothing to open |
+//! | `none` | the only class | everything after a clean close; a crash may leave nothing to open |
 //!
 //! There is no recovery: `use_log` writes a log that nothing replays, and the engine never syncs.
 //! The shim syncs the file when it closes and, where the build can write its cache back
 //! (`splinterdb_cache_flush`, since 2023), on `flush`. `compact` is `splinterdb_optimize` (since
-//! June 2026). Older builds have neither, and say so.
+//! June 2026). Older builds have neither, and report so.
 //!
 //! Counters come from the engine's printed statistics and need `use_stats = 1`, which times every
 //! operation (2 % of the CPU of a point read): `engine_page_write_bytes`, `engine_cache_hits` and
-//! `_misses`, and the pages of each type under the engine's words. Without it, and in builds
-//! before October 2022, writes are seen by process and device alone.
+//! `_misses`, and the pages of each type under the engine's names. Without it, and in builds
+//! before October 2022, writes are measured by process and device only.
 //!
-//! Traps:
+//! Pitfalls:
 //! - A full disk ends the process by a signal, and `disk_size` is fixed for life. Unless it is set,
 //!   it has room for six times the rows, overwrites included; the file is sparse, and each GiB of
 //!   it takes 1 MiB of memory.
@@ -30,20 +30,20 @@
 //! - The page cache fills up to `cache_size` whatever the data, outside `malloc` in builds of 2026:
 //!   it counts as resident memory, of the shared kind.
 //! - Builds before June 2026 take values of 1,433 bytes at most, those before June 2025 keys of 100
-//!   bytes and those before November 2022 of 103 (of 104, but then the key of 0xff alone is lost to
-//!   scans). Builds before April 2026 read ranges upwards only: iterators go both ways since July
-//!   2023, but lose rows where they turn at the border of a page. Capabilities tell.
-//! - At most 64 threads work with it at one time, its own included.
-//! - What it would print to stdout goes to `splinterdb.log`, archived with the run; what it prints
-//!   before it ends the process goes to stderr.
-//! - An option of 0 asks for the build's default, and is told as 0.
-//! - A shim compiled against headers a few commits older than the library may pass the proof: the
-//!   configuration is followed by zeros, so that fields the headers lack are at their defaults.
+//!   bytes and those before November 2022 of 103 (of 104, but then scans lose the key of all 0xff).
+//!   Builds before April 2026 read ranges upwards only: iterators go both ways since July 2023, but
+//!   lose rows where they turn at the border of a page. The capabilities reflect all of this.
+//! - At most 64 threads use it at one time, its own included.
+//! - Its stdout goes to `splinterdb.log`, archived with the run; messages before it aborts go to
+//!   stderr.
+//! - An option of 0 selects the build's default, and is reported as 0.
+//! - A shim compiled against headers a few commits older than the library may pass the smoke
+//!   test: the configuration is followed by zeros, so that fields the headers lack have defaults.
 //!
-//! To add an option, add the field to the table in `shim/splinterdb.c`: the shim tells its names.
+//! To add an option, add the field to the table in `shim/splinterdb.c`: the shim reports the names.
 
 mod binding;
-mod options;
+mod config;
 mod recipe;
 
 pub use binding::open_library;

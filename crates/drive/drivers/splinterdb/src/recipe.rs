@@ -1,8 +1,8 @@
-//! How the shim is compiled for one build: its source, and what tells builds apart.
+//! Compile recipe of the shim: source, header and probes.
 
 use shim::Recipe;
 
-/// A C file that compiles where the body of a function does.
+/// A C file that compiles where the function body does.
 macro_rules! probe {
     ($($body:tt)*) => {
         concat!(
@@ -18,9 +18,9 @@ macro_rules! probe {
     };
 }
 
-/// How SplinterDB's shim is compiled.
+/// Compile recipe of SplinterDB's shim.
 ///
-/// Source of the dates: the history of SplinterDB's `include`, September 2022 to June 2026.
+/// Source of the dates: [SplinterDB source], history of `include`, September 2022 to June 2026.
 pub const RECIPE: Recipe = Recipe {
     source: include_str!("../shim/splinterdb.c"),
     header: "splinterdb/splinterdb.h",
@@ -43,7 +43,7 @@ pub const RECIPE: Recipe = Recipe {
         // May 2026: values larger than a third of a page. June 2026: compaction on demand.
         ("HAS_BLOBS", probe!("message large; (void)large.cc;")),
         ("HAS_OPTIMIZE", probe!("splinterdb_optimize(db, any, any, 1, (void *)0);")),
-        // Fields of the configuration that came or went.
+        // Fields of the configuration that were added or removed.
         ("HAS_MAX_BRANCHES", probe!("config->max_branches_per_node = 1;")),
         ("HAS_FILTER_REMAINDER", probe!("config->filter_remainder_size = 1;")),
         ("HAS_FILTER_HASH", probe!("config->filter_hash_size = 1;")),

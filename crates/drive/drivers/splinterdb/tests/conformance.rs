@@ -1,14 +1,14 @@
-//! What the driver promises, on every SplinterDB build in the cache of builds.
+//! Conformance and behaviour of every cached SplinterDB build.
 //!
-//! Each build gets a process of its own; without one, tests print `skipped: why`.
+//! Each build runs in a child process; without a build, tests print `skipped: REASON`.
 
-#![expect(clippy::unwrap_used, reason = "what a test's functions unwrap fails the test")]
+#![expect(clippy::unwrap_used, reason = "an unwrap in a helper fails the test")]
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use driver_splinterdb::open_library;
-use engine::conformance::{Absent, Ran, battery, on_library};
+use engine::conformance::{Absent, TestRun, battery, on_library};
 use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, scans_in_reverse};
 use model::{Bytes, DataShape, Direction, Durability, Op, Options, Settings};
 use supply::{Store, default_cache_dir};
@@ -23,10 +23,10 @@ fn on_builds(test: &str, body: fn(&dyn Driver)) {
     if builds.is_empty() {
         let reason = "no build of SplinterDB is cached: compile one from its source, then \
                       `assay engine add splinterdb build/release/lib/libsplinterdb.so`";
-        on_library(test, || Err(Absent::Rare(reason.to_owned())), load);
+        on_library(test, || Err(Absent::Optional(reason.to_owned())), load);
     }
     for library in builds {
-        if on_library(test, || Ok(library), load) == Ran::Here {
+        if on_library(test, || Ok(library), load) == TestRun::Here {
             break;
         }
     }
@@ -41,7 +41,7 @@ fn builds() -> Vec<PathBuf> {
     cached.map(|build| build.library).collect()
 }
 
-/// Returns whether a build has threads of its own: those of December 2022 and newer.
+/// Returns whether a build has background threads (December 2022 and newer).
 fn has_threads(driver: &dyn Driver) -> bool {
     driver.identity().facts["options"].contains("num_normal_bg_threads")
 }
@@ -79,10 +79,10 @@ fn every_build_conforms() {
     });
 }
 
-/// Goal: what a build has no room for is refused in words, and does no harm.
+/// Goal: oversized keys and values are refused with the limit.
 #[test]
-fn what_is_too_large_is_refused_with_the_limit() {
-    on_builds("what_is_too_large_is_refused_with_the_limit", |driver| {
+fn oversized_rows_are_refused_with_the_limit() {
+    on_builds("oversized_rows_are_refused_with_the_limit", |driver| {
         let can = driver.capabilities();
         let dir = tempfile::tempdir().unwrap();
         let engine = driver.open(&spec(dir.path(), &[])).unwrap();
@@ -110,15 +110,15 @@ fn what_is_too_large_is_refused_with_the_limit() {
     });
 }
 
-/// Goal: settings and options are in force, and what the engine prints stays out of stdout.
+/// Goal: settings and options are in force, and the engine's output stays out of stdout.
 #[test]
-fn what_was_asked_is_in_force_and_figures_are_read() {
-    on_builds("what_was_asked_is_in_force_and_figures_are_read", |driver| {
+fn options_are_in_force_and_statistics_are_read() {
+    on_builds("options_are_in_force_and_statistics_are_read", |driver| {
         let dir = tempfile::tempdir().unwrap();
         let small = if has_threads(driver) { SMALL } else { ("fanout", "8") };
-        let mut asked = spec(dir.path(), &[small, ("use_stats", "1")]);
-        asked.settings.direct_io = true;
-        let engine = driver.open(&asked).unwrap();
+        let mut requested = spec(dir.path(), &[small, ("use_stats", "1")]);
+        requested.settings.direct_io = true;
+        let engine = driver.open(&requested).unwrap();
         let options = engine.effective_options().unwrap();
         assert_eq!(options.get("cache_size"), Some("100663296"));
         assert_eq!(options.get("fanout"), Some("8"));
@@ -150,10 +150,10 @@ fn fill(engine: &dyn Engine, rows: u64) {
     }
 }
 
-/// Goal: more clients than the engine has room for are refused, not a dead process.
+/// Goal: clients beyond the engine's limit are refused without a crash.
 #[test]
-fn clients_beyond_the_engines_room_are_refused() {
-    on_builds("clients_beyond_the_engines_room_are_refused", |driver| {
+fn clients_beyond_the_limit_are_refused() {
+    on_builds("clients_beyond_the_limit_are_refused", |driver| {
         let dir = tempfile::tempdir().unwrap();
         let engine = driver.open(&spec(dir.path(), &[])).unwrap();
         let (engine, clients) = (&*engine, 70);

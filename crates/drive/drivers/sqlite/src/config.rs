@@ -1,10 +1,10 @@
-//! What SQLite is opened with: settings translated, then the pragmas the user names.
+//! Translates settings and options into SQLite pragmas.
 
 use engine::settings_check::{check_names, check_settings, refused};
 use engine::{EngineError, OpenSpec};
 use model::{Capabilities, Durability, Options};
 
-/// Pragmas that may be set by name, in the order in which they must be applied.
+/// Pragmas that may be set by name, in order of application.
 pub(crate) const PRAGMAS: [&str; 11] = [
     "busy_timeout",
     "page_size",
@@ -18,18 +18,19 @@ pub(crate) const PRAGMAS: [&str; 11] = [
     "journal_size_limit",
     "secure_delete",
 ];
-/// Our own option: the form of the table.
+/// The driver's option: the form of the table.
 pub(crate) const TABLE: &str = "assay.table";
-/// How long SQLite's busy handler waits before an operation fails, ms: longer than any checkpoint
-/// a client may have to wait for, shorter than the watchdog.
+/// Wait of SQLite's busy handler before an operation fails, ms.
+///
+/// Our choice: longer than any checkpoint a client waits for, shorter than the watchdog.
 const BUSY_TIMEOUT_MS: u32 = 10_000;
 
 /// The form of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Table {
-    /// One B-tree with the rows in it: best while a row is below a quarter of a page.
+    /// One B-tree that holds the rows: best for rows below a quarter of a page.
     WithoutRowid,
-    /// A table by row number and an index from key to row number: best for large values.
+    /// A table by row id with an index on the key: best for large values.
     Rowid,
 }
 
@@ -54,14 +55,14 @@ impl Table {
 /// Everything SQLite is opened with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
-    /// Pragmas and their values, in the order in which they are applied to each connection.
+    /// Pragmas and values, in order of application to each connection.
     pub(crate) pragmas: Options,
-    /// Form of the table, when the user asked for one.
+    /// Requested form of the table, if any.
     pub(crate) table: Option<Table>,
 }
 
 impl Config {
-    /// Returns the configuration that `spec` asks for.
+    /// Returns the configuration of `spec`.
     pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
         check_settings("SQLite", can, &spec.settings)?;
         let known: Vec<_> = PRAGMAS.into_iter().chain([TABLE]).collect();
@@ -71,24 +72,25 @@ impl Config {
             Durability::Os => ("wal", "off"),
             Durability::Sync => ("wal", "full"),
         };
-        let mut asked = Options::new();
-        asked.set("busy_timeout", BUSY_TIMEOUT_MS.to_string());
-        asked.set("journal_mode", journal_mode);
-        asked.set("synchronous", synchronous);
+        let mut requested = Options::new();
+        requested.set("busy_timeout", BUSY_TIMEOUT_MS.to_string());
+        requested.set("journal_mode", journal_mode);
+        requested.set("synchronous", synchronous);
         if let Some(bytes) = spec.settings.cache_bytes {
             // A negative `cache_size` is in KiB.
-            asked.set("cache_size", format!("-{}", (bytes.0 / 1024).max(1)));
+            requested.set("cache_size", format!("-{}", (bytes.0 / 1024).max(1)));
         }
         let mut table = None;
         for (name, value) in spec.options.iter() {
             if name == TABLE {
                 table = Some(parse_table(value)?);
             } else {
-                asked.set(name, word(name, value)?);
+                requested.set(name, pragma_value(name, value)?);
             }
         }
-        refuse_broken_promise(spec.settings.durability, &asked)?;
-        let pragmas = PRAGMAS.iter().filter_map(|&name| Some((name, asked.get(name)?))).collect();
+        check_guarantee(spec.settings.durability, &requested)?;
+        let pragmas =
+            PRAGMAS.iter().filter_map(|&name| Some((name, requested.get(name)?))).collect();
         Ok(Self { pragmas, table })
     }
 
@@ -98,8 +100,8 @@ impl Config {
     }
 }
 
-/// Returns a pragma's value in lower case when it is one word or number.
-fn word(name: &str, value: &str) -> Result<String, EngineError> {
+/// Parses a pragma's value, one word or number, in lower case.
+fn pragma_value(name: &str, value: &str) -> Result<String, EngineError> {
     let is_word = !value.is_empty()
         && value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if is_word {
@@ -116,10 +118,10 @@ fn parse_table(value: &str) -> Result<Table, EngineError> {
         .ok_or_else(|| refused(TABLE, format!("`{value}` is neither without_rowid nor rowid")))
 }
 
-/// Refuses a pragma that would make the durability class a false promise.
-fn refuse_broken_promise(class: Durability, asked: &Options) -> Result<(), EngineError> {
+/// Refuses a pragma that breaks the guarantee of the durability class.
+fn check_guarantee(class: Durability, requested: &Options) -> Result<(), EngineError> {
     let is_one_of = |name: &str, values: &[&str]| {
-        asked.get(name).is_some_and(|value| values.contains(&canonical(name, value).as_str()))
+        requested.get(name).is_some_and(|value| values.contains(&canonical(name, value).as_str()))
     };
     let broken = match class {
         Durability::None => None,
@@ -130,21 +132,21 @@ fn refuse_broken_promise(class: Durability, asked: &Options) -> Result<(), Engin
         Durability::Os | Durability::Sync => None,
     };
     broken.map_or(Ok(()), |name| {
-        let value = asked.get(name).unwrap_or_default();
-        Err(refused(name, format!("`{value}` breaks the promise of durability class `{class}`")))
+        let value = requested.get(name).unwrap_or_default();
+        Err(refused(name, format!("`{value}` breaks the guarantee of durability class `{class}`")))
     })
 }
 
-/// Returns a pragma's value as SQLite gives it back.
+/// Returns a pragma's value as SQLite reads it back.
 pub(crate) fn canonical(name: &str, value: &str) -> String {
-    let words: &[&[&str]] = match name {
+    let names: &[&[&str]] = match name {
         "synchronous" => &[&["off"], &["normal"], &["full"], &["extra"]],
         "auto_vacuum" => &[&["none"], &["full"], &["incremental"]],
         "temp_store" => &[&["default"], &["file"], &["memory"]],
         "secure_delete" => &[&["off", "false", "no"], &["on", "true", "yes"], &["fast"]],
         _ => &[],
     };
-    let number = words.iter().position(|same| same.contains(&value));
+    let number = names.iter().position(|same| same.contains(&value));
     number.map_or_else(|| value.to_owned(), |number| number.to_string())
 }
 
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_breaks_the_promise_of_the_class_is_refused() {
+    fn option_that_breaks_the_guarantee_of_the_class_is_refused() {
         for (class, name, value) in [
             (Durability::Sync, "synchronous", "normal"),
             (Durability::Sync, "journal_mode", "off"),
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_options_are_refused_by_name() {
+    fn wrong_option_is_refused_by_name() {
         for (name, value) in [("cache_sise", "1"), ("page_size", "1; DROP"), (TABLE, "heap")] {
             let error = resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
             assert!(matches!(&error, EngineError::Option { option, .. } if option == name));

@@ -1,4 +1,4 @@
-//! Connections: opened, given their pragmas, and asked what they made of them.
+//! Opens connections, applies pragmas and reads them back.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,10 +10,10 @@ use crate::config::{Config, TABLE, Table, canonical};
 use crate::ffi::Api;
 use crate::ffi_connection::{Connection, Row};
 
-/// Opens a connection to the file at `path`, creating it when absent, with every pragma in force.
+/// Opens the file at `path`, creating it when absent, with every pragma in force.
 ///
 /// # Errors
-/// When SQLite keeps another value than the one asked for.
+/// When SQLite does not accept a value.
 pub(crate) fn open(
     api: &'static Api,
     path: &Path,
@@ -22,44 +22,44 @@ pub(crate) fn open(
     let connection = Connection::open(api, path)?;
     for (name, value) in config.pragmas.iter() {
         run(&connection, &format!("PRAGMA {name} = {value}"))?;
-        let kept = pragma(&connection, name)?.unwrap_or_default();
-        if kept != canonical(name, value) {
-            let reason = format!("asked for `{value}`, SQLite kept `{kept}`");
+        let effective = pragma(&connection, name)?.unwrap_or_default();
+        if effective != canonical(name, value) {
+            let reason = format!("requested `{value}`, SQLite has `{effective}`");
             return Err(refused(name, reason));
         }
     }
     Ok(connection)
 }
 
-/// Creates the table unless it is there, and returns the form it has.
+/// Creates the table when absent, and returns its form.
 pub(crate) fn ensure_table(
     connection: &Connection,
-    asked: Option<Table>,
+    requested: Option<Table>,
 ) -> Result<Table, EngineError> {
     let found = first(connection, "SELECT sql FROM sqlite_master WHERE name = 'kv'")?;
     let Some(statement) = found else {
-        let table = asked.unwrap_or(Table::WithoutRowid);
+        let table = requested.unwrap_or(Table::WithoutRowid);
         run(connection, table.statement())?;
         return Ok(table);
     };
     let is_this = |table: &Table| table.statement() == statement;
     let table = [Table::WithoutRowid, Table::Rowid].into_iter().find(is_this).ok_or_else(|| {
-        EngineError::Fatal(format!("sqlite: the table `kv` is not ours: {statement}"))
+        EngineError::Fatal(format!("sqlite: the table `kv` is of another program: {statement}"))
     })?;
-    match asked {
-        Some(asked) if asked != table => {
+    match requested {
+        Some(requested) if requested != table => {
             Err(refused(TABLE, format!("the data was created as {}", table.name())))
         }
         _ => Ok(table),
     }
 }
 
-/// Returns a pragma's value as SQLite tells it; `None` when it does not.
+/// Returns a pragma's value; `None` when SQLite returns none.
 pub(crate) fn pragma(connection: &Connection, name: &str) -> Result<Option<String>, EngineError> {
     first(connection, &format!("PRAGMA {name}"))
 }
 
-/// Runs one statement to its end, whether it returns rows or not.
+/// Runs one statement to its end and ignores its rows.
 pub(crate) fn run(connection: &Connection, statement: &str) -> Result<(), EngineError> {
     connection.rows(statement, |_| ControlFlow::Continue(()))
 }
@@ -77,10 +77,10 @@ pub(crate) fn first(
     Ok(found)
 }
 
-/// Returns the height of the table's B-tree, root included; `None` when it cannot be seen now, or
-/// this SQLite was built without `dbstat`.
+/// Returns the height of the table's B-tree, root included.
 ///
-/// `dbstat` walks depth first from the root, so the pages before the first leaf are the way down.
+/// `None` when the table is locked, or this SQLite was built without `dbstat`. `dbstat` walks depth
+/// first from the root, so the pages up to the first leaf are one path down.
 pub(crate) fn tree_height(connection: &Connection) -> Option<u32> {
     const DEEPEST: u32 = 32;
     let (mut height, mut is_leaf) = (0, false);

@@ -1,4 +1,4 @@
-//! One SQLite before it is opened.
+//! The driver of one SQLite, linked or loaded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +58,7 @@ impl Driver for SqliteDriver {
     }
 }
 
-/// Returns what SQLite says of itself, and the library it came in.
+/// Returns version, build facts and library.
 pub(crate) fn identity(api: &Api) -> Identity {
     let mut facts = BTreeMap::from([
         ("compile_options".to_owned(), api.compile_options().join(" ")),
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn version_and_compile_options_are_told_by_the_library() {
+    fn version_and_compile_options_are_reported_by_the_library() {
         let identity = driver().identity();
         assert!(identity.version.starts_with("3."), "{identity:?}");
         assert!(identity.facts["compile_options"].contains("THREADSAFE=1"), "{identity:?}");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_value_is_told_by_the_library() {
+    fn longest_value_is_reported_by_the_library() {
         assert_eq!(driver().capabilities().value_bytes_max, Some(1_000_000_000));
     }
 }

@@ -1,19 +1,19 @@
-//! SQLite's failures, by what the caller may do about them.
+//! Converts SQLite result codes to engine errors.
 
 use std::ffi::c_int;
 
 use engine::EngineError;
 use libsqlite3_sys::{SQLITE_BUSY, SQLITE_LOCKED, SQLITE_TOOBIG};
 
-/// What an extended result code keeps of the primary one.
+/// Mask of the primary code in an extended result code.
 const PRIMARY: c_int = 0xff;
 
-/// Returns the failure with that result code as the engine's, in SQLite's own words.
+/// Converts a result code, with SQLite's own message.
 #[cold]
-pub(crate) fn failed(code: c_int, words: &str) -> EngineError {
-    let text = format!("sqlite: {words}");
+pub(crate) fn failed(code: c_int, message: &str) -> EngineError {
+    let text = format!("sqlite: {message}");
     match code & PRIMARY {
-        // The busy handler has waited for as long as the pragma `busy_timeout` allows.
+        // The busy handler has waited for the pragma `busy_timeout`.
         SQLITE_BUSY => EngineError::Timeout(text),
         SQLITE_LOCKED => EngineError::Conflict(text),
         SQLITE_TOOBIG => EngineError::Unsupported(text),

@@ -1,10 +1,10 @@
-//! The C functions of one SQLite: the linked one, or a library's that was loaded at run time.
+//! Bindings of the C functions of SQLite, linked or loaded.
 //!
-//! Only the `ffi` files of this driver call foreign code; they offer it to the others as safe
-//! functions. A signature here must hold for every release from 3.24 on; the compiler compares it
-//! with the linked one's.
+//! Only the `ffi` files of this driver call foreign code and offer it as safe functions. A
+//! signature here must hold for every release from 3.24 on; the compiler compares it with the
+//! linked one's.
 //!
-//! Source: SQLite, "C-language Interface Specification", and `sqlite3.h` of 3.24.0 to 3.54.1.
+//! Source: [SQLite C interface], and `sqlite3.h` of 3.24.0 to 3.54.1.
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulonglong, c_void};
@@ -16,7 +16,7 @@ use dynlib::{Loaded, load_once};
 use engine::EngineError;
 use libsqlite3_sys::{sqlite3, sqlite3_destructor_type, sqlite3_stmt};
 
-/// The oldest release whose `INSERT` can update, as the put of this driver does.
+/// The oldest release with upsert, which the driver's put needs.
 const OLDEST: (c_int, &str) = (3_024_000, "3.24");
 
 dynlib::functions! {
@@ -112,13 +112,13 @@ impl Api {
         self.text(unsafe { (self.sqlite3_libversion)() })
     }
 
-    /// Returns date and hash of the source it was built from.
+    /// Returns date and hash of its source.
     pub(crate) fn source_id(&self) -> String {
         // SAFETY: takes nothing and returns a constant text.
         self.text(unsafe { (self.sqlite3_sourceid)() })
     }
 
-    /// Returns the options it was compiled with; empty when it was compiled not to tell.
+    /// Returns its compile options; empty when they were compiled out.
     pub(crate) fn compile_options(&self) -> Vec<String> {
         let Some(option) = self.sqlite3_compileoption_get else { return Vec::new() };
         // SAFETY: any number is allowed; behind the last option the answer is null.
@@ -126,9 +126,9 @@ impl Api {
         texts.take_while(|text| !text.is_empty()).collect()
     }
 
-    /// Returns SQLite's words for a result code.
+    /// Returns the message of a result code.
     #[cold]
-    pub(crate) fn words(&self, code: c_int) -> String {
+    pub(crate) fn message(&self, code: c_int) -> String {
         // SAFETY: any code is allowed; the answer is a constant text.
         self.text(unsafe { (self.sqlite3_errstr)(code) })
     }

@@ -1,4 +1,4 @@
-//! Connections and their statements, behind safe functions.
+//! Safe wrappers of connections and their statements.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
 use std::ffi::{CString, c_int};
@@ -21,7 +21,7 @@ pub(crate) struct Connection {
 
 // SAFETY: SQLite lets a connection move between threads as long as one uses it at a time (`Api`
 // takes no library that was built otherwise). No statement of it is used by another thread: those
-// of `rows` end with the call, and those of `prepare` are had only for the connection itself.
+// of `rows` end with the call, and `prepare` consumes the connection.
 unsafe impl Send for Connection {}
 
 impl Connection {
@@ -33,21 +33,21 @@ impl Connection {
         let name = CString::new(path.as_os_str().as_bytes()).map_err(|_zero| {
             EngineError::Fatal(format!("sqlite: `{}` has a zero byte", path.display()))
         })?;
-        // No mutex: a connection never leaves its session, or is behind a lock of ours.
+        // No mutex: a connection belongs to one session, or is behind the driver's lock.
         let flags = sys::SQLITE_OPEN_READWRITE | sys::SQLITE_OPEN_CREATE | sys::SQLITE_OPEN_NOMUTEX;
         let mut handle = ptr::null_mut();
         // SAFETY: the name ends with a zero, and null stands for the usual file system.
         let code =
             unsafe { (api.sqlite3_open_v2)(name.as_ptr(), &raw mut handle, flags, ptr::null()) };
         let Some(handle) = NonNull::new(handle) else {
-            return Err(failed(code, &api.words(code)));
+            return Err(failed(code, &api.message(code)));
         };
-        // Also what could not be opened has a handle, which tells why and wants to be closed.
+        // A failed open has a handle too, which has the message and must be closed.
         let connection = Self { api, handle };
         if code == sys::SQLITE_OK { Ok(connection) } else { Err(connection.failure(code)) }
     }
 
-    /// Runs one statement without parameters and gives each row to `on_row`, until it says break.
+    /// Runs one statement without parameters, with `on_row` for each row until it breaks.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -59,7 +59,7 @@ impl Connection {
         Statement::new(self, sql)?.run([], on_row)
     }
 
-    /// Prepares statements, which go with the connection.
+    /// Prepares statements and takes over the connection.
     ///
     /// # Errors
     /// When SQLite refuses one.
@@ -79,21 +79,20 @@ impl Connection {
 
     /// Returns the longest row, and so the longest value, in bytes.
     pub(crate) fn row_bytes_max(&self) -> Option<u32> {
-        // SAFETY: the handle is open; -1 asks and changes nothing.
+        // SAFETY: the handle is open; -1 reads the limit and changes nothing.
         let most =
             unsafe { (self.api.sqlite3_limit)(self.handle.as_ptr(), sys::SQLITE_LIMIT_LENGTH, -1) };
         u32::try_from(most).ok()
     }
 
-    /// Returns the counter and sets it to zero; of a gauge, its value. `None` when SQLite does not
-    /// tell.
+    /// Returns a counter and resets it; of a gauge, its value.
     ///
-    /// `counter` is one of `SQLITE_DBSTATUS_*`.
+    /// `None` when SQLite fails. `counter` is one of `SQLITE_DBSTATUS_*`.
     pub(crate) fn take_counter(&self, counter: c_int) -> Option<u64> {
         let handle = self.handle.as_ptr();
         if let Some(db_status64) = self.api.sqlite3_db_status64 {
             let (mut current, mut highest) = (0, 0);
-            // SAFETY: the handle is open and both results are ours.
+            // SAFETY: the handle is open and both results are locals.
             let code =
                 unsafe { db_status64(handle, counter, &raw mut current, &raw mut highest, 1) };
             return u64::try_from(current).ok().filter(|_| code == sys::SQLITE_OK);
@@ -103,13 +102,13 @@ impl Connection {
         let code = unsafe {
             (self.api.sqlite3_db_status)(handle, counter, &raw mut current, &raw mut highest, 1)
         };
-        // A cache of 2 GiB and more is told as a negative number.
+        // A cache of 2 GiB and more is reported as a negative number.
         Some(u64::from(current.cast_unsigned())).filter(|_| code == sys::SQLITE_OK)
     }
 
     #[cold]
     fn failure(&self, code: c_int) -> EngineError {
-        // SAFETY: the handle is open, if only to tell why it is not.
+        // SAFETY: the handle is valid, also after a failed open.
         failed(code, &self.api.text(unsafe { (self.api.sqlite3_errmsg)(self.handle.as_ptr()) }))
     }
 }
@@ -129,7 +128,7 @@ pub(crate) struct Prepared<const N: usize> {
 }
 
 impl<const N: usize> Prepared<N> {
-    /// Returns the statements, in the order in which they were asked for.
+    /// Returns the statements, in order of preparation.
     #[inline]
     pub(crate) fn statements(&mut self) -> &mut [Statement; N] {
         &mut self.statements
@@ -141,10 +140,10 @@ impl<const N: usize> Prepared<N> {
     }
 }
 
-/// What a parameter of a statement is given.
+/// A value bound to a parameter.
 #[derive(Clone, Copy)]
 pub(crate) enum Param<'p> {
-    /// Bytes, which SQLite reads where they are.
+    /// Bytes, which SQLite reads in place.
     Blob(&'p [u8]),
     /// A number.
     Integer(i64),
@@ -162,7 +161,7 @@ impl Statement {
         let api = connection.api;
         let (mut handle, bytes) = (ptr::null_mut(), c_int::try_from(sql.len()));
         let bytes = bytes.expect("a statement of this driver is a line");
-        // SAFETY: the connection is open, the text has that many bytes, and null asks for no rest.
+        // SAFETY: the connection is open, the text has that many bytes, and null discards the rest.
         let code = unsafe {
             (api.sqlite3_prepare_v2)(
                 connection.handle.as_ptr(),
@@ -180,20 +179,20 @@ impl Statement {
         Ok(Self { api, handle, parameters: usize::try_from(parameters).unwrap_or_default() })
     }
 
-    /// Runs the statement and gives each row to `on_row`, until there is none or it says break.
+    /// Runs the statement, with `on_row` for each row until it breaks.
     ///
     /// # Errors
     /// When SQLite fails.
     ///
     /// # Panics
-    /// When there is not one of `params` for each parameter.
+    /// When the number of `params` is not that of the parameters.
     #[inline]
     pub(crate) fn run<const N: usize>(
         &mut self,
         params: [Param<'_>; N],
         mut on_row: impl FnMut(&Row<'_>) -> ControlFlow<()>,
     ) -> Result<(), EngineError> {
-        // What was bound before may be gone, so everything is bound anew before a step.
+        // Earlier bound values may be gone, so every parameter is bound again before a step.
         assert!(self.parameters == N, "each parameter has its value");
         for (number, param) in (1..).zip(params) {
             self.bind(number, param)?;
@@ -240,31 +239,31 @@ impl Statement {
 
 impl Drop for Statement {
     fn drop(&mut self) {
-        // SAFETY: nobody uses the statement after this. Its code is that of the last step.
+        // SAFETY: the statement is not used after this. Its code repeats the last step's.
         unsafe { (self.api.sqlite3_finalize)(self.handle.as_ptr()) };
     }
 }
 
-/// The row a statement stands on; the statement is reset when it goes.
+/// The current row of a statement, which is reset on drop.
 pub(crate) struct Row<'s>(&'s mut Statement);
 
 impl Row<'_> {
-    /// Returns the bytes of a column: a blob's, a text's, or a number's in decimal; of null none.
+    /// Returns the bytes of a column; a number in decimal, null as none.
     ///
-    /// `column` counts from 0; one that the row does not have is null.
+    /// `column` counts from 0; one beyond the row is null.
     #[inline]
     pub(crate) fn column(&self, column: c_int) -> &[u8] {
         let (api, handle) = (self.0.api, self.0.handle.as_ptr());
         // SAFETY: the statement stands on a row.
         let start = unsafe { (api.sqlite3_column_blob)(handle, column) };
-        // SAFETY: as above; asked after the bytes, since a number is only then written out.
+        // SAFETY: as above; after the call for the bytes, which converts a number.
         let bytes = unsafe { (api.sqlite3_column_bytes)(handle, column) };
         let bytes = usize::try_from(bytes).unwrap_or_default();
         if start.is_null() || bytes == 0 {
             return &[];
         }
-        // SAFETY: SQLite keeps the bytes where they are until the next step or reset, for which
-        // `self` must be free again.
+        // SAFETY: the bytes stay in place until the next step or reset, which need `self`
+        // unborrowed.
         unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
     }
 
@@ -277,7 +276,7 @@ impl Row<'_> {
 impl Drop for Row<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the statement is prepared. The code is that of the last step, which was told.
+        // SAFETY: the statement is prepared. The code repeats the last step's.
         unsafe { (self.0.api.sqlite3_reset)(self.0.handle.as_ptr()) };
     }
 }

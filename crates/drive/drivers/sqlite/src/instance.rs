@@ -1,4 +1,4 @@
-//! One open database file.
+//! An open SQLite file: state, maintenance and close.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use crate::connection::{self, pragma};
 use crate::ffi::Api;
 use crate::ffi_connection::Connection;
 use crate::session::SqliteSession;
-use crate::tally::Tally;
+use crate::statistics::Statistics;
 
 /// The database file's name in the data directory.
 const NAME: &str = "data.sqlite";
 /// Bytes of a frame header in the WAL, one per page written.
 ///
-/// Source: SQLite's documentation, "WAL-mode File Format", section 4.1.
+/// Source: [SQLite WAL format], section 4.1.
 const WAL_FRAME_HEADER_BYTES: u64 = 24;
 
 /// An open database file.
@@ -28,9 +28,9 @@ pub(crate) struct SqliteEngine {
     config: Config,
     table: Table,
     page_bytes: u64,
-    /// Answers questions about the engine; never waits for a lock.
+    /// Connection for state queries; never waits for a lock.
     probe: Mutex<Connection>,
-    tally: Tally,
+    statistics: Statistics,
 }
 
 impl SqliteEngine {
@@ -41,10 +41,10 @@ impl SqliteEngine {
         let table = connection::ensure_table(&probe, config.table)?;
         let page_bytes = pragma(&probe, "page_size")?
             .and_then(|bytes| bytes.parse().ok())
-            .ok_or_else(|| EngineError::Fatal("sqlite: does not tell its page_size".to_owned()))?;
+            .ok_or_else(|| EngineError::Fatal("sqlite: reports no page_size".to_owned()))?;
         connection::run(&probe, "PRAGMA busy_timeout = 0")?;
-        let (probe, tally) = (Mutex::new(probe), Tally::default());
-        Ok(Self { api, path, config, table, page_bytes, probe, tally })
+        let (probe, statistics) = (Mutex::new(probe), Statistics::default());
+        Ok(Self { api, path, config, table, page_bytes, probe, statistics })
     }
 
     /// Opens a connection like the clients'.
@@ -58,7 +58,7 @@ impl SqliteEngine {
         file_bytes(&path).unwrap_or_default()
     }
 
-    /// Moves the WAL's pages to the database file and empties it, when there is one.
+    /// Checkpoints and truncates the WAL, when there is one.
     fn checkpoint(&self, connection: &Connection) -> Result<bool, EngineError> {
         if !self.config.has_wal() {
             return Ok(false);
@@ -67,7 +67,7 @@ impl SqliteEngine {
         if is_busy.as_deref() == Some("0") {
             Ok(true)
         } else {
-            let text = "sqlite: clients kept the WAL in use for longer than `busy_timeout`";
+            let text = "sqlite: clients used the WAL for longer than `busy_timeout`";
             Err(EngineError::Timeout(text.to_owned()))
         }
     }
@@ -75,7 +75,7 @@ impl SqliteEngine {
 
 impl Engine for SqliteEngine {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        Ok(Box::new(SqliteSession::new(self.connect()?, &self.tally)?))
+        Ok(Box::new(SqliteSession::new(self.connect()?, &self.statistics)?))
     }
 
     fn identity(&self) -> Identity {
@@ -96,7 +96,7 @@ impl Engine for SqliteEngine {
     }
 
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
-        // A connection of its own, so that `state` is answered meanwhile.
+        // A separate connection, so that `state` is not blocked.
         match work {
             Maintenance::Flush if !self.config.has_wal() => Ok(false),
             Maintenance::Flush => self.checkpoint(&self.connect()?),
@@ -111,7 +111,7 @@ impl Engine for SqliteEngine {
     }
 
     fn state(&self) -> Result<EngineState, EngineError> {
-        let sum = self.tally.sum();
+        let sum = self.statistics.sum();
         let written = if self.config.has_wal() {
             let bytes = sum.pages_written * (self.page_bytes + WAL_FRAME_HEADER_BYTES);
             [("engine_wal_write_bytes", bytes), ("log_bytes", self.wal_bytes())].to_vec()
@@ -128,7 +128,7 @@ impl Engine for SqliteEngine {
             readings.extend(named(&[("engine_disk_bytes", bytes)]));
         }
         let probe = self.probe.lock().map_err(|_poisoned| {
-            EngineError::Fatal("sqlite: a thread panicked while it asked for the state".to_owned())
+            EngineError::Fatal("sqlite: a thread panicked while it read the state".to_owned())
         })?;
         Ok(EngineState {
             readings,
@@ -142,11 +142,11 @@ impl Engine for SqliteEngine {
     fn close(self: Box<Self>) -> Result<(), EngineError> {
         let Self { path, probe, .. } = *self;
         let probe = probe.into_inner().map_err(|_poisoned| {
-            EngineError::Fatal("sqlite: a thread panicked while it asked for the state".to_owned())
+            EngineError::Fatal("sqlite: a thread panicked while it read the state".to_owned())
         })?;
-        // The last connection moves the WAL's pages to the file and removes the WAL.
+        // The last connection checkpoints the WAL and removes it.
         drop(probe);
-        // Only now: closing any handle to the file drops the locks this process holds on it.
+        // After the close: closing any handle to the file drops this process's locks on it.
         File::open(&path)
             .and_then(|file| file.sync_all())
             .map_err(|error| EngineError::Fatal(format!("sqlite: sync on close: {error}")))

@@ -1,4 +1,4 @@
-//! One client: a connection with its prepared statements.
+//! One client's session: a connection with prepared statements.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -7,9 +7,9 @@ use model::{Direction, Op, Outcome};
 
 use crate::ffi_connection::Param::{Blob, Integer};
 use crate::ffi_connection::{Connection, Prepared, Statement};
-use crate::tally::{Counters, Tally, take_counters};
+use crate::statistics::{Counters, Statistics, take_counters};
 
-/// Operations between two publications of the connection's counters: they cost some 100 ns.
+/// Operations between two publications of the counters (about 100 ns).
 const PUBLISH_EVERY: u32 = 4096;
 
 /// One statement per kind of operation, in the order in which `execute` names them.
@@ -26,22 +26,25 @@ const STATEMENTS: [&str; 7] = [
 /// A client's handle.
 pub(crate) struct SqliteSession<'e> {
     prepared: Prepared<{ STATEMENTS.len() }>,
-    tally: &'e Tally,
+    statistics: &'e Statistics,
     cache_bytes: u64,
     operations: u32,
 }
 
 impl<'e> SqliteSession<'e> {
-    /// Prepares the statements on `connection`; its counters go to `tally`.
-    pub(crate) fn new(connection: Connection, tally: &'e Tally) -> Result<Self, EngineError> {
+    /// Prepares the statements on `connection`; its counters go to `statistics`.
+    pub(crate) fn new(
+        connection: Connection,
+        statistics: &'e Statistics,
+    ) -> Result<Self, EngineError> {
         let prepared = connection.prepare(STATEMENTS)?;
-        Ok(Self { prepared, tally, cache_bytes: 0, operations: 0 })
+        Ok(Self { prepared, statistics, cache_bytes: 0, operations: 0 })
     }
 
     #[cold]
     fn publish(&mut self) {
         let counted = take_counters(self.prepared.connection());
-        self.tally.add(counted, self.cache_bytes);
+        self.statistics.add(counted, self.cache_bytes);
         self.cache_bytes = counted.cache_bytes;
     }
 }
@@ -81,8 +84,8 @@ impl Session for SqliteSession<'_> {
 impl Drop for SqliteSession<'_> {
     fn drop(&mut self) {
         self.publish();
-        // The cache goes with the connection.
-        self.tally.add(Counters::default(), self.cache_bytes);
+        // The cache is freed with the connection.
+        self.statistics.add(Counters::default(), self.cache_bytes);
     }
 }
 
@@ -123,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_that_waited_in_vain_says_so_and_may_go_on() {
+    fn writer_times_out_on_a_lock_and_can_retry() {
         let dir = tempfile::tempdir().unwrap();
         let spec = OpenSpec {
             endpoint: None,

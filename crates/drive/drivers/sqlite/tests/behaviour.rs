@@ -1,4 +1,4 @@
-//! What SQLite tells of itself, and what it refuses.
+//! State, options and refusals of the SQLite driver.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn put(session: &mut dyn Session, row: u32) -> Result<Outcome, EngineError> {
 }
 
 #[test]
-fn the_state_tells_height_cache_and_what_was_written_to_the_wal() {
+fn state_reports_height_cache_and_wal_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), Durability::Os, &[]).unwrap();
     assert_eq!(engine.state().unwrap().tree_height, Some(1));
@@ -38,7 +38,10 @@ fn the_state_tells_height_cache_and_what_was_written_to_the_wal() {
         assert_eq!(put(&mut *session, row), Ok(Outcome::Done));
     }
     let state = engine.state().unwrap();
-    assert!(state.readings["engine_cache_bytes"] > 1e5, "published while at work: {state:?}");
+    assert!(
+        state.readings["engine_cache_bytes"] > 1e5,
+        "published while the session is open: {state:?}"
+    );
     drop(session);
     let state = engine.state().unwrap();
     assert!(state.readings["engine_cache_bytes"].abs() < 1.0, "{state:?}");
@@ -55,10 +58,10 @@ fn the_state_tells_height_cache_and_what_was_written_to_the_wal() {
 }
 
 #[test]
-fn the_configuration_is_read_back_from_sqlite() {
+fn configuration_is_read_back_from_sqlite() {
     let dir = tempfile::tempdir().unwrap();
-    let asked = [("page_size", "8192"), ("temp_store", "MEMORY")];
-    let engine = open(dir.path(), Durability::Sync, &asked).unwrap();
+    let requested = [("page_size", "8192"), ("temp_store", "MEMORY")];
+    let engine = open(dir.path(), Durability::Sync, &requested).unwrap();
     let options = engine.effective_options().unwrap();
     for (name, value) in [
         ("page_size", "8192"),
@@ -74,7 +77,7 @@ fn the_configuration_is_read_back_from_sqlite() {
 }
 
 #[test]
-fn a_value_that_sqlite_does_not_take_is_refused() {
+fn value_that_sqlite_does_not_accept_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     open(dir.path(), Durability::Os, &[]).unwrap().close().unwrap();
     for (name, value) in [("page_size", "8192"), ("assay.table", "rowid"), ("mmap_size", "many")] {

@@ -1,5 +1,6 @@
-//! SQLite against the oracle; the battery covers class `sync` by reopening, and runs the rest on
-//! the class given here.
+//! The conformance battery on the linked SQLite.
+//!
+//! The battery covers class `sync` by reopening, and runs the rest on the class given here.
 
 use engine::conformance::battery;
 use model::{Durability, Options, Settings};
@@ -19,7 +20,7 @@ fn class_os_conforms() {
 }
 
 #[test]
-fn a_rowid_table_with_large_pages_conforms() {
+fn rowid_table_with_large_pages_conforms() {
     let options = [("assay.table", "rowid"), ("page_size", "16384"), ("mmap_size", "67108864")];
     let options = options.into_iter().collect();
     battery(&*driver_sqlite::driver(), &settings(Durability::Os), &options);

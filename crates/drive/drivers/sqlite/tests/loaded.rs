@@ -1,4 +1,4 @@
-//! The distribution's SQLite, loaded in a process of its own: the same promises as the linked one.
+//! The SQLite driver on the distribution's library.
 
 use std::path::Path;
 
@@ -28,8 +28,8 @@ fn open(driver: &dyn Driver, dir: &Path) -> Box<dyn Engine> {
 }
 
 #[test]
-fn the_distributions_library_conforms() {
-    on_system("the_distributions_library_conforms", |path| {
+fn distribution_library_conforms() {
+    on_system("distribution_library_conforms", |path| {
         let driver = load(path);
         battery(&*driver, &settings(Durability::None), &Options::new());
         battery(&*driver, &settings(Durability::Os), &Options::new());
@@ -37,10 +37,10 @@ fn the_distributions_library_conforms() {
     });
 }
 
-/// Goal: the identity is the library's, whether anything is open or not, and not the linked one's.
+/// Goal: the identity is the library's, before and after open, not the linked one's.
 #[test]
-fn a_library_tells_which_it_is() {
-    on_system("a_library_tells_which_it_is", |path| {
+fn loaded_library_reports_its_identity() {
+    on_system("loaded_library_reports_its_identity", |path| {
         let (loaded, linked) = (load(path), driver_sqlite::driver());
         let identity = loaded.identity();
         assert!(Path::new(&identity.origin).is_absolute(), "{identity:?}");
@@ -55,10 +55,10 @@ fn a_library_tells_which_it_is() {
 }
 
 /// Goal: the counters of a library without `sqlite3_db_status64` are those of the linked one.
-/// Method: the same writes on both; the caches answer as often, as far as the releases agree.
+/// Method: the same writes on both; about as many cache hits, as far as the releases agree.
 #[test]
-fn a_library_tells_its_counters() {
-    on_system("a_library_tells_its_counters", |path| {
+fn loaded_library_reports_its_counters() {
+    on_system("loaded_library_reports_its_counters", |path| {
         let hits = [load(path), driver_sqlite::driver()].map(|driver| {
             let dir = tempfile::tempdir().unwrap();
             let engine = open(&*driver, dir.path());
@@ -78,8 +78,8 @@ fn a_library_tells_its_counters() {
 }
 
 #[test]
-fn a_library_of_something_else_is_not_sqlite() {
-    on_system("a_library_of_something_else_is_not_sqlite", |_| {
+fn other_library_is_not_sqlite() {
+    on_system("other_library_is_not_sqlite", |_| {
         let other = distribution_library("libz.so.1", "zlib1g").expect("SQLite's package needs it");
         let Err(error) = driver_sqlite::open_library(&other) else { panic!("loaded") };
         let text = error.to_string();

@@ -4,9 +4,9 @@
  * whose layout differs from build to build, even between builds of one version number.
  *
  * It is not an interface to transactions: each operation is a transaction of its own. Options come
- * under the engine's own names, dotted where they nest. Each is put where the engine itself says
- * it belongs, wiredtiger_open or WT_SESSION.create; a name that both know goes to the first, and
- * with the prefix "table." to the second.
+ * under the engine's own names, dotted where they nest. Each goes to the method that accepts it,
+ * wiredtiger_open or WT_SESSION.create; a name of both goes to the first, and with the prefix
+ * "table." to the second.
  */
 #define _GNU_SOURCE
 #include <wiredtiger.h>
@@ -29,24 +29,24 @@
 #define FILE_STATISTICS "statistics:file:data.wt"
 #define TABLE_PREFIX "table."
 #define NAME_BYTES 128
-/* Descriptors looked at for the data file; a benchmark has far fewer. */
+/* Descriptors searched for the data file; a benchmark has far fewer. */
 #define DESCRIPTORS 4096
-/* Settings of this driver's own: nothing is taken from the environment or from earlier opens. */
+/* Fixed settings: nothing is taken from the environment or from earlier opens. */
 #define FIXED "create,config_base=false,use_environment=false"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- What the engine says when it fails ---- */
+/* ---- Error messages of the engine ---- */
 
-/* Hears one session, or the connection with its own threads; keeps the first words for a code. */
-typedef struct voice {
-    WT_EVENT_HANDLER handler; /* first, so that the one is the other */
+/* Handler of one session or of the connection; stores the first message of a code. */
+typedef struct error_handler {
+    WT_EVENT_HANDLER handler; /* first, so that a pointer to it is one to the whole */
     atomic_int code;
     char text[768];
-} voice;
+} error_handler;
 
-/* Returns the words behind time, thread, method and line: "..., __config_check, 194: words". */
-static const char *words_of(const char *message) {
+/* Returns the text after time, thread, method and line: "..., __config_check, 194: text". */
+static const char *text_of(const char *message) {
     for (const char *at = strchr(message, ','); at; at = strchr(at + 1, ',')) {
         char *end;
         if (at[1] == ' ' && strtol(at + 1, &end, 10) > 0 && end[0] == ':' && end[1] == ' ')
@@ -55,45 +55,45 @@ static const char *words_of(const char *message) {
     return message;
 }
 
-/* Why the engine died, when it did: mostly heard on one of its own threads, before any client. */
-static char death[768];
-static atomic_flag is_dead = ATOMIC_FLAG_INIT;
+/* Message of an engine panic, mostly received on one of its own threads, before any client. */
+static char panic_text[768];
+static atomic_flag has_panicked = ATOMIC_FLAG_INIT;
 
-static int hear_error(WT_EVENT_HANDLER *handler, WT_SESSION *session, int code,
+static int on_error(WT_EVENT_HANDLER *handler, WT_SESSION *session, int code,
                       const char *message) {
-    voice *v = (voice *)handler;
+    error_handler *v = (error_handler *)handler;
     int none = 0;
     (void)session;
-    if (code == WT_PANIC && !atomic_flag_test_and_set(&is_dead))
-        snprintf(death, sizeof death, "%s", words_of(message));
+    if (code == WT_PANIC && !atomic_flag_test_and_set(&has_panicked))
+        snprintf(panic_text, sizeof panic_text, "%s", text_of(message));
     if (atomic_compare_exchange_strong(&v->code, &none, code))
-        snprintf(v->text, sizeof v->text, "%s", words_of(message));
+        snprintf(v->text, sizeof v->text, "%s", text_of(message));
     return 0;
 }
 
-static int hear_message(WT_EVENT_HANDLER *handler, WT_SESSION *session, const char *message) {
+static int on_message(WT_EVENT_HANDLER *handler, WT_SESSION *session, const char *message) {
     (void)handler, (void)session, (void)message;
     return 0;
 }
 
-static int hear_progress(WT_EVENT_HANDLER *handler, WT_SESSION *session, const char *operation,
+static int on_progress(WT_EVENT_HANDLER *handler, WT_SESSION *session, const char *operation,
                          uint64_t progress) {
     (void)handler, (void)session, (void)operation, (void)progress;
     return 0;
 }
 
-static void voice_init(voice *v) {
+static void error_handler_init(error_handler *v) {
     memset(v, 0, sizeof *v);
-    v->handler.handle_error = hear_error;
-    v->handler.handle_message = hear_message;
-    v->handler.handle_progress = hear_progress;
+    v->handler.handle_error = on_error;
+    v->handler.handle_message = on_message;
+    v->handler.handle_progress = on_progress;
 }
 
-/* Takes what was said for `code`, or the engine's name of the code. */
-static void take_words(voice *v, int code, char *text, size_t bytes) {
-    const char *words = atomic_load(&v->code) == code ? v->text : wiredtiger_strerror(code);
-    if (code == WT_PANIC && death[0]) words = death;
-    snprintf(text, bytes, "%s", words);
+/* Takes the stored message of `code`, or the engine's text of the code. */
+static void take_text(error_handler *v, int code, char *text, size_t bytes) {
+    const char *found = atomic_load(&v->code) == code ? v->text : wiredtiger_strerror(code);
+    if (code == WT_PANIC && panic_text[0]) found = panic_text;
+    snprintf(text, bytes, "%s", found);
     atomic_store(&v->code, 0);
 }
 
@@ -109,8 +109,8 @@ static int result_of(int code) {
     }
 }
 
-__attribute__((cold, noinline)) static int fail(voice *v, int code, assay_error *error) {
-    take_words(v, code, error->text, sizeof error->text);
+__attribute__((cold, noinline)) static int fail(error_handler *v, int code, assay_error *error) {
+    take_text(v, code, error->text, sizeof error->text);
     return result_of(code);
 }
 
@@ -168,9 +168,9 @@ static char *composed(const char *head, const assay_option *options, size_t coun
     return text;
 }
 
-/* Asks the engine whether a method takes a configuration; `v` hears why not. */
-static bool takes(voice *v, const char *method, const char *config) {
-    voice_init(v);
+/* Returns whether a method accepts a configuration; `v` receives the error. */
+static bool accepts(error_handler *v, const char *method, const char *config) {
+    error_handler_init(v);
     return wiredtiger_config_validate(NULL, &v->handler, method, config) == 0;
 }
 
@@ -180,23 +180,23 @@ typedef struct placed {
     size_t connection_count, table_count;
 } placed;
 
-/* Puts one option where the engine takes it. */
+/* Assigns one option to the method that accepts it. */
 static int place(placed *to, const assay_option *option, assay_error *error) {
     assay_option own = *option;
     bool is_table = strncmp(own.name, TABLE_PREFIX, strlen(TABLE_PREFIX)) == 0;
     if (is_table) own.name += strlen(TABLE_PREFIX);
     char *text = composed("", &own, 1);
     if (!text) return refuse(error, ASSAY_FATAL, "no memory for the configuration");
-    voice open, create;
-    bool is_open = !is_table && takes(&open, "wiredtiger_open", text);
-    bool is_create = !is_open && takes(&create, "WT_SESSION.create", text);
+    error_handler open, create;
+    bool is_open = !is_table && accepts(&open, "wiredtiger_open", text);
+    bool is_create = !is_open && accepts(&create, "WT_SESSION.create", text);
     free(text);
     if (is_open) {
         to->connection[to->connection_count++] = own;
     } else if (is_create) {
         to->table[to->table_count++] = own;
     } else {
-        /* The method that knows the name says more than the one that does not. */
+        /* The error of the method that knows the name is the more specific one. */
         bool is_known = !is_table && !strstr(open.text, "unknown configuration key");
         snprintf(error->text, sizeof error->text, "%s", (is_known ? open : create).text);
         snprintf(error->option, sizeof error->option, "%s", option->name);
@@ -224,8 +224,8 @@ static const char *value_end(const char *at) {
     return at;
 }
 
-/* Tells every value of a configuration string under its dotted name. */
-static void tell_flat(const char *text, const char *prefix, assay_tell tell, void *to) {
+/* Reports every value of a configuration string under its dotted name. */
+static void report_flat(const char *text, const char *prefix, assay_text report, void *to) {
     while (*text && *text != ')') {
         size_t part = strcspn(text, "=,()");
         char name[2 * NAME_BYTES], value[1024];
@@ -234,15 +234,15 @@ static void tell_flat(const char *text, const char *prefix, assay_tell tell, voi
         if (*text == '=' && text[1] == '(') {
             char inner[2 * NAME_BYTES + 1];
             snprintf(inner, sizeof inner, "%s.", name);
-            tell_flat(text + 2, inner, tell, to);
+            report_flat(text + 2, inner, report, to);
             text = value_end(text + 1);
         } else if (*text == '=') {
             const char *end = value_end(++text);
             snprintf(value, sizeof value, "%.*s", (int)(end - text), text);
-            tell(to, name, value);
+            report(to, name, value);
             text = end;
         } else if (part > 0) {
-            tell(to, name, "true");
+            report(to, name, "true");
         } else {
             return; /* no configuration string */
         }
@@ -253,12 +253,12 @@ static void tell_flat(const char *text, const char *prefix, assay_tell tell, voi
 /* ---- Opening and closing ---- */
 
 typedef struct wt_engine {
-    voice heard;
+    error_handler errors;
     WT_CONNECTION *connection;
     char *dir;
     char *config;            /* what the connection was opened with */
     bool is_lsm;
-    _Atomic int64_t written; /* bytes of pages written at the look before */
+    _Atomic int64_t written; /* bytes of pages written at the last state */
 } wt_engine;
 
 static void release(wt_engine *e) {
@@ -269,17 +269,17 @@ static void release(wt_engine *e) {
 
 uint32_t assay_abi(void) { return ASSAY_ABI; }
 
-void assay_identity(assay_tell tell, void *to) {
+void assay_identity(assay_text report, void *to) {
     int major, minor, patch;
     char version[64];
-    voice v;
-    tell(to, "version_string", wiredtiger_version(&major, &minor, &patch));
+    error_handler v;
+    report(to, "version_string", wiredtiger_version(&major, &minor, &patch));
     snprintf(version, sizeof version, "%d.%d.%d", major, minor, patch);
-    tell(to, "version", version);
-    tell(to, "header", WIREDTIGER_VERSION_STRING);
-    tell(to, "lsm", takes(&v, "WT_SESSION.create", "lsm=(chunk_size=10MB)") ? "yes" : "no");
-    /* Version 12 still takes the word, and opens files without the flag. */
-    tell(to, "direct_io", major < 12 ? "yes" : "no");
+    report(to, "version", version);
+    report(to, "header", WIREDTIGER_VERSION_STRING);
+    report(to, "lsm", accepts(&v, "WT_SESSION.create", "lsm=(chunk_size=10MB)") ? "yes" : "no");
+    /* Version 12 still accepts the option, and opens files without the flag. */
+    report(to, "direct_io", major < 12 ? "yes" : "no");
 }
 
 static const char *value_of(const assay_option *options, size_t count, const char *name) {
@@ -288,7 +288,7 @@ static const char *value_of(const assay_option *options, size_t count, const cha
     return NULL;
 }
 
-/* Returns whether a file in `dir` is open past the page cache. */
+/* Returns whether a file in `dir` is open with direct IO. */
 static bool is_direct(const char *dir) {
     char link[64], path[4096], real[4096];
     if (!realpath(dir, real)) return false;
@@ -304,8 +304,8 @@ static bool is_direct(const char *dir) {
 
 static int make_table(wt_engine *e, const placed *options, assay_error *error) {
     WT_SESSION *session;
-    voice v;
-    voice_init(&v);
+    error_handler v;
+    error_handler_init(&v);
     char *config = composed("key_format=u,value_format=u", options->table, options->table_count);
     if (!config) return refuse(error, ASSAY_FATAL, "no memory for the configuration");
     int code = e->connection->open_session(e->connection, &v.handler, NULL, &session);
@@ -325,10 +325,10 @@ static int open_placed(wt_engine *e, const assay_open_spec *spec, const placed *
     e->config = composed(FIXED, options->connection, options->connection_count);
     e->dir = strdup(spec->dir);
     if (!e->config || !e->dir) return refuse(error, ASSAY_FATAL, "no memory to open with");
-    int code = wiredtiger_open(spec->dir, &e->heard.handler, e->config, &e->connection);
+    int code = wiredtiger_open(spec->dir, &e->errors.handler, e->config, &e->connection);
     if (code) {
         e->connection = NULL;
-        return fail(&e->heard, code, error);
+        return fail(&e->errors, code, error);
     }
     int result = make_table(e, options, error);
     if (result != ASSAY_DONE && strstr(error->text, "unknown compressor"))
@@ -339,7 +339,7 @@ static int open_placed(wt_engine *e, const assay_open_spec *spec, const placed *
     const char *direct = value_of(options->connection, options->connection_count, "direct_io");
     if (result == ASSAY_DONE && direct && strstr(direct, "data") && !is_direct(spec->dir))
         return refuse(error, ASSAY_UNSUPPORTED,
-                      "direct_io: this build takes the option and reads through the page cache");
+                      "direct_io: this build accepts the option and reads through the page cache");
     return result;
 }
 
@@ -348,7 +348,7 @@ int assay_open(const assay_open_spec *spec, void **engine, assay_error *error) {
     if (strcmp(version, WIREDTIGER_VERSION_STRING) != 0)
         return refuse(error, ASSAY_UNSUPPORTED,
                       "the shim was compiled against the header of \"%s\", the library is "
-                      "\"%s\": add the build anew with its own headers",
+                      "\"%s\": add the build again with its own headers",
                       WIREDTIGER_VERSION_STRING, version);
     size_t room = spec->option_count + 1;
     wt_engine *e = calloc(1, sizeof *e);
@@ -359,7 +359,7 @@ int assay_open(const assay_open_spec *spec, void **engine, assay_error *error) {
     for (size_t i = 0; i < spec->option_count && result == ASSAY_DONE; i++)
         result = place(&options, &spec->options[i], error);
     if (result == ASSAY_DONE) {
-        voice_init(&e->heard);
+        error_handler_init(&e->errors);
         result = open_placed(e, spec, &options, error);
         if (result != ASSAY_DONE && e->connection) e->connection->close(e->connection, NULL);
     }
@@ -375,9 +375,9 @@ int assay_open(const assay_open_spec *spec, void **engine, assay_error *error) {
 
 int assay_close(void *engine, assay_error *error) {
     wt_engine *e = engine;
-    /* A checkpoint is part of it. */
+    /* It includes a checkpoint. */
     int code = e->connection->close(e->connection, NULL);
-    int result = code ? fail(&e->heard, code, error) : ASSAY_DONE;
+    int result = code ? fail(&e->errors, code, error) : ASSAY_DONE;
     release(e);
     return result;
 }
@@ -388,22 +388,22 @@ typedef struct client {
     WT_CURSOR *cursor; /* first: what an operation needs */
     WT_SESSION *session;
     bool is_lsm;
-    voice heard;
+    error_handler errors;
 } client;
 
 int assay_session_begin(void *engine, void **session, assay_error *error) {
     wt_engine *e = engine;
     client *c = calloc(1, sizeof *c);
     if (!c) return refuse(error, ASSAY_FATAL, "no memory for a session");
-    voice_init(&c->heard);
+    error_handler_init(&c->errors);
     c->is_lsm = e->is_lsm;
-    int code = e->connection->open_session(e->connection, &c->heard.handler, NULL, &c->session);
+    int code = e->connection->open_session(e->connection, &c->errors.handler, NULL, &c->session);
     if (code == 0) {
         code = c->session->open_cursor(c->session, TABLE_URI, NULL, "overwrite=true", &c->cursor);
         if (code) c->session->close(c->session, NULL);
     }
     if (code) {
-        int result = fail(&c->heard, code, error);
+        int result = fail(&c->errors, code, error);
         free(c);
         return result;
     }
@@ -417,22 +417,22 @@ void assay_session_end(void *session) {
     free(c);
 }
 
-/* The engine keeps the pointer until the operation is done, and copies nothing. */
+/* The engine uses the pointer until the operation ends, and copies nothing. */
 static inline void set_key(WT_CURSOR *cursor, const void *key, size_t bytes) {
     WT_ITEM item = {.data = key, .size = bytes};
     cursor->set_key(cursor, &item);
 }
 
 /*
- * Reads of an LSM are transactions that are said to be such. Without, the conformance battery sees
- * reads of 11.3 miss what another session has committed; why is not known. 3.2.1 does not need it;
- * it is asked the same way, so that builds are compared and not calls.
+ * Reads of an LSM are explicit transactions. Without, the conformance battery finds that reads of
+ * 11.3 miss commits of other sessions (cause unknown). 3.2.1 does not need it, but makes the same
+ * calls, so that a comparison of builds is one of engines.
  */
 static inline int begin_read(client *c) {
     return c->is_lsm ? c->session->begin_transaction(c->session, NULL) : 0;
 }
 
-/* Ends a read, whatever came of it; `code` unless the end fails. */
+/* Ends a read, failed or not; returns `code` unless the end fails. */
 static inline int end_read(client *c, int code) {
     int ended = c->cursor->reset(c->cursor); /* or the page stays pinned */
     if (c->is_lsm) {
@@ -448,14 +448,14 @@ int assay_get(void *session, const void *key, size_t key_bytes, assay_row row, v
     WT_CURSOR *cursor = c->cursor;
     WT_ITEM value;
     int code = begin_read(c);
-    if (code) return fail(&c->heard, code, error);
+    if (code) return fail(&c->errors, code, error);
     set_key(cursor, key, key_bytes);
     code = cursor->search(cursor);
     if (code == 0) code = cursor->get_value(cursor, &value);
     if (code == 0) row(rows, key, key_bytes, value.data, value.size);
     code = end_read(c, code);
     if (code == 0) return ASSAY_DONE;
-    return code == WT_NOTFOUND ? ASSAY_NOT_FOUND : fail(&c->heard, code, error);
+    return code == WT_NOTFOUND ? ASSAY_NOT_FOUND : fail(&c->errors, code, error);
 }
 
 int assay_put(void *session, const void *key, size_t key_bytes, const void *value,
@@ -466,14 +466,14 @@ int assay_put(void *session, const void *key, size_t key_bytes, const void *valu
     set_key(cursor, key, key_bytes);
     cursor->set_value(cursor, &item);
     int code = cursor->insert(cursor);
-    return code ? fail(&c->heard, code, error) : ASSAY_DONE;
+    return code ? fail(&c->errors, code, error) : ASSAY_DONE;
 }
 
 int assay_delete(void *session, const void *key, size_t key_bytes, assay_error *error) {
     client *c = session;
     set_key(c->cursor, key, key_bytes);
     int code = c->cursor->remove(c->cursor);
-    return code && code != WT_NOTFOUND ? fail(&c->heard, code, error) : ASSAY_DONE;
+    return code && code != WT_NOTFOUND ? fail(&c->errors, code, error) : ASSAY_DONE;
 }
 
 int assay_scan(void *session, const void *start, size_t start_bytes, uint32_t limit, int is_reverse,
@@ -482,7 +482,7 @@ int assay_scan(void *session, const void *start, size_t start_bytes, uint32_t li
     WT_CURSOR *cursor = c->cursor;
     uint32_t found = 0;
     int side, code = begin_read(c);
-    if (code) return fail(&c->heard, code, error);
+    if (code) return fail(&c->errors, code, error);
     set_key(cursor, start, start_bytes);
     code = cursor->search_near(cursor, &side);
     if (code == 0 && (is_reverse ? side > 0 : side < 0))
@@ -496,23 +496,23 @@ int assay_scan(void *session, const void *start, size_t start_bytes, uint32_t li
         if (++found < limit) code = is_reverse ? cursor->prev(cursor) : cursor->next(cursor);
     }
     code = end_read(c, code);
-    if (code && code != WT_NOTFOUND) return fail(&c->heard, code, error);
+    if (code && code != WT_NOTFOUND) return fail(&c->errors, code, error);
     return found ? ASSAY_DONE : ASSAY_NOT_FOUND;
 }
 
-/* ---- Upkeep and what is told; each call has a session of its own ---- */
+/* ---- Maintenance and state; each call has its own session ---- */
 
 int assay_maintain(void *engine, int work, int *is_done, assay_error *error) {
     wt_engine *e = engine;
     WT_SESSION *session;
-    voice v;
+    error_handler v;
     *is_done = 0;
-    if (work == ASSAY_COMPACT_LEVEL0) return ASSAY_DONE; /* no level takes flushes */
-    voice_init(&v);
+    if (work == ASSAY_COMPACT_LEVEL0) return ASSAY_DONE; /* there are no levels */
+    error_handler_init(&v);
     int code = e->connection->open_session(e->connection, &v.handler, NULL, &session);
     if (code) return fail(&v, code, error);
     code = session->checkpoint(session, NULL);
-    /* It gives space back that checkpoints hold no more, so it comes after one. */
+    /* It frees space that no checkpoint holds, so it follows one. */
     if (code == 0 && work == ASSAY_COMPACT_ALL)
         code = session->compact(session, TABLE_URI, "timeout=0");
     int result = code ? fail(&v, code, error) : ASSAY_DONE;
@@ -521,25 +521,25 @@ int assay_maintain(void *engine, int work, int *is_done, assay_error *error) {
     return result;
 }
 
-void assay_options(void *engine, assay_tell tell, void *to) {
+void assay_options(void *engine, assay_text report, void *to) {
     wt_engine *e = engine;
     WT_SESSION *session;
     WT_CURSOR *cursor;
-    voice v;
+    error_handler v;
     const char *config;
-    tell_flat(e->config, "", tell, to);
-    voice_init(&v);
+    report_flat(e->config, "", report, to);
+    error_handler_init(&v);
     if (e->connection->open_session(e->connection, &v.handler, NULL, &session)) return;
     if (session->open_cursor(session, "metadata:create", NULL, NULL, &cursor) == 0) {
         cursor->set_key(cursor, TABLE_URI);
         if (cursor->search(cursor) == 0 && cursor->get_value(cursor, &config) == 0) {
-            /* All the table's options in force, under the prefix where both methods know one. */
+            /* The table's options in force, with the prefix where both methods know the name. */
             for (const char *at = config; *at;) {
                 const char *equals = strchr(at, '='), *end = equals ? value_end(equals + 1) : at;
                 if (end == at) break;
                 char *one = strndup(at, (size_t)(end - at));
-                if (one) tell_flat(one, takes(&v, "wiredtiger_open", one) ? TABLE_PREFIX : "",
-                                   tell, to);
+                if (one) report_flat(one, accepts(&v, "wiredtiger_open", one) ? TABLE_PREFIX : "",
+                                     report, to);
                 free(one);
                 at = end + (*end == ',');
             }
@@ -562,7 +562,7 @@ static const struct {
     {WT_STAT_CONN_CACHE_PAGES_REQUESTED, "engine_block_lookups"},
 };
 
-/* Statistics told every second under the engine's own descriptions; all others are in the text. */
+/* Statistics reported every second under the engine's descriptions; the text has all others. */
 static const int OWN[] = {
     WT_STAT_CONN_BLOCK_BYTE_READ,
     WT_STAT_CONN_BLOCK_BYTE_WRITE_CHECKPOINT,
@@ -578,7 +578,7 @@ static const int OWN[] = {
 #endif
 };
 
-/* Times in us in which clients waited: for room in the cache, and for the LSM's own threads. */
+/* Times in us that clients waited: for room in the cache, and for the LSM's own threads. */
 static const int STALLS[] = {
     WT_STAT_CONN_APPLICATION_CACHE_TIME,
 #ifdef WT_STAT_CONN_LSM_ROWS_MERGED
@@ -587,7 +587,7 @@ static const int STALLS[] = {
 #endif
 };
 
-/* Background work that runs or waits now. */
+/* Background work, running or queued. */
 static const int JOBS[] = {
 #ifdef WT_STAT_CONN_TXN_CHECKPOINT_RUNNING
     WT_STAT_CONN_TXN_CHECKPOINT_RUNNING,
@@ -631,13 +631,13 @@ static void count_connection(wt_engine *e, WT_CURSOR *cursor, assay_count count,
         count(to, "engine_cache_hits", requested > read ? (double)(requested - read) : 0);
     double jobs = sum_of(cursor, JOBS, COUNT(JOBS));
     statistic(cursor, WT_STAT_CONN_BLOCK_BYTE_WRITE, &name, &written);
-    /* Eviction and merges are no jobs that the engine tells: they are seen by what they write. */
+    /* The engine reports no jobs of eviction and merges: their writes show them. */
     if (atomic_exchange(&e->written, written) != written) jobs += 1;
     count(to, "engine_background_jobs", jobs);
     count(to, "is_idle", jobs == 0);
 }
 
-/* Returns the bytes that log files take, those allocated beforehand included; or -1. */
+/* Returns the bytes of log files, preallocated ones included; or -1. */
 static double log_bytes(const char *dir) {
     DIR *files = opendir(dir);
     if (!files) return -1;
@@ -658,16 +658,16 @@ void assay_state(void *engine, assay_count count, void *to) {
     wt_engine *e = engine;
     WT_SESSION *session;
     WT_CURSOR *cursor;
-    voice v;
+    error_handler v;
     const char *name;
     int64_t value;
     double logs = log_bytes(e->dir);
     if (logs >= 0) count(to, "log_bytes", logs);
-    voice_init(&v);
+    error_handler_init(&v);
     if (e->connection->open_session(e->connection, &v.handler, NULL, &session)) return;
     if (session->open_cursor(session, "statistics:", NULL, "statistics=(fast)", &cursor) == 0)
         count_connection(e, cursor, count, to);
-    /* There is such a file for a B-tree alone. */
+    /* Only a B-tree has such a file. */
     if (session->open_cursor(session, FILE_STATISTICS, NULL, "statistics=(fast)", &cursor) == 0) {
         if (statistic(cursor, WT_STAT_DSRC_BLOCK_SIZE, &name, &value))
             count(to, "engine_disk_bytes", (double)value);
@@ -677,7 +677,7 @@ void assay_state(void *engine, assay_count count, void *to) {
     session->close(session, NULL);
 }
 
-static void tell_all(WT_SESSION *session, const char *uri, assay_tell tell, void *to) {
+static void report_all(WT_SESSION *session, const char *uri, assay_text report, void *to) {
     WT_CURSOR *cursor;
     const char *name, *printed;
     int64_t value;
@@ -689,17 +689,17 @@ static void tell_all(WT_SESSION *session, const char *uri, assay_tell tell, void
     while (cursor->next(cursor) == 0 && cursor->get_value(cursor, &name, &printed, &value) == 0)
         fprintf(out, "%s=%lld\n", name, (long long)value);
     fclose(out);
-    tell(to, uri, text);
+    report(to, uri, text);
     free(text);
 }
 
-void assay_statistics(void *engine, assay_tell tell, void *to) {
+void assay_statistics(void *engine, assay_text report, void *to) {
     wt_engine *e = engine;
     WT_SESSION *session;
-    voice v;
-    voice_init(&v);
+    error_handler v;
+    error_handler_init(&v);
     if (e->connection->open_session(e->connection, &v.handler, NULL, &session)) return;
-    tell_all(session, "statistics:", tell, to);
-    tell_all(session, "statistics:" TABLE_URI, tell, to);
+    report_all(session, "statistics:", report, to);
+    report_all(session, "statistics:" TABLE_URI, report, to);
     session->close(session, NULL);
 }

@@ -1,4 +1,4 @@
-//! Where the extension of a compressor lies.
+//! Finds the extension library of a compressor.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ const INSTALLED: &[&str] = &[
     "/usr/local/lib",
 ];
 
-/// Returns the extension of `compressor` for the library at `library`; `None` when there is none.
+/// Returns the extension of `compressor` for `library`, if any.
 ///
-/// An extension calls back through structs of its own build. So one that is not beside the library
-/// is taken only where that very library was installed beside it.
+/// An extension calls back through structs of its own build. So one in another directory is taken
+/// only where that directory has a copy of the library.
 pub(crate) fn extension(compressor: &str, library: &Path) -> Option<PathBuf> {
     let name = format!("libwiredtiger_{compressor}.so");
-    let beside = library.parent()?.join(&name);
-    if beside.is_file() {
-        return Some(beside);
+    let adjacent = library.parent()?.join(&name);
+    if adjacent.is_file() {
+        return Some(adjacent);
     }
     let installed = INSTALLED.iter().map(|dir| Path::new(dir).join(&name));
     installed.filter(|path| path.is_file()).find(|path| has_copy(path.parent(), library))
@@ -45,14 +45,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_extension_beside_the_library_is_found() {
+    fn extension_next_to_the_library_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let library = dir.path().join("libwiredtiger.so");
         fs::write(&library, "library").unwrap();
         assert_eq!(extension("oak", &library), None);
-        let beside = dir.path().join("libwiredtiger_oak.so");
-        fs::write(&beside, "").unwrap();
-        assert_eq!(extension("oak", &library), Some(beside));
+        let adjacent = dir.path().join("libwiredtiger_oak.so");
+        fs::write(&adjacent, "").unwrap();
+        assert_eq!(extension("oak", &library), Some(adjacent));
         assert!(has_copy(Some(dir.path()), &library));
         let other = dir.path().join("other.so");
         fs::write(&other, "LIBRARY").unwrap();

@@ -1,7 +1,9 @@
-//! How the shim is compiled for one build.
+//! Compile recipe of the shim.
 
 use shim::Recipe;
 
-/// How WiredTiger's shim is compiled; what differs between builds, its header tells by macros.
+/// Compile recipe of WiredTiger's shim.
+///
+/// Its header has macros for the differences between builds, so there are no probes.
 pub const RECIPE: Recipe =
     Recipe { source: include_str!("../shim/wiredtiger.c"), header: "wiredtiger.h", probes: &[] };

@@ -1,7 +1,7 @@
-//! What WiredTiger tells of itself, and what it refuses.
+//! State, options and refusals of the WiredTiger driver.
 
-#![expect(clippy::unwrap_used, reason = "what a test's functions unwrap fails the test")]
-#![expect(clippy::print_stdout, reason = "a test says what it obtains")]
+#![expect(clippy::unwrap_used, reason = "an unwrap in a helper fails the test")]
+#![expect(clippy::print_stdout, reason = "a test prints its progress")]
 
 mod library;
 
@@ -55,8 +55,8 @@ fn settled(engine: &dyn Engine) -> EngineState {
 
 /// Goal: the metrics are plausible for what was written and read.
 #[test]
-fn the_state_tells_pages_cache_and_log() {
-    library::on_every_build("the_state_tells_pages_cache_and_log", |driver| {
+fn state_reports_pages_cache_and_log() {
+    library::on_every_build("state_reports_pages_cache_and_log", |driver| {
         let dir = tempfile::tempdir().unwrap();
         let engine = open(driver, dir.path(), settings(), &[("log.file_max", "1MB")]).unwrap();
         fill(&*engine);
@@ -82,14 +82,14 @@ fn the_state_tells_pages_cache_and_log() {
     });
 }
 
-/// Goal: what is in force is read back, under names that can be asked for.
+/// Goal: the configuration in force is read back under the names of options.
 #[test]
-fn the_configuration_is_read_back() {
-    library::on_every_build("the_configuration_is_read_back", |driver| {
+fn configuration_is_read_back() {
+    library::on_every_build("configuration_is_read_back", |driver| {
         let dir = tempfile::tempdir().unwrap();
-        let asked =
+        let requested =
             [("leaf_page_max", "16KB"), ("eviction.threads_max", "4"), ("checkpoint.wait", "7")];
-        let engine = open(driver, dir.path(), settings(), &asked).unwrap();
+        let engine = open(driver, dir.path(), settings(), &requested).unwrap();
         let options = engine.effective_options().unwrap();
         for (name, value) in [
             ("leaf_page_max", "16KB"),
@@ -109,12 +109,12 @@ fn the_configuration_is_read_back() {
     });
 }
 
-/// Goal: a wrong word is refused by its name, in the engine's own words.
+/// Goal: a wrong option is refused by name, with the engine's own message.
 #[test]
-fn wrong_options_are_refused_by_name() {
-    library::on_every_build("wrong_options_are_refused_by_name", |driver| {
+fn wrong_option_is_refused_by_name() {
+    library::on_every_build("wrong_option_is_refused_by_name", |driver| {
         let dir = tempfile::tempdir().unwrap();
-        for (name, value, words) in [
+        for (name, value, expected) in [
             ("cache_sise", "1GB", "unknown configuration key"),
             ("eviction.threads", "4", "unknown configuration key"),
             ("eviction.threads_max", "1000", "maximum is 20"),
@@ -124,7 +124,7 @@ fn wrong_options_are_refused_by_name() {
             let error = open(driver, dir.path(), settings(), &[(name, value)]).err().unwrap();
             let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
             assert_eq!(option, name);
-            assert!(reason.contains(words), "{name}: {reason}");
+            assert!(reason.contains(expected), "{name}: {reason}");
             assert!(!reason.contains("config_check"), "{name}: {reason}");
         }
         let many = [("eviction.threads_min", "8"), ("eviction.threads_max", "2")];
@@ -134,13 +134,13 @@ fn wrong_options_are_refused_by_name() {
     });
 }
 
-/// Goal: a compressor that is there compresses, and one that is not is refused with a remedy.
+/// Goal: an available compressor compresses, a missing one is refused with a remedy.
 #[test]
-fn a_compressor_is_found_or_refused() {
-    library::on_every_build("a_compressor_is_found_or_refused", |driver| {
+fn compressor_is_found_or_refused() {
+    library::on_every_build("compressor_is_found_or_refused", |driver| {
         let dir = tempfile::tempdir().unwrap();
-        let asked = Settings { compression: Some("snappy".to_owned()), ..settings() };
-        match open(driver, dir.path(), asked, &[]) {
+        let requested = Settings { compression: Some("snappy".to_owned()), ..settings() };
+        match open(driver, dir.path(), requested, &[]) {
             Ok(engine) => {
                 fill(&*engine);
                 engine.maintain(Maintenance::Flush).unwrap();
@@ -162,13 +162,13 @@ fn direct_io_is_real_or_refused() {
     library::on_every_build("direct_io_is_real_or_refused", |driver| {
         // The scratch folders of tests may lie in memory, which has no direct IO.
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let asked = Settings { direct_io: true, ..settings() };
-        match open(driver, dir.path(), asked, &[]) {
+        let requested = Settings { direct_io: true, ..settings() };
+        match open(driver, dir.path(), requested, &[]) {
             Ok(engine) => {
                 fill(&*engine);
                 engine.close().unwrap();
             }
-            Err(error) => assert!(error.to_string().contains("from 12 on"), "{error}"),
+            Err(error) => assert!(error.to_string().contains("below 12"), "{error}"),
         }
         let error = open(driver, dir.path(), settings(), &[("direct_io", "[data]")]).err();
         if !driver.capabilities().has("direct_io") {

@@ -1,6 +1,6 @@
-//! WiredTiger against the oracle: the distribution's build, and every one in the cache.
+//! The conformance battery on WiredTiger, on every available build.
 
-#![expect(clippy::print_stdout, reason = "a test says what it obtains")]
+#![expect(clippy::print_stdout, reason = "a test prints its progress")]
 
 mod library;
 
@@ -8,7 +8,7 @@ use engine::Driver;
 use engine::conformance::battery;
 use model::{Bytes, Durability, Options, Settings};
 
-/// Smallest cache that WiredTiger takes.
+/// Smallest cache that WiredTiger accepts.
 const CACHE: Bytes = Bytes(1 << 20);
 
 fn settings(durability: Durability) -> Settings {
@@ -19,7 +19,7 @@ fn options(options: &[(&str, &str)]) -> Options {
     options.iter().copied().collect()
 }
 
-/// Log files of the least size: WiredTiger allocates them beforehand.
+/// Smallest log files: WiredTiger preallocates them.
 const LOG: (&str, &str) = ("log.file_max", "100KB");
 
 /// Goal: the B-tree gives right answers with a log, in its default form.
@@ -41,7 +41,7 @@ fn the_b_tree_conforms_when_it_does_not_fit_its_cache() {
 }
 
 /// Goal: the LSM gives right answers where there is one, and is refused where there is none.
-/// Method: chunks so small that the battery's rows pass through several, and are merged.
+/// Method: chunks so small that the battery's rows fill several, which are merged.
 #[test]
 fn the_lsm_conforms() {
     library::on_every_build("the_lsm_conforms", |driver| {

@@ -1,13 +1,13 @@
-//! What a crash of the process leaves behind.
+//! Durability after a process crash.
 
-#![expect(clippy::print_stdout, reason = "a test says what it obtains")]
+#![expect(clippy::print_stdout, reason = "a test prints its progress")]
 
 mod library;
 
-/// Goal: in the classes `os` and `sync` every acknowledged write outlives the process.
+/// Goal: in the classes `os` and `sync` every acknowledged write survives.
 #[test]
-fn acknowledged_writes_outlive_the_process() {
-    library::on_every_build("acknowledged_writes_outlive_the_process", |driver| {
+fn acknowledged_writes_survive_a_process_crash() {
+    library::on_every_build("acknowledged_writes_survive_a_process_crash", |driver| {
         engine::conformance::survives_process_crash(driver);
     });
 }

@@ -1,4 +1,4 @@
-//! Random operations: every answer is compared with the oracle's.
+//! Random operations, each compared with the oracle.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -11,7 +11,7 @@ use super::stream::{KEYS, Request, SplitMix, Stream, after_all};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 use crate::traits::Engine;
 
-/// How often each kind is in the stream.
+/// Weight of each kind in the stream.
 const MIX: [(OpKind, usize); 5] = [
     (OpKind::Put, 8),
     (OpKind::Get, 4),
@@ -20,7 +20,7 @@ const MIX: [(OpKind, usize); 5] = [
     (OpKind::MultiGet, 3),
 ];
 
-/// Two clients on two threads take turns at random; each must see what either wrote before.
+/// Checks random operations of two clients on two threads, taking turns.
 pub(super) fn random_operations(subject: &Subject<'_>) -> Result<(), String> {
     let (dir, oracle_dir) = (fresh_dir()?, fresh_dir()?);
     let engine = subject.open(dir.path())?;
@@ -74,28 +74,28 @@ fn take_turns(
     })
 }
 
-/// Returns the kinds the driver offers, each as often as the mix asks.
+/// Returns the kinds offered, each as often as its weight.
 pub(super) fn kinds(subject: &Subject<'_>) -> Vec<OpKind> {
     let offered = MIX.iter().filter(|(kind, _)| subject.can(*kind));
     offered.flat_map(|&(kind, times)| std::iter::repeat_n(kind, times)).collect()
 }
 
-/// Compares all rows of the engine with all rows of the oracle, both ways.
+/// Compares all rows of engine and oracle, in both directions.
 pub(super) fn same_rows(
     subject: &Subject<'_>,
     client: &mut Client<'_>,
     oracle: &mut Client<'_>,
 ) -> Result<(), String> {
     let most = subject.key_bytes_max();
-    if subject.ways().is_empty() {
+    if subject.directions().is_empty() {
         return (0..KEYS).try_for_each(|index| {
             let request = Request::Get(super::stream::key(index, most));
             same_answer(&request, client, oracle)
         });
     }
-    subject.ways().iter().try_for_each(|&way| {
-        let start = if way == Direction::Forward { vec![0] } else { after_all(most) };
-        same_answer(&Request::Scan(start, u32::MAX, way), client, oracle)
+    subject.directions().iter().try_for_each(|&direction| {
+        let start = if direction == Direction::Forward { vec![0] } else { after_all(most) };
+        same_answer(&Request::Scan(start, u32::MAX, direction), client, oracle)
     })
 }
 

@@ -1,9 +1,9 @@
-//! The list of checks, and the one place that panics.
+//! The list of conformance checks and its runner.
 
 use model::{Options, Settings};
 
 use super::subject::Subject;
-use super::{ahead, answers, edges, reopen, threads, upkeep};
+use super::{answers, boundaries, concurrency, maintenance, pipelining, reopen};
 use crate::traits::Driver;
 
 /// Seed of everything random in the battery.
@@ -11,26 +11,26 @@ pub(super) const SEED: u64 = 0x00A5_5A41_C0DE;
 
 type Check = fn(&Subject<'_>) -> Result<(), String>;
 
-/// Every check, cheapest first: the first failure tells most.
+/// Every check, cheapest first.
 pub(super) const CHECKS: &[(&str, Check)] = &[
-    ("identity_is_told", upkeep::identity_is_told),
-    ("wrong_requests_are_refused", upkeep::wrong_requests_are_refused),
-    ("boundary_keys_and_values", edges::boundary_keys_and_values),
-    ("missing_keys", edges::missing_keys),
-    ("start_keys", edges::start_keys),
-    ("overwrites_are_seen_at_once", edges::overwrites_are_seen_at_once),
-    ("sent_ahead_is_answered_in_order", ahead::sent_ahead_is_answered_in_order),
+    ("identity_is_reported", maintenance::identity_is_reported),
+    ("wrong_requests_are_refused", maintenance::wrong_requests_are_refused),
+    ("boundary_keys_and_values", boundaries::boundary_keys_and_values),
+    ("missing_keys", boundaries::missing_keys),
+    ("start_keys", boundaries::start_keys),
+    ("overwrites_are_visible_at_once", boundaries::overwrites_are_visible_at_once),
+    ("pipelined_operations_complete_in_order", pipelining::pipelined_operations_complete_in_order),
     ("random_operations", answers::random_operations),
-    ("reopen_keeps_everything", reopen::reopen_keeps_everything),
-    ("maintenance_keeps_everything", upkeep::maintenance_keeps_everything),
-    ("readers_beside_a_writer", threads::readers_beside_a_writer),
-    ("several_writers", threads::several_writers),
+    ("reopen_preserves_rows", reopen::reopen_preserves_rows),
+    ("maintenance_preserves_rows", maintenance::maintenance_preserves_rows),
+    ("readers_with_a_writer", concurrency::readers_with_a_writer),
+    ("several_writers", concurrency::several_writers),
 ];
 
-/// Runs every check on `driver`, opened with `settings` and `options` in fresh directories.
+/// Runs every check on `driver`, in fresh directories.
 ///
-/// Checks run with the durability class of `settings`, or with the weakest one offered when that
-/// is `sync`; reopening is checked with every class offered.
+/// Checks run with `options` and the durability class of `settings`, or the weakest one offered
+/// when that is `sync`; reopening is checked with every class offered.
 ///
 /// ```
 /// use engine::{conformance::battery, memory::MemoryDriver};
@@ -39,7 +39,7 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
 /// ```
 ///
 /// # Panics
-/// At the first failure, with a text that names engine, check, seed and operation.
+/// At the first failure, with engine, check, seed and operation.
 pub fn battery(driver: &dyn Driver, settings: &Settings, options: &Options) {
     if let Err(failure) = first_failure(driver, settings, options) {
         panic!("{failure}");

@@ -1,4 +1,4 @@
-//! One client of the battery: executes an operation and brings its answer in comparable form.
+//! One client of the battery: executes operations and compares answers.
 
 use model::{Direction, Op, Outcome};
 
@@ -19,7 +19,7 @@ pub(super) struct Client<'e> {
 }
 
 impl<'e> Client<'e> {
-    /// Opens a session of `engine`, on the thread that will use it.
+    /// Opens a session of `engine`; call it on the thread that uses it.
     pub(super) fn new(engine: &'e dyn Engine) -> Result<Self, String> {
         let session = engine.session().map_err(|error| format!("session failed: {error}"))?;
         Ok(Self { session, rows: Rows::new() })
@@ -31,10 +31,10 @@ impl<'e> Client<'e> {
         self.session.execute(op, &mut self.rows)
     }
 
-    /// Executes `op`, again on conflict, and returns its rows.
+    /// Executes `op`, with retries on conflict, and returns its rows.
     ///
-    /// Fails when outcome and rows contradict each other: a read that is done has rows, one that
-    /// found nothing has none, a write is done and has none.
+    /// Fails when outcome and rows contradict each other: `Done` of a read has rows, `NotFound` has
+    /// none, and a write is `Done` without rows.
     pub(super) fn execute(&mut self, op: &Op<'_>) -> Result<Vec<Row>, String> {
         let mut outcome = self.attempt(op);
         for _ in 0..RETRIES {
@@ -75,7 +75,7 @@ impl<'e> Client<'e> {
         self.execute(&Op::Put { key, value }).map(drop)
     }
 
-    /// Returns the value of `key`, if it is there.
+    /// Returns the value of `key`, if present.
     pub(super) fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
         let op = Op::Get { key };
         let mut rows = self.execute(&op)?;
@@ -121,7 +121,7 @@ pub(super) fn compare(op: &Op<'_>, expected: &[Row], found: &[Row]) -> Result<()
     ))
 }
 
-/// Returns the operation in words, with its keys.
+/// Describes an operation with its keys.
 pub(super) fn describe(op: &Op<'_>) -> String {
     match op {
         Op::Get { key } => format!("get {}", text(key)),
@@ -138,7 +138,7 @@ pub(super) fn describe(op: &Op<'_>) -> String {
     }
 }
 
-/// Returns bytes in readable form with their number; long ones are cut.
+/// Formats bytes with their number; long ones are truncated.
 pub(super) fn text(bytes: &[u8]) -> String {
     const SHOWN: usize = 40;
     let shown = bytes[..bytes.len().min(SHOWN)].escape_ascii();

@@ -1,4 +1,4 @@
-//! What a crash of the process leaves behind.
+//! Check of durability after a process crash.
 
 use std::fs;
 use std::path::Path;
@@ -9,13 +9,13 @@ use crate::{Driver, Engine, OpenSpec, Rows};
 
 /// Rows written before the crash.
 const ROWS: u32 = 300;
-/// Bytes of a value: enough for several pages and a few memtable entries.
+/// A value large enough that the rows fill several pages.
 const VALUE: [u8; 900] = [7; 900];
 
-/// Checks that every acknowledged write outlives the process, in the classes `os` and `sync`.
+/// Checks that acknowledged writes survive a process crash.
 ///
-/// Nothing is killed: rows are written, the directory is copied as the operating system has it
-/// while the engine is still open, and the copy is opened.
+/// For the classes `os` and `sync`. The crash is simulated: rows are written, the directory is
+/// copied as the operating system has it while the engine is open, and the copy is opened.
 ///
 /// # Panics
 /// When the engine fails, or a row is missing; the text names the class.
@@ -82,7 +82,7 @@ fn copy(from: &Path, to: &Path) {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn memory_keeps_its_promise() {
+    fn memory_survives_a_process_crash() {
         super::survives_process_crash(&crate::memory::MemoryDriver);
     }
 }

@@ -1,23 +1,24 @@
-//! The conformance battery: what every driver must pass before any number it yields counts.
+//! The conformance battery that every driver must pass.
 //!
-//! It is not a test of speed. It drives one engine beside the `memory` oracle
-//! and compares every answer; a driver calls [`battery`] from its own tests, those of a library
-//! that is loaded through [`on_library`], in a process of their own. Its little sister [`smoke_test`]
-//! tries a library whenever one is obtained.
+//! It is not a test of speed. It runs the same operations on an engine and on the `memory` oracle
+//! and compares every answer. A driver calls [`battery`] from its tests, through [`on_library`] for
+//! a library loaded at run time. [`smoke_test`] is the short form for a library just obtained.
 //!
-//! Invariants: everything random comes from one fixed seed, so a failure repeats; a check returns
-//! its failure as text, and the battery alone panics; engines that lack an ability (see
-//! [`model::Capabilities`]) are asked to refuse it, not to have it.
+//! Invariants: everything random comes from one fixed seed, so a failure is reproducible; a check
+//! returns its failure as text, and the battery alone panics; an engine without a capability (see
+//! [`model::Capabilities`]) must refuse what needs it.
 //!
 //! To add a check: a function of a `Subject` in the file of its theme and one line in
 //! `CHECKS` of `battery.rs`.
 
-mod ahead;
 mod answers;
 mod battery;
+mod boundaries;
 mod client;
+mod concurrency;
 mod crash;
-mod edges;
+mod maintenance;
+mod pipelining;
 mod process;
 mod reopen;
 mod smoke_test;
@@ -25,10 +26,8 @@ mod stream;
 mod subject;
 #[cfg(test)]
 mod tests;
-mod threads;
-mod upkeep;
 
 pub use battery::battery;
 pub use crash::survives_process_crash;
-pub use process::{Absent, Ran, distribution_library, on_library};
+pub use process::{Absent, TestRun, distribution_library, on_library};
 pub use smoke_test::smoke_test;

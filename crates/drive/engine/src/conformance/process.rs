@@ -1,66 +1,69 @@
-//! A test's body in a process of its own, since a process takes one engine library.
+//! Runs a test body in a child process with one library.
+//!
+//! A process loads one engine library only.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Tells the child which library to load.
+/// Environment variable: the library the child loads.
 const LIBRARY: &str = "ASSAY_TEST_LIBRARY";
 
-/// Where a test's body ran.
+/// Where a test body ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ran {
-    /// In this process, which is the child.
+pub enum TestRun {
+    /// In this process, the child.
     Here,
-    /// In the child, which printed this.
+    /// In the child, with its output.
     InChild(String),
-    /// Nowhere; the reason is printed.
-    Nowhere,
+    /// Not at all; the reason is printed.
+    Skipped,
 }
 
-/// Why a test cannot have its library, and how to get it.
+/// Why a library is missing, and how to get it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Absent {
-    /// A package or a download has it: skipped, but a failure where `CI` is `true`.
-    Due(String),
-    /// Nobody packs it: skipped everywhere.
-    Rare(String),
+    /// Available as a package or download: a failure where `CI` is `true`, else skipped.
+    Required(String),
+    /// Not packaged: skipped everywhere.
+    Optional(String),
 }
 
-/// Runs `body` on the library that `find` returns, in a child process, or prints why it is skipped.
+/// Runs `body` on a library in a child process.
 ///
-/// `test` is the calling test's whole name, modules included: the child is this very test program,
-/// told to run that test alone. There `find` is not called, and nothing is loaded before `body`
-/// loads it. Scratch folders of the child lie in memory where the system offers it.
+/// `find` returns the library or the reason to skip the test. `test` is the calling test's whole
+/// name, modules included: the child is this test program, running that test alone. There `find` is
+/// not called, and nothing is loaded before `body` loads it. Scratch folders of the child are in
+/// memory where the system offers it.
 ///
 /// ```no_run
-/// use engine::conformance::{Absent, Ran, on_library};
+/// use engine::conformance::{Absent, TestRun, on_library};
 ///
-/// let find = || Err(Absent::Rare("no liboak.so: build it with make".to_owned()));
+/// let find = || Err(Absent::Optional("no liboak.so: build it with make".to_owned()));
 /// let ran = on_library("oak_conforms", find, |path| println!("loads {}", path.display()));
-/// assert_eq!(ran, Ran::Nowhere);
+/// assert_eq!(ran, TestRun::Skipped);
 /// ```
 ///
 /// # Panics
-/// When the child fails, with what it printed; when `test` names no test; when a library that is
-/// due is absent where `CI` is `true`.
+/// When the child fails, with its output; when `test` names no test; when a required library is
+/// absent where `CI` is `true`.
 pub fn on_library(
     test: &str,
     find: impl FnOnce() -> Result<PathBuf, Absent>,
     body: impl FnOnce(&Path),
-) -> Ran {
+) -> TestRun {
     if let Some(path) = env::var_os(LIBRARY) {
         body(Path::new(&path));
-        return Ran::Here;
+        return TestRun::Here;
     }
     let path = match find() {
         Ok(path) => path,
-        Err(Absent::Due(reason)) if env::var_os("CI").is_some_and(|ci| ci == "true") => {
+        Err(Absent::Required(reason)) if env::var_os("CI").is_some_and(|ci| ci == "true") => {
             panic!("{reason}")
         }
-        Err(Absent::Due(reason) | Absent::Rare(reason)) => {
+        Err(Absent::Required(reason) | Absent::Optional(reason)) => {
             skip(&reason);
-            return Ran::Nowhere;
+            return TestRun::Skipped;
         }
     };
     let program = env::current_exe().expect("a test knows its program");
@@ -74,29 +77,28 @@ pub fn on_library(
     assert!(child.status.success(), "{}: {}\n{output}", path.display(), child.status);
     // A wrong name would run no test, and pass.
     assert!(output.contains("1 passed"), "`{test}` is not the name of the calling test\n{output}");
-    Ran::InChild(output.into_owned())
+    TestRun::InChild(output.into_owned())
 }
 
-/// Returns the distribution's library of that file name, such as `liblmdb.so.0`.
+/// Returns the distribution's library `file`, such as `liblmdb.so.0`.
 ///
-/// # Errors
-/// [`Absent::Due`], with the Debian `package` to install, when the loader's usual directories lack
-/// it.
+/// # Errors [`Absent::Required`], with the Debian `package` to install, when the loader's usual
+/// directories lack it.
 pub fn distribution_library(file: &str, package: &str) -> Result<PathBuf, Absent> {
     let triplet = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
     let dirs = [&triplet, "/usr/lib64", "/usr/lib", "/usr/local/lib"];
     let found = dirs.iter().map(|dir| Path::new(dir).join(file)).find(|path| path.is_file());
-    found.ok_or_else(|| Absent::Due(format!("no {file} here: apt-get install {package}")))
+    found.ok_or_else(|| Absent::Required(format!("no {file} here: apt-get install {package}")))
 }
 
-#[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+#[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
 fn skip(reason: &str) {
     println!("skipped: {reason}");
 }
 
-/// Returns where the child makes its databases: in memory where the system offers it.
+/// Returns the child's directory for databases, in memory where available.
 ///
-/// Engines sync every file they make; with the small memtables of tests that is a hundred a second.
+/// Engines sync every file they create, a hundred a second with the small memtables of tests.
 fn scratch_dir() -> PathBuf {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { memory.to_owned() } else { env::temp_dir() }
@@ -106,38 +108,38 @@ fn scratch_dir() -> PathBuf {
 mod tests {
     use super::*;
 
-    /// Goal: the body runs in the child alone, on the path that was found.
-    /// Method: the child prints its process id, which is not ours.
+    /// Goal: the body runs only in the child, on the path found.
+    /// Method: the child prints its process id, which differs from the parent's.
     #[test]
-    fn the_body_runs_in_a_process_of_its_own() {
-        let test = "conformance::process::tests::the_body_runs_in_a_process_of_its_own";
+    fn body_runs_in_a_child_process() {
+        let test = "conformance::process::tests::body_runs_in_a_child_process";
         let body = |path: &Path| println!("pid {} on {}", std::process::id(), path.display());
         match on_library(test, || Ok(PathBuf::from("/lib/liboak.so")), body) {
-            Ran::Here => {}
-            Ran::InChild(output) => {
+            TestRun::Here => {}
+            TestRun::InChild(output) => {
                 assert!(output.contains("on /lib/liboak.so"), "{output}");
                 assert!(!output.contains(&format!("pid {} ", std::process::id())), "{output}");
             }
-            Ran::Nowhere => panic!("a library was found"),
+            TestRun::Skipped => panic!("a library was found"),
         }
     }
 
     #[test]
-    fn a_library_nobody_packs_is_skipped() {
-        let find = || Err(Absent::Rare("no liboak.so".to_owned()));
-        assert_eq!(on_library("any", find, |_| panic!("there is no library")), Ran::Nowhere);
+    fn optional_library_is_skipped() {
+        let find = || Err(Absent::Optional("no liboak.so".to_owned()));
+        assert_eq!(on_library("any", find, |_| panic!("there is no library")), TestRun::Skipped);
     }
 
     #[test]
-    fn what_to_install_is_told() {
+    fn missing_package_is_named() {
         let absent = distribution_library("liboak.so.0", "liboak0");
         let reason = "no liboak.so.0 here: apt-get install liboak0".to_owned();
-        assert_eq!(absent, Err(Absent::Due(reason)));
+        assert_eq!(absent, Err(Absent::Required(reason)));
     }
 
     #[test]
     #[should_panic(expected = "is not the name of the calling test")]
-    fn a_wrong_name_of_the_test_is_told() {
+    fn wrong_test_name_panics() {
         on_library("no_such_test", || Ok(PathBuf::new()), |_| ());
     }
 }

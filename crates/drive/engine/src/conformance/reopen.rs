@@ -1,4 +1,4 @@
-//! Reopening: a clean close keeps everything, whatever the durability class.
+//! Check that a clean close preserves every row.
 
 use model::{Durability, OpKind};
 
@@ -11,8 +11,8 @@ use super::subject::{Subject, close, fresh_dir, open_oracle};
 /// Times the data is opened, changed and closed per class.
 const ROUNDS: u64 = 3;
 
-/// Rows, overwrites and deletes survive close and reopen, for every class offered.
-pub(super) fn reopen_keeps_everything(subject: &Subject<'_>) -> Result<(), String> {
+/// Rows, overwrites and deletes survive close and reopen, in every class.
+pub(super) fn reopen_preserves_rows(subject: &Subject<'_>) -> Result<(), String> {
     for &durability in &subject.capabilities.durability {
         reopen_with(subject, durability)
             .map_err(|reason| format!("durability {durability}: {reason}"))?;

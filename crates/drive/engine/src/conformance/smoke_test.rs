@@ -1,4 +1,4 @@
-//! The proof: whether a library is the engine it claims to be, and works, in less than a second.
+//! Smoke test of an engine library, in less than a second.
 
 use std::path::Path;
 use std::{fs, thread};
@@ -16,17 +16,17 @@ use crate::traits::{Driver, Engine, Maintenance};
 const ROWS: usize = 2_000;
 /// Range reads, in turn in each direction.
 const SCANS: usize = 200;
-/// Longest value written: no engine's limit is lower.
+/// Longest value written, below every engine's limit.
 const VALUE_BYTES: usize = 200;
 
-/// Proves that a driver's library works: writes, reads, scans, closes and opens again in `dir`.
+/// Smoke test: writes, reads, scans, closes and reopens in `dir`.
 ///
-/// Every answer is compared with the oracle's, a second thread among the readers. It takes a
-/// small part of what [`super::battery`] does, so that a library can be tried whenever one is
-/// obtained. A library that is not what it claims may end the process: call it in a child.
+/// Every answer is compared with the oracle's; one reader is a second thread. It is a small part of
+/// [`super::battery`], run whenever a library is obtained. A wrong library may end the process:
+/// call it in a child.
 ///
 /// # Errors
-/// What was answered wrongly or refused.
+/// The first wrong answer or failure.
 pub fn smoke_test(driver: &dyn Driver, dir: &Path) -> Result<(), String> {
     let options = Options::new();
     let subject = Subject::new(driver, &Settings::default(), &options);
@@ -39,7 +39,7 @@ pub fn smoke_test(driver: &dyn Driver, dir: &Path) -> Result<(), String> {
     let oracle_engine = open_oracle(&oracle_data)?;
     let mut oracle = Client::new(&*oracle_engine)?;
     let engine = subject.open(&data)?;
-    told(&*engine)?;
+    check_identity(&*engine)?;
     write(&subject, &*engine, &mut oracle)?;
     scan(&subject, &*engine, &mut oracle)?;
     thread::scope(|scope| {
@@ -56,11 +56,11 @@ pub fn smoke_test(driver: &dyn Driver, dir: &Path) -> Result<(), String> {
     close(engine)
 }
 
-/// Checks that the engine tells what it is.
-fn told(engine: &dyn Engine) -> Result<(), String> {
+/// Checks that the engine reports name, version and options.
+fn check_identity(engine: &dyn Engine) -> Result<(), String> {
     let identity = engine.identity();
     if identity.engine.is_empty() || identity.version.is_empty() {
-        return Err(format!("it does not tell name and version: {identity:?}"));
+        return Err(format!("it does not report name and version: {identity:?}"));
     }
     engine.effective_options().map(drop).map_err(|error| format!("its options: {error}"))
 }
@@ -97,7 +97,7 @@ fn write(
 fn scan(subject: &Subject<'_>, engine: &dyn Engine, oracle: &mut Client<'_>) -> Result<(), String> {
     let mut client = Client::new(engine)?;
     let mut random = SplitMix::new(!SEED);
-    for &direction in subject.ways().iter().cycle().take(SCANS) {
+    for &direction in subject.directions().iter().cycle().take(SCANS) {
         let start = row_key(subject, random.below(ROWS));
         let op = Op::Scan { start: &start, limit: 10, direction };
         compare(&op, &oracle.execute(&op)?, &client.execute(&op)?)?;
@@ -112,7 +112,7 @@ mod tests {
     use crate::null::NullDriver;
 
     #[test]
-    fn what_works_is_proven_and_what_answers_nothing_is_not() {
+    fn working_engine_passes_and_null_engine_fails() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(smoke_test(&MemoryDriver, dir.path()), Ok(()));
         let dir = tempfile::tempdir().unwrap();

@@ -1,12 +1,12 @@
-//! The battery's own stream of operations: a function of a seed.
+//! Seeded random operations of the battery.
 
 use model::{Direction, Op, OpKind};
 
 use super::subject::Subject;
 
-/// A small seedable generator of pseudo-random numbers.
+/// SplitMix64, a small seedable generator.
 ///
-/// Source: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators", figure 17.
+/// Source: [Steele Lea Flood 2014], figure 17.
 pub(super) struct SplitMix(u64);
 
 impl SplitMix {
@@ -24,7 +24,7 @@ impl SplitMix {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `bound`, which is not 0; the bias is of no account here.
+    /// Returns a number below `bound` > 0; the modulo bias is negligible here.
     #[expect(clippy::cast_possible_truncation, reason = "the remainder is below a usize")]
     pub(super) const fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
@@ -41,7 +41,7 @@ impl SplitMix {
     }
 }
 
-/// An operation that owns its keys and values, so it can be sent to another thread.
+/// An operation that owns its keys and values, to send between threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Request {
     Get(Vec<u8>),
@@ -69,7 +69,7 @@ impl Request {
     }
 }
 
-/// Keys of the random stream: few enough to be met again, of every shape that orders differ on.
+/// Keys of the random stream, few enough to repeat.
 pub(super) const KEYS: usize = 3_000;
 /// Longest key of the random stream.
 const KEY_BYTES: usize = 32;
@@ -106,24 +106,24 @@ pub(super) fn after_all(most: usize) -> Vec<u8> {
     vec![0xff; most.min(KEY_BYTES + 1)]
 }
 
-/// An endless stream of requests over [`KEYS`] keys, of the kinds given.
+/// An endless stream of requests over [`KEYS`] keys.
 pub(super) struct Stream {
     random: SplitMix,
     kinds: Vec<OpKind>,
-    ways: &'static [Direction],
+    directions: &'static [Direction],
     key_bytes_max: usize,
     value_bytes_max: usize,
 }
 
 impl Stream {
-    /// Returns the stream of `seed`, of what the subject says it can.
+    /// Returns the stream of `seed` within the subject's capabilities.
     ///
-    /// Each kind is as likely as it is often in `kinds`.
+    /// A kind's probability is its share of `kinds`.
     pub(super) fn new(seed: u64, kinds: Vec<OpKind>, subject: &Subject<'_>) -> Self {
         Self {
             random: SplitMix::new(seed),
             kinds,
-            ways: subject.ways(),
+            directions: subject.directions(),
             key_bytes_max: subject.key_bytes_max(),
             value_bytes_max: subject.value_bytes_max(),
         }
@@ -138,10 +138,10 @@ impl Stream {
             OpKind::Scan => {
                 let limit = [1, 2, 10, 100, u32::MAX >> 8][self.random.below(5)];
                 let limit = if limit > 100 && self.random.below(20) != 0 { 3 } else { limit };
-                let way = self.ways[self.random.below(2) % self.ways.len()];
-                Request::Scan(self.key(), limit, way)
+                let direction = self.directions[self.random.below(2) % self.directions.len()];
+                Request::Scan(self.key(), limit, direction)
             }
-            // Kinds that only SQL servers have are not among those asked for.
+            // Kinds of SQL servers are never in `kinds`.
             OpKind::MultiGet | OpKind::Insert | OpKind::Transaction | OpKind::Define => {
                 Request::MultiGet(self.keys())
             }
@@ -152,7 +152,7 @@ impl Stream {
         key(self.random.below(KEYS), self.key_bytes_max)
     }
 
-    /// Returns 1 to 12 keys, now and then one of them twice.
+    /// Returns 1 to 12 keys, sometimes one of them twice.
     fn keys(&mut self) -> Vec<Vec<u8>> {
         let mut keys: Vec<_> = (0..=self.random.below(12)).map(|_| self.key()).collect();
         if self.random.below(3) == 0 {

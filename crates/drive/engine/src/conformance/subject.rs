@@ -1,4 +1,4 @@
-//! The engine under check: how it is opened, and what may be asked of it.
+//! The engine under test, its settings and limits.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use tempfile::TempDir;
 use crate::memory::MemoryDriver;
 use crate::traits::{Driver, Engine, OpenSpec, scans_in_reverse};
 
-/// Longest key tried when only memory limits it.
+/// Longest key tried when the engine has no limit.
 const KEY_BYTES_UNLIMITED: usize = 4 << 10;
-/// Longest key tried whatever the engine allows: a limit beyond it is never met in a benchmark.
+/// Longest key tried; no benchmark reaches a limit beyond it.
 const KEY_BYTES_CAP: usize = 64 << 10;
 
-/// One driver with the settings and options it is checked with.
+/// One driver with the settings and options under test.
 pub(super) struct Subject<'a> {
     pub(super) driver: &'a dyn Driver,
     pub(super) capabilities: Capabilities,
@@ -22,25 +22,25 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// Returns the subject; `sync` makes way for the weakest class, which checks in less time.
+    /// Returns the subject; the weakest class replaces `sync`, to save time.
     pub(super) fn new(driver: &'a dyn Driver, settings: &Settings, options: &'a Options) -> Self {
         let capabilities = driver.capabilities();
         let mut settings = settings.clone();
-        let is_kept = settings.durability != Durability::Sync
+        let is_usable = settings.durability != Durability::Sync
             && capabilities.durability.contains(&settings.durability);
-        if let (false, Some(weakest)) = (is_kept, capabilities.durability.first()) {
+        if let (false, Some(weakest)) = (is_usable, capabilities.durability.first()) {
             settings.durability = *weakest;
         }
         Self { driver, capabilities, settings, options }
     }
 
-    /// Returns whether the driver says it implements `kind`.
+    /// Returns whether the driver offers `kind`.
     pub(super) fn can(&self, kind: OpKind) -> bool {
         self.capabilities.operations.contains(&kind)
     }
 
-    /// Returns the ways in which the driver says it reads ranges; none when it reads no ranges.
-    pub(super) fn ways(&self) -> &'static [Direction] {
+    /// Returns the scan directions offered; none without range scans.
+    pub(super) fn directions(&self) -> &'static [Direction] {
         match (self.can(OpKind::Scan), scans_in_reverse(&self.capabilities)) {
             (false, _) => &[],
             (true, false) => &[Direction::Forward],
@@ -48,7 +48,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns how many operations to run where the engine does `fast` without syncing.
+    /// Returns the number of operations: `fast`, or a 20th of it with syncs.
     pub(super) fn scaled(&self, fast: usize) -> usize {
         if self.settings.durability == Durability::Sync { fast / 20 } else { fast }
     }
@@ -60,13 +60,13 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Returns the length of the longest value the driver says it takes.
+    /// Returns the length of the longest value offered.
     pub(super) fn value_bytes_max(&self) -> usize {
         let most = self.capabilities.value_bytes_max;
         most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
     }
 
-    /// Returns what `dir` is opened with.
+    /// Returns the spec that opens `dir`.
     pub(super) fn spec(&self, dir: &Path) -> OpenSpec {
         OpenSpec {
             endpoint: None,

@@ -1,4 +1,4 @@
-//! The engine around another one, and how it plays its script.
+//! The wrapping engine and how it applies its faults.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,26 +10,28 @@ use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::lie::{Lie, Row, read, tell};
+use super::lie::{Lie, Row, push_rows, read};
 use super::pipeline::Answers;
-use super::rules;
-use super::script::{self, Action, Death, Failure, Fault};
+use super::script::{self, Action, Crash, Failure, Fault};
 use super::server::Server;
+use super::server_options;
 use crate::error::EngineError;
 use crate::memory::MemoryDriver;
 use crate::rows::Rows;
 use crate::traits::{Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline, Session};
 
-/// Counter of the engine: operations begun over all clients, those that fail included.
+/// Counter: operations begun over all clients, failed ones included.
 pub(super) const OPERATIONS: &str = "faulty.operations";
 
-/// A driver that misbehaves on the script in its options.
+/// A driver that injects the faults named in its options.
 pub struct FaultyDriver {
     inside: Box<dyn Driver>,
 }
 
 impl FaultyDriver {
-    /// Returns the driver around `inside`: around `null`, `slow` alone makes its service time.
+    /// Returns the driver around `inside`.
+    ///
+    /// Around `null`, `slow` alone determines the service time.
     #[must_use]
     pub fn around(inside: Box<dyn Driver>) -> Self {
         Self { inside }
@@ -45,7 +47,7 @@ impl Default for FaultyDriver {
 
 impl Driver for FaultyDriver {
     fn identity(&self) -> Identity {
-        disguise(self.inside.identity())
+        relabel(self.inside.identity())
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -57,25 +59,25 @@ impl Driver for FaultyDriver {
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let (script, options) = script::read(&spec.options)?;
         if script.iter().any(|fault| fault.action == Action::RefuseOpen) {
-            return Err(EngineError::Fatal("faulty: told to refuse to open".to_owned()));
+            return Err(EngineError::Fatal("faulty: fault `refuse open`".to_owned()));
         }
-        let (rules, options) = rules::read(&options)?;
+        let (simulated, options) = server_options::read(&options)?;
         let inside = self.inside.open(&OpenSpec { options, ..spec.clone() })?;
         Ok(Box::new(FaultyEngine {
             inside,
             options: spec.options.clone(),
             script,
-            server: rules.map(Server::new),
+            server: simulated.map(Server::new),
             operations: AtomicU64::new(0),
-            gate: RwLock::new(()),
-            eaten: Mutex::new(Vec::new()),
+            barrier: RwLock::new(()),
+            allocated: Mutex::new(Vec::new()),
             before: Mutex::new(Vec::new()),
         }))
     }
 }
 
-/// Returns the identity of `faulty` around the engine of that identity.
-fn disguise(inside: Identity) -> Identity {
+/// Returns the identity of `faulty` around the engine `inside`.
+fn relabel(inside: Identity) -> Identity {
     let mut identity = Identity { engine: "faulty".to_owned(), ..inside.clone() };
     identity.facts.insert("around".to_owned(), inside.engine);
     identity
@@ -88,52 +90,52 @@ struct FaultyEngine {
     inside: Box<dyn Engine>,
     options: Options,
     script: Vec<Fault>,
-    /// What every operation that does not fail has to pass, if there is one.
+    /// Simulated server that serves every operation that does not fail.
     server: Option<Server>,
     /// Operations begun, over all clients.
     operations: AtomicU64,
-    /// Every operation passes; one that stalls shuts it.
-    gate: RwLock<()>,
-    eaten: Mutex<Vec<Vec<u8>>>,
-    /// Rows as they were before the writes to be forgotten, oldest first.
+    /// Read-locked by every operation, write-locked by a stall.
+    barrier: RwLock<()>,
+    allocated: Mutex<Vec<Vec<u8>>>,
+    /// Previous rows of the writes that close undoes, oldest first.
     before: Mutex<Vec<Before>>,
 }
 
 impl FaultyEngine {
-    /// Plays what may happen to any operation before it is done.
-    fn play(&self, action: Action) -> Result<(), EngineError> {
+    /// Applies a fault to an operation before it executes.
+    fn apply(&self, action: Action) -> Result<(), EngineError> {
         match action {
             Action::Stall(span) => {
-                let _shut = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+                let _exclusive = self.barrier.write().unwrap_or_else(PoisonError::into_inner);
                 wait(span);
             }
             Action::Slow(span) => wait(span),
             Action::Burn(span) => burn(span),
             Action::Hang => {
-                let _shut = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+                let _exclusive = self.barrier.write().unwrap_or_else(PoisonError::into_inner);
                 loop {
                     wait(Duration::from_secs(3600));
                 }
             }
             Action::Fail(failure) => return Err(fail(failure)),
-            Action::Die(death) => die(death),
-            Action::Eat(size) => self.eat(size)?,
+            Action::Die(crash) => die(crash),
+            Action::Eat(size) => self.allocate(size)?,
             Action::RefuseOpen | Action::Lie(_) => {}
         }
         Ok(())
     }
 
-    /// Takes memory, writes to all of it and keeps it.
-    fn eat(&self, size: Bytes) -> Result<(), EngineError> {
+    /// Allocates memory, writes to all of it and holds it.
+    fn allocate(&self, size: Bytes) -> Result<(), EngineError> {
         let bytes = usize::try_from(size.0)
             .map_err(|_wide| EngineError::Fatal(format!("faulty: cannot address {size}")))?;
-        let meal = vec![1; bytes];
-        self.eaten.lock().unwrap_or_else(PoisonError::into_inner).push(meal);
+        let block = vec![1; bytes];
+        self.allocated.lock().unwrap_or_else(PoisonError::into_inner).push(block);
         Ok(())
     }
 
-    /// Undoes the writes to be forgotten, newest first.
-    fn forget(&self) -> Result<(), EngineError> {
+    /// Undoes the writes with fault `lie forget`, newest first.
+    fn undo_writes(&self) -> Result<(), EngineError> {
         let before =
             std::mem::take(&mut *self.before.lock().unwrap_or_else(PoisonError::into_inner));
         let mut session = self.inside.session()?;
@@ -148,15 +150,15 @@ impl FaultyEngine {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the stall is the fault it plays")]
+#[expect(clippy::disallowed_methods, reason = "the stall is the injected fault")]
 fn wait(span: Duration) {
     std::thread::sleep(span);
 }
 
-/// Pauses of the CPU between two looks at the clock: a microsecond or two, many times a look.
-const BURNING: u32 = 32;
+/// Spins between two clock reads: one or two us, many times the cost of a read.
+const SPINS: u32 = 32;
 
-/// Uses that much CPU of the calling thread.
+/// Uses `span` of CPU time on the calling thread.
 fn burn(span: Duration) {
     let used = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -164,13 +166,13 @@ fn burn(span: Duration) {
     };
     let end = used() + span;
     while used() < end {
-        // Most of it is the thread's own: the clock is the kernel's.
-        (0..BURNING).for_each(|_| std::hint::spin_loop());
+        // Spins are user time, the clock call is system time: most of it is the thread's own.
+        (0..SPINS).for_each(|_| std::hint::spin_loop());
     }
 }
 
 fn fail(failure: Failure) -> EngineError {
-    let text = "faulty: told to fail".to_owned();
+    let text = "faulty: injected failure".to_owned();
     match failure {
         Failure::Conflict => EngineError::Conflict(text),
         Failure::Timeout => EngineError::Timeout(text),
@@ -179,13 +181,13 @@ fn fail(failure: Failure) -> EngineError {
 }
 
 /// Ends the process as a broken engine would.
-fn die(death: Death) -> ! {
-    let signal = match death {
-        Death::Abort => std::process::abort(),
-        Death::Segv => Signal::SEGV,
-        Death::Kill => Signal::KILL,
+fn die(crash: Crash) -> ! {
+    let signal = match crash {
+        Crash::Abort => std::process::abort(),
+        Crash::Segv => Signal::SEGV,
+        Crash::Kill => Signal::KILL,
     };
-    // The first SIGSEGV only makes Rust's own handler, which seeks stack overflows, step aside.
+    // The first SIGSEGV only uninstalls Rust's stack overflow handler.
     while kill_process(getpid(), signal).is_ok() {}
     std::process::abort()
 }
@@ -194,7 +196,7 @@ impl Engine for FaultyEngine {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
         let is_slow = self.script.iter().any(|fault| matches!(fault.action, Action::Slow(_)));
         if is_slow || self.server.is_some() {
-            // Sleeps end when they are due and not up to 50 us later, on the client's own thread.
+            // The default timer slack of the client's thread ends sleeps up to 50 us late.
             rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
                 .map_err(|error| EngineError::Fatal(format!("faulty: timer slack: {error}")))?;
         }
@@ -203,10 +205,10 @@ impl Engine for FaultyEngine {
     }
 
     fn identity(&self) -> Identity {
-        disguise(self.inside.identity())
+        relabel(self.inside.identity())
     }
 
-    /// Returns the script and the options of the engine inside, as far as it tells them.
+    /// Returns the script and the effective options of the wrapped engine.
     fn effective_options(&self) -> Result<Options, EngineError> {
         let mut options = self.options.clone();
         options.overlay(&self.inside.effective_options()?);
@@ -217,8 +219,7 @@ impl Engine for FaultyEngine {
         self.inside.maintain(work)
     }
 
-    /// Returns the state of the engine inside with the server's debt, and how far the script is as
-    /// [`OPERATIONS`].
+    /// Returns the wrapped engine's state with the server's debt and [`OPERATIONS`].
     fn state(&self) -> Result<EngineState, EngineError> {
         let mut state = self.inside.state()?;
         #[expect(clippy::cast_precision_loss, reason = "no script runs 2^53 operations")]
@@ -241,7 +242,7 @@ impl Engine for FaultyEngine {
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        self.forget()?;
+        self.undo_writes()?;
         self.inside.close()
     }
 }
@@ -256,13 +257,13 @@ impl Session for FaultySession<'_> {
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         let engine = self.engine;
         let number = 1 + engine.operations.fetch_add(1, Ordering::Relaxed);
-        drop(engine.gate.read().unwrap_or_else(PoisonError::into_inner));
+        drop(engine.barrier.read().unwrap_or_else(PoisonError::into_inner));
         let mut is_lying = false;
         for fault in &engine.script {
             if fault.lie().is_some() {
-                is_lying |= fault.is_owed(number);
+                is_lying |= fault.is_pending(number);
             } else if fault.when.is_due(number) {
-                engine.play(fault.action)?;
+                engine.apply(fault.action)?;
             }
         }
         if let Some(server) = &engine.server {
@@ -270,8 +271,8 @@ impl Session for FaultySession<'_> {
         }
         match (is_lying, op.kind().is_write()) {
             (false, _) => self.inside.execute(op, rows),
-            (true, false) => self.read_falsely(op, rows),
-            (true, true) => self.write_falsely(op, rows),
+            (true, false) => self.falsify_read(op, rows),
+            (true, true) => self.falsify_write(op, rows),
         }
     }
 
@@ -283,7 +284,7 @@ impl Session for FaultySession<'_> {
 impl Pipeline for FaultySession<'_> {
     fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
         let mut answers = std::mem::take(&mut self.answers);
-        answers.keep(op, |op, rows| self.execute(op, rows));
+        answers.execute(op, |op, rows| self.execute(op, rows));
         self.answers = answers;
         Ok(true)
     }
@@ -293,13 +294,13 @@ impl Pipeline for FaultySession<'_> {
     }
 
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        self.answers.tell(rows)
+        self.answers.pop(rows)
     }
 }
 
 impl FaultySession<'_> {
-    /// Answers a read with every lie that is owed and suits it.
-    fn read_falsely(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    /// Answers a read with every pending lie that applies to it.
+    fn falsify_read(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         let mut answer: Vec<Row> = read(&mut *self.inside, op)?;
         for fault in &self.engine.script {
             if let Some(lie) = fault.lie()
@@ -307,14 +308,14 @@ impl FaultySession<'_> {
                 && fault.take()
                 && !lie.falsify(&mut answer, &mut *self.inside)?
             {
-                fault.give_back();
+                fault.restore();
             }
         }
-        Ok(tell(&answer, rows))
+        Ok(push_rows(&answer, rows))
     }
 
-    /// Says a write is done, with the first lie that is owed.
-    fn write_falsely(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    /// Acknowledges a write with the first pending lie.
+    fn falsify_write(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         let mut lies = self
             .engine
             .script

@@ -1,4 +1,4 @@
-//! Wrong answers that look right.
+//! Plausible wrong answers, injected as faults.
 
 use model::{Direction, Op, Outcome};
 
@@ -6,20 +6,20 @@ use crate::error::EngineError;
 use crate::rows::Rows;
 use crate::traits::Session;
 
-/// A way to answer wrongly.
+/// A kind of wrong answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lie {
-    /// A row comes with the value of another key.
+    /// A row has the value of another key.
     Value,
     /// A row's value lacks its last byte.
     Truncate,
     /// A row is missing.
     Drop,
-    /// The rows come in the wrong order.
+    /// The rows are in the wrong order.
     Reverse,
-    /// A write is said to be done and is not.
+    /// A write is acknowledged but not executed.
     Ignore,
-    /// A write is done, and undone by the next close.
+    /// A write is executed, and undone by the next close.
     Forget,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Lie {
 pub(super) type Row = (Vec<u8>, Vec<u8>);
 
 impl Lie {
-    /// Returns whether the lie is about writes.
+    /// Returns whether the lie applies to writes.
     pub(super) const fn is_about_writes(self) -> bool {
         matches!(self, Self::Ignore | Self::Forget)
     }
@@ -79,8 +79,8 @@ pub(super) fn read(session: &mut dyn Session, op: &Op<'_>) -> Result<Vec<Row>, E
     Ok(rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect())
 }
 
-/// Hands `answer` to the caller as if the engine had found it.
-pub(super) fn tell(answer: &[Row], rows: &mut Rows) -> Outcome {
+/// Adds the rows of `answer` to `rows` and returns the outcome.
+pub(super) fn push_rows(answer: &[Row], rows: &mut Rows) -> Outcome {
     for (key, value) in answer {
         rows.push(key, value);
     }

@@ -1,4 +1,4 @@
-//! The script: what goes wrong, and at which operation.
+//! Parses the fault script: which fault, at which operations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,12 +12,12 @@ use crate::error::EngineError;
 /// Name of the option that holds a fault; `fault.NAME` does too.
 const FAULT: &str = "fault";
 
-/// What a user may write, for the text of a refusal.
+/// Accepted forms, for the text of a refusal.
 const FORMS: &str = "`refuse open`, `stall SPAN`, `slow SPAN`, `burn SPAN`, `hang`, \
     `fail [conflict|timeout|fatal]`, `lie [value|truncate|drop|reverse|ignore|forget]`, \
     `die [abort|segv|kill]` or `eat SIZE`, then `at N`, `every N` or `from N`";
 
-/// What goes wrong.
+/// The effect of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     RefuseOpen,
@@ -27,7 +27,7 @@ pub(super) enum Action {
     Hang,
     Fail(Failure),
     Lie(Lie),
-    Die(Death),
+    Die(Crash),
     Eat(Bytes),
 }
 
@@ -39,15 +39,15 @@ pub(super) enum Failure {
     Fatal,
 }
 
-/// How the process ends.
+/// The signal that ends the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Death {
+pub(super) enum Crash {
     Abort,
     Segv,
     Kill,
 }
 
-/// At which operations, 1-based.
+/// The operations a fault applies to, 1-based.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     At(u64),
@@ -56,7 +56,7 @@ pub(super) enum When {
 }
 
 impl When {
-    /// Returns whether operation `number` is one of them.
+    /// Returns whether it includes operation `number`.
     pub(super) const fn is_due(self, number: u64) -> bool {
         match self {
             Self::At(at) => number == at,
@@ -71,37 +71,37 @@ impl When {
 pub(super) struct Fault {
     pub(super) action: Action,
     pub(super) when: When,
-    /// Times it was due and has not happened yet, because it did not suit the operation.
-    owed: AtomicU64,
+    /// Times it was due but did not apply to the operation.
+    pending: AtomicU64,
 }
 
 impl Fault {
-    /// Returns the lie it tells, if it is one.
+    /// Returns the lie, if the fault is one.
     pub(super) const fn lie(&self) -> Option<Lie> {
         if let Action::Lie(lie) = self.action { Some(lie) } else { None }
     }
 
-    /// Counts operation `number` and returns whether the fault is due or overdue.
-    pub(super) fn is_owed(&self, number: u64) -> bool {
+    /// Counts operation `number` and returns whether the fault is due or pending.
+    pub(super) fn is_pending(&self, number: u64) -> bool {
         if self.when.is_due(number) {
-            self.owed.fetch_add(1, Ordering::Relaxed);
+            self.pending.fetch_add(1, Ordering::Relaxed);
         }
-        self.owed.load(Ordering::Relaxed) > 0
+        self.pending.load(Ordering::Relaxed) > 0
     }
 
-    /// Takes one of the times it is owed; returns `false` when another client was first.
+    /// Takes one pending time; returns `false` when another client was first.
     pub(super) fn take(&self) -> bool {
-        let less = |owed: u64| owed.checked_sub(1);
-        self.owed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+        let less = |pending: u64| pending.checked_sub(1);
+        self.pending.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
 
-    /// Gives back a time that was taken and did not suit.
-    pub(super) fn give_back(&self) {
-        self.owed.fetch_add(1, Ordering::Relaxed);
+    /// Restores a time that was taken and did not apply.
+    pub(super) fn restore(&self) {
+        self.pending.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Splits `options` into the script and what is meant for the engine inside.
+/// Splits `options` into the script and those of the wrapped engine.
 pub(super) fn read(options: &Options) -> Result<(Vec<Fault>, Options), EngineError> {
     let (mut script, mut others) = (Vec::new(), Options::new());
     for (name, value) in options.iter() {
@@ -113,21 +113,21 @@ pub(super) fn read(options: &Options) -> Result<(Vec<Fault>, Options), EngineErr
             option: name.to_owned(),
             reason: format!("`{value}`: {reason}"),
         })?;
-        script.push(Fault { action, when, owed: AtomicU64::new(0) });
+        script.push(Fault { action, when, pending: AtomicU64::new(0) });
     }
     Ok((script, others))
 }
 
 /// Parses one fault, as the module's table describes it.
 fn parse(text: &str) -> Result<(Action, When), String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let (words, when) = match words.as_slice() {
-        [words @ .., "at", number] => (words, Some(When::At(positive(number)?))),
-        [words @ .., "every", number] => (words, Some(When::Every(positive(number)?))),
-        [words @ .., "from", number] => (words, Some(When::From(positive(number)?))),
-        words => (words, None),
+    let tokens: Vec<&str> = text.split_whitespace().collect();
+    let (tokens, when) = match tokens.as_slice() {
+        [tokens @ .., "at", number] => (tokens, Some(When::At(positive(number)?))),
+        [tokens @ .., "every", number] => (tokens, Some(When::Every(positive(number)?))),
+        [tokens @ .., "from", number] => (tokens, Some(When::From(positive(number)?))),
+        tokens => (tokens, None),
     };
-    let action = action(words)?;
+    let action = action(tokens)?;
     if action == Action::RefuseOpen && when.is_some() {
         return Err("opening has no number: write `refuse open` alone".to_owned());
     }
@@ -141,9 +141,9 @@ fn positive(text: &str) -> Result<u64, String> {
     }
 }
 
-fn action(words: &[&str]) -> Result<Action, String> {
+fn action(tokens: &[&str]) -> Result<Action, String> {
     let span = |text: &str| Ok::<_, String>(Duration::from_nanos(parse_span(text)?.0));
-    Ok(match words {
+    Ok(match tokens {
         ["refuse", "open"] => Action::RefuseOpen,
         ["stall", text] => Action::Stall(span(text)?),
         ["slow", text] => Action::Slow(span(text)?),
@@ -158,9 +158,9 @@ fn action(words: &[&str]) -> Result<Action, String> {
         ["lie", "reverse"] => Action::Lie(Lie::Reverse),
         ["lie", "ignore"] => Action::Lie(Lie::Ignore),
         ["lie", "forget"] => Action::Lie(Lie::Forget),
-        ["die"] | ["die", "abort"] => Action::Die(Death::Abort),
-        ["die", "segv"] => Action::Die(Death::Segv),
-        ["die", "kill"] => Action::Die(Death::Kill),
+        ["die"] | ["die", "abort"] => Action::Die(Crash::Abort),
+        ["die", "segv"] => Action::Die(Crash::Segv),
+        ["die", "kill"] => Action::Die(Crash::Kill),
         ["eat", text] => Action::Eat(parse_size(text)?),
         _ => return Err(format!("not a fault: write {FORMS}")),
     })
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_is_understood() {
+    fn every_form_is_parsed() {
         use When::{At, Every, From};
         let span = |ms| Duration::from_millis(ms);
         let cases = [
@@ -190,9 +190,9 @@ mod tests {
             ("lie reverse", Action::Lie(Lie::Reverse), From(1)),
             ("lie ignore", Action::Lie(Lie::Ignore), From(1)),
             ("lie forget", Action::Lie(Lie::Forget), From(1)),
-            ("die at 3", Action::Die(Death::Abort), At(3)),
-            ("die segv at 900", Action::Die(Death::Segv), At(900)),
-            ("die kill at 900", Action::Die(Death::Kill), At(900)),
+            ("die at 3", Action::Die(Crash::Abort), At(3)),
+            ("die segv at 900", Action::Die(Crash::Segv), At(900)),
+            ("die kill at 900", Action::Die(Crash::Kill), At(900)),
             ("eat 1GiB at 4", Action::Eat(Bytes::GIB), At(4)),
         ];
         for (text, action, when) in cases {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_fault_is_refused_with_the_remedy() {
+    fn unknown_fault_is_refused_with_the_remedy() {
         let cases = [
             ("", "`stall SPAN`"),
             ("stal 1s", "`stall SPAN`"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_option_and_other_options_pass() {
+    fn refusal_names_the_option_and_other_options_pass() {
         let options: Options = [("fault.9", "explode"), ("x", "1")].into_iter().collect();
         let error = read(&options).unwrap_err().to_string();
         assert!(error.starts_with("option `fault.9` refused: `explode`: not a fault"), "{error}");
@@ -236,13 +236,19 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_that_did_not_suit_stays_owed_once_per_time_it_was_due() {
-        let fault = |when| Fault { action: Action::Hang, when, owed: AtomicU64::new(0) };
+    fn fault_that_did_not_apply_stays_pending_once_per_due_time() {
+        let fault = |when| Fault { action: Action::Hang, when, pending: AtomicU64::new(0) };
         let every = fault(When::Every(10));
-        let due: Vec<u64> = (1..=30).filter(|&n| every.is_owed(n) && n != 10).collect();
+        let due: Vec<u64> = (1..=30).filter(|&n| every.is_pending(n) && n != 10).collect();
         assert_eq!(due[0], 11);
         assert!(every.take() && every.take() && every.take() && !every.take());
         let at = fault(When::At(3));
-        assert!(!at.is_owed(2) && at.is_owed(3) && at.is_owed(4) && at.take() && !at.is_owed(5));
+        assert!(
+            !at.is_pending(2)
+                && at.is_pending(3)
+                && at.is_pending(4)
+                && at.take()
+                && !at.is_pending(5)
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A server of known capacity and known debt.
+//! Simulated server of known capacity and debt.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use model::Nanos;
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use super::rules::{Rules, Throttle};
+use super::server_options::{ServerOptions, Throttle};
 
 /// The server of one engine, on the kernel's clock.
 #[derive(Debug)]
@@ -15,18 +15,18 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Returns a server that has nothing to do and owes what the rules say.
-    pub(super) fn new(rules: Rules) -> Self {
-        Self { queue: Mutex::new(Queue::new(rules, now())) }
+    /// Returns an idle server with the initial debt of its options.
+    pub(super) fn new(options: ServerOptions) -> Self {
+        Self { queue: Mutex::new(Queue::new(options, now())) }
     }
 
-    /// Takes in one operation and waits until it is done.
+    /// Admits one operation and waits until it is served.
     pub(super) fn serve(&self) {
         let end = self.queue.lock().unwrap_or_else(PoisonError::into_inner).admit(now());
         sleep_until(end);
     }
 
-    /// Returns the debt at this moment, bytes.
+    /// Returns the current debt, bytes.
     pub(super) fn debt_bytes(&self) -> f64 {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).debt_bytes(now())
     }
@@ -34,12 +34,12 @@ impl Server {
 
 /// The arithmetic of the server: one queue in order of arrival, one or several servers.
 ///
-/// An operation ends when the server has done it, not when somebody wakes up to see it: the
-/// capacity is that of the rules however late sleeps end, as long as somebody waits in the queue.
+/// An operation ends when the server has served it, not when its client wakes up: the capacity is
+/// that of the options however late sleeps end, as long as a client waits in the queue.
 #[derive(Debug)]
 struct Queue {
-    rules: Rules,
-    /// When each server has done all that it was given.
+    options: ServerOptions,
+    /// When each server becomes idle.
     free_at: Vec<Nanos>,
     /// Debt at `debt_at`, bytes.
     debt_bytes: f64,
@@ -47,23 +47,23 @@ struct Queue {
 }
 
 impl Queue {
-    fn new(rules: Rules, now: Nanos) -> Self {
-        let debt_bytes = rules.initial_debt.0 as f64;
-        Self { rules, free_at: vec![now; rules.parallel], debt_bytes, debt_at: now }
+    fn new(options: ServerOptions, now: Nanos) -> Self {
+        let debt_bytes = options.initial_debt.0 as f64;
+        Self { options, free_at: vec![now; options.parallel], debt_bytes, debt_at: now }
     }
 
-    /// Takes one operation into the queue and returns when it is done.
+    /// Queues one operation and returns when it will be served.
     ///
-    /// What is owed when it comes decides whether it is slowed down; then its own debt is added.
+    /// The debt at its arrival decides whether it is slowed down; then its own debt is added.
     fn admit(&mut self, now: Nanos) -> Nanos {
         let debt_bytes = self.debt_bytes(now);
-        let work = match self.rules.throttle {
+        let work = match self.options.throttle {
             Some(Throttle { above, slowdown }) if debt_bytes > above.0 as f64 => {
-                Nanos(self.rules.work.0.saturating_mul(slowdown))
+                Nanos(self.options.work.0.saturating_mul(slowdown))
             }
-            _ => self.rules.work,
+            _ => self.options.work,
         };
-        self.debt_bytes = debt_bytes + self.rules.debt_per_op.0 as f64;
+        self.debt_bytes = debt_bytes + self.options.debt_per_op.0 as f64;
         self.debt_at = self.debt_at.max(now);
         let next = self.free_at.iter_mut().min().expect("a server has at least one");
         *next = (*next).max(now).after(work);
@@ -72,7 +72,7 @@ impl Queue {
 
     /// Returns the debt at `now`, bytes.
     fn debt_bytes(&self, now: Nanos) -> f64 {
-        let paid = self.rules.pays_per_s.0 as f64 * now.since(self.debt_at).as_secs_f64();
+        let paid = self.options.pays_per_s.0 as f64 * now.since(self.debt_at).as_secs_f64();
         (self.debt_bytes - paid).max(0.0)
     }
 }
@@ -89,7 +89,7 @@ fn sleep_until(at: Nanos) {
     let part = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     let request =
         Timespec { tv_sec: part(at.0 / Nanos::SECOND.0), tv_nsec: part(at.0 % Nanos::SECOND.0) };
-    // A signal wakes the thread early; any other error cannot be helped by sleeping again.
+    // A signal wakes the thread early; sleeping again does not help against other errors.
     while clock_nanosleep_absolute(ClockId::Monotonic, &request) == Err(rustix::io::Errno::INTR) {}
 }
 
@@ -103,8 +103,8 @@ mod tests {
     const START: Nanos = Nanos(5_000_000_000);
     const MS: Nanos = Nanos::from_millis(1);
 
-    fn rules(work: Nanos, parallel: usize) -> Rules {
-        Rules {
+    fn options(work: Nanos, parallel: usize) -> ServerOptions {
+        ServerOptions {
             work,
             parallel,
             debt_per_op: Bytes(0),
@@ -115,14 +115,14 @@ mod tests {
     }
 
     fn indebted(initial_debt: Bytes, slowdown: u64) -> Queue {
-        let rules = Rules {
+        let options = ServerOptions {
             debt_per_op: Bytes::MIB,
             initial_debt,
             pays_per_s: Bytes(100 << 20),
             throttle: Some(Throttle { above: Bytes(64 << 20), slowdown }),
-            ..rules(MS, 1)
+            ..options(MS, 1)
         };
-        Queue::new(rules, START)
+        Queue::new(options, START)
     }
 
     /// Offers `count` operations, each due as soon as it can be taken, and returns the time taken.
@@ -135,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_server_takes_its_work_and_a_busy_one_takes_turns() {
-        let mut queue = Queue::new(rules(MS, 2), START);
+    fn idle_server_starts_at_once_and_busy_one_queues() {
+        let mut queue = Queue::new(options(MS, 2), START);
         let ends: Vec<u64> = (0..5).map(|_| queue.admit(START).since(START).0).collect();
         assert_eq!(ends, [1_000_000, 1_000_000, 2_000_000, 2_000_000, 3_000_000]);
         let later = START.after(Nanos::SECOND);
@@ -157,11 +157,11 @@ mod tests {
         assert!(spans.into_iter().all(|(ms, mib)| is_after(&queue, ms, mib)), "{queue:?}");
     }
 
-    /// Goal: what the server does in a burst and what it sustains are those of its rules.
-    /// Method: 1,000/s can be served and 100/s be paid for, so 64 MiB are owed after 71
-    /// operations. A throttle to 50/s holds the debt there; one to 250/s is too weak to.
+    /// Goal: burst and sustained capacity are those of the options.
+    /// Method: 1,000/s can be served and 100/s paid for, so the debt is 64 MiB after 71 operations.
+    /// A throttle to 50/s holds the debt there; one to 250/s is too weak.
     #[test]
-    fn a_burst_is_fast_until_the_debt_reaches_its_limit() {
+    fn burst_is_fast_until_the_debt_reaches_its_limit() {
         assert_eq!(saturate(&mut indebted(Bytes(0), 20), 71), Nanos::from_millis(71));
         for (slowdown, sustained) in [(20, 100.0), (4, 250.0)] {
             let spans =
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_debt_slows_down_until_it_is_paid() {
+    fn large_debt_slows_down_until_it_is_paid() {
         let mut queue = indebted(Bytes(100 << 20), 4);
         assert_eq!(queue.admit(START), START.after(Nanos::from_millis(4)));
         let paid = START.after(Nanos::from_millis(380));
@@ -185,8 +185,8 @@ mod tests {
             parallel in 1usize..5, work_us in 100u64..5_000, gaps in 1u64..200,
         ) {
             let work = Nanos(work_us * 1_000);
-            let mut queue = Queue::new(rules(work, parallel), START);
-            // Equal gaps at or below the capacity: nobody waits.
+            let mut queue = Queue::new(options(work, parallel), START);
+            // Equal gaps at or below the capacity: no operation waits.
             let gap = work.0.div_ceil(parallel as u64);
             for number in 0..gaps {
                 let now = START.after(Nanos(number * gap));
@@ -195,25 +195,25 @@ mod tests {
         }
 
         #[test]
-        fn a_backlog_is_done_at_exactly_the_capacity(
+        fn backlog_is_served_at_exactly_the_capacity(
             parallel in 1usize..5, work_us in 100u64..5_000, rounds in 1u64..50,
         ) {
             let work = Nanos(work_us * 1_000);
-            let mut queue = Queue::new(rules(work, parallel), START);
+            let mut queue = Queue::new(options(work, parallel), START);
             let last = (0..rounds * parallel as u64).map(|_| queue.admit(START)).max();
             prop_assert_eq!(last, Some(START.after(Nanos(rounds * work.0))));
         }
 
         #[test]
-        fn a_rate_that_is_paid_for_keeps_the_debt_and_a_higher_one_raises_it(
+        fn paid_rate_holds_the_debt_and_higher_one_raises_it(
             paid_for in 20u64..200, percent in 50u64..150,
         ) {
-            let rules = Rules {
+            let options = ServerOptions {
                 debt_per_op: Bytes::MIB,
                 pays_per_s: Bytes(paid_for << 20),
-                ..rules(Nanos(100_000), 1)
+                ..options(Nanos(100_000), 1)
             };
-            let mut queue = Queue::new(rules, START);
+            let mut queue = Queue::new(options, START);
             let count = 2_000;
             let gap = Nanos::SECOND.0 * 100 / (paid_for * percent);
             for number in 0..count {
@@ -228,8 +228,8 @@ mod tests {
     }
 
     #[test]
-    fn on_the_kernels_clock_no_operation_ends_before_the_server_has_done_it() {
-        let server = Server::new(rules(Nanos::from_millis(2), 1));
+    fn no_operation_ends_before_the_server_has_served_it() {
+        let server = Server::new(options(Nanos::from_millis(2), 1));
         let begun = now();
         std::thread::scope(|scope| {
             for _ in 0..3 {

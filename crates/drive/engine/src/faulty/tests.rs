@@ -1,4 +1,4 @@
-//! Faults that are not lies (those are proven by the conformance battery's own tests).
+//! Tests of faults; the conformance battery's tests cover wrong answers.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -14,8 +14,8 @@ use crate::null::NullDriver;
 use crate::rows::Rows;
 use crate::traits::{Driver, Engine, OpenSpec};
 
-/// Long enough that an operation which has not ended by then was kept from it.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// An operation that has not ended after this long is blocked.
+const BLOCKED_AFTER: Duration = Duration::from_millis(300);
 
 /// Options by name.
 type Script<'a> = &'a [(&'a str, &'a str)];
@@ -67,9 +67,9 @@ fn operations_are_counted_over_all_clients() {
 }
 
 #[test]
-fn a_refused_open_and_a_refused_option_say_why() {
+fn refused_open_and_refused_option_give_the_reason() {
     let error = open(&[("fault", "refuse open")]).err().unwrap();
-    assert_eq!(error, EngineError::Fatal("faulty: told to refuse to open".to_owned()));
+    assert_eq!(error, EngineError::Fatal("faulty: fault `refuse open`".to_owned()));
     let error = open(&[("fault.1", "slow 5us"), ("page_size", "4096")]).err().unwrap();
     let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
     assert_eq!(option, "page_size");
@@ -84,11 +84,11 @@ fn the_script_is_read_back_as_options() {
     assert_eq!(engine.identity().facts["around"], "null");
 }
 
-/// Goal: a stall is everybody's, a slow operation only its own.
-/// Method: one client meets the fault; another one works on, telling of each operation.
+/// Goal: a stall blocks every client, a slow operation only its own.
+/// Method: one client meets the fault; another one continues and reports each operation.
 #[test]
-fn a_stall_holds_every_client_and_a_slow_operation_only_its_own() {
-    for (fault, is_everybody_held) in [("stall 1h at 1", true), ("slow 1h at 1", false)] {
+fn stall_blocks_every_client_and_slow_operation_only_its_own() {
+    for (fault, is_every_client_blocked) in [("stall 1h at 1", true), ("slow 1h at 1", false)] {
         let engine: &'static dyn Engine = Box::leak(open(&[("fault", fault)]).unwrap());
         std::thread::spawn(move || failed(engine, 1));
         while engine.state().unwrap().own_counters[OPERATIONS] < 1.0 {
@@ -96,9 +96,9 @@ fn a_stall_holds_every_client_and_a_slow_operation_only_its_own() {
         }
         let (ended, has_ended) = sync_channel(0);
         std::thread::spawn(move || while ended.send(failed(engine, 1)).is_ok() {});
-        // The first few may still pass before the stalling client shuts the gate.
-        let is_held = (0..100_000).any(|_| has_ended.recv_timeout(PATIENCE).is_err());
-        assert_eq!(is_held, is_everybody_held, "{fault}");
+        // The first few may still pass before the stalling client takes the lock.
+        let is_blocked = (0..100_000).any(|_| has_ended.recv_timeout(BLOCKED_AFTER).is_err());
+        assert_eq!(is_blocked, is_every_client_blocked, "{fault}");
     }
 }
 
@@ -107,7 +107,7 @@ fn a_hang_never_ends() {
     let engine = open(&[("fault", "hang at 2")]).unwrap();
     let (ended, has_ended) = sync_channel(1);
     std::thread::spawn(move || ended.send(failed(&*engine, 2)).unwrap());
-    assert_eq!(has_ended.recv_timeout(PATIENCE), Err(RecvTimeoutError::Timeout));
+    assert_eq!(has_ended.recv_timeout(BLOCKED_AFTER), Err(RecvTimeoutError::Timeout));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn slow_takes_its_time() {
 }
 
 #[test]
-fn the_server_takes_its_time_and_tells_its_debt() {
+fn server_takes_its_service_time_and_reports_its_debt() {
     let work = [("server.work", "3ms"), ("server.debt_per_op", "1GiB")];
     let engine = open(&work).unwrap();
     assert_eq!(engine.state().unwrap().is_idle, Some(true));
@@ -146,23 +146,23 @@ fn run_alone(test: &str) -> Output {
 /// Goal: each `die` ends the process by its signal.
 /// Method: this test binary runs itself with the ignored test that dies.
 #[test]
-fn dying_ends_the_process_by_the_signal_asked_for() {
-    for (death, signal) in [("abort", 6), ("segv", 11), ("kill", 9)] {
-        let output = run_alone(&format!("dies_by_{death}"));
-        assert_eq!(output.status.signal(), Some(signal), "{death}: {output:?}");
+fn die_ends_the_process_by_the_named_signal() {
+    for (crash, signal) in [("abort", 6), ("segv", 11), ("kill", 9)] {
+        let output = run_alone(&format!("dies_by_{crash}"));
+        assert_eq!(output.status.signal(), Some(signal), "{crash}: {output:?}");
     }
 }
 
 #[test]
-fn eaten_memory_is_resident_and_kept() {
+fn allocated_memory_is_resident_and_held() {
     let output = run_alone("eats");
     assert!(output.status.success(), "{output:?}");
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("1 passed"), "the ignored test did not run: {told}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("1 passed"), "the ignored test did not run: {stdout}");
 }
 
 #[test]
-#[ignore = "measures its whole process: run by eaten_memory_is_resident_and_kept"]
+#[ignore = "measures its whole process: run by allocated_memory_is_resident_and_held"]
 fn eats() {
     let engine = open(&[("fault", "eat 64MiB every 2")]).unwrap();
     assert_eq!(failed(&*engine, 5), []);
@@ -174,19 +174,19 @@ fn eats() {
 }
 
 #[test]
-#[ignore = "ends the process: run by dying_ends_the_process_by_the_signal_asked_for"]
+#[ignore = "ends the process: run by die_ends_the_process_by_the_named_signal"]
 fn dies_by_abort() {
     failed(&*open(&[("fault", "die abort at 3")]).unwrap(), 3);
 }
 
 #[test]
-#[ignore = "ends the process: run by dying_ends_the_process_by_the_signal_asked_for"]
+#[ignore = "ends the process: run by die_ends_the_process_by_the_named_signal"]
 fn dies_by_segv() {
     failed(&*open(&[("fault", "die segv at 3")]).unwrap(), 3);
 }
 
 #[test]
-#[ignore = "ends the process: run by dying_ends_the_process_by_the_signal_asked_for"]
+#[ignore = "ends the process: run by die_ends_the_process_by_the_named_signal"]
 fn dies_by_kill() {
     failed(&*open(&[("fault", "die kill at 3")]).unwrap(), 3);
 }

@@ -1,4 +1,4 @@
-//! The engine: a map behind a lock.
+//! The in-memory engine: a map behind a lock.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -17,7 +17,7 @@ use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session, refuse_optio
 /// Rows in key order.
 pub(super) type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The oracle's only build.
+/// The only build of the `memory` engine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemoryDriver;
 
@@ -36,7 +36,7 @@ impl Driver for MemoryDriver {
         Capabilities::whole([
             (CONCURRENT_WRITERS, Feature::Yes),
             (CACHE_SIZE, Feature::no("every row is in memory")),
-            (COMPRESSION, Feature::no("rows are kept as they are")),
+            (COMPRESSION, Feature::no("rows are stored uncompressed")),
             (DIRECT_IO, Feature::no("reads no file and writes one through the page cache")),
         ])
     }
@@ -48,11 +48,13 @@ impl Driver for MemoryDriver {
     }
 }
 
-/// Refuses the settings that would change what is measured and are not there.
+/// Refuses unsupported settings that would change the measurement.
 fn refuse_settings(settings: &Settings) -> Result<(), EngineError> {
     let is_compressed = settings.compression.as_deref().is_some_and(|name| name != "none");
     if is_compressed {
-        return Err(EngineError::Unsupported("compression: memory keeps rows as they are".into()));
+        return Err(EngineError::Unsupported(
+            "compression: memory stores rows uncompressed".into(),
+        ));
     }
     if settings.direct_io {
         return Err(EngineError::Unsupported("direct_io: memory reads no file".into()));
@@ -168,9 +170,9 @@ fn push_found(map: &Map, key: &[u8], rows: &mut Rows) {
     }
 }
 
-fn push_range(map: &Map, start: &[u8], (limit, way): (u32, Direction), rows: &mut Rows) {
+fn push_range(map: &Map, start: &[u8], (limit, direction): (u32, Direction), rows: &mut Rows) {
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    match way {
+    match direction {
         Direction::Forward => map
             .range::<[u8], _>((Bound::Included(start), Bound::Unbounded))
             .take(most)
@@ -208,17 +210,17 @@ mod tests {
         let mut rows = Rows::new();
         rows.clear(true);
         let outcome = engine.session().unwrap().execute(op, &mut rows).unwrap();
-        let kept = rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec()));
-        (outcome, kept.collect())
+        let stored = rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec()));
+        (outcome, stored.collect())
     }
 
     fn put(engine: &dyn Engine, key: &[u8], value: &[u8]) {
         assert_eq!(execute(engine, &Op::Put { key, value }), (Outcome::Done, Vec::new()));
     }
 
-    /// The battery compares others with this engine, so its own answers are spelt out here.
+    /// The battery compares other engines with this one, so its answers are written out here.
     #[test]
-    fn the_oracle_answers_as_the_contract_says() {
+    fn oracle_answers_follow_the_contract() {
         use Direction::{Forward, Reverse};
         let dir = tempdir().unwrap();
         let engine = MemoryDriver.open(&spec(&dir, Durability::None)).unwrap();
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn each_class_keeps_what_it_promises_without_a_close() {
+    fn each_class_keeps_its_guarantee_without_a_close() {
         for durability in Durability::ALL {
             let dir = tempdir().unwrap();
             let spec = spec(&dir, durability);
@@ -270,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_last_record_is_dropped_and_written_over() {
+    fn torn_last_record_is_dropped_and_overwritten() {
         let dir = tempdir().unwrap();
         let spec = spec(&dir, Durability::Os);
         let path = dir.path().join("memory.log");
@@ -290,14 +292,14 @@ mod tests {
     }
 
     #[test]
-    fn what_it_lacks_is_refused() {
+    fn unsupported_setting_is_refused() {
         let dir = tempdir().unwrap();
         let mut wrong = spec(&dir, Durability::Os);
         wrong.settings.direct_io = true;
         assert!(matches!(MemoryDriver.open(&wrong), Err(EngineError::Unsupported(_))));
         wrong.settings = Settings { compression: Some("zstd".to_owned()), ..Settings::default() };
         assert!(matches!(MemoryDriver.open(&wrong), Err(EngineError::Unsupported(_))));
-        std::fs::write(dir.path().join("memory.log"), "not ours").unwrap();
+        std::fs::write(dir.path().join("memory.log"), "another format").unwrap();
         let error = MemoryDriver.open(&spec(&dir, Durability::Os)).err().unwrap().to_string();
         assert!(error.contains("is not a log of this engine"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! The file in which the `memory` engine's rows outlive the process.
+//! The `memory` engine's log file.
 //!
 //! A log of records, oldest first: `u32` key bytes, `u32` value bytes (`u32::MAX` for a delete),
 //! key, value; little endian. A clean close rewrites it with one record per row. A torn last
@@ -15,9 +15,9 @@ use crate::error::EngineError;
 
 /// The file's name in the data directory.
 const NAME: &str = "memory.log";
-/// First bytes of the file: another program's file is not taken for ours.
+/// First bytes of the file, to recognise it.
 const MAGIC: &[u8; 16] = b"assay memory 1\r\n";
-/// Stands in the place of a value's length when the record is a delete.
+/// Value length of a delete record.
 const DELETED: u32 = u32::MAX;
 
 /// The log, open for appending.
@@ -54,7 +54,7 @@ impl Log {
         Ok((Self { path, file, record: Vec::new() }, map))
     }
 
-    /// Appends one write as far as `durability` asks for; `None` is a delete.
+    /// Appends one write as `durability` requires; a value of `None` is a delete.
     pub(super) fn append(
         &mut self,
         key: &[u8],
@@ -74,7 +74,7 @@ impl Log {
         Ok(())
     }
 
-    /// Replaces the log by one record per row, on the device when it returns.
+    /// Replaces the log by one record per row and syncs it.
     pub(super) fn rewrite(&mut self, map: &Map) -> Result<(), EngineError> {
         let fresh = self.path.with_extension("new");
         let failed = |error| failed("rewrite", &self.path, &error);

@@ -1,12 +1,12 @@
-//! The oracle: an ordered map in memory, right by being too simple to be wrong.
+//! The oracle: an ordered map in memory.
 //!
-//! It is not fast and not meant to be compared. Every driver's answers are compared with its own
-//! by the conformance battery, so its tests spell out what is right.
+//! It is not fast and not meant to be benchmarked. The conformance battery compares every driver's
+//! answers with its answers, so its tests define what is correct.
 //!
 //! Invariants: its rows live in one log file from close to reopen; the stronger durability
-//! classes append every write to it before the answer, so what is promised is kept.
+//! classes append every write to it before they acknowledge it.
 //!
-//! To change what is right: the contract in `traits.rs` first, then here.
+//! To change what is correct: the contract in `traits.rs` first, then here.
 
 mod engine;
 mod log;

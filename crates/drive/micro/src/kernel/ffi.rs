@@ -1,9 +1,9 @@
-//! Functions inside a RocksDB library that are no part of its C interface.
+//! Checksums and codecs that shared libraries export.
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use dynlib::Library;
+use dynlib::{Library, RTLD_LOCAL, RTLD_NOW};
 
 dynlib::functions! {
     /// Checksums and codecs; every one may be absent.
@@ -19,6 +19,7 @@ dynlib::functions! {
             ZSTD_createDCtx: fn() -> *mut c_void;
             ZSTD_freeDCtx: fn(*mut c_void) -> usize;
             ZSTD_isError: fn(usize) -> c_uint;
+            ZSTD_versionString: fn() -> *const c_char;
             ZSTD_compressCCtx: fn(
                 *mut c_void, *mut c_void, usize, *const c_void, usize, c_int
             ) -> usize;
@@ -37,7 +38,20 @@ pub(super) fn exports_of(library: &Library) -> Exports {
     Exports::bind(library).expect("no function is required")
 }
 
-/// Zstandard's contexts, kept from block to block as RocksDB keeps them.
+/// Loads the distribution's Zstandard, which stays loaded.
+///
+/// # Errors
+/// When it is not installed, with the remedy.
+pub(super) fn system_zstd() -> Result<Exports, String> {
+    const NAME: &str = "libzstd.so.1";
+    // SAFETY: the library has no initialisers that depend on this process.
+    let opened = unsafe { Library::open(Some(NAME), RTLD_NOW | RTLD_LOCAL) };
+    let library =
+        opened.map_err(|_| format!("{NAME} is not installed: apt-get install libzstd1"))?;
+    Ok(exports_of(Box::leak(Box::new(library))))
+}
+
+/// Zstandard's contexts, reused from block to block as in RocksDB.
 pub(super) struct Contexts {
     made: Option<(*mut c_void, *mut c_void)>,
     free: Option<[unsafe extern "C" fn(*mut c_void) -> usize; 2]>,
@@ -178,9 +192,17 @@ impl Exports {
         self.without_error(bytes)
     }
 
+    /// Returns the version of Zstandard, where the library reports it.
+    pub(super) fn zstd_version(&self) -> Option<String> {
+        // SAFETY: it returns a constant of the library, which stays loaded.
+        let text = self.ZSTD_versionString.map(|version| unsafe { version() })?;
+        // SAFETY: the constant ends with NUL.
+        Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    }
+
     fn without_error(&self, bytes: usize) -> usize {
         let Some(is_error) = self.ZSTD_isError else { return 0 };
-        // SAFETY: it looks at the number alone.
+        // SAFETY: it reads the number alone.
         if unsafe { is_error(bytes) } == 0 { bytes } else { 0 }
     }
 }

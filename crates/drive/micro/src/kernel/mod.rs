@@ -1,4 +1,4 @@
-//! Implementations of the kernels: from well-kept crates, and from inside an engine's library.
+//! Implementations of the kernels: Rust crates and an engine's library.
 
 mod crates;
 mod ffi;

@@ -1,7 +1,7 @@
-//! The kernels that a RocksDB library exports beside its C interface.
+//! The kernels that a RocksDB library exports outside its C interface.
 //!
-//! They are not part of any interface: the names are those its builds have had from 5.18 to 11.8,
-//! codecs among them where the build carries them inside, as the official ones do.
+//! They are not part of any interface: the names are those of its builds from 5.18 to 11.8, codecs
+//! among them where the build contains them, as the official ones do.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(super) struct RocksDb {
 }
 
 impl RocksDb {
-    /// Loads the library, or finds it loaded.
+    /// Loads the library, unless it is loaded already.
     pub(super) fn load(path: &Path) -> Result<Self, EngineError> {
         let loaded = dynlib::load_once(path)?;
         if !loaded.has("rocksdb_open") {

@@ -22,7 +22,7 @@ pub(crate) trait Work {
     fn transform(&mut self, kernel: Kernel, input: &[u8], output: &mut [u8]) -> usize;
 }
 
-/// What this process can measure.
+/// The kernels of this process.
 pub struct Set {
     pub(crate) work: Box<dyn Work>,
 }
@@ -38,21 +38,21 @@ const CRC32C_OF_DIGITS: u64 = 0xe306_9283;
 const XXH3_OF_NOTHING: u64 = 0x2d06_8005_38d3_94c2;
 
 impl Set {
-    /// Returns the kernels of well-kept crates.
+    /// Returns the kernels of Rust crates and of the system's Zstandard.
     #[must_use]
     pub fn crates() -> Self {
-        Self { work: Box::new(Crates::default()) }
+        Self { work: Box::new(Crates::load()) }
     }
 
     /// Returns the kernels that a RocksDB library exports.
     ///
     /// # Errors
-    /// When the library cannot be loaded; a process takes one.
+    /// When the library cannot be loaded; a process loads one.
     pub fn rocksdb(library: &Path) -> Result<Self, EngineError> {
         Ok(Self { work: Box::new(RocksDb::load(library)?) })
     }
 
-    /// Returns what serves each kernel; an implementation that gives a wrong answer serves none.
+    /// Returns what serves each kernel; a wrong result serves none.
     #[must_use]
     pub fn serves(&mut self) -> BTreeMap<Kernel, Result<String, String>> {
         let mut checked = |kernel: Kernel| {
@@ -62,9 +62,9 @@ impl Set {
         Kernel::ALL.into_iter().map(|kernel| (kernel, checked(kernel))).collect()
     }
 
-    /// Compares one answer with a known one.
+    /// Compares one result with a known one.
     fn check(&mut self, kernel: Kernel) -> Result<(), String> {
-        let plain: Vec<u8> = b"the same words again and again; ".repeat(32);
+        let plain: Vec<u8> = b"the same text again and again; ".repeat(32);
         let is_right = match kernel {
             Kernel::Crc32c => self.work.digest(kernel, b"123456789") == CRC32C_OF_DIGITS,
             Kernel::Xxh3 => self.work.digest(kernel, b"") == XXH3_OF_NOTHING,
@@ -75,7 +75,7 @@ impl Set {
                 self.is_restored(Kernel::ZstdCompress, Kernel::ZstdUncompress, &plain)
             }
         };
-        if is_right { Ok(()) } else { Err("it gives a wrong answer".to_owned()) }
+        if is_right { Ok(()) } else { Err("it gives a wrong result".to_owned()) }
     }
 
     fn is_restored(&mut self, compress: Kernel, uncompress: Kernel, plain: &[u8]) -> bool {
@@ -100,14 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn crates_serve_every_kernel_and_give_right_answers() {
+    fn crates_serve_every_kernel_with_right_results() {
         let serves = Set::crates().serves();
         assert_eq!(serves.len(), Kernel::ALL.len());
         assert!(serves.values().all(Result::is_ok), "{serves:?}");
     }
 
     #[test]
-    fn an_implementation_that_is_wrong_serves_nothing() {
+    fn a_wrong_implementation_serves_nothing() {
         struct Wrong;
         impl Work for Wrong {
             fn serves(&self, _kernel: Kernel) -> Result<String, String> {

@@ -1,9 +1,9 @@
-//! The search for the highest rate that meets a limit and can be sustained.
+//! Search for the highest rate that meets a limit and is sustained.
 //!
-//! [`RateSearch`] asks, judges and keeps the record; [`course`] decides from rates that passed and
-//! failed which comes next.
+//! [`RateSearch`] requests probes, tests them and keeps the record; [`bisection`] chooses the next
+//! rate from those that passed and failed.
 
-mod course;
+mod bisection;
 mod ending;
 mod search;
 mod spec;

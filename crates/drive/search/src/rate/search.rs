@@ -1,83 +1,86 @@
-//! Asks for probes, judges them and keeps the record.
+//! Requests probes, tests them and keeps the record.
 
 use model::Nanos;
 use model::validity::{Outcome, Purpose, SearchRecord, SearchResult};
 
-use crate::entry::entry;
-use crate::probe::{MOST_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
-use crate::rate::course::{Answer, Course, Move, Span};
+use crate::outcome::{self, Verdict};
+use crate::probe::{MAX_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
+use crate::probe_record::probe_record;
+use crate::rate::bisection::{Action, Bisection, RateOutcome, RateRange};
 use crate::rate::ending::Ending;
 use crate::rate::spec::RateSpec;
-use crate::ruling::{self, Verdict};
+use crate::retry::{InvalidProbes, RetryDecision};
 use crate::steady;
-use crate::voids::{Patience, Voids};
 use crate::window::Window;
 
-/// The search for the highest rate that meets a limit and can be sustained.
+/// Search for the highest rate that meets a limit and is sustained.
 ///
-/// 1. The closed loop's throughput is a hint of where to look, no more: it may be a burst.
-/// 2. The bracket: from a quarter of it up by half each time, or down when that fails. After the
-///    first rate that fails, the last that passed is tried again: when it fails now, the state
-///    depends on the way there, and from then on every probe begins drained.
-/// 3. The rates between are halved on the logarithm to the precision asked for.
-/// 4. A rate just above must fail; when it passes, noise has put the bracket too low.
-/// 5. The confirmation: ten times as long. It is the last probe, unless it fails: then a lower rate
-///    is tried, each step twice as far. Rates above it that no probe has decided get confirmations
-///    of their own, until what is open is no wider than the first step.
+/// 1. Capacity: the closed loop's throughput, which may be a burst, gives the starting point.
+/// 2. Bracket: from a quarter of it up by half each time, or down when that fails. After the first
+///    rate that fails, the last that passed is rechecked: when it fails now, the state is
+///    path-dependent (hysteresis), and from then on every probe starts settled.
+/// 3. Bisect: the bracket is halved on the logarithm to the requested precision.
+/// 4. Just above: a rate just above must fail; when it passes, noise has put the bracket too low.
+/// 5. Confirm: ten times as long. It is the last probe, unless it fails: then a lower rate is
+///    tried, each step twice as far. Undecided rates above it get their own confirmations, until
+///    the open gap is no wider than the first step.
 ///
-/// A probe that cannot tell is asked for again, four times as long; one that began with the debt
-/// of what was before it, after a drain; one in which the client was late, twice.
+/// An undecided probe is repeated four times as long; one that began with inherited debt, after a
+/// settle; an invalid one, up to twice.
 ///
-/// Source: the project's reference, analysis, section 5.3.
+/// The procedure is our choice. It tests the share of late operations rather than a percentile;
+/// bisection with repeated probes instead of stochastic approximation [Waeber 2013] keeps the
+/// number of probes bounded.
 #[derive(Debug, Clone)]
 pub struct RateSearch {
     spec: RateSpec,
     record: SearchRecord,
     next: Next,
-    /// What is asked for now.
-    ask: Ask,
-    /// The way through the rates; none before the closed loop's throughput is known.
-    course: Option<Course>,
-    voids: Voids,
-    /// Probes that were asked for again because of the debt they began with.
-    drains: u32,
-    /// Engine's debt after the first drain, bytes.
-    rest_debt: Option<f64>,
+    /// The current request.
+    request: ProbeRequest,
+    /// The bisection; none before the closed loop's throughput is known.
+    bisection: Option<Bisection>,
+    invalid_probes: InvalidProbes,
+    /// Probes repeated because of inherited debt.
+    settle_retries: u32,
+    /// Engine's debt after the first settle, bytes.
+    idle_debt: Option<f64>,
 }
 
-/// What is asked for, and how often it has been.
+/// A requested probe.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Ask {
+struct ProbeRequest {
     purpose: Purpose,
     /// Rate offered, operations per second; none in the closed loop.
     rate: Option<f64>,
     measure: Nanos,
-    /// Whether no longer probe can follow it.
+    /// Whether it cannot be extended further.
     is_longest: bool,
 }
 
-/// What follows from a probe.
-enum Fate {
-    /// The rate is settled.
-    Settled(Answer),
-    /// It is asked for again.
-    Again(Ask),
-    /// The client cannot do it.
-    GivenUp,
+/// Follow-up of a probe.
+enum FollowUp {
+    /// The rate is decided.
+    Decided(RateOutcome),
+    /// The probe is repeated.
+    Repeat(ProbeRequest),
+    /// The client cannot offer the load.
+    Abandoned,
 }
 
-/// Probes after which what is known is confirmed: the rest is left for confirmations.
-const MOST_SEARCHING: usize = 26;
-/// Probes that are repeated because of the debt they began with: what five drains have left, each
-/// of them bounded, stays.
-const MOST_DRAINS: u32 = 4;
+/// Probes after which the best rate is confirmed; the rest are for confirmations.
+const MAX_SEARCH_PROBES: usize = 26;
+/// Most probes repeated because of inherited debt.
+///
+/// Debt that remains after five bounded settles is permanent.
+const MAX_SETTLE_RETRIES: u32 = 4;
 /// The lowest rate tried, as a share of the closed loop's throughput.
 ///
 /// An engine that breaks the limit at a hundredth of its throughput breaks it idle.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_RATE_SHARE: f64 = 0.01;
 
 impl RateSearch {
-    /// Returns a search that has told and heard nothing yet.
+    /// Returns a search that has requested no probe yet.
     #[must_use]
     pub fn new(spec: RateSpec) -> Self {
         let record = SearchRecord {
@@ -87,103 +90,110 @@ impl RateSearch {
             ended: String::new(),
             is_path_dependent: false,
         };
-        let ask =
-            Ask { purpose: Purpose::Capacity, rate: None, measure: spec.probe, is_longest: true };
+        let request = ProbeRequest {
+            purpose: Purpose::Capacity,
+            rate: None,
+            measure: spec.probe,
+            is_longest: true,
+        };
         let mut search = Self {
             spec,
             record,
             next: Next::Done,
-            ask,
-            course: None,
-            voids: Voids::default(),
-            drains: 0,
-            rest_debt: None,
+            request,
+            bisection: None,
+            invalid_probes: InvalidProbes::default(),
+            settle_retries: 0,
+            idle_debt: None,
         };
-        search.ask_for(ask, true);
+        search.issue(request, true);
         search
     }
 
-    fn ask_for(&mut self, ask: Ask, is_drained_before: bool) {
+    fn issue(&mut self, request: ProbeRequest, settles_first: bool) {
         let number = self.record.probes.len();
-        if number >= MOST_PROBES {
+        if number >= MAX_PROBES {
             return self.end(&Ending::UsedUp(number));
         }
-        let load = match ask.rate {
+        let load = match request.rate {
             Some(ops_per_s) => ProbeLoad::Rate { ops_per_s },
             None => ProbeLoad::Closed { clients: self.spec.clients },
         };
-        self.ask = ask;
+        self.request = request;
         self.next = Next::Probe(Probe {
             number: u32::try_from(number).unwrap_or(u32::MAX),
-            purpose: ask.purpose,
+            purpose: request.purpose,
             load,
-            is_drained_before,
+            settles_first,
             warmup: self.spec.warmup,
-            measure: ask.measure,
+            measure: request.measure,
         });
     }
 
     /// Returns the first probe of a rate.
-    fn first_ask(&self, purpose: Purpose, rate: f64) -> Ask {
+    fn first_request(&self, purpose: Purpose, rate: f64) -> ProbeRequest {
         let is_confirmation = purpose == Purpose::Confirm;
         let measure = match is_confirmation {
             true => self.spec.confirmation(rate),
             false => self.spec.plain(rate),
         };
-        // A quarter more time would not tell what this one cannot.
+        // Less than a quarter more time would not decide what this probe cannot.
         let is_longest = is_confirmation || measure.0 / 4 * 5 > self.spec.longest().0;
-        Ask { purpose, rate: Some(rate), measure, is_longest }
+        ProbeRequest { purpose, rate: Some(rate), measure, is_longest }
     }
 
     /// Returns the outcome of a probe and what follows from it.
-    fn fate(&mut self, verdict: Verdict) -> (Outcome, Fate) {
+    fn follow_up(&mut self, verdict: Verdict) -> (Outcome, FollowUp) {
         if verdict == Verdict::Invalid {
-            return (Outcome::Invalid, self.fate_of_voided());
+            return (Outcome::Invalid, self.follow_up_invalid());
         }
-        self.voids.none();
-        let ask = self.ask;
+        self.invalid_probes.record_valid();
+        let request = self.request;
         match verdict {
-            Verdict::Passed => (Outcome::Passed, Fate::Settled(Answer::Passed)),
-            Verdict::Drained if self.drains < MOST_DRAINS => {
-                self.drains += 1;
-                (Outcome::Undecided, Fate::Again(ask))
+            Verdict::Passed => (Outcome::Passed, FollowUp::Decided(RateOutcome::Passed)),
+            Verdict::RetrySettled if self.settle_retries < MAX_SETTLE_RETRIES => {
+                self.settle_retries += 1;
+                (Outcome::Undecided, FollowUp::Repeat(request))
             }
-            Verdict::Longer if !ask.is_longest => {
+            Verdict::RetryLonger if !request.is_longest => {
                 let measure = self.spec.longest();
-                (Outcome::Undecided, Fate::Again(Ask { measure, is_longest: true, ..ask }))
+                (
+                    Outcome::Undecided,
+                    FollowUp::Repeat(ProbeRequest { measure, is_longest: true, ..request }),
+                )
             }
-            Verdict::Longer => (Outcome::Undecided, Fate::Settled(Answer::Undecided)),
-            Verdict::Failed | Verdict::Drained | Verdict::Invalid => {
-                (Outcome::Failed, Fate::Settled(Answer::Failed))
+            Verdict::RetryLonger => (Outcome::Undecided, FollowUp::Decided(RateOutcome::Undecided)),
+            Verdict::Failed | Verdict::RetrySettled | Verdict::Invalid => {
+                (Outcome::Failed, FollowUp::Decided(RateOutcome::Failed))
             }
         }
     }
 
-    fn fate_of_voided(&mut self) -> Fate {
-        match self.voids.one_more() {
-            Patience::Again => Fate::Again(self.ask),
-            Patience::Elsewhere if self.ask.purpose != Purpose::Confirm => {
-                Fate::Settled(Answer::Late)
+    fn follow_up_invalid(&mut self) -> FollowUp {
+        match self.invalid_probes.record_invalid() {
+            RetryDecision::Repeat => FollowUp::Repeat(self.request),
+            RetryDecision::Skip if self.request.purpose != Purpose::Confirm => {
+                FollowUp::Decided(RateOutcome::ClientLate)
             }
-            Patience::Elsewhere | Patience::Over => Fate::GivenUp,
+            RetryDecision::Skip | RetryDecision::End => FollowUp::Abandoned,
         }
     }
 
-    /// Takes an answer, and asks for what comes next or ends.
-    fn proceed(&mut self, answer: Answer, throughput_ops_per_s: f64) {
-        let is_late = self.record.probes.len() >= MOST_SEARCHING;
-        let (Some(course), Some(rate)) = (&mut self.course, self.ask.rate) else {
-            if answer == Answer::Late && throughput_ops_per_s <= 0.0 {
+    /// Records a rate's outcome, and issues the next probe or ends.
+    fn advance(&mut self, rate_outcome: RateOutcome, throughput_ops_per_s: f64) {
+        let is_exhausted = self.record.probes.len() >= MAX_SEARCH_PROBES;
+        let (Some(bisection), Some(rate)) = (&mut self.bisection, self.request.rate) else {
+            if rate_outcome == RateOutcome::ClientLate && throughput_ops_per_s <= 0.0 {
                 return self.end(&Ending::ClientLate);
             }
             return self.begin(throughput_ops_per_s);
         };
-        let mut next = course.answer(self.ask.purpose, rate, answer);
-        self.record.is_path_dependent = course.is_path_dependent();
-        if is_late && matches!(next, Move::Try(purpose, _) if purpose != Purpose::Confirm) {
-            next = course.hurry();
+        let mut next = bisection.observe(self.request.purpose, rate, rate_outcome);
+        self.record.is_path_dependent = bisection.is_path_dependent();
+        if is_exhausted && matches!(next, Action::Try(purpose, _) if purpose != Purpose::Confirm) {
+            next = bisection.confirm_early();
         }
-        self.make(next);
+        self.apply(next);
     }
 
     /// Begins the bracket, given the closed loop's throughput.
@@ -199,36 +209,36 @@ impl RateSearch {
             let needed = self.spec.limit.operations_needed();
             return self.end(&Ending::TooFew { needed, has, longest });
         }
-        let span = Span { floor: floor.max(LEAST_SHARE * closed_ops_per_s).min(cap), cap };
-        let (course, first) = Course::begin(closed_ops_per_s, span, self.spec.precision);
-        self.course = Some(course);
-        self.make(first);
+        let range = RateRange { floor: floor.max(MIN_RATE_SHARE * closed_ops_per_s).min(cap), cap };
+        let (bisection, first) = Bisection::begin(closed_ops_per_s, range, self.spec.precision);
+        self.bisection = Some(bisection);
+        self.apply(first);
     }
 
-    fn make(&mut self, next: Move) {
+    fn apply(&mut self, next: Action) {
         match next {
-            Move::Try(purpose, rate) => {
-                let ask = self.first_ask(purpose, rate);
-                self.ask_for(ask, self.is_drain_due(purpose));
+            Action::Try(purpose, rate) => {
+                let request = self.first_request(purpose, rate);
+                self.issue(request, self.must_settle_before(purpose));
             }
-            Move::Found => self.end(&Ending::Found(self.ask.measure)),
-            Move::NoRate => self.end(&Ending::NoRate(self.lowest_rate())),
-            Move::Unconfirmed => self.end(&Ending::Unconfirmed(self.lowest_rate())),
+            Action::Found => self.end(&Ending::Found(self.request.measure)),
+            Action::NoRate => self.end(&Ending::NoRate(self.lowest_rate())),
+            Action::Unconfirmed => self.end(&Ending::Unconfirmed(self.lowest_rate())),
         }
     }
 
-    /// Returns whether the next probe must not begin with what the last has left behind.
-    fn is_drain_due(&self, purpose: Purpose) -> bool {
+    /// Returns whether the engine must settle before the next probe.
+    fn must_settle_before(&self, purpose: Purpose) -> bool {
         let Some(last) = self.record.probes.last() else { return true };
-        let owes = match (last.debt_bytes, self.rest_debt) {
+        let has_excess_debt = match (last.debt_bytes, self.idle_debt) {
             (Some((_, after)), Some(rest)) => steady::is_debt_above(after, rest),
             _ => false,
         };
-        let must_begin_alike = matches!(purpose, Purpose::Recheck | Purpose::Above)
+        let needs_equal_start = matches!(purpose, Purpose::Recheck | Purpose::Above)
             || purpose == Purpose::Confirm
             || self.record.is_path_dependent;
-        let has_overloaded = last.outcome != Outcome::Passed || last.purpose == Purpose::Capacity;
-        owes || must_begin_alike || has_overloaded
+        let is_overloaded = last.outcome != Outcome::Passed || last.purpose == Purpose::Capacity;
+        has_excess_debt || needs_equal_start || is_overloaded
     }
 
     fn lowest_rate(&self) -> f64 {
@@ -236,11 +246,11 @@ impl RateSearch {
         rates.fold(f64::INFINITY, f64::min)
     }
 
-    /// Ends the search; what a confirmation has found stays found.
+    /// Ends the search; a confirmed rate remains its result.
     fn end(&mut self, ending: &Ending) {
-        let found = self.course.as_ref().and_then(|course| {
-            let ops_per_s = course.found()?;
-            let failed_ops_per_s = course.failed_above(ops_per_s);
+        let found = self.bisection.as_ref().and_then(|bisection| {
+            let ops_per_s = bisection.found()?;
+            let failed_ops_per_s = bisection.failed_above(ops_per_s);
             Some(SearchResult { ops_per_s, failed_ops_per_s, clients: self.spec.clients })
         });
         self.record.found = found;
@@ -254,21 +264,28 @@ impl Search for RateSearch {
         self.next
     }
 
-    fn observe(&mut self, seen: &ProbeObservation) {
+    fn observe(&mut self, observation: &ProbeObservation) {
         let Next::Probe(probe) = self.next else { return };
-        let window = Window::of(seen);
-        let ruling = match self.ask.rate {
-            Some(rate) => ruling::at_rate(&window, &self.spec.limit, rate),
-            None => ruling::of_capacity(&window),
+        let window = Window::of(observation);
+        let probe_outcome = match self.request.rate {
+            Some(rate) => outcome::test_rate(&window, &self.spec.limit, rate),
+            None => outcome::test_capacity(&window),
         };
-        let (outcome, fate) = self.fate(ruling.verdict);
-        self.rest_debt = self.rest_debt.or(seen.debt_bytes.map(|(before, _)| before));
-        self.record.probes.push(entry(&probe, self.spec.clients, seen, (outcome, ruling)));
-        match (&seen.stop, fate) {
+        let (outcome, follow_up) = self.follow_up(probe_outcome.verdict);
+        self.idle_debt = self.idle_debt.or(observation.debt_bytes.map(|(before, _)| before));
+        self.record.probes.push(probe_record(
+            &probe,
+            self.spec.clients,
+            observation,
+            (outcome, probe_outcome),
+        ));
+        match (&observation.stop, follow_up) {
             (Some(why), _) => self.end(&Ending::Stopped(why.clone())),
-            (None, Fate::Settled(answer)) => self.proceed(answer, window.throughput_ops_per_s()),
-            (None, Fate::Again(ask)) => self.ask_for(ask, true),
-            (None, Fate::GivenUp) => self.end(&Ending::ClientLate),
+            (None, FollowUp::Decided(rate_outcome)) => {
+                self.advance(rate_outcome, window.throughput_ops_per_s())
+            }
+            (None, FollowUp::Repeat(request)) => self.issue(request, true),
+            (None, FollowUp::Abandoned) => self.end(&Ending::ClientLate),
         }
     }
 

@@ -1,47 +1,45 @@
-//! What the search for the highest rate has to know.
+//! Parameters of the rate search.
 
 use model::{Limit, Nanos};
 
-/// What the search for the highest rate has to know.
+/// Parameters of the search for the highest rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateSpec {
-    /// What the operations must keep.
+    /// The response-time limit.
     pub limit: Limit,
     /// Clients of the step.
     pub clients: u32,
-    /// Operations per second that the client was calibrated to offer on schedule.
+    /// Calibrated client ceiling: operations per second on schedule.
     pub ceiling_ops_per_s: f64,
-    /// Measured span of a probe; single probes are longer when they have to be.
+    /// Measured span of a probe; extended when more operations are needed.
     pub probe: Nanos,
     /// Unmeasured time before each probe.
     pub warmup: Nanos,
-    /// Largest ratio of the lowest rate that failed to the highest that passed, > 1.
+    /// Largest ratio of lowest failed to highest passed rate, > 1.
     pub precision: f64,
 }
 
-/// Share of the client's ceiling that is offered at most.
+/// Highest offered rate as a share of the client's ceiling.
 ///
-/// Above it the client's own queueing would be seen in the response times.
-///
-/// Source: the project's brief for the search.
+/// Our choice: above it the client's own queueing would show in the response times.
 const CEILING_SHARE: f64 = 0.8;
-/// How many times longer than a plain probe one may be that could not tell.
+/// Longest probe as a multiple of the plain one, for undecided rates.
 ///
-/// Source: the project's reference, analysis, section 5.3.
+/// Our choice: four times the operations halve the interval of the late share.
 const LONGER: u64 = 4;
-/// How many times longer than a plain probe the confirmation is.
+/// Confirmation length as a multiple of a plain probe.
 ///
-/// Source: the project's reference, analysis, section 5.3: ten minutes at a minute for a probe.
+/// Our choice: ten minutes for probes of a minute cover several compaction cycles.
 const CONFIRM: u64 = 10;
 /// Longest confirmation, unless the plain probe is longer.
 ///
-/// Three times the ten minutes that the reference asks for.
+/// Our choice: three times the ten minutes of the default probe.
 const LONGEST_CONFIRM: Nanos = Nanos::from_secs(1800);
 
 impl RateSpec {
-    /// Returns the precision that probes of this length are good for: 1.02, or 1.05 below 10 s.
+    /// Returns the precision for probes: 1.02, or 1.05 below 10 s.
     ///
-    /// Source: the project's reference, analysis, section 5.3.
+    /// Our choice: 2 % is the default margin of comparisons; short probes resolve no more than 5 %.
     #[must_use]
     pub fn precision_for(probe: Nanos) -> f64 {
         if probe < Nanos::from_secs(10) { 1.05 } else { 1.02 }
@@ -52,17 +50,17 @@ impl RateSpec {
         CEILING_SHARE * self.ceiling_ops_per_s
     }
 
-    /// Returns the lowest rate at which the longest plain probe can tell of the limit.
+    /// Returns the lowest rate at which the longest plain probe can test the limit.
     pub(super) fn floor_ops_per_s(&self) -> f64 {
         self.arrivals_needed() / self.longest().as_secs_f64()
     }
 
-    /// Returns the length of the first probe at a rate: longer when it needs the operations.
+    /// Returns the length of the first probe at a rate: longer when it needs more operations.
     pub(super) fn plain(&self, ops_per_s: f64) -> Nanos {
         self.with_enough(ops_per_s, self.probe).min(self.longest())
     }
 
-    /// Returns the length of the probe after one that could not tell.
+    /// Returns the length of the probe after an undecided one.
     pub(super) fn longest(&self) -> Nanos {
         times(self.probe, LONGER)
     }
@@ -81,7 +79,7 @@ impl RateSpec {
         length.max(Nanos((seconds * 1e9) as u64))
     }
 
-    /// Returns the mean number of arrivals for which the operations needed are there for certain.
+    /// Returns the mean number of arrivals that ensures the operations needed.
     fn arrivals_needed(&self) -> f64 {
         let needed = crate::window::float(self.limit.operations_needed());
         // Three standard deviations of a Poisson count.

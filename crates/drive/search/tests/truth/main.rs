@@ -1,7 +1,7 @@
-//! Searches against simulated engines whose right answer is known.
+//! Searches on simulated engines with a known result.
 //!
-//! The default tests take a few seeds of each; all seeds, as a table:
-//! `cargo test --release -p search --test truth -- --ignored --nocapture`.
+//! The default tests run a few seeds of each; all seeds, as a table: `cargo test --release -p
+//! search --test truth -- --ignored --nocapture`.
 
 #![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
 #![expect(clippy::cast_sign_loss, reason = "times of a simulation are not negative")]

@@ -1,4 +1,4 @@
-//! The search for the highest sustainable rate.
+//! Accuracy of the search for the highest sustainable rate.
 
 use model::Nanos;
 use model::validity::{Outcome, Purpose, SearchRecord};
@@ -14,7 +14,7 @@ fn search(scenario: &Scenario, seed: u64) -> (SearchRecord, f64) {
     (record, server.total_s)
 }
 
-/// Returns the error of what was found, in percent of the truth.
+/// Returns the error of the result, in percent of the true rate.
 fn error(record: &SearchRecord, truth: f64) -> f64 {
     record.found.map_or(-100.0, |found| (found.ops_per_s / truth - 1.0) * 100.0)
 }
@@ -33,7 +33,7 @@ fn assert_near(scenario: &Scenario, seed: u64) -> SearchRecord {
     record
 }
 
-/// Runs one seed of a scenario: all of them take minutes.
+/// Runs one seed of a scenario; all seeds take minutes.
 fn assert_found(name: &str) {
     let scenario = all().into_iter().find(|scenario| scenario.name == name);
     assert_near(&scenario.expect("a scenario of this name"), 1);
@@ -50,12 +50,12 @@ fn a_sustainable_rate_is_found_from_large_debt() {
 }
 
 #[test]
-fn a_sustainable_rate_is_found_when_no_drain_helps() {
-    assert_found("debt, 1 GB, no drain");
+fn a_sustainable_rate_is_found_without_settling() {
+    assert_found("debt, 1 GB, no settle");
 }
 
 #[test]
-fn a_sustainable_rate_is_found_under_compactions_that_come_and_go() {
+fn a_sustainable_rate_is_found_under_compactions_in_batches() {
     assert_found("debt, paid in batches");
 }
 
@@ -70,7 +70,7 @@ fn a_sustainable_rate_is_found_in_ten_second_probes() {
 }
 
 #[test]
-fn the_rate_that_a_limit_allows_a_queue_is_the_known_one() {
+fn the_rate_found_for_a_queue_matches_queueing_theory() {
     assert_found("M/M/1, 1k/s, p99");
 }
 
@@ -79,7 +79,7 @@ fn probes_of(record: &SearchRecord, purpose: Purpose) -> usize {
 }
 
 #[test]
-fn an_engine_faster_than_its_client_is_not_blamed() {
+fn an_engine_faster_than_its_client_is_reported_as_client_bound() {
     let scenario = Scenario {
         name: "fast",
         spec: Spec { service_s: 1e-4, debt: Debt::NONE, ..DEBTOR },
@@ -123,7 +123,7 @@ fn a_limit_below_the_service_time_is_met_by_no_rate() {
 }
 
 #[test]
-fn a_percentile_that_no_probe_has_operations_for_is_refused_after_the_first_probe() {
+fn a_percentile_without_enough_operations_is_rejected_after_the_first_probe() {
     let scenario = Scenario {
         name: "few",
         spec: queue(100.0, 0.1),
@@ -137,14 +137,13 @@ fn a_percentile_that_no_probe_has_operations_for_is_refused_after_the_first_prob
     assert!(record.ended.starts_with("1,000,000 operations are needed"), "{}", record.ended);
 }
 
-/// Goal: whoever tells no debt is still held to what he sustains in the confirmation. Method: the
-/// bursts pass all short probes; within ten minutes at any rate a sixth too high, operations are
-/// slowed down.
+/// Goal: an engine that reports no debt is limited by its confirmation. Method: the bursts pass all
+/// short probes; within ten minutes at any rate a sixth too high, operations are slowed down.
 #[test]
-fn an_engine_that_tells_no_debt_is_judged_by_its_confirmation() {
+fn an_engine_that_reports_no_debt_is_tested_by_its_confirmation() {
     let scenario = Scenario {
         name: "silent",
-        spec: Spec { debt: Debt { is_told: false, ..DEBT }, ..DEBTOR },
+        spec: Spec { debt: Debt { is_reported: false, ..DEBT }, ..DEBTOR },
         share: 0.999,
         truth: 2000.0,
         probe_s: 60,
@@ -160,20 +159,20 @@ fn late_share(spec: Spec, ops_per_s: f64) -> f64 {
         number: 0,
         purpose: Purpose::Confirm,
         load: ProbeLoad::Rate { ops_per_s },
-        is_drained_before: false,
+        settles_first: false,
         warmup: Nanos::from_secs(10),
         measure: Nanos::from_secs(3600),
     };
-    let seen = Server::new(spec, 99).run(&probe);
-    let late: u64 = seen.seconds.iter().map(|second| second.late).sum();
-    let ended: u64 = seen.seconds.iter().map(|second| second.ended).sum();
+    let observation = Server::new(spec, 99).run(&probe);
+    let late: u64 = observation.seconds.iter().map(|second| second.late).sum();
+    let ended: u64 = observation.seconds.iter().map(|second| second.ended).sum();
     late as f64 / ended as f64
 }
 
-/// Goal: the one truth that no formula gives is true. Method: an hour at each rate around it.
+/// Goal: the one true rate without a formula is correct. Method: an hour at each rate around it.
 #[test]
-#[ignore = "minutes in a release build: for whoever changes the simulated server"]
-fn the_long_tail_breaks_its_limit_where_the_scenario_says() {
+#[ignore = "minutes in a release build: run after a change of the simulated server"]
+fn the_long_tail_exceeds_its_limit_at_the_scenarios_rate() {
     let (mut low, mut high) = (10_000.0, 20_000.0_f64);
     while high / low > 1.002 {
         let middle = (low * high).sqrt();
@@ -189,7 +188,7 @@ fn the_long_tail_breaks_its_limit_where_the_scenario_says() {
 
 /// Every scenario on many seeds, as a table.
 #[test]
-#[ignore = "minutes in a release build: for whoever changes the search"]
+#[ignore = "minutes in a release build: run after a change of the search"]
 fn every_scenario_on_every_seed() {
     const SEEDS: u64 = 24;
     println!("{:28} {:>39}", "error, %", "mean  lowest highest  probes   hours");

@@ -1,26 +1,26 @@
-//! Servers whose highest sustainable rate is known.
+//! Simulated servers with a known highest sustainable rate.
 
 use model::{Limit, Nanos};
 use search::RateSpec;
 
 use crate::server::{Debt, Spec, Spread};
 
-/// A server, a limit, and the right answer.
+/// A server, a limit, and the true rate.
 pub(crate) struct Scenario {
     pub name: &'static str,
     pub spec: Spec,
-    /// Share of the operations that must keep the limit.
+    /// Share of the operations that must meet the limit.
     pub share: f64,
-    /// Highest rate that does and can be sustained, operations per second.
+    /// Highest rate that meets it and is sustained, operations per second.
     pub truth: f64,
     /// Length of a probe, seconds.
     pub probe_s: u64,
-    /// Largest errors that are accepted: below and above the truth, in percent.
+    /// Largest accepted errors below and above the true rate, in percent.
     pub accepted: (f64, f64),
 }
 
 impl Scenario {
-    /// Returns what a search has to know.
+    /// Returns the parameters of the search.
     pub(crate) fn rate_spec(&self) -> RateSpec {
         let probe = Nanos::from_secs(self.probe_s);
         RateSpec {
@@ -34,7 +34,7 @@ impl Scenario {
     }
 }
 
-/// Bursts of 4000 operations a second; 20 MB/s of debt are paid, 10 kB are owed for each.
+/// Bursts of 4000 operations a second; each adds 10 kB of debt, of which 20 MB/s are paid.
 pub(crate) const DEBT: Debt = Debt {
     initial: 0.0,
     per_op: 10e3,
@@ -43,10 +43,10 @@ pub(crate) const DEBT: Debt = Debt {
     batch: 0.0,
     stall_above: 2e9,
     slowdown: 10.0,
-    longest_drain_s: 300.0,
-    is_told: true,
+    longest_settle_s: 300.0,
+    is_reported: true,
 };
-/// What that debt allows: 20 MB/s over 10 kB.
+/// The sustainable rate: 20 MB/s over 10 kB.
 const SUSTAINED: f64 = 2000.0;
 
 pub(crate) const DEBTOR: Spec = Spec {
@@ -56,7 +56,7 @@ pub(crate) const DEBTOR: Spec = Spec {
     limit_s: 20e-3,
     debt: DEBT,
     pauses: (0.0, 0.0),
-    void_share: 0.0,
+    invalid_share: 0.0,
 };
 
 fn with_debt(debt: Debt) -> Spec {
@@ -85,7 +85,7 @@ pub(crate) const LONG_TAIL: Spec = Spec {
     pauses: (0.1, 5e-3),
     ..DEBTOR
 };
-/// Its answer for p99, by simulating each rate for hours: see the test that keeps it true.
+/// Its true rate for p99, simulated for hours; see the test that verifies it.
 pub(crate) const LONG_TAIL_RATE: f64 = 16_900.0;
 
 pub(crate) fn all() -> Vec<Scenario> {
@@ -109,9 +109,9 @@ pub(crate) fn all() -> Vec<Scenario> {
         ..with_debt(Debt { noise: 0.05, ..DEBT })
     };
     let fast = queue(20_000.0, 0.8e-3);
-    // Some hundred late operations in bursts cannot tell any better: what is found is safe.
+    // Some hundred late operations in bursts are no more precise; the result errs low.
     let safe = (8.0, 3.0);
-    // A confirmation of a minute or two sees a growth of some percent, and no less.
+    // A confirmation of a minute or two detects growth of some percent, and no less.
     let short = |name, probe_s, debt| Scenario {
         share: 0.99,
         probe_s,
@@ -122,9 +122,9 @@ pub(crate) fn all() -> Vec<Scenario> {
         debtor("debt, from none", DEBT),
         debtor("debt, from 10 GB", Debt { initial: 10e9, ..DEBT }),
         Scenario {
-            // What is owed goes down only during probes: it can still weigh on a rate just below.
+            // Debt falls only during probes: it can still affect a rate just below.
             accepted: (5.0, 3.0),
-            ..debtor("debt, 1 GB, no drain", Debt { initial: 1e9, longest_drain_s: 0.0, ..DEBT })
+            ..debtor("debt, 1 GB, no settle", Debt { initial: 1e9, longest_settle_s: 0.0, ..DEBT })
         },
         debtor("debt, paid in batches", Debt { batch: 256e6, ..DEBT }),
         Scenario {
@@ -139,7 +139,12 @@ pub(crate) fn all() -> Vec<Scenario> {
         short("debt, from 10 GB, 10 s", 10, Debt { initial: 10e9, ..DEBT }),
         short("debt, from 10 GB, 5 s", 5, Debt { initial: 10e9, ..DEBT }),
         queue_of("M/M/1, 20k/s, p99", fast, 0.99, near),
-        queue_of("M/M/1, 20k/s, p99, voids", Spec { void_share: 0.1, ..fast }, 0.99, near),
+        queue_of(
+            "M/M/1, 20k/s, p99, invalid intervals",
+            Spec { invalid_share: 0.1, ..fast },
+            0.99,
+            near,
+        ),
         Scenario {
             name: "long tail and pauses, p99",
             spec: LONG_TAIL,

@@ -1,71 +1,71 @@
-//! A simulated engine and its clients: events in order, time that costs nothing.
+//! Discrete-event simulation of an engine and its clients.
 //!
-//! Some clients serve one queue, first come first served. An operation takes a random time, and
-//! leaves debt that a background worker pays; above a threshold of debt operations are slowed down.
-//! So the rate that can be sustained is known: what the worker pays over what an operation owes.
+//! The clients serve one queue, first come first served. An operation takes a random time, and adds
+//! debt that a background worker pays; above a threshold of debt operations are slowed down. So the
+//! sustainable rate is known: the worker's pay rate over the debt per operation.
 
 use model::Nanos;
 use model::record::Percentiles;
 use search::{Probe, ProbeLoad, ProbeObservation, Second};
 use stats::noise::Noise;
 
-/// What is known of the server.
+/// Parameters of the server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spec {
     /// Clients, each with one operation at a time.
     pub clients: usize,
     /// Mean service time, seconds.
     pub service_s: f64,
-    /// How service times are spread.
+    /// Distribution of service times.
     pub spread: Spread,
     /// Longest response time that is not late, seconds.
     pub limit_s: f64,
-    /// What operations owe.
+    /// Debt of the operations.
     pub debt: Debt,
-    /// Mean number of pauses of the whole engine per second, and their length, seconds.
+    /// Mean number of engine pauses per second, and their length, seconds.
     pub pauses: (f64, f64),
-    /// Share of the intervals in which the client is said to be late.
-    pub void_share: f64,
+    /// Share of the intervals marked invalid.
+    pub invalid_share: f64,
 }
 
-/// How service times are spread around their mean.
+/// Distribution of service times around their mean.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Spread {
-    /// All are the mean.
+    /// Constant.
     Constant,
     /// Exponential.
     Exponential,
     /// Logarithmic normal, with this deviation of the logarithm.
     LogNormal(f64),
-    /// As the number of clients says: the Universal Scalability Law with contention and coherency.
+    /// Universal Scalability Law in the number of clients: contention, coherency.
     Scalability(f64, f64),
 }
 
-/// What operations owe, and how it is paid.
+/// Debt of the operations, and how it is paid.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Debt {
-    /// Bytes owed at the beginning.
+    /// Bytes at the beginning.
     pub initial: f64,
     /// Bytes that an operation adds.
     pub per_op: f64,
     /// Bytes that the worker pays per second.
     pub paid_per_s: f64,
-    /// Deviation of what it pays, as a share; correlated over some seconds.
+    /// Deviation of the pay rate, as a share; correlated over some seconds.
     pub noise: f64,
-    /// Debt at which the worker begins; it then works until nothing is owed.
+    /// Debt at which the worker starts; it then pays all.
     pub batch: f64,
     /// Debt above which operations are slowed down.
     pub stall_above: f64,
     /// How many times slower they are.
     pub slowdown: f64,
-    /// Longest drain, seconds.
-    pub longest_drain_s: f64,
-    /// Whether the engine tells its debt.
-    pub is_told: bool,
+    /// Longest settle, seconds.
+    pub longest_settle_s: f64,
+    /// Whether the engine reports its debt.
+    pub is_reported: bool,
 }
 
 impl Debt {
-    /// Operations owe nothing.
+    /// No debt.
     pub(crate) const NONE: Self = Self {
         initial: 0.0,
         per_op: 0.0,
@@ -74,22 +74,22 @@ impl Debt {
         batch: 0.0,
         stall_above: f64::INFINITY,
         slowdown: 1.0,
-        longest_drain_s: 600.0,
-        is_told: true,
+        longest_settle_s: 600.0,
+        is_reported: true,
     };
 }
 
-/// A server in some state.
+/// A simulated server.
 #[derive(Debug)]
 pub(crate) struct Server {
     spec: Spec,
     noise: Noise,
-    /// Debt, and whether the worker pays.
+    /// Debt, and whether the worker is paying.
     debt: f64,
     is_paying: bool,
-    /// What the worker does more or less in this second, in deviations.
-    mood: f64,
-    /// Time up to which debt and pauses are known, seconds.
+    /// Deviation of the worker's pay rate in this second.
+    pace_noise: f64,
+    /// Simulated time, seconds.
     now_s: f64,
     /// Next pause of the engine.
     pause_s: f64,
@@ -97,7 +97,7 @@ pub(crate) struct Server {
     pub total_s: f64,
 }
 
-/// What one probe has gathered.
+/// Counts of one probe.
 struct Tally {
     begin_s: f64,
     end_s: f64,
@@ -111,12 +111,21 @@ struct Tally {
 }
 
 impl Server {
-    /// Returns a server whose randomness is this seed's.
+    /// Returns a server with this random seed.
     pub(crate) fn new(spec: Spec, seed: u64) -> Self {
         let mut noise = Noise::new(seed.wrapping_mul(0x9E37_79B9));
         let pause_s = exponential(&mut noise, spec.pauses.0);
         let debt = spec.debt.initial;
-        Self { spec, noise, debt, is_paying: true, mood: 0.0, now_s: 0.0, pause_s, total_s: 0.0 }
+        Self {
+            spec,
+            noise,
+            debt,
+            is_paying: true,
+            pace_noise: 0.0,
+            now_s: 0.0,
+            pause_s,
+            total_s: 0.0,
+        }
     }
 
     /// Runs a probe.
@@ -124,7 +133,7 @@ impl Server {
         self.total_s += self.now_s;
         self.pause_s -= self.now_s;
         self.now_s = 0.0;
-        let drained_s = if probe.is_drained_before { self.drain() } else { 0.0 };
+        let settled_s = if probe.settles_first { self.settle() } else { 0.0 };
         let before = self.debt;
         let begin_s = self.now_s + probe.warmup.as_secs_f64();
         let end_s = begin_s + probe.measure.as_secs_f64();
@@ -148,7 +157,7 @@ impl Server {
         for (second, stall_us) in tally.seconds.iter_mut().zip(&tally.stalls_us) {
             second.readings.insert("engine_stall_us".to_owned(), *stall_us);
             second.length = Nanos::SECOND;
-            second.is_invalid = self.noise.uniform() < self.spec.void_share;
+            second.is_invalid = self.noise.uniform() < self.spec.invalid_share;
         }
         let count = tally.seconds.iter().map(|second| second.ended).sum();
         let percentiles = Percentiles { count, ..Percentiles::default() };
@@ -159,16 +168,16 @@ impl Server {
             response: percentiles,
             service: percentiles,
             duration: probe.measure,
-            drained: Nanos((drained_s * 1e9) as u64),
-            debt_bytes: self.spec.debt.is_told.then_some((before, self.debt)),
+            settle_time: Nanos((settled_s * 1e9) as u64),
+            debt_bytes: self.spec.debt.is_reported.then_some((before, self.debt)),
             stop: None,
         }
     }
 
-    /// Waits until nothing is owed, or for the longest time, and returns it.
-    fn drain(&mut self) -> f64 {
+    /// Waits until no debt is left, at most the longest settle; returns the time.
+    fn settle(&mut self) -> f64 {
         let begin_s = self.now_s;
-        let longest_s = begin_s + self.spec.debt.longest_drain_s;
+        let longest_s = begin_s + self.spec.debt.longest_settle_s;
         while self.now_s < longest_s && self.debt > 0.0 && self.is_paying {
             let next_s = self.now_s + 1.0;
             self.step(next_s);
@@ -212,7 +221,7 @@ impl Server {
         }
     }
 
-    /// Returns the service time of an operation that starts now, and takes its debt.
+    /// Returns the service time of an operation that starts now, and adds its debt.
     fn serve(&mut self, tally: &mut Tally, clients: usize) -> f64 {
         let others = clients as f64 - 1.0;
         let factor = match self.spec.spread {
@@ -238,7 +247,7 @@ impl Server {
         slow_s
     }
 
-    /// Returns when an operation that could start now can, the engine's pauses considered.
+    /// Returns when an operation can start, after the engine's pauses.
     fn unpaused(&mut self, at_s: f64) -> f64 {
         let (per_s, length_s) = self.spec.pauses;
         while self.pause_s + length_s < at_s {
@@ -247,7 +256,7 @@ impl Server {
         if at_s > self.pause_s { self.pause_s + length_s } else { at_s }
     }
 
-    /// Lets time pass, with a look at the gauges at the end of each second.
+    /// Advances time, sampling the gauges at the end of each second.
     fn advance(&mut self, to_s: f64, tally: &mut Tally) {
         if self.now_s < tally.begin_s && to_s >= tally.begin_s {
             self.step(tally.begin_s);
@@ -259,23 +268,23 @@ impl Server {
                 break;
             }
             self.step(border_s);
-            let (debt, is_told) = (self.debt, self.spec.debt.is_told);
-            if let Some(second) = tally.seconds.get_mut(index as usize).filter(|_| is_told) {
+            let (debt, is_reported) = (self.debt, self.spec.debt.is_reported);
+            if let Some(second) = tally.seconds.get_mut(index as usize).filter(|_| is_reported) {
                 second.readings.insert("engine_debt_bytes".to_owned(), debt);
             }
         }
         self.step(to_s);
     }
 
-    /// Lets the worker pay.
+    /// Advances the worker's payments.
     fn step(&mut self, to_s: f64) {
         if self.now_s.floor() < to_s.floor() {
-            self.mood = 0.8 * self.mood + 0.6 * self.noise.normal();
+            self.pace_noise = 0.8 * self.pace_noise + 0.6 * self.noise.normal();
         }
         let debt = &self.spec.debt;
         self.is_paying = self.debt > 0.0 && (self.is_paying || self.debt >= debt.batch);
         if self.is_paying {
-            let pace = (1.0 + debt.noise * self.mood).max(0.0);
+            let pace = (1.0 + debt.noise * self.pace_noise).max(0.0);
             self.debt =
                 (self.debt - debt.paid_per_s * pace * (to_s - self.now_s).max(0.0)).max(0.0);
         }
@@ -291,9 +300,9 @@ impl Tally {
         self.seconds.get_mut((at_s - self.begin_s) as usize)
     }
 
-    /// Notes at each second's end for how long the oldest arrival had not begun.
+    /// Records the age of the oldest waiting arrival at each second's end.
     fn wait(&mut self, due_s: f64, start_s: f64) {
-        // First come, first served: up to the last start, somebody older waited.
+        // First come, first served: up to the last start, an older arrival waited.
         let from_s = due_s.max(self.last_start_s);
         self.last_start_s = start_s;
         let mut border_s = self.begin_s + (from_s - self.begin_s).floor().max(0.0) + 1.0;
@@ -328,7 +337,7 @@ fn earliest(free_s: &[f64]) -> usize {
     best
 }
 
-/// Returns an exponential number with this many per second; never when there are none.
+/// Returns an exponential gap at this rate; infinite at rate 0.
 fn exponential(noise: &mut Noise, per_s: f64) -> f64 {
     if per_s > 0.0 { -noise.uniform().ln() / per_s } else { f64::INFINITY }
 }

@@ -1,4 +1,4 @@
-//! Promise: a slowdown is found by the campaign that `plan` proposes for it.
+//! Injected slowdowns are found by the campaigns that `plan` proposes.
 
 #![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
@@ -11,8 +11,8 @@ use stats::{Effect, Verdict};
 use super::tests::{budget, noise_of};
 use super::{Design, StepNoise, noise};
 use crate::compare;
+use crate::fixture::{experiment, run, summary};
 use crate::noise_history::NoiseHistory;
-use crate::sample::{experiment, run, summary};
 
 /// Experiments a figure.
 const CASES: u32 = 400;
@@ -22,22 +22,23 @@ const SECONDS: f64 = 0.05;
 const CORRELATION: f64 = 0.9;
 /// What a run costs besides its measured span, in seconds.
 const OVERHEAD_S: u64 = 600;
-/// The pilot: five repetitions of five minutes.
+/// Repetitions of the pilot.
 const PILOT_RUNS: u32 = 5;
-const PILOT_S: u64 = 300;
+/// Length of the step, in seconds.
+const LENGTH_S: u64 = 300;
 
-/// Returns the question: two variants, one step of so many seconds.
-fn asked(repetitions: u32, seconds: u64) -> Experiment {
-    let mut asked = experiment(&["a", "b"], repetitions);
-    asked.steps[0].stop = StopRule::Duration(Nanos::from_secs(seconds));
-    asked
+/// Returns an experiment of two variants with one step of [`LENGTH_S`].
+fn two_variants(repetitions: u32) -> Experiment {
+    let mut spec = experiment(&["a", "b"], repetitions);
+    spec.steps[0].stop = StopRule::Duration(Nanos::from_secs(LENGTH_S));
+    spec
 }
 
 /// Returns the operations of each second of a run.
-fn rates(level: f64, seconds: u64, noise: &mut Noise) -> Vec<f64> {
+fn rates(level: f64, noise: &mut Noise) -> Vec<f64> {
     let of_run = 1e4 * level * (BETWEEN * noise.normal()).exp();
     let scale = SECONDS * (1.0 - CORRELATION * CORRELATION).sqrt();
-    let series = noise.autoregression(seconds as usize, CORRELATION);
+    let series = noise.autoregression(LENGTH_S as usize, CORRELATION);
     series.into_iter().map(|one| of_run * (1.0 + scale * one)).collect()
 }
 
@@ -52,12 +53,12 @@ fn record(variant: &str, repetition: u32, rates: &[f64]) -> RunRecord {
     run
 }
 
-/// Returns the runs of a pilot; their courses are told as the sampler's seconds are.
+/// Returns the runs of a pilot with their time profiles.
 fn pilot(noise: &mut Noise) -> Vec<RunRecord> {
     let mut runs = Vec::new();
     for variant in ["a", "b"] {
         for repetition in 1..=PILOT_RUNS {
-            let rates = rates(1.0, PILOT_S, noise);
+            let rates = rates(1.0, noise);
             let mut series = Series::default();
             for (at, ops_per_s) in (0..).zip(&rates) {
                 let (start_ns, length_ns) = (Nanos::from_secs(at), Nanos::SECOND);
@@ -71,37 +72,36 @@ fn pilot(noise: &mut Noise) -> Vec<RunRecord> {
     runs
 }
 
-/// Returns the design of `--half-width`, narrower by tenths of a per cent until it is said to see
-/// the slowdown four times in five.
+/// Returns the design of `--half-width`, narrower by tenths of a per cent until the slowdown is
+/// detectable at 80 % power.
 fn proposed(slowdown: f64, known: &[StepNoise]) -> Design {
     let wanted = 1.0 / (1.0 - slowdown) - 1.0;
-    let question = budget(known, OVERHEAD_S);
-    let asked =
+    let budget = budget(known, OVERHEAD_S);
+    let widths =
         (1..=(slowdown * 1000.0).round() as u32).rev().map(|tenths| f64::from(tenths) / 1000.0);
-    let mut designs = asked.filter_map(|half_width| question.reach(half_width));
+    let mut designs = widths.filter_map(|half_width| budget.reach(half_width));
     designs.find(|design| design.worst().unwrap().detectable <= wanted).unwrap()
 }
 
-/// Returns what `compare` says after the campaign: the other variant is slower.
+/// Returns the effect that `compare` finds in the campaign; the other variant is slower.
 fn compared(slowdown: f64, design: &Design, noise: &mut Noise) -> Effect {
-    let seconds = design.lengths[0].span.0 / 1_000_000_000;
     let mut runs = Vec::new();
     for (variant, level) in [("a", 1.0), ("b", 1.0 - slowdown)] {
         let of_variant = 1..=design.repetitions;
-        runs.extend(of_variant.map(|nth| record(variant, nth, &rates(level, seconds, noise))));
+        runs.extend(of_variant.map(|nth| record(variant, nth, &rates(level, noise))));
     }
-    let asked = asked(design.repetitions, seconds);
-    let found = compare(&runs, &asked, "a", &NoiseHistory::default()).unwrap();
+    let spec = two_variants(design.repetitions);
+    let found = compare(&runs, &spec, "a", &NoiseHistory::default()).unwrap();
     found.steps[0].cells[1].metrics["throughput_ops_per_s"].versus_base.unwrap()
 }
 
-/// Returns whether a slowdown is told: one below the margin is small, but real.
+/// Returns whether a slowdown is established: one below the margin is small, but real.
 fn is_found(effect: &Effect) -> bool {
-    let is_told = matches!(effect.verdict, Verdict::Below | Verdict::SmallButReal);
-    is_told && effect.ratio < 1.0
+    let is_significant = matches!(effect.verdict, Verdict::Below | Verdict::SmallButReal);
+    is_significant && effect.ratio < 1.0
 }
 
-/// Returns the share of experiments that find the slowdown, each by the design made for it.
+/// Returns the share of experiments that find the slowdown, each by its design.
 fn found(slowdown: f64, stream: u64, mut design: impl FnMut(&mut Noise) -> Design) -> f64 {
     let mut noise = Noise::new(stream);
     let finds = |_: &u32| {
@@ -111,23 +111,22 @@ fn found(slowdown: f64, stream: u64, mut design: impl FnMut(&mut Noise) -> Desig
     (0..CASES).filter(finds).count() as f64 / f64::from(CASES)
 }
 
-/// Prints and asserts how often a slowdown is found by the design from the true noise, and by that
-/// of a pilot.
+/// Prints and asserts the power of the design from the true noise, and of that from a pilot.
 fn check(slowdown: f64, stream: u64) {
     let within = (SECONDS * 100.0).powi(2) * (1.0 + CORRELATION) / (1.0 - CORRELATION);
-    let by_truth = proposed(slowdown, &[noise_of("readrandom", 0, BETWEEN * 100.0, within)]);
+    let by_truth =
+        proposed(slowdown, &[noise_of(("readrandom", 0), LENGTH_S, BETWEEN * 100.0, within)]);
     let of_truth = found(slowdown, stream, |_| by_truth.clone());
-    let small = asked(PILOT_RUNS, PILOT_S);
+    let small = two_variants(PILOT_RUNS);
     let of_pilot = found(slowdown, stream + 10, |noise_of_runs| {
         let runs = pilot(noise_of_runs);
         proposed(slowdown, &noise(&small, &runs, &NoiseHistory::default()))
     });
     println!(
-        "a slowdown of {:.0} %: {CASES} experiments; the design of the true noise, {} of {}, finds \
-         {:.1} %; that of a pilot {:.1} %",
+        "a slowdown of {:.0} %: {CASES} experiments; the design of the true noise, {} repetitions, \
+         finds {:.1} %; that of a pilot {:.1} %",
         slowdown * 100.0,
         by_truth.repetitions,
-        by_truth.lengths[0].span,
         of_truth * 100.0,
         of_pilot * 100.0
     );
@@ -137,11 +136,11 @@ fn check(slowdown: f64, stream: u64) {
     }
 }
 
-/// Goal: the design that `plan` proposes for a slowdown finds it four times in five.
+/// Goal: the design that `plan` proposes for a slowdown finds it at 80 % power.
 ///
-/// Method: seconds with the noise of runs and of seconds, told as the sampler's; a pilot, the
-/// design that `--half-width` proposes from it, the campaign by that design, `compare`. Beside it,
-/// the design from the true noise.
+/// Method: series with noise between runs and between seconds; a pilot, the design that
+/// `--half-width` proposes from it, the campaign by that design, `compare`. For comparison, the
+/// design from the true noise.
 #[test]
 fn a_slowdown_of_two_per_cent_is_found_by_the_design_proposed_for_it() {
     check(0.02, 1);

@@ -1,10 +1,9 @@
-//! What machine time buys: repetitions and lengths from the noise that is known.
+//! Repetitions for a machine time or a precision, from the known noise.
 //!
-//! Every run costs what comes before and after its measured spans too, and a longer span does
-//! nothing about what differs from run to run. So there is a best way to spend a budget, and it is
-//! seldom three long runs.
+//! Every repetition costs loading, settling and warm-up too, and a longer span does nothing about
+//! the variance from run to run; lengths stay as requested, and repetitions are what is planned.
 //!
-//! Source: the project's reference, analysis, section 2.
+//! Source: [Kalibera Jones 2013]: variance between runs is reduced only by more runs.
 
 mod design;
 #[cfg(test)]
@@ -14,6 +13,6 @@ mod pilot;
 mod tests;
 mod two_stage;
 
-pub use design::{Budget, Design, Expected, Length, Proposal, TooSmall};
+pub use design::{Budget, Design, Expected, Proposal, TooSmall};
 pub use pilot::{Origin, StepNoise, noise};
 pub use two_stage::{Piloted, piloted};

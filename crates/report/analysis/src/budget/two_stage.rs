@@ -1,4 +1,4 @@
-//! Stein's two stages: a pilot tells how many repetitions reach a precision; then they are made.
+//! Stein's two-stage procedure: a pilot, then the repetitions for a precision.
 
 use model::{Experiment, RunRecord};
 use stats::CellVariance;
@@ -6,13 +6,13 @@ use stats::distribution::student;
 use stats::planning::runs_needed;
 
 use super::pilot::pair;
-use crate::arms::Counted;
 use crate::compare::primary;
+use crate::samples::Samples;
 
-/// The metric of steps that only wait for the engine: nobody asks for it to a hundredth.
+/// The metric of steps that only wait for the engine; it needs no precision.
 const SETTLING: &str = "settle_s";
 
-/// What a pilot tells of the noise of one comparison.
+/// Pilot noise of one comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piloted {
     /// Position of the step in the run, 0-based.
@@ -23,7 +23,7 @@ pub struct Piloted {
     pub clients: u32,
     /// The variant that is compared with the base.
     pub variant: String,
-    /// The metric that the step's verdict is about.
+    /// The step's primary metric.
     pub metric: &'static str,
     /// Variance of ln(metric) from run to run, and its degrees of freedom.
     pub noise: CellVariance,
@@ -31,19 +31,19 @@ pub struct Piloted {
     pub runs: u32,
 }
 
-/// Returns what the runs of a pilot tell of each comparison with the base.
+/// Returns the pilot noise of each comparison with the base.
 ///
 /// A comparison in which a variant has no runs, or none was repeated, is left out.
 #[must_use]
 pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
-    let counted = Counted::of(runs, &experiment.data, experiment.application.as_ref());
+    let counted = Samples::of(runs, &experiment.data, experiment.application.as_ref());
     let mut all = Vec::new();
-    for (key, arms) in &counted.steps {
-        let metric = primary(arms, experiment.placement).filter(|metric| *metric != SETTLING);
+    for (key, samples) in &counted.steps {
+        let metric = primary(samples, experiment.placement).filter(|metric| *metric != SETTLING);
         let Some(metric) = metric else { continue };
         let others = experiment.variants.iter().filter(|one| one.name != experiment.base);
         all.extend(others.filter_map(|variant| {
-            let found = pair(arms, metric, &[&experiment.base, &variant.name]);
+            let found = pair(samples, metric, &[&experiment.base, &variant.name]);
             let (noise, runs) = found.filter(|(_, fewest)| *fewest > 0)?;
             Some(Piloted {
                 index: key.index,
@@ -66,19 +66,20 @@ impl Piloted {
         stats::detectable::cov_of(self.noise.variance)
     }
 
-    /// Returns the repetitions that make the 95 % interval of the ratio this narrow, half of it as
-    /// a share: those of the pilot at least.
+    /// Returns the repetitions for a half-width of the ratio's 95 % interval.
     ///
-    /// Source: [`runs_needed`].
+    /// At least those of the pilot; the half-width is a share.
+    ///
+    /// Source: [Stein 1945]; [`runs_needed`].
     #[must_use]
     pub fn repetitions(&self, half_width: f64) -> u32 {
         runs_needed(self.noise, self.runs, half_width.ln_1p())
     }
 
-    /// Returns half the width of the interval after so many repetitions, as a share.
+    /// Returns the half-width after so many repetitions, as a share.
     ///
-    /// It is that of the pilot's noise: the runs that follow were chosen by it, and only so the
-    /// interval holds the truth in 95 of 100 experiments. Source: as [`Self::repetitions`].
+    /// It uses the pilot's variance: the number of runs depends on it, and only so does the
+    /// interval have its coverage. Source: [Stein 1945].
     #[must_use]
     pub fn half_width(&self, repetitions: u32) -> f64 {
         let error = (2.0 * self.noise.variance / f64::from(repetitions)).sqrt();

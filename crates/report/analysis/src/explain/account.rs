@@ -1,4 +1,4 @@
-//! Where the time of an operation goes, in microseconds, by the runs' totals.
+//! Time of an operation by component, in microseconds.
 
 use model::{Load, Nanos, OpKind, RunRecord, StepRecord};
 use serde::Serialize;
@@ -11,14 +11,14 @@ use crate::metrics::{clients, is_of_server, primary_operations, requests, server
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// The client's own CPU, as calibrated on the engine that does nothing; beside a server, all
-    /// CPU of the client's thread.
+    /// The client's own CPU, as calibrated on the null engine; with a server, all CPU of the
+    /// client's thread.
     ClientCpu,
-    /// CPU of the server, as far as the client waited for it.
+    /// CPU of the server while the client waited.
     ServerCpu,
-    /// Waiting for the server while it was not on a CPU for the client.
+    /// Waiting for the server beyond its CPU.
     ServerWait,
-    /// User CPU of the client's thread, its own part left out: the engine's code.
+    /// Engine code: user CPU of the client's thread less the client's own.
     EngineCpu,
     /// Kernel CPU of the client's thread.
     KernelCpu,
@@ -35,7 +35,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns what it is called.
+    /// Returns its name.
     #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Part {
         }
     }
 
-    /// Returns what its absence from a record means.
+    /// Returns the record's evidence that it needs.
     pub(super) const fn evidence(self) -> &'static str {
         match self {
             Self::ClientCpu => "the client's own CPU (calibration)",
@@ -82,16 +82,16 @@ pub struct Component {
 pub struct Account {
     /// The whole, us per operation.
     pub total: MeanDifference,
-    /// What it is made of, the largest difference first.
+    /// Its components, the largest difference first.
     pub components: Vec<Component>,
-    /// What no measurement accounts for, us per operation.
+    /// Residual, us per operation.
     pub residual: MeanDifference,
     /// Evidence that the records of a side lack.
     pub missing: Vec<&'static str>,
 }
 
 impl Account {
-    /// Returns a difference as a share of the whole's; `None` when the whole did not change.
+    /// Returns a difference as a share of the total's, if that changed.
     #[must_use]
     pub fn share(&self, of: &MeanDifference) -> Option<f64> {
         let share = of.difference / self.total.difference;
@@ -105,7 +105,7 @@ impl Account {
     }
 }
 
-/// Returns what the step's operations were subject to.
+/// Returns the subject of the step's load.
 pub(super) const fn subject(step: &StepRecord) -> Subject {
     match step.step.load {
         Load::Open(_) | Load::FindRate(_) => Subject::ResponseTime,
@@ -123,8 +123,8 @@ struct OfRun {
 ///
 /// `None` when a run of them did no operation.
 ///
-/// Source: J. D. C. Little, 1961, "A Proof for the Queuing Formula: L = lambda W", Operations
-/// Research 9(3): in a closed loop without think time, time per operation = clients / throughput.
+/// Source: Little's law [Little 1961]: in a closed loop without think time, time per operation =
+/// clients / throughput.
 pub(super) fn account(
     base: &[(&RunRecord, &StepRecord)],
     variant: &[(&RunRecord, &StepRecord)],
@@ -163,7 +163,7 @@ pub(super) fn account(
     })
 }
 
-/// What the time of a closed loop's operation is made of.
+/// Components of a closed loop's operation.
 const CLOSED: &[Part] = &[
     Part::ClientCpu,
     Part::EngineCpu,
@@ -173,10 +173,10 @@ const CLOSED: &[Part] = &[
     Part::Sleep,
 ];
 
-/// The same when a server answers.
+/// Components of an operation with a server.
 const SERVED: &[Part] = &[Part::ClientCpu, Part::ServerCpu, Part::ServerWait];
 
-/// What a response time is made of.
+/// Components of a response time.
 const OPEN: &[Part] = &[Part::Waiting, Part::Service];
 
 impl OfRun {
@@ -205,7 +205,7 @@ fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
     let ops = primary_operations(step) as f64;
     let counter = |name: &str| step.counters.get(name).map(|us| us / ops);
     let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
-    // It is paid once per request, and an operation may be one row of many.
+    // Once per request, and an operation may be one row of many.
     let requests_per_op = requests(step) as f64 / ops;
     let own_us = run.calibration.as_ref().map_or(0.0, |known| known.closed_ns_per_op / 1e3);
     let own = user.map(|user| (own_us * requests_per_op).min(user));
@@ -220,11 +220,11 @@ fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
     known(total(step, ops), &parts)
 }
 
-/// Accounts for the same where a server answers: what the client did, and what it waited for.
+/// Accounts for the same with a server: the client's CPU, and its waits.
 ///
-/// While the client waits (asleep, or ready to run and put off by the server) the server works for
-/// it or waits itself. The server's CPU counts as far as the client waited: what its other threads
-/// did meanwhile, and work for background writers, took none of the client's time.
+/// While the client waits (asleep, or ready to run and preempted by the server) the server works
+/// for it or waits itself. The server's CPU counts as far as the client waited: other threads and
+/// background writers took none of the client's time.
 #[expect(clippy::cast_precision_loss, reason = "operations stay far below 2^53")]
 fn served(step: &StepRecord) -> Option<OfRun> {
     let ops = primary_operations(step) as f64;
@@ -234,7 +234,7 @@ fn served(step: &StepRecord) -> Option<OfRun> {
     let waited = counter("client_sleep_us").zip(counter("client_run_queue_us"));
     let waited = waited.map(|(asleep, ready)| asleep + ready);
     let total = total(step, ops);
-    // Without looks at the client, what is left of its time is the most it can have waited.
+    // Without samples of the client, the rest of its time bounds its waits.
     let at_most = waited.or_else(|| own.map(|own| (total - own).max(0.0)));
     let server = server_cpu_us(step).map(|us| us / ops);
     let server = server.zip(at_most).map(|(server, at_most)| server.min(at_most));

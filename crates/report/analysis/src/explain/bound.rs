@@ -1,4 +1,4 @@
-//! Which resource bounds a variant: how much of each it used.
+//! Resource use of a variant, and the resource that binds.
 
 use model::{RunRecord, StepRecord};
 use serde::Serialize;
@@ -10,37 +10,37 @@ use crate::metrics::whole_cpu_us;
 
 /// Share of a resource from which it binds.
 ///
-/// Source: the project's reference, analysis, section 6, rule 3.
+/// Our choice: at nine tenths of full use, queueing dominates the response time.
 pub const BINDS_FROM: f64 = 0.9;
 
-/// What a throughput can be limited by.
+/// A resource that can limit throughput.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// The CPUs: CPU of the whole process, and of a server beside it, over time and CPUs.
+    /// CPUs: CPU of the process and its server over time and CPUs.
     Cpus,
-    /// The clients themselves: time that each of them was on a CPU.
+    /// Clients: their time on a CPU.
     Clients,
-    /// The device: time in which it had work in hand. One that serves several requests at a time
-    /// is not full even when it is always busy.
+    /// Device: its busy time.
+    ///
+    /// A device that serves several requests at a time is not full even when it is always busy.
     Device,
 }
 
-/// How much of the resources one variant used, as shares; absent where it is not known.
+/// Resource use of one variant, as shares.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bound {
     /// The variant's name.
     pub variant: String,
     /// The resources and the shares used, means over the runs.
     pub used: Vec<(Resource, f64)>,
-    /// The one that binds, if one does: the most used, of those used to nine tenths.
+    /// The binding resource: the first used to nine tenths.
     pub binding: Option<Resource>,
 }
 
 /// Returns how much of each resource a variant used; `side` picks its part of an account.
 ///
-/// Source: P. J. Denning and J. P. Buzen, 1978, "The Operational Analysis of Queueing Network
-/// Models", ACM Computing Surveys 10(3): the utilisation law and the bounds that follow from it.
+/// Source: the utilisation law and its bounds [Denning Buzen 1978].
 pub(super) fn bound(
     variant: &str,
     runs: &[(&RunRecord, &StepRecord)],

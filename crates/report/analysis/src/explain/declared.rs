@@ -1,11 +1,11 @@
-//! What two variants were said to differ in, and what was in force.
+//! Declared differences of two variants, and those in force.
 
 use std::collections::BTreeSet;
 
 use model::{Options, RunRecord, Settings, Variant};
 use serde::Serialize;
 
-/// What kind of thing differs.
+/// Kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
@@ -24,26 +24,25 @@ pub struct Change {
     pub kind: ChangeKind,
     /// Its name.
     pub name: String,
-    /// What the base has; `None` where it says nothing.
+    /// The base's value; `None` when not set.
     pub base: Option<String>,
-    /// What the variant has.
+    /// The variant's value.
     pub variant: Option<String>,
 }
 
-/// What two variants differ in.
+/// Differences of two variants.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Declared {
-    /// What the experiment says.
+    /// Differences in the experiment.
     pub changes: Vec<Change>,
-    /// Other options that were read back with different values from the engines; those of two
-    /// engines are not compared.
+    /// Undeclared differences among options read back from one engine.
     pub in_force: Vec<Change>,
-    /// Whether one of them is the other once more.
+    /// Whether one is a control of the other.
     pub is_control: bool,
 }
 
 impl Declared {
-    /// Returns the only thing that differs, where that was set on purpose and is not a build.
+    /// Returns the only difference, unless it is the build.
     #[must_use]
     pub fn intervention(&self) -> Option<&Change> {
         match &self.changes[..] {
@@ -53,7 +52,7 @@ impl Declared {
     }
 }
 
-/// Returns what the variants differ in; a run of each tells what was in force.
+/// Returns the differences of two variants; a run of each has the options in force.
 pub(super) fn declared(
     (base, variant): (&Variant, &Variant),
     (run_of_base, run_of_variant): (&RunRecord, &RunRecord),
@@ -69,14 +68,14 @@ pub(super) fn declared(
             variant: Some(builds.1),
         });
     }
-    // Options of two engines have nothing to do with each other.
+    // Options of two engines are not comparable.
     if is_one_engine {
         changes.extend(options(&base.options, &variant.options));
     }
     changes.extend(settings(&base.settings, &variant.settings));
     let mut in_force = options(&run_of_base.effective_options, &run_of_variant.effective_options);
     in_force.retain(|change| {
-        // An option that only one of two releases tells of is no difference in force.
+        // An option that only one release reports is no difference in force.
         let is_known = change.base.is_some() && change.variant.is_some();
         let is_other = changes.iter().all(|declared| declared.name != change.name);
         is_one_engine && is_known && is_other

@@ -1,4 +1,4 @@
-//! What an explanation consists of: the nouns that outputs are made from.
+//! Data types of an explanation.
 
 use model::{Better, OpUnit, metric};
 use serde::Serialize;
@@ -21,19 +21,19 @@ pub enum Subject {
     ResponseTime,
 }
 
-/// How much may be said.
+/// Level of the explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
-    /// Nothing of the difference: see [`Explanation::refusals`].
+    /// No explanation: see [`Explanation::refusals`].
     Nothing,
-    /// Where the time is, and what else moved in the same runs.
+    /// Accounting, and what else moved in the same runs.
     Association,
-    /// What made the difference, too: one thing that was set on purpose.
+    /// Also the cause: one thing that was set on purpose.
     Cause,
 }
 
-/// The difference between two variants in one step, explained as far as the runs allow.
+/// Explanation of the difference between two variants in one step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// The step's name.
@@ -56,26 +56,26 @@ pub struct Explanation {
     pub subject: Subject,
     /// Throughput, variant to base; `None` where the experiment gives the rate.
     pub effect: Option<Effect>,
-    /// Where the time goes; `None` when the records do not tell.
+    /// Time by component; `None` without the records.
     pub account: Option<Account>,
-    /// What some of its parts are products of.
+    /// Parts divided into factors.
     pub identities: Vec<Identity>,
-    /// Metrics with an established change, the most telling first.
+    /// Metrics with an established change, the most relevant first.
     pub moved: Vec<Moved>,
     /// How much of each resource each variant used.
     pub bounds: Vec<Bound>,
-    /// What the two variants were said to differ in.
+    /// Declared differences of the variants.
     pub declared: Declared,
-    /// Why nothing may be said of the difference, if so.
+    /// Reasons against an explanation, if any.
     pub refusals: Vec<Refusal>,
-    /// How much may be said.
+    /// Level of the explanation.
     pub rung: Rung,
 }
 
 impl Explanation {
-    /// Returns the costs that grew although throughput is the same within the margin.
+    /// Returns hidden regressions: costs that grew at equal throughput.
     ///
-    /// Source: the project's reference, analysis, section 6, rule 5.
+    /// Our choice: throughput within the margin does not show a cost that another limit hides.
     #[must_use]
     pub fn hidden(&self) -> Vec<&Moved> {
         let is_equal = self.effect.is_some_and(|effect| effect.verdict == Verdict::Equivalent);

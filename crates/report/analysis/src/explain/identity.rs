@@ -1,26 +1,26 @@
-//! A change of a product, divided among its factors.
+//! Change of a product, divided among its factors (LMDI).
 
 use serde::Serialize;
 
 /// One factor of a product.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Factor {
-    /// What it is, in words.
+    /// Its name.
     pub name: &'static str,
     /// Its value for the base.
     pub base: f64,
     /// Its value for the variant.
     pub variant: f64,
-    /// What its change adds to the product, in the product's unit.
+    /// Its contribution to the product's change, in the product's unit.
     pub adds: f64,
 }
 
 /// A product of two factors that both changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Identity {
-    /// What the product is, in words.
+    /// Name of the product.
     pub whole: &'static str,
-    /// The factors; what they add up to is the product's change.
+    /// The factors; their contributions add up to the product's change.
     pub factors: [Factor; 2],
 }
 
@@ -28,8 +28,7 @@ pub struct Identity {
 ///
 /// `whole` and `first` are (base, variant); the second factor is their quotient.
 ///
-/// Source: B. W. Ang, 2005, "The LMDI approach to decomposition analysis: a practical guide",
-/// Energy Policy 33(7), additive form: the weight of ln(factor ratio) is the logarithmic mean.
+/// Source: additive LMDI: the weight of ln(factor ratio) is the logarithmic mean [Ang 2005].
 pub(super) fn identity(
     name: &'static str,
     (first_name, second_name): (&'static str, &'static str),

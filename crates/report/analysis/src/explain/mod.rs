@@ -1,16 +1,15 @@
-//! Where the time of an operation goes, and what of a difference between two variants that
-//! accounts for.
+//! Explanation of a difference: accounting, association, cause.
 //!
-//! Each component is measured by itself, so that their sum need not be the whole: what is left is
-//! the residual, and it decides whether anything may be said at all. Three things may be said, in
-//! this order: where the time is (accounting), what else moved in the same runs (association), and
-//! what made the difference (cause); the last only where the variants differ in one thing that was
-//! set on purpose.
+//! Each component is measured by itself; the residual is what they do not account for, and a large
+//! one rules out any explanation. There are three levels, in this order: where the time is
+//! (accounting), what else moved in the same runs (association), and what made the difference
+//! (cause); the last only where the variants differ in one thing that was set on purpose.
 //!
-//! Source: the project's reference, analysis, section 6.
+//! Source: [Pearl 2009, chapter 3]: a cause takes an intervention; the accounts name their own
+//! sources.
 //!
-//! To add a component, add a [`Part`] and its account in `account`; to add something that may have
-//! moved, add a line to `moved`; to add a reason to say nothing, add it to `refusal`.
+//! To add a component, add a [`Part`] and its account in `account`; to add a metric that may move,
+//! add a line to `moved`; to add a reason for no explanation, add it to `refusal`.
 
 mod account;
 mod bound;

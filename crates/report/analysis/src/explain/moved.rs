@@ -1,4 +1,4 @@
-//! What else changed in the same runs.
+//! Other metrics that changed in the same runs.
 
 use model::{Better, metric};
 use serde::Serialize;
@@ -17,16 +17,15 @@ pub struct Moved {
     pub variant: f64,
     /// The variant relative to the base.
     pub effect: Effect,
-    /// Whether it got worse where the variant is slower, or better where it is faster.
+    /// Whether it worsened with the throughput, or improved with it.
     pub is_along: bool,
 }
 
-/// What may have moved, and the least difference in its own unit that can matter to anybody: a
-/// ratio of two next to nothings tells nothing.
+/// Metrics that may move, and the least relevant difference in their own unit.
 ///
-/// Reason, not a source: a hundredth of a request or of a switch per operation, a tenth of a KiB,
-/// a hundredth of a share, a twentieth of a block looked for, 16 MiB of memory, a thousand rows
-/// that wait for vacuum or purge.
+/// Our choice, because a ratio of two tiny values means nothing: a hundredth of a request or of a
+/// switch per operation, a tenth of a KiB, a hundredth of a share, a twentieth of a block lookup,
+/// 16 MiB of memory, a thousand rows that wait for vacuum or purge.
 const MOVABLE: &[(&str, f64)] = &[
     ("cpu_us_per_op", 0.02),
     ("background_cpu_us_per_op", 0.02),
@@ -57,11 +56,11 @@ const MOVABLE: &[(&str, f64)] = &[
     ("rss_peak_bytes", 16.0 * 1024.0 * 1024.0),
 ];
 
-/// What tells of the worker alone, and nothing where a server does the work.
+/// Metrics of the worker alone, left out with a server.
 const OF_WORKERS: [&str; 3] = ["cpu_us_per_op", "background_cpu_us_per_op", "kernel_cpu_us_per_op"];
 
-/// Returns what moved between the base and `variant`: what goes along with `throughput` first,
-/// then the largest ratio.
+/// Returns what moved between the base and `variant`: along with `throughput` first, then by the
+/// largest ratio.
 pub(super) fn moved(
     step: &StepComparison,
     base: &str,
@@ -70,11 +69,11 @@ pub(super) fn moved(
 ) -> Vec<Moved> {
     let cell = |name: &str| step.cells.iter().find(|cell| cell.variant == name);
     let (Some(base), Some(variant)) = (cell(base), cell(variant)) else { return Vec::new() };
-    // Where a server's CPU is known it is told by itself, and the client's is the canary.
+    // With a known server CPU, the client's CPU is only the canary.
     let has_server = base.metric("server_cpu_us_per_op").is_some();
-    let is_told = |name: &str| !(has_server && OF_WORKERS.contains(&name));
+    let is_listed = |name: &str| !(has_server && OF_WORKERS.contains(&name));
     let one = |(name, least): &(&'static str, f64)| one(name, *least, base, variant, throughput);
-    let movable = MOVABLE.iter().filter(|(name, _)| is_told(name));
+    let movable = MOVABLE.iter().filter(|(name, _)| is_listed(name));
     let mut all: Vec<Moved> = movable.filter_map(one).collect();
     all.sort_by(|a, b| {
         let size = |moved: &Moved| moved.effect.ratio.ln().abs();

@@ -1,4 +1,4 @@
-//! The question, and the way to its answer.
+//! Explains the difference of two variants in one step.
 
 use model::{Experiment, Placement, RunRecord, StepRecord};
 
@@ -12,20 +12,20 @@ use super::refusal::{Case, refusals};
 use crate::comparison::{CellComparison, Comparison, StepComparison};
 use crate::metrics::clients;
 
-/// Share of the change from which the storage wait is worth dividing among its factors.
-const TELLING_SHARE: f64 = 0.1;
+/// Smallest share of the change that the storage wait is divided for.
+const FACTORED_SHARE: f64 = 0.1;
 
-/// Writes per read from which a wait for storage is not for reads alone.
+/// Writes per read above which a storage wait is not for reads alone.
 const WRITES_PER_READ: f64 = 0.1;
 
-/// What is to be explained.
+/// Input of an explanation.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
     /// Its runs.
     pub runs: &'a [RunRecord],
-    /// The runs compared; its base is the explanation's.
+    /// The comparison; its base is the explanation's.
     pub comparison: &'a Comparison,
     /// The step, one of the comparison's.
     pub step: &'a StepComparison,
@@ -33,14 +33,13 @@ pub struct Question<'a> {
     pub variant: &'a str,
     /// CPUs the runs could use.
     pub cpus: u32,
-    /// What makes the comparison bogus, each in a sentence.
+    /// Blocking findings, each in a sentence: the comparison is bogus.
     pub blocking: &'a [String],
 }
 
-/// Explains the difference between the base and a variant in one step; `None` when either has no
-/// run that did the step.
+/// Explains the difference between the base and a variant.
 ///
-/// Runs that are invalid do not count.
+/// `None` when either has no valid run of the step.
 #[must_use]
 pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     let (comparison, step) = (question.comparison, question.step);
@@ -97,7 +96,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     })
 }
 
-/// Returns whose background writers missed the rate asked of them, in words.
+/// Returns the variant whose background writers missed their rate, in words.
 fn missed(step: &StepComparison, sides: [&str; 2]) -> Option<String> {
     let of_sides = |cell: &&CellComparison| sides.contains(&cell.variant.as_str());
     let late = step.cells.iter().filter(of_sides).find(|cell| cell.has_missed_rate())?;
@@ -148,7 +147,7 @@ fn identities(
     let storage = || {
         let account = account?;
         let wait = &account.component(Part::Storage)?.us;
-        account.share(wait).filter(|share| share.abs() >= TELLING_SHARE)?;
+        account.share(wait).filter(|share| share.abs() >= FACTORED_SHARE)?;
         let (reads, writes) = (median("device_reads_per_op")?, median("device_writes_per_op")?);
         let is_reading = |reads: f64, writes: f64| reads > 0.0 && writes <= WRITES_PER_READ * reads;
         if !is_reading(reads.0, writes.0) || !is_reading(reads.1, writes.1) {
@@ -186,7 +185,7 @@ fn identities(
         "server_writes_per_op",
         ("server writes/op", "KiB per write"),
     );
-    // The device's figures hold the server's, and everybody else's.
+    // The device's figures include the server's and other processes'.
     let read = if server_read.is_some() { None } else { read };
     let written = if server_written.is_some() { None } else { written };
     let amplified = product(

@@ -1,4 +1,4 @@
-//! When nothing may be said of a difference, and what would be needed to.
+//! Reasons against explaining a difference, and what is needed.
 
 use model::validity::LoadStatus;
 use model::{Load, RunRecord, StepRecord};
@@ -9,41 +9,41 @@ use super::account::Account;
 use super::explanation::Subject;
 use crate::metrics::clients;
 
-/// Share of the change that may be left without an account.
+/// Largest share of the change without an account.
 ///
-/// Source: the project's reference, analysis, section 6, rule 4.
+/// Our choice: with more than a fifth unexplained, another component may be the cause.
 const RESIDUAL_MAX: f64 = 0.2;
 
-/// Why nothing may be said.
+/// Reason against an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// The comparison is bogus.
     Bogus,
-    /// There are too few runs to tell a difference from noise.
+    /// Too few runs to estimate the noise.
     FewRuns,
-    /// The sides were not loaded alike.
+    /// The sides had different loads.
     LoadedUnalike,
-    /// A side could not keep up with its arrivals.
+    /// A side was overloaded.
     Overloaded,
     /// The difference is not established.
     NotEstablished,
-    /// The records do not tell where the time went.
+    /// The records lack the evidence.
     NoEvidence,
     /// Too much of the change is in no component.
     Residual,
-    /// No component's difference is told from zero.
+    /// No component's difference is significant.
     NothingApart,
 }
 
-/// A reason to say nothing.
+/// A reason against an explanation, with evidence and remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// Which.
+    /// The rule.
     pub rule: Rule,
-    /// What was seen, with the figures.
+    /// The evidence, with figures.
     pub evidence: String,
-    /// What would be needed.
+    /// What an explanation needs.
     pub needed: String,
 }
 
@@ -56,21 +56,21 @@ impl Refusal {
 /// Runs of one side, with the step in question.
 pub(super) type Side<'a> = [(&'a RunRecord, &'a StepRecord)];
 
-/// What decides whether something may be said.
+/// Input of the rules.
 pub(super) struct Case<'a> {
     pub(super) base: &'a Side<'a>,
     pub(super) variant: &'a Side<'a>,
     pub(super) subject: Subject,
     pub(super) effect: Option<&'a Effect>,
     pub(super) account: Option<&'a Account>,
-    /// Whose background writers missed their rate.
+    /// The variant whose background writers missed their rate.
     pub(super) missed: Option<&'a str>,
     pub(super) blocking: &'a [String],
 }
 
-/// Returns why nothing may be said, the most fundamental reason first; none when something may.
+/// Returns the first reason against an explanation; empty when there is none.
 pub(super) fn refusals(case: &Case<'_>) -> Vec<Refusal> {
-    // One reason is enough; the later ones would be about figures that the earlier one doubts.
+    // One reason is enough: later rules rely on figures that an earlier one rejects.
     let rules: [fn(&Case<'_>) -> Option<Refusal>; 7] = [
         few_runs,
         loaded_unalike,
@@ -99,14 +99,13 @@ fn few_runs(case: &Case<'_>) -> Option<Refusal> {
     })
 }
 
-/// Refuses what ran with other numbers of clients, beside slower writers, or at rates that a search
-/// chose.
+/// Rejects different numbers of clients, slower writers, and rates chosen by a search.
 fn loaded_unalike(case: &Case<'_>) -> Option<Refusal> {
     if let Some(evidence) = case.missed {
         return Some(Refusal::new(
             Rule::LoadedUnalike,
             evidence,
-            "background writers that keep their rate: a lower one",
+            "background writers that sustain their rate: a lower one",
         ));
     }
     let all = || case.base.iter().chain(case.variant).map(|(_, step)| step);
@@ -139,15 +138,15 @@ fn overloaded(case: &Case<'_>) -> Option<Refusal> {
     })?;
     Some(Refusal::new(
         Rule::Overloaded,
-        format!("{} could not keep up: no steady response time exists at this rate", run.cell.id),
-        "a rate that both keep up with",
+        format!("{} was overloaded: no steady response time exists at this rate", run.cell.id),
+        "a rate that both sustain",
     ))
 }
 
-/// Refuses a difference that may be noise.
+/// Rejects a difference that may be noise.
 ///
-/// A closed loop's is judged by its throughput; an open loop's by the interval of the mean
-/// response time.
+/// A closed loop is tested by its throughput; an open loop by the interval of the mean response
+/// time.
 fn not_established(case: &Case<'_>) -> Option<Refusal> {
     let refuse =
         |evidence: String, needed| Some(Refusal::new(Rule::NotEstablished, evidence, needed));
@@ -162,10 +161,8 @@ fn not_established(case: &Case<'_>) -> Option<Refusal> {
                 case.effect.map_or_else(
                     || "no throughput is known of one side".to_owned(),
                     |effect| {
-                        let evidence = 100.0 * effect.detectable;
-                        format!(
-                            "a difference of less than {evidence:.1} % would not have been seen"
-                        )
+                        let detectable = 100.0 * effect.detectable;
+                        format!("a difference of less than {detectable:.1} % is not detectable")
                     },
                 ),
                 "more runs: --repetitions",
@@ -201,11 +198,11 @@ fn residual(case: &Case<'_>) -> Option<Refusal> {
     }
     let evidence = format!("{:.0} % of the change is in no component", share * 100.0);
     let needed = if account.missing.is_empty() {
-        "longer steps or more runs, for more looks at what is waited for; or it is in none of \
-         these accounts"
+        "longer steps or more runs, for more samples of the waits; or it is in none of these \
+         accounts"
             .to_owned()
     } else {
-        format!("records that tell {}", account.missing.join(", "))
+        format!("records with {}", account.missing.join(", "))
     };
     Some(Refusal::new(Rule::Residual, evidence, needed))
 }

@@ -1,4 +1,4 @@
-//! Made-up records of which the truth is known.
+//! Explanations of synthetic records with known components.
 
 use model::record::{OpSummary, Percentiles};
 use model::validity::Calibration;
@@ -6,7 +6,7 @@ use model::{Load, OpKind, OpenLoad, Pace, Pacing, Rate, RunRecord};
 use proptest::prelude::*;
 
 use super::*;
-use crate::sample::{experiment, run, summary};
+use crate::fixture::{experiment, run, summary};
 use crate::{Comparison, compare};
 
 /// Operations of a run of the base: 10,000 by two clients in two seconds are 400 us each.
@@ -124,7 +124,7 @@ fn a_difference_that_may_be_noise_is_not_explained() {
 }
 
 #[test]
-fn records_without_the_evidence_say_which_they_lack() {
+fn missing_evidence_is_named() {
     let old = &[("client_cpu_user_us", 50.0), ("client_cpu_kernel_us", 20.0)];
     let found = explained(&runs(old, old));
     assert_eq!(rules(&found), [Rule::Residual]);
@@ -192,13 +192,13 @@ fn an_open_loop_s_response_is_waiting_and_service() {
 }
 
 #[test]
-fn what_moved_along_comes_first_and_next_to_nothing_is_not_told() {
+fn metrics_moving_along_come_first() {
     let mut all = runs(BASE, &with("client_storage_wait_us", 700.0));
     for run in &mut all {
         let ops = run.steps[0].clients[&OpKind::Get].counts.done as f64;
         let is_base = run.cell.variant == "a";
         let counters = [
-            // Twice the reads where it is slower; a tenth of the writes beside it.
+            // Twice the reads where it is slower; a tenth of the writes too.
             ("device_reads", if is_base { 1.0 } else { 2.0 }),
             ("device_read_bytes", if is_base { 4_096.0 } else { 7_168.0 }),
             ("device_writes", if is_base { 0.05 } else { 0.005 }),
@@ -226,7 +226,7 @@ fn what_moved_along_comes_first_and_next_to_nothing_is_not_told() {
 }
 
 #[test]
-fn a_cost_that_grew_behind_an_equal_throughput_is_told() {
+fn hidden_regression_is_reported() {
     let mut all = runs(BASE, BASE);
     for run in &mut all {
         let us = noise(run) * if run.cell.variant == "a" { 1e6 } else { 1.5e6 };
@@ -375,8 +375,8 @@ fn a_server_that_works_longer_for_an_operation_accounts_for_the_change() {
 }
 
 #[test]
-fn work_of_a_server_that_nobody_waited_for_is_no_part_of_an_operation() {
-    // Two CPUs' worth of background work beside 390 us of waiting.
+fn background_server_work_is_excluded() {
+    // Two CPUs' worth of background work during 390 us of waiting.
     let found = explained(&runs(&served(700.0, 360.0), &served(900.0, 760.0)));
     let account = found.account.unwrap();
     assert!((account.component(Part::ServerCpu).unwrap().us.base - 390.0).abs() < 1e-6);
@@ -384,7 +384,7 @@ fn work_of_a_server_that_nobody_waited_for_is_no_part_of_an_operation() {
 }
 
 #[test]
-fn a_server_whose_cpu_nobody_counts_is_told_as_evidence_that_is_missing() {
+fn unknown_server_cpu_is_missing_evidence() {
     let foreign = |asleep: f64| -> Vec<(&'static str, f64)> {
         let mut all = served(0.0, asleep);
         all.retain(|(name, _)| !name.starts_with("server_"));

@@ -5,7 +5,7 @@ use model::{Better, metric};
 use super::problem::HistoryError;
 use super::series::History;
 
-/// What the user says of columns that are no metrics of ours.
+/// Directions of columns that are no metrics of ours, by the user.
 #[derive(Debug, Clone, Default)]
 pub struct Directions {
     /// Columns of which more is better.
@@ -15,10 +15,7 @@ pub struct Directions {
 }
 
 impl Directions {
-    /// Sets the direction of each history: what the user says, else what our metrics say.
-    ///
-    /// # Errors
-    /// When a name is given both ways, or is no history's.
+    /// Sets each history's direction: the user's, else our metric's.
     pub fn set(&self, histories: &mut [History]) -> Result<(), HistoryError> {
         let both = self.higher.iter().find(|name| self.lower.contains(name));
         if let Some(name) = both {

@@ -7,7 +7,7 @@ use stats::geometric_mean;
 
 use super::problem::HistoryError;
 use super::series::History;
-use super::study::FEWEST;
+use super::study::MIN_VALUES;
 use crate::metrics::{step_metrics, with_memory, with_writers};
 
 /// One experiment of the archive with its runs.
@@ -19,7 +19,7 @@ pub struct Past {
     pub runs: Vec<RunRecord>,
 }
 
-/// What is asked of the archive; what is not given is not restricted.
+/// Selection from the archive; absent fields do not restrict it.
 #[derive(Debug, Clone, Default)]
 pub struct HistoryQuery {
     /// Metrics, names of ours.
@@ -32,11 +32,11 @@ pub struct HistoryQuery {
     pub step: Option<String>,
     /// Experiment.
     pub experiment: Option<String>,
-    /// Fingerprint of the host, or a part of it; the newest experiment's when absent.
+    /// Part of the host's fingerprint; the newest experiment's when absent.
     pub host: Option<String>,
 }
 
-/// The histories, and what was left out of them.
+/// The histories, with counts of what was excluded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gathered {
     /// The histories.
@@ -45,14 +45,15 @@ pub struct Gathered {
     pub host: String,
     /// Experiments left out because they ran on another host.
     pub other_hosts: usize,
-    /// Points left out because rows, steps, memory or options were others than in the newest
-    /// experiment of that name.
+    /// Points left out because their setup is not the newest one's.
+    ///
+    /// The setup: rows, steps, memory and options.
     pub other_questions: usize,
     /// Histories left out because they have too few points.
     pub too_short: usize,
 }
 
-/// What makes points comparable: experiment, variant, level and step.
+/// Identity of a history: experiment, variant, level and step.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     experiment: String,
@@ -65,61 +66,61 @@ struct Key {
 /// One point: an experiment's runs of a variant.
 struct Point {
     label: String,
-    /// What was asked of the variant, in full.
-    question: String,
+    /// The variant's setup, in full.
+    setup: String,
     /// Values of its runs.
     values: Vec<f64>,
 }
 
 /// Collects histories from experiments, which are given oldest first.
 ///
-/// A point is one variant in one experiment: the geometric mean of its runs. Where experiments
-/// hold several builds of an engine, each build has its own history; the builds of a single
-/// experiment make one history, in the order of its file. Invalid runs do not count.
+/// A point is one variant in one experiment: the geometric mean of its runs. Where experiments hold
+/// several builds of an engine, each build has its own history; the builds of a single experiment
+/// make one history, in the order of its file. Invalid runs do not count.
 ///
 /// # Errors
-/// When a metric is unknown, or no run has what was asked for.
-pub fn gather(past: &[Past], asked: &HistoryQuery) -> Result<Gathered, HistoryError> {
-    for name in &asked.metrics {
+/// When a metric is unknown, or no run matches the query.
+pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryError> {
+    for name in &query.metrics {
         if metric::find(name).is_none() {
             let known = metric::METRICS.iter().map(|metric| metric.name.to_owned()).collect();
             return Err(HistoryError::UnknownMetric { name: name.clone(), known });
         }
     }
-    let wanted: Vec<&Past> = past.iter().filter(|one| asked.has(one)).collect();
-    let host = asked.host_of(&wanted).ok_or_else(|| asked.nothing(past))?;
+    let wanted: Vec<&Past> = past.iter().filter(|one| query.has(one)).collect();
+    let host = query.host_of(&wanted).ok_or_else(|| query.nothing(past))?;
     let (here, elsewhere): (Vec<&Past>, Vec<&Past>) =
         wanted.into_iter().partition(|one| one.manifest.host.fingerprint == host);
-    let are_builds_apart = here.len() > 1 && here.iter().any(|one| asked.builds(one) > 1);
+    let are_builds_apart = here.len() > 1 && here.iter().any(|one| query.builds(one) > 1);
     let mut points: BTreeMap<(Key, String), Vec<Point>> = BTreeMap::new();
     for one in &here {
-        asked.add(one, are_builds_apart, &mut points);
+        query.add(one, are_builds_apart, &mut points);
     }
     let mut other_questions = 0;
     let mut histories = Vec::new();
     for ((key, name), mut points) in points {
-        let newest = points.last().map(|point| point.question.clone());
+        let newest = points.last().map(|point| point.setup.clone());
         let all = points.len();
-        points.retain(|point| Some(&point.question) == newest.as_ref());
+        points.retain(|point| Some(&point.setup) == newest.as_ref());
         other_questions += all - points.len();
         histories.push(key.history(name, points));
     }
     if histories.is_empty() {
-        return Err(asked.nothing(past));
+        return Err(query.nothing(past));
     }
-    let order = |one: &History| asked.metrics.iter().position(|name| *name == one.name);
+    let order = |one: &History| query.metrics.iter().position(|name| *name == one.name);
     histories.sort_by_key(order);
-    // Where all are short, the first one is told to be.
+    // Where all are short, they stay: the first one is reported.
     let all = histories.len();
-    if histories.iter().any(|one| one.known() >= FEWEST) {
-        histories.retain(|one| one.known() >= FEWEST);
+    if histories.iter().any(|one| one.known() >= MIN_VALUES) {
+        histories.retain(|one| one.known() >= MIN_VALUES);
     }
     let (other_hosts, too_short) = (elsewhere.len(), all - histories.len());
     Ok(Gathered { histories, host, other_hosts, other_questions, too_short })
 }
 
 impl HistoryQuery {
-    /// Returns whether an experiment has a variant that is asked for.
+    /// Returns whether an experiment has a matching variant.
     fn has(&self, one: &Past) -> bool {
         let experiment = &one.manifest.plan.experiment;
         self.experiment.as_ref().is_none_or(|name| *name == experiment.name)
@@ -127,16 +128,16 @@ impl HistoryQuery {
     }
 
     fn wants(&self, variant: &Variant) -> bool {
-        let is_build = |asked: &BuildRef| {
-            asked.engine == variant.build.engine
-                && (asked.version.is_none() || asked.version == variant.build.version)
+        let is_build = |query: &BuildRef| {
+            query.engine == variant.build.engine
+                && (query.version.is_none() || query.version == variant.build.version)
         };
         self.engine.as_ref().is_none_or(is_build)
             && self.variant.as_ref().is_none_or(|name| *name == variant.name)
             && !variant.is_control
     }
 
-    /// Returns the host that is asked for: the newest one whose fingerprint holds the word.
+    /// Returns the newest host that matches the query.
     fn host_of(&self, wanted: &[&Past]) -> Option<String> {
         let hosts = wanted.iter().rev().map(|one| &one.manifest.host.fingerprint);
         let fits = |print: &&String| self.host.as_ref().is_none_or(|word| print.contains(word));
@@ -192,23 +193,19 @@ impl HistoryQuery {
                 }
             }
             for (key, values) in values {
-                let question = question(experiment, variant, key.0.index);
-                points.entry(key).or_default().push(Point {
-                    label: label.clone(),
-                    question,
-                    values,
-                });
+                let setup = setup(experiment, variant, key.0.index);
+                points.entry(key).or_default().push(Point { label: label.clone(), setup, values });
             }
         }
     }
 
-    /// Returns what to say when nothing was found.
+    /// Returns the error for an empty result.
     fn nothing(&self, past: &[Past]) -> HistoryError {
         let quoted = |what: &str, name: &Option<String>| {
             name.as_ref().map(|name| format!("{what} `{name}`"))
         };
         let engine = self.engine.as_ref().map(|build| format!("engine `{build}`"));
-        let words = [
+        let filters = [
             (!self.metrics.is_empty()).then(|| format!("`{}`", self.metrics.join("`, `"))),
             engine,
             quoted("variant", &self.variant),
@@ -216,16 +213,17 @@ impl HistoryQuery {
             quoted("experiment", &self.experiment),
             quoted("host", &self.host),
         ];
-        let what: Vec<String> = words.into_iter().flatten().collect();
+        let what: Vec<String> = filters.into_iter().flatten().collect();
         let mut known: Vec<String> = Vec::new();
         for one in past {
             let experiment = &one.manifest.plan.experiment;
             for variant in &experiment.variants {
                 let steps: Vec<&str> =
                     experiment.steps.iter().map(|step| step.name.as_str()).collect();
-                let told = format!("{} ({}: {})", variant.build, experiment.name, steps.join(", "));
-                if !known.contains(&told) {
-                    known.push(told);
+                let builds =
+                    format!("{} ({}: {})", variant.build, experiment.name, steps.join(", "));
+                if !known.contains(&builds) {
+                    known.push(builds);
                 }
             }
         }
@@ -233,14 +231,14 @@ impl HistoryQuery {
     }
 }
 
-/// Returns what a variant is, but for its version: engine, and profile if it has one.
+/// Returns a variant's engine and profile, without version.
 fn what(variant: &Variant) -> String {
     let engine = &variant.build.engine;
     variant.profile.as_ref().map_or_else(|| engine.clone(), |name| format!("{engine} ({name})"))
 }
 
-/// Returns everything that must be the same for two points to be compared.
-fn question(experiment: &Experiment, variant: &Variant, index: u32) -> String {
+/// Returns the setup that two comparable points share.
+fn setup(experiment: &Experiment, variant: &Variant, index: u32) -> String {
     let upto = usize::try_from(index).map_or(usize::MAX, |index| index + 1);
     let steps: Vec<_> = experiment.steps.iter().take(upto).collect();
     let (data, memory) = (&experiment.data, &experiment.memory_bytes);
@@ -264,7 +262,7 @@ impl Key {
     }
 }
 
-/// Returns the mean: what stands for a geometric one where a value is zero.
+/// Returns the mean, for values without a geometric one.
 fn mean(values: &[f64]) -> Option<f64> {
     let count = u32::try_from(values.len()).ok().filter(|count| *count > 0)?;
     Some(values.iter().sum::<f64>() / f64::from(count))
@@ -276,16 +274,16 @@ mod tests {
     use model::{Bytes, Cell, Host, Nanos, Plan};
 
     use super::*;
-    use crate::sample;
+    use crate::fixture;
 
     /// An experiment of a day in which each variant did some operations a second, once each.
     fn past(day: u32, variants: &[(&str, &str, u64)]) -> Past {
         let names: Vec<&str> = variants.iter().map(|one| one.0).collect();
-        let mut experiment = sample::experiment(&names, 1);
+        let mut experiment = fixture::experiment(&names, 1);
         for (variant, (_, build, _)) in experiment.variants.iter_mut().zip(variants) {
             variant.build = build.parse().unwrap();
         }
-        let runs = variants.iter().map(|(name, _, ops)| sample::run(name, 1, 2 * ops)).collect();
+        let runs = variants.iter().map(|(name, _, ops)| fixture::run(name, 1, 2 * ops)).collect();
         let cells: Vec<Cell> = Vec::new();
         let plan = Plan {
             experiment,
@@ -308,7 +306,7 @@ mod tests {
         Past { manifest, runs }
     }
 
-    fn asked(engine: &str) -> HistoryQuery {
+    fn query(engine: &str) -> HistoryQuery {
         let metrics = vec!["throughput_ops_per_s".to_owned()];
         HistoryQuery { metrics, engine: Some(engine.parse().unwrap()), ..HistoryQuery::default() }
     }
@@ -318,54 +316,54 @@ mod tests {
     }
 
     #[test]
-    fn builds_that_follow_each_other_are_one_history() {
+    fn successive_builds_are_one_history() {
         let all: Vec<Past> = (1..=5)
             .map(|day| past(day, &[("own", &format!("x@{day}"), 100 * u64::from(day))]))
             .collect();
-        let found = gather(&all, &asked("x")).unwrap();
+        let found = gather(&all, &query("x")).unwrap();
         assert_eq!(found.histories.len(), 1, "{found:?}");
         assert_eq!(values(&found.histories[0]), [100.0, 200.0, 300.0, 400.0, 500.0]);
         assert_eq!(found.histories[0].labels[0], "2026-11-01T00:00:00Z");
-        assert_eq!(gather(&all, &asked("x@3")).unwrap().histories[0].known(), 1);
+        assert_eq!(gather(&all, &query("x@3")).unwrap().histories[0].known(), 1);
     }
 
     #[test]
-    fn builds_that_are_always_compared_have_a_history_each() {
+    fn compared_builds_have_a_history_each() {
         let all: Vec<Past> =
             (1..=4).map(|day| past(day, &[("old", "x@1", 100), ("new", "x@2", 150)])).collect();
-        let found = gather(&all, &asked("x")).unwrap();
-        let told: Vec<_> = found.histories.iter().map(values).collect();
-        assert_eq!(told, [vec![100.0; 4], vec![150.0; 4]]);
+        let found = gather(&all, &query("x")).unwrap();
+        let builds: Vec<_> = found.histories.iter().map(values).collect();
+        assert_eq!(builds, [vec![100.0; 4], vec![150.0; 4]]);
     }
 
     #[test]
     fn the_builds_of_a_single_experiment_are_a_history_in_its_order() {
         let all =
             [past(1, &[("a", "x@9", 1), ("b", "x@10", 2), ("c", "x@11", 3), ("d", "x@12", 4)])];
-        let found = gather(&all, &asked("x")).unwrap();
+        let found = gather(&all, &query("x")).unwrap();
         assert_eq!(values(&found.histories[0]), [1.0, 2.0, 3.0, 4.0]);
         assert_eq!(found.histories[0].labels, ["x@9", "x@10", "x@11", "x@12"]);
     }
 
     #[test]
-    fn other_hosts_and_other_questions_are_left_out_and_counted() {
+    fn other_hosts_and_setups_are_excluded_and_counted() {
         let mut all: Vec<Past> = (1..=6).map(|day| past(day, &[("own", "x", 100)])).collect();
         all[0].manifest.host.fingerprint = "elsewhere".to_owned();
         all[1].manifest.plan.experiment.data.rows = 7;
-        let found = gather(&all, &asked("x")).unwrap();
+        let found = gather(&all, &query("x")).unwrap();
         assert_eq!((found.host.as_str(), found.other_hosts, found.other_questions), ("here", 1, 1));
         assert_eq!(found.histories[0].known(), 4);
-        let elsewhere = HistoryQuery { host: Some("else".to_owned()), ..asked("x") };
+        let elsewhere = HistoryQuery { host: Some("else".to_owned()), ..query("x") };
         assert_eq!(gather(&all, &elsewhere).unwrap().other_hosts, 5);
     }
 
     #[test]
     fn what_is_not_there_is_named_with_what_is() {
         let all = [past(1, &[("own", "x@1", 100)])];
-        let said = |asked: &HistoryQuery| gather(&all, asked).unwrap_err();
-        assert!(matches!(said(&asked("y")), HistoryError::Nothing { known, .. }
+        let error = |query: &HistoryQuery| gather(&all, query).unwrap_err();
+        assert!(matches!(error(&query("y")), HistoryError::Nothing { known, .. }
             if known == ["x@1 (sample: readrandom)"]));
-        let unknown = HistoryQuery { metrics: vec!["speed".to_owned()], ..asked("x") };
-        assert!(matches!(said(&unknown), HistoryError::UnknownMetric { .. }));
+        let unknown = HistoryQuery { metrics: vec!["speed".to_owned()], ..query("x") };
+        assert!(matches!(error(&unknown), HistoryError::UnknownMetric { .. }));
     }
 }

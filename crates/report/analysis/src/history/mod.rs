@@ -1,8 +1,8 @@
-//! Histories: one metric over many experiments, and what changed in it.
+//! Histories: one metric over many experiments, and its changes.
 //!
 //! A history comes from the archive ([`gather`]) or from elsewhere ([`read_csv`], [`read_json`]);
-//! [`study`] finds what changed in each, which of it matters, and what changed together. That a
-//! change is there is decided by statistics alone; whether it matters, by a margin.
+//! [`study`] finds the changes in each, classifies them, and groups simultaneous ones. Statistics
+//! alone decide whether there is a change; a margin decides whether it matters.
 
 mod direction;
 mod gather;

@@ -1,6 +1,6 @@
-//! What can be wrong with a history.
+//! Errors of reading and studying histories.
 
-/// Why a history cannot be read or judged.
+/// Error of a history.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistoryError {
     /// The file has no header or no rows.
@@ -12,7 +12,7 @@ pub enum HistoryError {
         /// What is missing.
         what: &'static str,
     },
-    /// The text is not what its format says.
+    /// Malformed text.
     #[error("{0}")]
     Format(String),
     /// Two columns of one name.
@@ -70,41 +70,41 @@ pub enum HistoryError {
         /// The names there are.
         known: Vec<String>,
     },
-    /// Said to be better both ways.
-    #[error("`{name}` is said to be better both ways: name it once")]
+    /// A metric with both directions.
+    #[error("`{name}` is given both directions: name it once")]
     BothWays {
         /// The name.
         name: String,
     },
-    /// A regression is asked for, and nobody knows which way is worse.
+    /// Regressions of a metric without a direction.
     #[error(
-        "which way is `{name}` better? a regression cannot be told without: add \
+        "`{name}` has no better direction, so it has no regressions: add \
          --higher-is-better {name} or --lower-is-better {name}, or choose metrics with --metric"
     )]
     NoDirection {
         /// The metric.
         name: String,
     },
-    /// Too few values to tell a change.
+    /// Too few values for a change.
     #[error(
-        "{name} has {found}: a change needs at least 4 values, two before it and two after; 25 \
-         and more tell changes from the noise that runs share"
+        "{name} has {found}: a change needs at least 4 values, two before it and two after; from \
+         25 on autocorrelated noise is allowed for"
     )]
     TooFew {
         /// The series.
         name: String,
-        /// What it has, in words.
+        /// The number of values, in words.
         found: String,
     },
-    /// Nothing in the archive is of this engine, variant, step or metric.
+    /// No run in the archive matches the query.
     #[error("no complete run in the archive has {what}")]
     Nothing {
-        /// What was asked for.
+        /// The query.
         what: String,
-        /// What there is instead.
+        /// Available engines and steps.
         known: Vec<String>,
     },
-    /// The point from which on regressions count is none of the history.
+    /// `--since` names no point of this history.
     #[error("no point is labelled `{label}`: labels run from {first} to {last}")]
     UnknownLabel {
         /// The label.

@@ -1,4 +1,4 @@
-//! Histories from elsewhere: CSV and JSON.
+//! Histories from CSV and JSON.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ impl Columns {
         if names.is_empty() {
             return Err(HistoryError::Empty { what: "metric" });
         }
-        let mut evidence = BTreeSet::new();
-        match names.iter().find(|name| !evidence.insert(*name)) {
+        let mut known = BTreeSet::new();
+        match names.iter().find(|name| !known.insert(*name)) {
             Some(name) => Err(HistoryError::Twice { name: name.clone() }),
             None => Ok(Self { values: vec![Vec::new(); names.len()], names, labels: Vec::new() }),
         }
@@ -52,7 +52,7 @@ impl Columns {
     }
 }
 
-/// Reads histories from CSV: a header, the label first, then one column for each metric.
+/// Reads histories from CSV: a header, labels, one column each metric.
 ///
 /// An empty field is a missing value. Fields may be quoted.
 ///
@@ -60,7 +60,7 @@ impl Columns {
 /// When the text is no such table, a value is no number, or the labels are times or numbers that
 /// do not rise.
 ///
-/// Source: Y. Shafranovich, 2005, RFC 4180.
+/// Source: [RFC 4180].
 pub fn read_csv(text: &str) -> Result<Vec<History>, HistoryError> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
@@ -103,7 +103,7 @@ fn number(field: &str) -> Result<Option<f64>, ()> {
     }
 }
 
-/// Reads histories from JSON: a list of rows, each an object whose first entry is the label.
+/// Reads histories from JSON: a list of row objects, labels first.
 ///
 /// Every further entry is one metric's value; `null`, or an entry that a row lacks, is missing.
 ///

@@ -1,4 +1,4 @@
-//! A history: labelled values of one metric, oldest first.
+//! History: labelled values of one metric, oldest first.
 
 use model::{Better, Unit};
 use serde::Serialize;
@@ -8,13 +8,13 @@ use serde::Serialize;
 pub struct History {
     /// The metric, or the column's name.
     pub name: String,
-    /// Whose it is: step, variant, clients; `None` for a column from elsewhere.
+    /// Step, variant and clients; `None` for a column from elsewhere.
     pub subject: Option<String>,
     /// Unit, for a metric of ours.
     pub unit: Option<Unit>,
-    /// Which way is better; `None` when nobody said.
+    /// Better direction; `None` when unknown.
     pub better: Option<Better>,
-    /// What each value is of: a time, a commit, an index.
+    /// Label of each value: a time, a commit, an index.
     pub labels: Vec<String>,
     /// The values, as many as labels; `None` where one is missing.
     pub values: Vec<Option<f64>>,
@@ -46,7 +46,7 @@ pub enum Trend {
     Better,
     /// It is a regression.
     Worse,
-    /// Neither way is better, or nobody said which.
+    /// Neither way is better, or the direction is unknown.
     Neither,
 }
 

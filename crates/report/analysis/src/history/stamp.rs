@@ -1,13 +1,13 @@
-//! The order of labels: times and indexes must rise, commits cannot.
+//! Order of labels: times and indexes must rise, commits need not.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 
 use super::problem::HistoryError;
 
-/// Refuses labels that are times or numbers and do not rise; equal ones may follow each other.
+/// Rejects labels that are times or numbers and do not rise; equal ones may follow each other.
 ///
-/// `place` tells where the row of an index stands.
+/// `place` formats the position of a row.
 pub(super) fn check_order(
     labels: &[String],
     place: impl Fn(usize) -> String,
@@ -48,11 +48,13 @@ mod tests {
     #[test]
     fn times_and_numbers_must_rise_and_commits_need_not() {
         assert_eq!(fall(&["1", "2", "2", "10"]), None);
-        assert!(fall(&["1", "10", "9"]).is_some_and(|said| said.starts_with("row 2: 9 stands")));
+        assert!(
+            fall(&["1", "10", "9"]).is_some_and(|message| message.starts_with("row 2: 9 stands"))
+        );
         assert_eq!(fall(&["2026-01-01", "2026-01-02"]), None);
         assert!(fall(&["2026-01-02", "2026-01-01"]).is_some());
         assert!(fall(&["2026-01-02T10:00:00Z", "2026-01-02T09:00:00Z"]).is_some());
-        // The second is later, though it looks earlier.
+        // The second is later in UTC.
         assert_eq!(fall(&["2026-01-02T10:00:00+02:00", "2026-01-02T09:00:00+00:00"]), None);
         assert!(fall(&["2026-01-02 10:00", "2026-01-02 09:00"]).is_some());
         assert_eq!(fall(&["f00d", "beef", "2"]), None);

@@ -1,4 +1,4 @@
-//! What changed in some histories, what of it matters, and what changed together.
+//! Study of histories: changes, relevance, and simultaneous events.
 
 use serde::Serialize;
 use stats::change::{Change, Drift, Options, Series, find};
@@ -7,12 +7,12 @@ use stats::family::benjamini_hochberg;
 use super::problem::HistoryError;
 use super::series::{History, Trend};
 
-/// Largest chance, adjusted for the number of histories, at which a history's changes are told.
+/// Largest adjusted p-value of a history's changes.
 ///
-/// Source: the project's reference, analysis, sections 1.6 and 4.2, step 6.
-const FAMILY: f64 = 0.05;
-/// Fewest values in which a change can be told.
-pub(super) const FEWEST: usize = 4;
+/// Source: [Benjamini Hochberg 1995] over the histories; 5 % is our choice, as for comparisons.
+const MAX_Q: f64 = 0.05;
+/// Fewest values of a studied history.
+pub(super) const MIN_VALUES: usize = 4;
 
 /// How histories are studied.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,36 +25,36 @@ pub struct StudyOptions {
     pub since: Option<String>,
 }
 
-/// A change with what it means.
+/// A change with its classification.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassifiedChange {
     /// The change.
     #[serde(flatten)]
     pub change: Change,
-    /// Chance of it, adjusted for the number of histories.
+    /// p-value, adjusted for the number of histories.
     pub q: f64,
     /// Whether it is good.
     pub trend: Trend,
     /// Whether it reaches the smallest change that matters.
     pub is_relevant: bool,
-    /// Whether a later level made up for it.
+    /// Whether a later level recovered it.
     pub is_made_good: bool,
-    /// Number of the event it belongs to, when other histories changed with it.
+    /// Event shared with other histories, if any.
     pub event: Option<usize>,
 }
 
-/// One history with what was found in it.
+/// One history with its findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Studied {
     /// The history.
     pub history: History,
-    /// What was found, as it was found.
+    /// All findings.
     pub found: Series,
-    /// The changes that are told.
+    /// The significant changes.
     pub changes: Vec<ClassifiedChange>,
-    /// Changes that were taken back: among so many histories, chance alone may have made them.
+    /// Changes that the adjustment for the number of histories withdrew.
     pub taken_back: usize,
-    /// Regressions that count: they matter, are not made good, and lie where they were asked for.
+    /// Regressions that are relevant, not recovered, and after `since`.
     pub regressions: usize,
 }
 
@@ -69,12 +69,12 @@ pub struct Event {
     pub histories: Vec<usize>,
 }
 
-/// What was found in all histories.
+/// Findings of all histories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Study {
     /// The histories, in the order given.
     pub histories: Vec<Studied>,
-    /// What changed together.
+    /// Simultaneous changes.
     pub events: Vec<Event>,
     /// Smallest change that matters, as a share.
     pub min_effect: f64,
@@ -87,7 +87,7 @@ impl Study {
         self.histories.iter().map(|one| one.regressions).sum()
     }
 
-    /// Refuses a question for regressions where nobody knows which way is worse.
+    /// Rejects regressions of a history without a direction.
     ///
     /// # Errors
     /// [`HistoryError::NoDirection`] for the first such history.
@@ -118,11 +118,11 @@ pub fn study(histories: Vec<History>, options: &StudyOptions) -> Result<Study, H
     let least = |series: &Series| series.changes.iter().map(|change| change.p).fold(1.0, f64::min);
     let ps: Vec<f64> = found.iter().map(least).collect();
     let qs = benjamini_hochberg(&ps);
-    let told = histories.into_iter().zip(found).zip(ps.iter().zip(qs));
-    let mut histories: Vec<Studied> = told
+    let significant = histories.into_iter().zip(found).zip(ps.iter().zip(qs));
+    let mut histories: Vec<Studied> = significant
         .map(|((history, found), (p, q))| {
             let adjusted = |own: f64| if *p > 0.0 { (own * (q / p)).min(1.0) } else { own };
-            judge(history, found, options, adjusted)
+            classify(history, found, options, adjusted)
         })
         .collect();
     let events = events(&mut histories);
@@ -131,7 +131,7 @@ pub fn study(histories: Vec<History>, options: &StudyOptions) -> Result<Study, H
 
 fn check(history: &History, options: &StudyOptions) -> Result<(), HistoryError> {
     let known = history.known();
-    if known < FEWEST {
+    if known < MIN_VALUES {
         let whose = history.subject.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
         let found = match known {
             0 => "no value".to_owned(),
@@ -152,8 +152,8 @@ fn check(history: &History, options: &StudyOptions) -> Result<(), HistoryError> 
     }
 }
 
-/// Decides what of the findings is told, and what it means.
-fn judge(
+/// Classifies the findings of one history.
+fn classify(
     history: History,
     found: Series,
     options: &StudyOptions,
@@ -162,13 +162,13 @@ fn judge(
     let from = options.since.as_ref();
     let from = from.and_then(|label| history.labels.iter().position(|one| one == label));
     let last = found.pieces.last().map(|piece| piece.last);
-    let told: Vec<&Change> =
-        found.changes.iter().filter(|change| adjusted(change.p) <= FAMILY).collect();
-    let changes: Vec<ClassifiedChange> = told
+    let significant: Vec<&Change> =
+        found.changes.iter().filter(|change| adjusted(change.p) <= MAX_Q).collect();
+    let changes: Vec<ClassifiedChange> = significant
         .iter()
         .map(|change| {
             let effect = change.effect.unwrap_or(f64::INFINITY * (change.after - change.before));
-            // What is left of it at the end of the history.
+            // The remaining effect at the end of the history.
             let left = last.map_or(effect, |last| (last - change.before) / change.before.abs());
             let is_worse = |effect: f64| history.trend(effect) == Trend::Worse;
             ClassifiedChange {
@@ -233,7 +233,7 @@ fn events(histories: &mut [Studied]) -> Vec<Event> {
         joined.histories.push(*index);
         of_place.push(event);
     }
-    // An event of one history is none.
+    // Events of one history are dropped.
     let mut number = vec![None; events.len()];
     let mut shared = Vec::new();
     for (index, event) in events.into_iter().enumerate() {
@@ -300,18 +300,18 @@ mod tests {
     }
 
     #[test]
-    fn a_regression_counts_until_it_is_made_good() {
+    fn regression_counts_until_recovered() {
         assert_eq!(regressions(&[(30, 0.9)], &OPTIONS), 1);
         assert_eq!(regressions(&[(30, 1.1)], &OPTIONS), 0);
         assert_eq!(regressions(&[(20, 0.9), (40, 1.0 / 0.9)], &OPTIONS), 0);
-        // What is left of it still matters.
+        // The rest is still relevant.
         assert_eq!(regressions(&[(20, 0.9), (40, 1.05)], &OPTIONS), 1);
-        // What was gained and lost again is lost.
+        // A lost gain is a regression.
         assert_eq!(regressions(&[(20, 1.1), (40, 1.0 / 1.1)], &OPTIONS), 1);
     }
 
     #[test]
-    fn the_margin_and_the_point_asked_for_say_which_count() {
+    fn margin_and_since_select_the_regressions() {
         let large = StudyOptions { min_effect: 0.15, ..OPTIONS };
         let study_of = study(vec![history("ops", &[(30, 0.9)])], &large).unwrap();
         assert_eq!((study_of.regressions(), study_of.histories[0].changes.len()), (0, 1));
@@ -338,23 +338,23 @@ mod tests {
     }
 
     #[test]
-    fn among_many_histories_a_doubtful_change_is_taken_back() {
-        // A short history, split at a chance of 1 in 200: alone it is told.
-        let mut doubtful = history("short", &[]);
+    fn weak_change_is_withdrawn_among_many_histories() {
+        // A short history, split at p = 1/200: alone it is significant.
+        let mut weak = history("short", &[]);
         let values = [10.0, 10.4, 9.8, 10.2, 10.9, 11.3, 10.8, 11.1];
-        doubtful.values = values.into_iter().map(Some).collect();
-        doubtful.labels.truncate(values.len());
-        let alone = study(vec![doubtful.clone()], &OPTIONS).unwrap();
+        weak.values = values.into_iter().map(Some).collect();
+        weak.labels.truncate(values.len());
+        let alone = study(vec![weak.clone()], &OPTIONS).unwrap();
         assert_eq!((alone.histories[0].changes.len(), alone.histories[0].taken_back), (1, 0));
         let mut many: Vec<History> = (0..60).map(|_| history("flat", &[])).collect();
-        many.push(doubtful);
+        many.push(weak);
         let found = study(many, &OPTIONS).unwrap();
         let last = found.histories.last().unwrap();
         assert_eq!((last.changes.len(), last.taken_back), (0, 1), "{:?}", last.found.changes);
     }
 
     #[test]
-    fn without_a_better_side_there_is_no_regression_to_ask_for() {
+    fn neutral_metric_has_no_regression() {
         let mut one = history("ops", &[(30, 0.9)]);
         one.better = None;
         let found = study(vec![one], &OPTIONS).unwrap();

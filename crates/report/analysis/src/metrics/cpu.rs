@@ -1,4 +1,4 @@
-//! CPU: what operations cost, and whether there was enough of it.
+//! CPU: cost per operation, CPUs in use, run-queue share.
 
 use model::StepRecord;
 
@@ -31,8 +31,7 @@ pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
     metrics.set("context_switches_per_op", ratio(switches, ops));
 }
 
-/// Returns the CPU of the worker, and of the server when there is one; `None` when there is one
-/// whose CPU is not known.
+/// Returns the CPU of worker and server; `None` when the server's is unknown.
 pub(crate) fn whole(step: &StepRecord, process: Option<f64>) -> Option<f64> {
     match server::cpu_us(step) {
         Some(server) => process.map(|process| process + server),
@@ -40,10 +39,10 @@ pub(crate) fn whole(step: &StepRecord, process: Option<f64>) -> Option<f64> {
     }
 }
 
-/// Sets how many CPUs were in use, and how long the clients waited for one.
+/// Sets the CPUs in use and the clients' run-queue share.
 ///
-/// The clients' time is the step's length once for each client and for the background writer:
-/// the kernel's account of waiting holds both.
+/// The clients' time is the step's length once for each client and background writer: the kernel's
+/// run-queue time includes both.
 pub(super) fn set_busy(step: &StepRecord, metrics: &mut Derived) {
     let counter = |name| get(&step.counters, name);
     let wall_us = step.duration_ns.as_secs_f64() * 1e6;
@@ -55,9 +54,9 @@ pub(super) fn set_busy(step: &StepRecord, metrics: &mut Derived) {
     metrics.set("run_queue_share", ratio(counter("client_run_queue_us"), Some(clients_us)));
 }
 
-/// Returns the threads that execute operations: the clients, and the background writers.
+/// Returns the threads that execute operations: clients and background writers.
 ///
-/// One writes beside all clients of a key-value step; an application has one beside each.
+/// A key-value step has one writer in all; an application has one for each client.
 pub(crate) fn client_threads(step: &StepRecord) -> u32 {
     let clients = clients(step);
     if step.step.writer_bytes_per_s.is_some() {
@@ -71,7 +70,7 @@ pub(crate) fn client_threads(step: &StepRecord) -> u32 {
 
 /// Returns the measured clients of the step's own span.
 ///
-/// A search for clients was given the most to try; its span had as many as it found best.
+/// A search for clients starts with the largest number; its span has the best one.
 pub(crate) fn clients(step: &StepRecord) -> u32 {
     let found = step.search.as_ref().and_then(|search| search.found);
     found.map_or(step.step.clients, |found| found.clients)
@@ -83,7 +82,7 @@ mod tests {
     use model::{Bytes, Load};
 
     use super::*;
-    use crate::sample::{DATA, readings, step};
+    use crate::fixture::{DATA, readings, step};
     use crate::step_metrics;
 
     #[test]

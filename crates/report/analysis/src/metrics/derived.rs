@@ -1,4 +1,4 @@
-//! Arithmetic on what may not be known: unknown in, unknown out.
+//! Arithmetic on optional readings: unknown in, unknown out.
 
 use model::Readings;
 

@@ -23,13 +23,13 @@ pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
 ///   separate counters; "cumulative compaction" of RocksDB's text statistics already contains
 ///   flush, and adding both is the error of benchmark.sh.
 /// - with WAL: the same plus the log.
-/// - process and device: what the kernel saw, log and file system included; the process is the one
+/// - process and device: as the kernel counts, log and file system included; the process is the one
 ///   that keeps the data, be it a server.
 ///
-/// A step that puts nothing has none. An engine that tells only one of flush and compaction has
+/// A step that puts nothing has none. An engine that reports only one of flush and compaction has
 /// neither of the first two.
 ///
-/// Source: RocksDB wiki, "RocksDB Tuning Guide", "Amplification factors".
+/// Source: [RocksDB Tuning Guide, "Amplification factors"].
 pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &mut Derived) {
     let put = (put > 0).then(|| float(put));
     let counter = |name| get(counters, name);
@@ -41,12 +41,12 @@ pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &m
     metrics.set("write_amplification", ratio(known, put));
     let with_wal = sum(&[known, counter("engine_wal_write_bytes")]);
     metrics.set("write_amplification_with_wal", ratio(with_wal, put));
-    metrics.set("write_amplification_process", ratio(keeper_bytes(counters), put));
+    metrics.set("write_amplification_process", ratio(stored_bytes(counters), put));
     metrics.set("write_amplification_device", ratio(counter("device_write_bytes"), put));
 }
 
-/// Returns the bytes written by whoever keeps the data; nothing of a server that is not ours.
-fn keeper_bytes(counters: &Readings) -> Option<f64> {
+/// Returns the bytes written by the process that stores the data; `None` for a foreign server.
+fn stored_bytes(counters: &Readings) -> Option<f64> {
     let is_served = ["server_cpu_user_us", "engine_commits", "client_reconnects"]
         .iter()
         .any(|name| counters.contains_key(*name));
@@ -54,13 +54,13 @@ fn keeper_bytes(counters: &Readings) -> Option<f64> {
     get(counters, "server_write_bytes").or_else(own)
 }
 
-/// Returns blocks or pages looked for per point read or range read.
+/// Returns block or page lookups per point read or range read.
 ///
 /// A read of several keys counts as that many. Only of steps that do nothing but read: in a B-tree
-/// writes look pages up too, and the engine's counter does not tell them apart.
+/// writes do lookups too, and the engine's counter does not separate them.
 ///
-/// Source: RocksDB wiki, "RocksDB Tuning Guide", "Amplification factors", there in reads of
-/// storage; here hits of the cache count as well, so that the cache's size is left out.
+/// Source: [RocksDB Tuning Guide, "Amplification factors"], there in reads of storage; here cache
+/// hits count as well, so that the cache's size is left out.
 pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
     let keys = |kind: OpKind| match kind {
         OpKind::Get | OpKind::Scan => Some(1),
@@ -91,7 +91,7 @@ pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option
 mod tests {
     use model::OpKind;
 
-    use crate::sample::{DATA, load, put, readings, step, summary};
+    use crate::fixture::{DATA, load, put, readings, step, summary};
     use crate::step_metrics;
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_are_amplified_by_the_blocks_looked_for_and_writes_are_left_out() {
+    fn read_amplification_counts_block_lookups() {
         let mut step = step(0, "readrandom");
         assert!(!step_metrics(&step, &DATA).contains_key("read_amplification"));
         step.counters = readings(&[("engine_block_lookups", 30_000.0)]);

@@ -1,15 +1,14 @@
-//! Memory against what was configured.
+//! Memory relative to the configured cache.
 
 use model::{Readings, Settings};
 
 use super::derived::{Derived, get, ratio};
 
-/// Adds to a step's or a run's metrics what its variant's settings make of its memory.
+/// Adds the ratio of peak memory to configured cache.
 ///
-/// Where no cache was configured nothing is known.
+/// Absent without a configured cache.
 ///
-/// Source: M. Callaghan, 2022, "Understanding some jemalloc stats for RocksDB": RSS over the size
-/// of the block cache, 1.15 there.
+/// Source: RSS over the size of the block cache, 1.15 there [Callaghan 2022-09-19].
 #[must_use]
 pub fn with_memory(metrics: Readings, settings: &Settings) -> Readings {
     let mut metrics = Derived { readings: metrics };
@@ -25,10 +24,10 @@ mod tests {
     use model::Bytes;
 
     use super::*;
-    use crate::sample::readings;
+    use crate::fixture::readings;
 
     #[test]
-    fn resident_memory_is_told_per_byte_of_configured_cache() {
+    fn resident_memory_is_per_byte_of_cache() {
         let peak = || readings(&[("rss_peak_bytes", 1_207_959_552.0)]);
         let settings = Settings { cache_bytes: Some(Bytes::GIB), ..Settings::default() };
         let known = with_memory(peak(), &settings);

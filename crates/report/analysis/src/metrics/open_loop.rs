@@ -1,4 +1,4 @@
-//! What an open loop, a limit or a search adds to a step's metrics.
+//! Metrics of open loops, limits and rate searches.
 
 use model::record::OpSummary;
 use model::{Load, StepRecord};
@@ -7,12 +7,12 @@ use super::derived::{Derived, float, ratio};
 use super::part::{valid_clients, valid_length, valid_within_limit};
 use super::times::Percentile;
 
-/// Sets offered rate, goodput, the rate found, start lag, and what did not count.
+/// Sets offered rate, goodput, sustainable rate, start lag, and invalid and censored shares.
 pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
     let within = valid_within_limit(step).map(float);
     metrics.set("goodput_ops_per_s", ratio(within, Some(valid_length(step).as_secs_f64())));
     metrics.set("sustainable_ops_per_s", sustainable(step));
-    metrics.set("voided_share", voided_share(step));
+    metrics.set("invalid_share", invalid_share(step));
     let Some(arrivals) = &step.arrivals else { return };
     let offered = Some(float(arrivals.offered));
     metrics.set("offered_ops_per_s", ratio(offered, Some(step.duration_ns.as_secs_f64())));
@@ -31,10 +31,10 @@ fn sustainable(step: &StepRecord) -> Option<f64> {
     matches!(step.step.load, Load::FindRate(_)).then_some(found.ops_per_s)
 }
 
-/// Returns the share of void intervals; `None` when nobody has judged them.
+/// Returns the share of invalid intervals; `None` when not classified.
 ///
-/// A record without void intervals says so only of a step that was judged, which an open loop is.
-fn voided_share(step: &StepRecord) -> Option<f64> {
+/// A record without any is all valid only where intervals were classified, as in open loops.
+fn invalid_share(step: &StepRecord) -> Option<f64> {
     match &step.invalid_intervals {
         Some(invalid_intervals) => {
             let all = Some(f64::from(invalid_intervals.of_intervals));
@@ -44,9 +44,9 @@ fn voided_share(step: &StepRecord) -> Option<f64> {
     }
 }
 
-/// Returns the share of the operations that broke the limit.
+/// Returns the share of operations beyond the limit.
 ///
-/// A failed operation did, and so did an arrival that was not served: the careful side.
+/// Failed operations and censored arrivals count as late: the conservative side.
 pub(crate) fn late_share(step: &StepRecord) -> Option<f64> {
     let within = valid_within_limit(step)?;
     let ended = |summary: &OpSummary| summary.counts.done + summary.counts.failed;
@@ -64,7 +64,7 @@ mod tests {
     };
     use model::{Nanos, OpKind, Pace};
 
-    use crate::sample::{DATA, step, summary};
+    use crate::fixture::{DATA, step, summary};
     use crate::step_metrics;
 
     use super::*;
@@ -86,26 +86,26 @@ mod tests {
     }
 
     #[test]
-    fn an_open_loop_tells_what_was_offered_kept_and_left() {
+    fn open_loop_has_offered_goodput_and_censored() {
         let metrics = step_metrics(&open(9_000, 1_000), &DATA);
         assert_eq!(metrics["offered_ops_per_s"], 5_000.0);
         assert_eq!(metrics["goodput_ops_per_s"], 2_250.0);
-        assert_eq!((metrics["censored_share"], metrics["voided_share"]), (0.1, 0.0));
+        assert_eq!((metrics["censored_share"], metrics["invalid_share"]), (0.1, 0.0));
         assert_eq!((metrics["start_lag_ns_p50"], metrics["start_lag_ns_p99"]), (1e4, 3e4));
         assert_eq!(metrics["start_lag_ns_max"], 6e4);
         assert!(!metrics.contains_key("start_lag_ns_p999"));
     }
 
     #[test]
-    fn a_closed_loop_has_none_of_it() {
+    fn closed_loop_has_no_open_loop_metrics() {
         let metrics = step_metrics(&step(0, "readrandom"), &DATA);
-        for name in ["offered_ops_per_s", "goodput_ops_per_s", "censored_share", "voided_share"] {
+        for name in ["offered_ops_per_s", "goodput_ops_per_s", "censored_share", "invalid_share"] {
             assert!(!metrics.contains_key(name), "{name}");
         }
     }
 
     #[test]
-    fn a_client_that_never_waited_has_no_start_lag() {
+    fn open_loop_without_waits_has_no_start_lag() {
         let mut open = open(9_000, 0);
         open.arrivals.as_mut().unwrap().start_lag = Percentiles::default();
         let metrics = step_metrics(&open, &DATA);
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(metrics["throughput_ops_per_s"], 5_000.0);
         assert_eq!(metrics["throughput_rows_per_s"], 6_000.0);
         assert_eq!(metrics["goodput_ops_per_s"], 4_000.0);
-        assert_eq!((metrics["voided_share"], metrics["cpu_us_per_op"]), (0.5, 2.0));
+        assert_eq!((metrics["invalid_share"], metrics["cpu_us_per_op"]), (0.5, 2.0));
         assert!(!metrics.contains_key("throughput_p50_ops_per_s"));
         open.invalid_intervals.as_mut().unwrap().within_limit = None;
         assert!(!step_metrics(&open, &DATA).contains_key("goodput_ops_per_s"));

@@ -1,4 +1,4 @@
-//! What costs and amplifications are divided by.
+//! Divisors of costs and amplifications: operations, rows, bytes.
 
 use model::record::{IntervalRecord, OpCounts};
 use model::{DataShape, OpKind, OpUnit, Step, StepRecord};
@@ -7,19 +7,20 @@ use super::derived::float;
 
 /// Returns the operations that a step's costs and rates are divided by.
 ///
-/// These are what the measured clients did, in the step's unit: requests, or rows where a statement
-/// writes a hundred. The background writers' are not among them: their work is part of what the
-/// clients' operations cost. This is the only definition.
+/// The operations of the measured clients, in the step's unit: requests, or rows where a statement
+/// writes a hundred. Background writers' are excluded: their work is part of the cost of the
+/// clients' operations. This is the only definition.
 ///
-/// Source: M. Callaghan, "insert benchmark" summaries, where `op` is the query in query steps and
-/// the insert in load steps.
+/// Source: as in Insert Benchmark summaries, where `op` is the query in query steps and the insert
+/// in load steps [Callaghan 2022-11-29].
 #[must_use]
 pub fn primary_operations(step: &StepRecord) -> u64 {
     step.step.unit.done(&step.clients)
 }
 
-/// Returns what an interval's clients did in a step's unit; in requests where only the whole step
-/// is a number of rows.
+/// Returns an interval's operations in the step's unit.
+///
+/// In requests where only the whole step is a number of rows.
 #[must_use]
 pub fn interval_operations(step: &Step, interval: &IntervalRecord) -> u64 {
     match step.unit {
@@ -28,21 +29,21 @@ pub fn interval_operations(step: &Step, interval: &IntervalRecord) -> u64 {
     }
 }
 
-/// Returns the requests that the measured clients did, whatever the step's unit.
+/// Returns the requests of the measured clients, whatever the step's unit.
 ///
-/// What happens once per request is told by these: times, and what a client does beside them.
+/// The divisor of costs per request: times, and the client's own work.
 #[must_use]
 pub fn requests(step: &StepRecord) -> u64 {
     OpUnit::Operation.done(&step.clients)
 }
 
-/// Returns the bytes of keys and values that clients and background writers put.
+/// Returns the bytes of keys and values put, background writers included.
 ///
-/// Rows put times the bytes of a row: what the user asked to be stored, before compression. Rows
-/// whose keys the server assigns differ in length: of these the bytes of their values.
+/// Rows put times the bytes of a row, before compression. Rows whose keys the server assigns differ
+/// in length: of these the bytes of their values.
 ///
-/// Source: RocksDB's ticker `bytes.written`, the divisor of its write amplification; ours leaves
-/// out what an engine adds to a row.
+/// Source: RocksDB's ticker `bytes.written`, the divisor of its write amplification [RocksDB Tuning
+/// Guide]; ours leaves out what an engine adds to a row.
 #[must_use]
 pub fn bytes_put(step: &StepRecord, data: &DataShape) -> u64 {
     let bytes = |(kind, counts): (OpKind, &OpCounts)| match kind {
@@ -78,11 +79,11 @@ pub(super) fn operations(step: &StepRecord) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{DATA, put, readings, step, summary};
+    use crate::fixture::{DATA, put, readings, step, summary};
     use crate::step_metrics;
 
-    /// Two seconds in which a client inserted 10 x 100 rows and deleted as many, beside a writer
-    /// that inserted 50.
+    /// Two seconds in which a client inserted 10 x 100 rows and deleted as many, with a writer that
+    /// inserted 50.
     fn inserts(unit: OpUnit) -> StepRecord {
         let mut step = step(0, "l.i1");
         step.step.unit = unit;

@@ -1,23 +1,23 @@
-//! The part of a step that counts: all of it, or what its voided intervals leave.
+//! The valid part of a step, without its invalid intervals.
 
 use model::record::OpSummaries;
 use model::{Nanos, StepRecord};
 
-/// Returns counts and times of the measured clients in the intervals that count.
+/// Returns counts and times of the clients in valid intervals.
 pub(crate) fn valid_clients(step: &StepRecord) -> &OpSummaries {
     step.invalid_intervals
         .as_ref()
         .map_or(&step.clients, |invalid_intervals| &invalid_intervals.valid)
 }
 
-/// Returns the length of the intervals that count.
+/// Returns the length of the valid intervals.
 pub(crate) fn valid_length(step: &StepRecord) -> Nanos {
     step.invalid_intervals
         .as_ref()
         .map_or(step.duration_ns, |invalid_intervals| invalid_intervals.valid_ns)
 }
 
-/// Returns the operations within the limit in the intervals that count.
+/// Returns the operations within the limit in valid intervals.
 pub(crate) fn valid_within_limit(step: &StepRecord) -> Option<u64> {
     step.invalid_intervals
         .as_ref()

@@ -1,4 +1,4 @@
-//! What only a whole run can tell.
+//! Metrics of whole runs.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::io;
 use super::operations::bytes_put;
 use super::server::is_of_server;
 
-/// Returns the metrics that only a whole run can tell, from its steps' totals.
+/// Returns the metrics of a whole run, from its steps' totals.
 ///
-/// Deferred work is paid in later steps, so an amplification of one step flatters whoever defers
-/// most. Here all bytes written in all steps are divided by all bytes put. Space amplification is
-/// that at the end of the last step, peak memory the largest of the steps'.
+/// Deferred work is paid in later steps, so an amplification of one step flatters engines that
+/// defer most. Here all bytes written in all steps are divided by all bytes put. Space
+/// amplification is that at the end of the last step, peak memory the largest of the steps'.
 ///
 /// Source: as [`crate::step_metrics`], over the run.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     io::set_write_amplification(&totals(&run.steps), put, &mut metrics);
     let at_end = run.steps.last().and_then(|step| io::space_amplification(step, data));
     metrics.set("space_amplification", at_end);
-    // The memory of a client is not that of the server it asks.
+    // A client's memory is not its server's.
     let is_served = run.steps.iter().any(is_of_server);
     let own = run.steps.iter().filter(|_| !is_served);
     let peaks = own.filter_map(|step| get(&step.gauges_max, "rss_bytes"));
@@ -49,7 +49,7 @@ fn totals(steps: &[StepRecord]) -> Readings {
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
     use super::*;
-    use crate::sample::{DATA, load, readings, run, step};
+    use crate::fixture::{DATA, load, readings, run, step};
 
     #[test]
     fn a_runs_write_amplification_charges_late_compaction_to_the_writes() {

@@ -9,7 +9,7 @@ use super::{cpu, io, open_loop, server, throughput, times};
 /// Returns the derived metrics of one step.
 ///
 /// Source: formulas as in the meanings of `model::metric::METRICS`; stall share as in RocksDB's
-/// benchmark.sh (stall micros / wall time), write amplification as RocksDB's tuning guide.
+/// benchmark.sh (stall micros / wall time), write amplification as [RocksDB Tuning Guide].
 #[must_use]
 pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     let mut metrics = Derived::default();
@@ -24,21 +24,21 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     metrics.set("space_amplification", io::space_amplification(step, data));
     metrics.set("read_amplification", io::read_amplification(step));
     let counter = |name| get(&step.counters, name);
-    let looked_up = sum(&[counter("engine_cache_hits"), counter("engine_cache_misses")]);
-    metrics.set("cache_hit_share", ratio(counter("engine_cache_hits"), looked_up));
+    let lookups = sum(&[counter("engine_cache_hits"), counter("engine_cache_misses")]);
+    metrics.set("cache_hit_share", ratio(counter("engine_cache_hits"), lookups));
     let wall_us = Some(step.duration_ns.as_secs_f64() * 1e6);
     let stalled = ratio(counter("engine_stall_us"), wall_us);
     // The engine's timer and ours may differ by a hair; a share above one means nothing.
     metrics.set("stall_share", stalled.map(|share| share.min(1.0)));
     metrics.set("settle_s", step.settle.as_ref().map(|settle| settle.took_ns.as_secs_f64()));
-    // The memory of a client is not that of the server it asks.
+    // A client's memory is not its server's.
     let resident = get(&step.gauges_max, "rss_bytes").filter(|_| !server::is_of_server(step));
     metrics.set("rss_peak_bytes", resident);
     metrics.set("writer_bytes_per_s", step.writer_bytes_per_s);
     metrics.readings
 }
 
-/// Returns those of a step's metrics that are rates, and how busy the CPUs were.
+/// Returns a step's rate metrics and its CPUs in use.
 pub(crate) fn rate_metrics(step: &StepRecord) -> Readings {
     let mut metrics = Derived::default();
     throughput::set(step, &mut metrics);
@@ -54,8 +54,8 @@ mod tests {
     use model::record::SettleRecord;
 
     use super::*;
+    use crate::fixture::{DATA, load, put, readings, step};
     use crate::primary_operations;
-    use crate::sample::{DATA, load, put, readings, step};
 
     #[test]
     fn costs_are_divided_by_the_clients_operations_not_by_the_writers() {

@@ -5,9 +5,9 @@ use model::{OpUnit, StepRecord};
 use super::derived::{Derived, float, ratio};
 use super::part::{valid_clients, valid_length};
 
-/// Sets throughput over the intervals that count, and over single seconds.
+/// Sets throughput over the valid intervals, and over single seconds.
 ///
-/// The record's statistics of single seconds hold void seconds too: then they are left out.
+/// The record's statistics of single seconds include invalid ones: with any, they are left out.
 pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
     if step.clients.is_empty() {
         return;
@@ -24,7 +24,7 @@ pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
 
 /// Returns operations per second, in the step's unit.
 ///
-/// A known number of rows is done in the whole span, void intervals included.
+/// A known number of rows spans the whole step, invalid intervals included.
 fn operations_per_s(step: &StepRecord) -> Option<f64> {
     let (of, length) = match step.step.unit {
         OpUnit::Operation | OpUnit::Row => (valid_clients(step), valid_length(step)),
@@ -33,7 +33,7 @@ fn operations_per_s(step: &StepRecord) -> Option<f64> {
     ratio(Some(float(step.step.unit.done(of))), Some(length.as_secs_f64()))
 }
 
-/// Returns requests per second in the intervals that count, as an open loop's rate counts them.
+/// Returns requests per second in valid intervals, as an open loop's rate counts them.
 pub(crate) fn requests_per_s(step: &StepRecord) -> Option<f64> {
     let done = float(OpUnit::Operation.done(valid_clients(step)));
     ratio(Some(done), Some(valid_length(step).as_secs_f64()))

@@ -1,4 +1,4 @@
-//! Percentiles of response and service times: what is known, and why the rest is not.
+//! Percentiles of response and service times, or why they are absent.
 
 use model::record::{OpSummary, Percentiles};
 use model::validity::LoadStatus;
@@ -10,10 +10,10 @@ use super::part::valid_clients;
 
 /// Operations that must lie beyond a percentile for it to be shown.
 ///
-/// Source: the project's reference, analysis, section 5.1: n (1 - p) >= 10.
-const LEAST_BEYOND: u64 = 10;
+/// Our choice, n (1 - p) >= 10: the count beyond then has a relative error of a third.
+const MIN_BEYOND: u64 = 10;
 
-/// A percentile that records keep.
+/// A percentile of the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Percentile {
@@ -33,7 +33,7 @@ impl Percentile {
     /// All of them, ascending.
     pub const ALL: [Self; 5] = [Self::P50, Self::P90, Self::P99, Self::P999, Self::P9999];
 
-    /// Returns the percentile as people write it: `p99.9`.
+    /// Returns the usual name: `p99.9`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl Percentile {
         }
     }
 
-    /// Returns how many operations there are for each one beyond the percentile: 1 / (1 - p).
+    /// Returns the operations for each one beyond the percentile: 1 / (1 - p).
     const fn one_in(self) -> u64 {
         match self {
             Self::P50 => 2,
@@ -58,10 +58,10 @@ impl Percentile {
 
     /// Returns how many operations it takes before the percentile is shown.
     ///
-    /// Source: the project's reference, analysis, section 5.1: n (1 - p) >= 10.
+    /// Our choice, n (1 - p) >= 10: the count beyond then has a relative error of a third.
     #[must_use]
     pub const fn operations_needed(self) -> u64 {
-        LEAST_BEYOND * self.one_in()
+        MIN_BEYOND * self.one_in()
     }
 
     /// Returns the percentile's value, however few operations it comes from.
@@ -84,16 +84,16 @@ impl Percentile {
     }
 }
 
-/// What can be told of a percentile.
+/// A percentile's value, or why it is withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(tag = "told", rename_all = "snake_case")]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Time {
     /// Its value.
     Known {
         /// The value.
         ns: Nanos,
     },
-    /// A lower limit: too many arrivals were not served, and their times are at least their ages.
+    /// A lower limit: too many arrivals were censored, at their ages.
     AtLeast {
         /// The limit.
         ns: Nanos,
@@ -103,7 +103,7 @@ pub enum Time {
         /// Why.
         why: Withheld,
     },
-    /// Nothing: too few operations stand behind it.
+    /// No value: too few operations.
     TooFew {
         /// Operations it takes.
         needed: u64,
@@ -123,7 +123,7 @@ impl Time {
     }
 }
 
-/// Why a percentile is not told.
+/// Why a percentile is withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Withheld {
@@ -147,18 +147,17 @@ impl Withheld {
     }
 }
 
-/// Sets what is known of response and service times.
+/// Sets the known percentiles of response and service times.
 ///
-/// The longest time is the longest seen, and needs no more than one operation; a censored arrival
-/// counts with its age.
+/// The maximum needs no more than one operation; a censored arrival counts with its age.
 pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
     for percentile in Percentile::ALL {
         let suffix = percentile.name().replace('.', "");
-        let mut told = |which: &str, time: Time| {
+        let mut percentile_of = |which: &str, time: Time| {
             metrics.set(&format!("{which}_ns_{suffix}"), time.known().map(|time| float(time.0)));
         };
-        told("response", response_time(step, percentile));
-        told("service", service_time(step, percentile));
+        percentile_of("response", response_time(step, percentile));
+        percentile_of("service", service_time(step, percentile));
     }
     let longest = |which: fn(&OpSummary) -> &Percentiles| {
         let times = valid_clients(step).values().map(which).filter(|times| times.count > 0);
@@ -174,13 +173,14 @@ fn is_overloaded(step: &StepRecord) -> bool {
     matches!(step.load_status, Some(LoadStatus::Overloaded { .. }))
 }
 
-/// Returns a percentile of the response times of the step's clients, as far as it can be told.
+/// Returns a percentile of the clients' response times.
 ///
-/// Voided intervals are left out. An overloaded step has no steady response time: its backlog, and
-/// with it every percentile, grows for as long as the step lasts. When the censored share of the
-/// arrivals exceeds 1 - p, the percentile lies among those not served: it is at least the value.
+/// Of valid intervals. An overloaded step has no steady response time: its backlog, and with it
+/// every percentile, grows for as long as the step lasts. When the censored share of the arrivals
+/// exceeds 1 - p, the percentile lies among those not served: it is at least the value.
 ///
-/// Source: the project's reference, analysis, sections 5.1 and 5.2.
+/// Source: censored times are lower bounds [Kaplan Meier 1958]; response time is from the intended
+/// start [Tene 2015].
 #[must_use]
 pub fn response_time(step: &StepRecord, percentile: Percentile) -> Time {
     if is_overloaded(step) {
@@ -190,18 +190,15 @@ pub fn response_time(step: &StepRecord, percentile: Percentile) -> Time {
         Ok(times) => times,
         Err(why) => return Time::Withheld { why },
     };
-    let told = enough(times, percentile);
-    // All censored arrivals are taken to be among the valid ones: the careful side.
+    let percentile_of = enough(times, percentile);
+    // All censored arrivals count as valid ones: the conservative side.
     let is_beyond = censored(step).saturating_mul(percentile.one_in()) > times.count;
-    told.known().filter(|_| is_beyond).map_or(told, |ns| Time::AtLeast { ns })
+    percentile_of.known().filter(|_| is_beyond).map_or(percentile_of, |ns| Time::AtLeast { ns })
 }
 
-/// Returns a percentile of the service times of the step's clients, as far as it can be told.
+/// Returns a percentile of the clients' service times.
 ///
-/// Voided intervals are left out. What the engine took for what it did serve is known even when
-/// it was overloaded.
-///
-/// Source: the project's reference, analysis, section 5.1.
+/// Of valid intervals. Known even when the engine was overloaded.
 #[must_use]
 pub fn service_time(step: &StepRecord, percentile: Percentile) -> Time {
     match only(step, |summary| &summary.service) {
@@ -238,7 +235,7 @@ mod tests {
     use model::validity::{ArrivalsRecord, InvalidIntervals};
 
     use super::*;
-    use crate::sample::{DATA, step, summary};
+    use crate::fixture::{DATA, step, summary};
 
     /// A step of `done` reads; the sample's p99 of the response is 30,000 ns.
     fn reads(done: u64) -> StepRecord {

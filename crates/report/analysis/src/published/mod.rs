@@ -1,16 +1,16 @@
-//! What others published, held against what was found here.
+//! Checks of published findings against these runs.
 //!
-//! Not another comparison: an effect comes from [`stats::classify_difference()`] with the noise that is known of
-//! the metric, as every effect here does, for whichever two variants a finding names. The findings
-//! are a family of their own: they were stated before anything was run.
+//! An effect comes from [`stats::classify_difference()`] with the metric's prior noise, as every
+//! effect here does, for the two variants that a finding names. The findings are a family of their
+//! own: they were stated before anything was run.
 
-mod held;
-mod hold;
+mod check;
+mod finding;
 mod reproduction;
 #[cfg(test)]
 mod tests;
 
-pub use held::{Held, HeldFinding, Here, Unmeasured};
-pub(crate) use hold::hold;
-pub use hold::untried;
+pub(crate) use check::check;
+pub use check::untried;
+pub use finding::{Held, HeldFinding, Here, Unmeasured};
 pub use reproduction::{Reproduction, holds, reproduction};

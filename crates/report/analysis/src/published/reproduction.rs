@@ -1,14 +1,14 @@
-//! Whether what was found here agrees with what was published: the rule.
+//! The rule by which a published finding reproduces.
 
 use model::Expected;
 use serde::Serialize;
 use stats::{Effect, Interval, Verdict};
 
-/// What became of a published finding here.
+/// Outcome of a published finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reproduction {
-    /// It is found here too, and its size where one was published.
+    /// The same direction, and the same size where one was published.
     Reproduces,
     /// The difference has the published direction and another size.
     SameDirection,
@@ -18,9 +18,9 @@ pub enum Reproduction {
     NoDifference,
     /// No difference was published, and here there is one.
     Differs,
-    /// The runs cannot tell.
+    /// The runs do not decide it.
     Undecided,
-    /// It was not tried.
+    /// It was not measured.
     NotMeasured,
 }
 
@@ -36,7 +36,7 @@ impl Reproduction {
         Self::NotMeasured,
     ];
 
-    /// Returns whether what was found here contradicts what was published, in part or in whole.
+    /// Returns whether the outcome contradicts the publication.
     #[must_use]
     pub const fn disagrees(self) -> bool {
         match self {
@@ -46,7 +46,7 @@ impl Reproduction {
     }
 }
 
-/// Which way something published goes.
+/// Direction of a published finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Up,
@@ -54,7 +54,7 @@ enum Way {
     Neither,
 }
 
-/// Returns whether a published ratio lies within an interval widened by the margin on both sides.
+/// Returns whether the interval, widened by the margin, contains a ratio.
 ///
 /// The margin is taken on logarithms, as everywhere: what differs by less does not matter.
 #[must_use]
@@ -63,20 +63,19 @@ pub fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
     interval.low / most <= ratio && ratio <= interval.high * most
 }
 
-/// Holds what was published against an effect found here.
+/// Compares a published finding with an effect found here.
 ///
 /// A published ratio within the margin counts as no difference. A published difference reproduces
 /// where one is established here on the same side of 1 (the 95 % interval leaves out 1, the family
 /// allows it) and the interval, widened by the margin, holds the published ratio if there is one;
-/// else it has the same direction and another size, or the opposite direction. It is not seen where
+/// else it has the same direction and another size, or the opposite direction. It is absent where
 /// any difference here is within the margin (the 90 % interval lies within). Where no difference
 /// was published, being within the margin reproduces it. All else is undecided. Swapping the two
-/// variants, in the publication and here, leaves the answer as it is.
+/// variants, in the publication and here, leaves the outcome as it is.
 ///
-/// Source: Open Science Collaboration, 2015, "Estimating the reproducibility of psychological
-/// science", Science 349(6251): a difference in the same direction, and the original estimate
-/// within the new study's 95 % interval; D. Lakens, 2017, "Equivalence Tests", Social Psychological
-/// and Personality Science 8(4): that there is none needs a test of its own. The margin is ours.
+/// Source: a difference in the same direction, and the original estimate within the new study's 95
+/// % interval [OSC 2015]; no difference needs a test of its own [Lakens 2017]. The margin is our
+/// choice, as in every comparison.
 #[must_use]
 pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reproduction {
     let Some((wide, narrow)) = effect.interval.zip(effect.interval90) else {
@@ -109,7 +108,7 @@ pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reprodu
     }
 }
 
-/// Returns which way a publication goes, with its size where it has one.
+/// Returns the direction of a publication, with its size where it has one.
 fn way(expected: Expected, margin: f64) -> (Way, Option<f64>) {
     match expected {
         Expected::Higher => (Way::Up, None),

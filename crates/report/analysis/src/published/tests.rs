@@ -1,4 +1,4 @@
-//! Worked cases of the rule, and publications held against made-up runs.
+//! Worked cases of the rule, and publications checked against synthetic runs.
 
 use model::{Expected, Load, OpenLoad, Pace, Published, PublishedFinding, Rate, RunRecord};
 use proptest::prelude::*;
@@ -6,8 +6,8 @@ use stats::{Effect, Interval, Method, Verdict, Why};
 
 use super::*;
 use crate::compare;
+use crate::fixture::{experiment, run};
 use crate::noise_history::NoiseHistory;
-use crate::sample::{experiment, run};
 use Reproduction::{
     Differs, NoDifference, NotMeasured, Opposite, Reproduces, SameDirection, Undecided,
 };
@@ -83,7 +83,7 @@ fn no_difference_reproduces_only_where_none_that_matters_is_left() {
 }
 
 #[test]
-fn without_an_interval_nothing_is_told() {
+fn missing_interval_is_undecided() {
     let mut none = near(1.3, 0.01);
     none.interval = None;
     assert_eq!(of(Expected::Ratio(1.3), &none), Undecided);
@@ -132,12 +132,12 @@ proptest! {
     }
 
     #[test]
-    fn what_is_found_to_the_last_digit_reproduces_or_is_undecided(
+    fn exact_ratio_reproduces_or_is_undecided(
         log in -0.5..0.5_f64, half in 1e-4..0.2_f64,
     ) {
         let found = of(Expected::Ratio(log.exp()), &near(log.exp(), half));
         prop_assert!(matches!(found, Reproduces | Undecided | NoDifference), "{found:?}");
-        // What is not seen then lies across the margin's very edge, or within.
+        // No difference then lies across the margin's very edge, or within.
         prop_assert!(found != NoDifference || log.abs() < 1.5 * MARGIN, "{log}");
     }
 }
@@ -160,7 +160,7 @@ fn finding(variant: &str, base: &str, expected: Expected) -> PublishedFinding {
 
 fn published(findings: Vec<PublishedFinding>) -> Vec<Published> {
     let text = |text: &str| text.to_owned();
-    let (source, setup, scaled) = (text("Somebody, 2022"), text("a NUC"), text("fewer rows"));
+    let (source, setup, scaled) = (text("An author, 2022"), text("a NUC"), text("fewer rows"));
     vec![Published { source, setup, scaled, findings }]
 }
 
@@ -176,24 +176,24 @@ fn three() -> Vec<RunRecord> {
     all
 }
 
-fn held(asked: &model::Experiment, runs: &[RunRecord]) -> Vec<HeldFinding> {
-    let comparison = compare(runs, asked, "base", &NoiseHistory::default()).unwrap();
+fn held(spec: &model::Experiment, runs: &[RunRecord]) -> Vec<HeldFinding> {
+    let comparison = compare(runs, spec, "base", &NoiseHistory::default()).unwrap();
     comparison.published.into_iter().flat_map(|one| one.findings).collect()
 }
 
 #[test]
-fn any_two_variants_are_held_against_each_other() {
-    let mut asked = experiment(&["base", "slow", "fast"], 3);
-    asked.published = published(vec![
+fn findings_compare_any_two_variants() {
+    let mut spec = experiment(&["base", "slow", "fast"], 3);
+    spec.published = published(vec![
         finding("fast", "base", Expected::Ratio(2.0)),
         finding("fast", "slow", Expected::Ratio(4.0)),
         finding("base", "fast", Expected::Higher),
         finding("slow", "base", Expected::Ratio(0.7)),
         finding("slow", "base", Expected::Same),
     ]);
-    let found = held(&asked, &three());
-    let told: Vec<_> = found.iter().map(|one| one.reproduction).collect();
-    assert_eq!(told, [Reproduces, Reproduces, Opposite, SameDirection, Differs]);
+    let found = held(&spec, &three());
+    let outcomes: Vec<_> = found.iter().map(|one| one.reproduction).collect();
+    assert_eq!(outcomes, [Reproduces, Reproduces, Opposite, SameDirection, Differs]);
     let here = found[1].here.as_ref().unwrap();
     assert!((here.effect.ratio - 4.0).abs() < 0.01, "{here:?}");
     assert_eq!((here.base.n, here.variant.n, here.clients), (3, 3, 1));
@@ -206,46 +206,49 @@ fn any_two_variants_are_held_against_each_other() {
 
 #[test]
 fn an_effect_is_that_of_the_comparison() {
-    let mut asked = experiment(&["base", "slow", "fast"], 3);
-    asked.published = published(vec![finding("fast", "base", Expected::Ratio(2.0))]);
-    let comparison = compare(&three(), &asked, "base", &NoiseHistory::default()).unwrap();
+    let mut spec = experiment(&["base", "slow", "fast"], 3);
+    spec.published = published(vec![finding("fast", "base", Expected::Ratio(2.0))]);
+    let comparison = compare(&three(), &spec, "base", &NoiseHistory::default()).unwrap();
     let here = comparison.published[0].findings[0].here.as_ref().unwrap().effect;
-    let told = comparison.steps[0].cells[2].metrics[METRIC].versus_base.unwrap();
-    assert_eq!((here.ratio, here.interval, here.p), (told.ratio, told.interval, told.p));
+    let outcomes = comparison.steps[0].cells[2].metrics[METRIC].versus_base.unwrap();
+    assert_eq!(
+        (here.ratio, here.interval, here.p),
+        (outcomes.ratio, outcomes.interval, outcomes.p)
+    );
 }
 
-/// Goal: one run each tells nothing, even where history gives an interval.
+/// Goal: one run each is undecided, even where history gives an interval.
 #[test]
-fn one_run_each_leaves_everything_undecided() {
-    let mut asked = experiment(&["base", "fast"], 1);
-    asked.published = published(vec![finding("fast", "base", Expected::Ratio(2.0))]);
+fn one_run_each_is_undecided() {
+    let mut spec = experiment(&["base", "fast"], 1);
+    spec.published = published(vec![finding("fast", "base", Expected::Ratio(2.0))]);
     let one = [run("base", 1, 1_000), run("fast", 1, 2_000)];
-    let found = held(&asked, &one);
+    let found = held(&spec, &one);
     assert_eq!(found[0].reproduction, Undecided);
     let here = found[0].here.as_ref().unwrap();
     assert_eq!((here.effect.interval, here.effect.why), (None, Some(Why::OneRun)));
-    // Ten earlier experiments tell the noise.
+    // Ten earlier experiments give the prior.
     let earlier = |spread: u64| {
         let ops = [1_000, 1_000 + spread, 1_000 - spread];
-        crate::noise_cells(&[runs("base", &ops), runs("fast", &ops)].concat(), &asked.data)
+        crate::noise_cells(&[runs("base", &ops), runs("fast", &ops)].concat(), &spec.data)
     };
     let experiments = (5..15).map(earlier).collect();
-    let comparison = compare(&one, &asked, "base", &NoiseHistory { experiments }).unwrap();
+    let comparison = compare(&one, &spec, "base", &NoiseHistory { experiments }).unwrap();
     let found = &comparison.published[0].findings[0];
     assert!(found.here.as_ref().unwrap().effect.interval.is_some(), "{found:?}");
     assert_eq!(found.reproduction, Undecided);
 }
 
 #[test]
-fn what_cannot_be_tried_is_not_measured_and_says_why() {
-    let mut asked = experiment(&["base", "slow", "fast"], 3);
+fn untestable_findings_have_a_reason() {
+    let mut spec = experiment(&["base", "slow", "fast"], 3);
     let good = finding("fast", "base", Expected::Higher);
     let with = |change: &dyn Fn(&mut PublishedFinding)| {
         let mut one = good.clone();
         change(&mut one);
         one
     };
-    asked.published = published(vec![
+    spec.published = published(vec![
         with(&|one| one.variant = "gone".to_owned()),
         with(&|one| one.step = "fwdrange".to_owned()),
         with(&|one| one.distribution = Some("zipf".to_owned())),
@@ -268,45 +271,44 @@ fn what_cannot_be_tried_is_not_measured_and_says_why() {
         Unmeasured::NoMetric(name("base")),
         Unmeasured::NoRun(name("fast")),
     ];
-    assert_eq!(why(&held(&asked, &all)), expected);
-    let findings = &asked.published[0].findings;
-    let before: Vec<_> = findings.iter().map(|one| untried(&asked, one)).collect();
+    assert_eq!(why(&held(&spec, &all)), expected);
+    let findings = &spec.published[0].findings;
+    let before: Vec<_> = findings.iter().map(|one| untried(&spec, one)).collect();
     assert_eq!(before[..4], expected[..4].iter().cloned().map(Some).collect::<Vec<_>>());
     assert_eq!(before[4..], [None, None]);
-    asked.clients = vec![1, 2];
-    assert_eq!(untried(&asked, &good), Some(Unmeasured::NoLevel), "which of them?");
-    asked.clients = vec![1];
-    asked.steps[0].load =
-        Load::Open(OpenLoad { rate: Rate::constant(50.0), pace: Pace::default() });
-    assert_eq!(untried(&asked, &good), Some(Unmeasured::IsGiven));
+    spec.clients = vec![1, 2];
+    assert_eq!(untried(&spec, &good), Some(Unmeasured::NoLevel), "which of them?");
+    spec.clients = vec![1];
+    spec.steps[0].load = Load::Open(OpenLoad { rate: Rate::constant(50.0), pace: Pace::default() });
+    assert_eq!(untried(&spec, &good), Some(Unmeasured::IsGiven));
 }
 
 #[test]
-fn what_gave_zero_has_no_ratio_and_keeps_its_figures() {
-    let mut asked = experiment(&["base", "fast"], 2);
-    asked.published = published(vec![finding("fast", "base", Expected::Higher)]);
+fn zero_values_have_no_ratio() {
+    let mut spec = experiment(&["base", "fast"], 2);
+    spec.published = published(vec![finding("fast", "base", Expected::Higher)]);
     let mut all = runs("base", &[0, 1_000]);
     all.extend(runs("fast", &[1_000, 1_000]));
-    let found = held(&asked, &all);
+    let found = held(&spec, &all);
     assert_eq!(found[0].reproduction, NotMeasured);
     let Err(Unmeasured::NoRatio { base, variant }) = &found[0].here else { panic!("{found:?}") };
     assert_eq!((base.min, base.max, variant.median), (0.0, 500.0, 500.0));
 }
 
 proptest! {
-    /// Goal: the whole way from runs to the answer does not depend on who is called the base.
+    /// Goal: the outcome does not depend on which variant is the base.
     #[test]
-    fn a_finding_told_the_other_way_round_has_the_same_answer(
+    fn mirrored_finding_has_the_same_outcome(
         base in prop::collection::vec(900..1_100_u64, 3),
         variant in prop::collection::vec(900..1_100_u64, 3),
         expected in any_expected(),
     ) {
-        let mut asked = experiment(&["base", "other"], 3);
+        let mut spec = experiment(&["base", "other"], 3);
         let mut all = runs("base", &base);
         all.extend(runs("other", &variant));
-        asked.published = published(vec![finding("other", "base", expected)]);
-        let one = held(&asked, &all);
-        asked.published = published(vec![finding("base", "other", inverse(expected))]);
-        prop_assert_eq!(one[0].reproduction, held(&asked, &all)[0].reproduction);
+        spec.published = published(vec![finding("other", "base", expected)]);
+        let one = held(&spec, &all);
+        spec.published = published(vec![finding("base", "other", inverse(expected))]);
+        prop_assert_eq!(one[0].reproduction, held(&spec, &all)[0].reproduction);
     }
 }

@@ -1,18 +1,18 @@
-//! Fits the law to a sweep: the curve, its intervals, its peak, and simpler laws beside it.
+//! Fit of the law to a sweep: curve, intervals, peak, simpler laws.
 
 use super::law::{Estimate, Fit, NoFit, Observation, Peak, Shape, Shapes};
 use super::profile::Profiles;
 use super::sweep::{Noise, Sweep};
 
-/// Levels it takes to fit the law.
+/// Fewest levels of a fit.
 ///
-/// Source: the project's reference, analysis, section 5.4.
+/// Our choice: three parameters leave three degrees of freedom.
 pub const LEVELS_NEEDED: u32 = 6;
 
-/// Chance to see such levels if the law were right, below which the law does not fit them.
+/// p-value of the lack-of-fit test below which the law does not fit.
 ///
-/// Source: the customary 5 %, as the intervals are of 95 %.
-const LEAST_CHANCE: f64 = 0.05;
+/// Our choice: 5 %, as the intervals are of 95 %.
+const MIN_P: f64 = 0.05;
 
 /// Fits the law to the runs of a sweep.
 ///
@@ -21,8 +21,7 @@ const LEAST_CHANCE: f64 = 0.05;
 /// # Errors
 /// When there are fewer than [`LEVELS_NEEDED`] levels, or none with one client.
 ///
-/// Source: as [`crate::usl`]. The criterion that compares the laws is C. M. Hurvich and C.-L. Tsai,
-/// 1989, "Regression and Time Series Model Selection in Small Samples", Biometrika 76(2).
+/// Source: as [`crate::usl`]; the criterion that compares the laws: [Hurvich Tsai 1989].
 pub fn fit(observations: &[Observation]) -> Result<Fit, NoFit> {
     let sweep = Sweep::of(observations);
     let levels = u32::try_from(sweep.levels.len()).unwrap_or(u32::MAX);
@@ -35,8 +34,8 @@ pub fn fit(observations: &[Observation]) -> Result<Fit, NoFit> {
     let best = sweep.universal();
     let pooled = sweep.pooled_noise(best.rss);
     let lack_of_fit = sweep.lack_of_fit(best.rss);
-    let is_rough = lack_of_fit.is_some_and(|chance| chance < LEAST_CHANCE);
-    let noise = if is_rough { sweep.noise_of_levels(best.rss) } else { pooled };
+    let has_lack_of_fit = lack_of_fit.is_some_and(|p| p < MIN_P);
+    let noise = if has_lack_of_fit { sweep.noise_of_levels(best.rss) } else { pooled };
     let profiles = Profiles::new(&sweep, &best, noise.limit());
     let (alpha, beta) = (profiles.alpha(), profiles.beta());
     Ok(Fit {
@@ -53,7 +52,7 @@ pub fn fit(observations: &[Observation]) -> Result<Fit, NoFit> {
     })
 }
 
-/// Returns the peak, if coherency is told from zero and a level lies beyond the peak.
+/// Returns the peak, if coherency is significant and a level lies beyond the peak.
 fn peak(profiles: &Profiles<'_>, beta: &Estimate, most_clients: u32) -> Peak {
     if beta.low <= 0.0 {
         return Peak::NotMeasured;

@@ -1,24 +1,24 @@
-//! Where a profile crosses its limit: the ends of an interval.
+//! Interval ends: where a profile crosses its limit.
 
-/// Tries to find a point outside; each goes three times as far as the one before.
-const MOST_STRIDES: u32 = 60;
+/// Strides in search of a point outside; each is three times the one before.
+const MAX_STRIDES: u32 = 60;
 
-/// Tries to close in on an end.
-const MOST_CUTS: u32 = 60;
+/// Iterations of the root search.
+const MAX_ITERATIONS: u32 = 60;
 
-/// Relative width at which an end is found: a thousandth of the last digit that anybody shows.
+/// Relative width of a located end: a thousandth of the last printed digit.
 const TOLERANCE: f64 = 1e-7;
 
 /// Returns the largest point to which `excess` stays at or below zero, going up from `at`.
 ///
-/// `None` when it stays there as far as anybody looks.
+/// `None` when it stays there over all strides.
 pub(super) fn upper(at: f64, stride: f64, excess: impl Fn(f64) -> f64) -> Option<f64> {
     let mut inside = (at, excess(at));
     if inside.1 >= 0.0 {
         return Some(at);
     }
     let mut stride = stride;
-    for _ in 0..MOST_STRIDES {
+    for _ in 0..MAX_STRIDES {
         let outside = at + stride;
         let value = excess(outside);
         if value > 0.0 {
@@ -42,12 +42,11 @@ pub(super) fn lower(at: f64, floor: f64, excess: impl Fn(f64) -> f64) -> f64 {
 
 /// Returns where `excess` crosses zero between a point inside and one outside.
 ///
-/// Source: M. Dowell and P. Jarratt, 1971, "A modified regula falsi method for computing the root
-/// of an equation", BIT 11 (the Illinois method).
+/// Source: the Illinois method [Dowell Jarratt 1971].
 fn cross(inside: (f64, f64), outside: (f64, f64), excess: &impl Fn(f64) -> f64) -> f64 {
     let (mut inside, mut outside) = (inside, outside);
     let mut was_inside = None;
-    for _ in 0..MOST_CUTS {
+    for _ in 0..MAX_ITERATIONS {
         if (outside.0 - inside.0).abs() <= TOLERANCE * outside.0.abs().max(inside.0.abs()) {
             break;
         }

@@ -1,10 +1,10 @@
-//! What is fitted, and what is told of a fit.
+//! The law, its fit and the peak.
 
 use serde::Serialize;
 
-/// How far beyond the most clients measured the curve is told, as a multiple of them.
+/// Furthest extrapolation of the curve, as a multiple of measured clients.
 ///
-/// Source: the project's reference, analysis, section 5.4.
+/// Our choice: beyond it the interval of the curve is wider than its use.
 pub const REACH: f64 = 1.5;
 
 /// Throughput of one run at one number of clients.
@@ -36,13 +36,13 @@ pub struct Fit {
     pub alpha: Estimate,
     /// Coherency, >= 0.
     pub beta: Estimate,
-    /// Where throughput is highest, if the data tell.
+    /// Where throughput is highest, if measured.
     pub peak: Peak,
     /// How the law compares with simpler ones.
     pub shapes: Shapes,
     /// Typical distance of a run from the curve, as a share.
     pub residual: f64,
-    /// Chance to see levels this far from the curve if it were right; absent without repetitions.
+    /// p-value of the lack-of-fit test; absent without repetitions.
     pub lack_of_fit: Option<f64>,
     /// Runs it was fitted to.
     pub runs: u32,
@@ -106,8 +106,7 @@ pub enum NoFit {
 impl Fit {
     /// Returns the curve's throughput at `clients`, operations per second.
     ///
-    /// `None` below one client and beyond [`REACH`] times the most that were measured: the law is
-    /// not to be trusted there.
+    /// `None` below one client and beyond [`REACH`] times the most that were measured.
     ///
     /// Source: the formula at the head of [`crate::usl`].
     #[must_use]

@@ -1,17 +1,17 @@
-//! Nonlinear least squares on logarithms, for curves N / (a sum of columns, none taken away).
+//! Nonlinear least squares on logarithms, with non-negative coefficients.
 //!
 //! In c0 = 1/g, c1 = a/g and c2 = b/g the law is ln(N / X) = ln(c0 + c1 (N-1) + c2 N (N-1)): the
-//! logarithm of a sum that is linear in what is sought, and all of it is at least zero. So is every
-//! law with one of a, b, g or the peak held fixed, with other columns.
+//! logarithm of a sum that is linear in the coefficients, and all of it is at least zero. So is
+//! every law with one of a, b, g or the peak held fixed, with other columns.
 
 /// Steps after which the search is taken to have converged; it takes fewer than ten as a rule.
-const MOST_STEPS: u32 = 60;
+const MAX_STEPS: u32 = 60;
 
 /// Relative gain of a step below which nothing is left to gain.
-const LEAST_GAIN: f64 = 1e-13;
+const MIN_GAIN: f64 = 1e-13;
 
 /// Halvings of a step that leads uphill.
-const MOST_HALVINGS: u32 = 40;
+const MAX_HALVINGS: u32 = 40;
 
 /// One level of a sweep.
 #[derive(Debug, Clone, Copy)]
@@ -33,10 +33,10 @@ pub(super) struct Solution<const D: usize> {
 
 /// Minimises the weighted squares of ln(offset + coefficients . columns(N)) - target.
 ///
-/// The coefficients are kept at or above zero. Gauss-Newton: each step is a linear problem of at
-/// most three unknowns, and is shortened until it leads downhill.
+/// The coefficients are at least zero. Gauss-Newton: each step is a linear problem of at most three
+/// unknowns, and is shortened until it leads downhill.
 ///
-/// Source: J. Nocedal and S. Wright, 2006, "Numerical Optimization", 2nd edition, section 10.3.
+/// Source: [Nocedal Wright 2006, section 10.3].
 pub(super) fn least_squares<const D: usize>(
     levels: &[Level],
     offset: f64,
@@ -46,11 +46,11 @@ pub(super) fn least_squares<const D: usize>(
         levels.iter().map(|level| (columns(level.clients), *level)).collect();
     let problem = Problem { rows, offset };
     let mut best = problem.start();
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let Some(next) = problem.step(&best) else { break };
         let gain = best.rss - next.rss;
         best = next;
-        if gain <= LEAST_GAIN * best.rss {
+        if gain <= MIN_GAIN * best.rss {
             break;
         }
     }
@@ -103,7 +103,7 @@ impl<const D: usize> Problem<D> {
         }
         let to = normal.solve();
         let mut length = 1.0;
-        for _ in 0..MOST_HALVINGS {
+        for _ in 0..MAX_HALVINGS {
             let mut between = from.coefficients;
             for (value, to) in between.iter_mut().zip(to) {
                 *value += length * (to - *value);

@@ -1,4 +1,4 @@
-//! The law with one of its parameters held fixed, and the intervals that follow.
+//! Profile-likelihood intervals of the law's parameters.
 
 use super::Estimate;
 use super::interval::{lower, upper};
@@ -9,7 +9,7 @@ use super::sweep::Sweep;
 const STRIDE: f64 = 0.05;
 
 /// First stride when the estimate is zero.
-const LEAST_STRIDE: f64 = 1e-6;
+const MIN_STRIDE: f64 = 1e-6;
 
 /// The best fit, and by how many squares a point of an interval may exceed it.
 pub(super) struct Profiles<'a> {
@@ -59,10 +59,10 @@ impl<'a> Profiles<'a> {
         at_or_above_zero(self.best[2] / self.best[0], excess)
     }
 
-    /// Returns the clients at which throughput is highest; one where it falls from there on.
+    /// Returns the clients at peak throughput; one where it falls from there on.
     ///
     /// With the peak P held fixed, 1 - a = b P^2, and the columns are those of a and b. Coherency
-    /// must be told from zero, or the interval has no end.
+    /// must be significant, or the interval has no end.
     pub(super) fn peak(&self) -> Estimate {
         let [one, alpha, beta] = self.best;
         let peak = ((one - alpha).max(0.0) / beta).sqrt().max(1.0);
@@ -86,6 +86,6 @@ impl<'a> Profiles<'a> {
 
 /// Returns the interval of a parameter that cannot fall below zero.
 fn at_or_above_zero(value: f64, excess: impl Fn(f64) -> f64) -> Estimate {
-    let high = upper(value, LEAST_STRIDE.max(STRIDE * value), &excess);
+    let high = upper(value, MIN_STRIDE.max(STRIDE * value), &excess);
     Estimate { value, low: lower(value, 0.0, &excess), high }
 }

@@ -1,4 +1,4 @@
-//! The data of a fit: levels with their runs, and how noisy they are.
+//! Levels and runs of a sweep, with their noise.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ const PARAMETERS: f64 = 3.0;
 /// Confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// Least relative error that is taken for noise; less than this is arithmetic.
-const LEAST_NOISE: f64 = 1e-9;
+/// Smallest relative noise: below it is rounding.
+const MIN_NOISE: f64 = 1e-9;
 
 /// Levels and runs of one sweep.
 pub(super) struct Sweep {
@@ -25,7 +25,7 @@ pub(super) struct Sweep {
     pure_error: f64,
 }
 
-/// How far data lie from the curve.
+/// Noise around the curve.
 #[derive(Clone, Copy)]
 pub(super) struct Noise {
     /// Variance of one run's ln X.
@@ -34,7 +34,7 @@ pub(super) struct Noise {
     degrees: f64,
     /// Squares that no curve could explain.
     unexplained: f64,
-    /// What is counted as a sample: runs, or levels.
+    /// Sample size: runs, or levels.
     samples: f64,
 }
 
@@ -84,7 +84,7 @@ impl Sweep {
     pub(super) fn pooled_noise(&self, rss: f64) -> Noise {
         let samples = f64::from(self.runs);
         let degrees = samples - PARAMETERS;
-        let variance = ((rss + self.pure_error) / degrees).max(LEAST_NOISE.powi(2));
+        let variance = ((rss + self.pure_error) / degrees).max(MIN_NOISE.powi(2));
         Noise { variance, degrees, unexplained: self.pure_error, samples }
     }
 
@@ -92,20 +92,19 @@ impl Sweep {
     pub(super) fn noise_of_levels(&self, rss: f64) -> Noise {
         let samples = self.level_count();
         let degrees = samples - PARAMETERS;
-        let variance = (rss / degrees).max(LEAST_NOISE.powi(2));
+        let variance = (rss / degrees).max(MIN_NOISE.powi(2));
         Noise { variance, degrees, unexplained: 0.0, samples }
     }
 
-    /// Returns the chance of levels this far from the curve, given how far runs differ.
+    /// Returns the p-value of the lack-of-fit test.
     ///
     /// `None` when no level has a second run, or runs do not differ at all.
     ///
-    /// Source: N. R. Draper and H. Smith, 1998, "Applied Regression Analysis", 3rd edition,
-    /// section 2.1: lack of fit and pure error.
+    /// Source: lack of fit and pure error [Draper Smith 1998, section 2.1].
     pub(super) fn lack_of_fit(&self, rss: f64) -> Option<f64> {
         let between = self.level_count() - PARAMETERS;
         let within = f64::from(self.runs) - self.level_count();
-        let floor = within * LEAST_NOISE.powi(2);
+        let floor = within * MIN_NOISE.powi(2);
         if within <= 0.0 || self.pure_error <= floor {
             return None;
         }
@@ -126,9 +125,9 @@ impl Noise {
         self.variance * quantile
     }
 
-    /// Returns the corrected criterion of a law that leaves `rss` between levels.
+    /// Returns the corrected Akaike criterion of a law that leaves `rss` between levels.
     pub(super) fn criterion(&self, rss: f64, parameters: f64) -> f64 {
-        let mean = ((rss + self.unexplained) / self.samples).max(LEAST_NOISE.powi(2));
+        let mean = ((rss + self.unexplained) / self.samples).max(MIN_NOISE.powi(2));
         let correction = 2.0 * parameters * (parameters + 1.0) / (self.samples - parameters - 1.0);
         self.samples * mean.ln() + 2.0 * parameters + correction
     }

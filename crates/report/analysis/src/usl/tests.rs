@@ -1,4 +1,4 @@
-//! Truth tests of the fit: known laws are found again, and intervals hold what they promise.
+//! Known laws are recovered by the fit, with nominal coverage.
 
 use proptest::prelude::*;
 
@@ -57,11 +57,11 @@ fn near(value: f64, expected: f64, relative: f64) -> bool {
     (value - expected).abs() <= relative * expected.abs()
 }
 
-/// Goal: the intervals of a law's parameters hold the truth 95 times in 100, and so does that of
-/// the peak where one is claimed. Method: sweeps of a known law with noise, of several designs;
-/// 800 of each, so that 1.5 % is twice the error of the simulation.
+/// Goal: the intervals of a law's parameters, and of the peak where one is claimed, have 95 %
+/// coverage. Method: sweeps of a known law with noise, of several designs; 800 of each, so that 1.5
+/// % is twice the error of the simulation.
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_say() {
+fn intervals_have_nominal_coverage() {
     const SWEEPS: u32 = 800;
     let designs: [(&[u32], u32, [f64; 3]); 3] = [
         (&LEVELS, 3, [10_000.0, 0.05, 0.001]),
@@ -99,13 +99,13 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 fn no_peak_is_claimed_where_there_is_none() {
     let mut noisy = Noisy(11);
     for truth in [[10_000.0, 0.05, 0.0], [10_000.0, 0.4, 0.0], [10_000.0, 0.0, 0.0]] {
-        let (mut told_from_zero, mut claimed) = (0, 0);
+        let (mut positive, mut claimed) = (0, 0);
         for _ in 0..400 {
             let fit = fit(&noisy.sweep(&LEVELS, 3, truth)).unwrap();
-            told_from_zero += u32::from(fit.beta.low > 0.0);
+            positive += u32::from(fit.beta.low > 0.0);
             claimed += u32::from(matches!(fit.peak, Peak::At(_)));
         }
-        assert!(told_from_zero <= 20 && claimed <= told_from_zero, "{told_from_zero}, {claimed}");
+        assert!(positive <= 20 && claimed <= positive, "{positive}, {claimed}");
     }
 }
 
@@ -129,7 +129,7 @@ fn a_law_without_noise_is_found_exactly() {
 
 /// The SPEC SDM91 benchmark on a Sun SPARCcenter 2000, one run at each load.
 ///
-/// Source: N. J. Gunther and S. Moeding, the R package `usl` 3.0.4, data set `specsdm91`, and the
+/// Source: [Gunther Moeding 2020]: the R package `usl` 3.0.4, data set `specsdm91`, and the
 /// coefficients its `summary` prints.
 const SDM91: [(u32, f64); 7] = [
     (1, 64.9),
@@ -141,11 +141,11 @@ const SDM91: [(u32, f64); 7] = [
     (216, 1_702.2),
 ];
 
-/// Goal: agreement with what is published, as far as the methods agree. The R package fits
+/// Goal: agreement with the published fit, as far as the methods agree. The R package fits
 /// throughput itself, so that its curve misses the single user by 39 % (90 for 64.9) to be within
-/// 111 of the others; ours fits logarithms, to which 39 % is the gravest error of all. Method: each
-/// is better by its own measure; the peak, which both see, is the same within 5 %; and our values
-/// are those of a plain search of the same minimum, written apart from this code.
+/// 111 of the others; ours fits logarithms, to which 39 % is the largest error. Method: each is
+/// better by its own measure; the peak is the same within 5 %; and our values are those of a plain
+/// search of the same minimum, written apart from this code.
 #[test]
 fn the_published_example_is_fitted_as_far_as_the_methods_agree() {
     let observations = SDM91.map(|(clients, ops_per_s)| Observation { clients, ops_per_s });
@@ -169,7 +169,7 @@ fn the_published_example_is_fitted_as_far_as_the_methods_agree() {
 }
 
 #[test]
-fn a_peak_beyond_all_levels_is_not_claimed_and_nothing_is_told_far_beyond_them() {
+fn peak_beyond_all_levels_is_not_claimed() {
     let truth = [10_000.0, 0.02, 0.000_1];
     let fit = fit(&exact(&LEVELS, truth)).unwrap();
     assert!(fit.beta.low > 0.0);
@@ -178,8 +178,8 @@ fn a_peak_beyond_all_levels_is_not_claimed_and_nothing_is_told_far_beyond_them()
     assert_eq!((fit.ops_per_s(97.0), fit.ops_per_s(0.5)), (None, None));
 }
 
-/// Goal: where the law is only roughly right, intervals tell so. Method: eight CPUs shared without
-/// loss, a hard knee, runs that differ by 0.1 %; against the same runs around the fitted law.
+/// Goal: intervals widen where the law is only approximate. Method: eight CPUs shared without loss,
+/// a hard knee, runs that differ by 0.1 %; against the same runs around the fitted law.
 #[test]
 fn levels_that_lie_off_the_law_widen_its_intervals() {
     let knee = |clients: u32| 1_000.0 * f64::from(clients.min(8));
@@ -225,7 +225,7 @@ fn too_few_levels_and_a_missing_single_client_are_refused() {
 }
 
 proptest! {
-    /// No point near the fit is better, whatever the sweep looks like.
+    /// No point near the fit is better, in any sweep.
     #[test]
     fn the_fit_is_a_minimum(
         shares in prop::collection::vec(0.2..5.0_f64, 8),

@@ -1,4 +1,4 @@
-//! The conformance battery on seven releases, each in a process of its own.
+//! The conformance battery on seven releases.
 
 use engine::Driver;
 use engine::conformance::battery;
@@ -6,12 +6,12 @@ use model::{Bytes, Durability, Settings};
 
 use crate::release::{on_release, profile};
 
-/// Memtables and files of the size that makes the battery's rows pass through both.
+/// Size of memtables and files, small enough for several of them.
 const SMALL: &str = "65536";
 
-/// Goal: every way the driver can be used gives right answers on a release.
-/// Method: the battery on each profile, with both cheap classes of durability and each kind of
-/// cache; small memtables make the battery's few rows pass through flush and compaction.
+/// Goal: every configuration gives right answers on a release.
+/// Method: the battery on each profile, with both unsynced durability classes and each kind of
+/// cache; small memtables send the battery's few rows through flush and compaction.
 fn conforms(driver: &dyn Driver, version: &str) {
     let settings = |durability| Settings {
         durability,
@@ -28,7 +28,7 @@ fn conforms(driver: &dyn Driver, version: &str) {
             options.set("arena_block_size", "8192");
         }
         // In 5.18.4 an iterator made while a memtable is flushed may miss a row that is just
-        // being overwritten (RocksDB pull request 6973); with many flushes the battery finds it.
+        // being overwritten [RocksDB PR 6973]; with many flushes the battery finds it.
         options
     };
     battery(driver, &none, &options("rocksdb-leveled"));

@@ -1,4 +1,4 @@
-//! What an open engine promises beside right answers: clear refusals, exact counts, upkeep.
+//! Refusals, exact counts and maintenance of an open engine.
 
 use std::path::Path;
 
@@ -62,14 +62,14 @@ pub(crate) fn put(engine: &dyn Engine, rows: u64) {
     let mut answer = Rows::new();
     for n in 0..rows {
         let key = format!("{:020}", n.wrapping_mul(0x9E37_79B9_7F4A_7C15) % rows);
-        // Values that differ, so that nothing is gained by luck.
+        // Distinct values, so that they do not compress well by accident.
         let value = format!("{n:0100}");
         let op = Op::Put { key: key.as_bytes(), value: value.as_bytes() };
         assert_eq!(session.execute(&op, &mut answer).unwrap(), Outcome::Done);
     }
 }
 
-/// Waits until the engine says it is idle.
+/// Waits until the engine reports idle.
 pub(crate) fn settle(engine: &dyn Engine) -> EngineState {
     for _ in 0..60_000 {
         let state = engine.state().unwrap();
@@ -81,7 +81,7 @@ pub(crate) fn settle(engine: &dyn Engine) -> EngineState {
     panic!("never idle: {:?}", engine.state());
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test waits for threads that are not its own")]
+#[expect(clippy::disallowed_methods, reason = "a test waits for the engine's threads")]
 fn pause() {
     std::thread::sleep(std::time::Duration::from_millis(1));
 }
@@ -125,14 +125,14 @@ fn a_refused_option_is_named(driver: &dyn Driver) {
         ("block_based_table_factory.nosuch_option", "1"),
         ("block_size", "4096"),
     ] {
-        let asked = [("max_background_jobs", "2"), (option, value), ("num_levels", "7")];
-        let (named, reason) = refused_option(driver, &asked);
+        let requested = [("max_background_jobs", "2"), (option, value), ("num_levels", "7")];
+        let (named, reason) = refused_option(driver, &requested);
         assert_eq!(named, option);
-        assert!(reason.starts_with("Invalid argument"), "own words: {reason}");
+        assert!(reason.starts_with("Invalid argument"), "{reason}");
     }
-    // Accepted as a word and refused when the database is opened.
-    let asked = [("num_levels", "7"), ("compression", "kXpressCompression")];
-    let (named, reason) = refused_option(driver, &asked);
+    // Accepted as a value and refused when the database is opened.
+    let requested = [("num_levels", "7"), ("compression", "kXpressCompression")];
+    let (named, reason) = refused_option(driver, &requested);
     assert_eq!(named, "compression");
     assert!(reason.to_lowercase().contains("xpress"), "{reason}");
 }
@@ -174,10 +174,10 @@ fn bytes_are_exact(driver: &dyn Driver) {
 }
 
 #[track_caller]
-fn close_to(ours: u64, theirs: f64, tolerance: f64) {
+fn close_to(found: u64, expected: f64, tolerance: f64) {
     #[expect(clippy::cast_precision_loss, reason = "a few megabytes")]
-    let ours = ours as f64;
-    assert!(ours > 0.0 && (ours - theirs).abs() <= theirs * tolerance, "{ours}, {theirs}");
+    let found = found as f64;
+    assert!(found > 0.0 && (found - expected).abs() <= expected * tolerance, "{found}, {expected}");
 }
 
 /// Goal: the three sums of bytes written add up to all files, blobs among them, once.
@@ -207,14 +207,14 @@ fn blob_sums(driver: &dyn Driver) {
     engine.close().unwrap();
 }
 
-/// Returns options of the leveled profile that read back under other words.
+/// Returns whether an option of the leveled profile reads back changed.
 fn is_rewritten(name: &str, version: &str) -> bool {
     // Consumed by the driver, and 5.18 writes the name of the filter's class.
     name == "assay.default_compression"
         || (version == OLDEST && name == "block_based_table_factory.filter_policy")
 }
 
-/// Goal: what was asked for is what the engine says is in force.
+/// Goal: the engine reports the requested options as in force.
 fn reads_back(driver: &dyn Driver, version: &str, extra: &[(&str, &str)]) -> Options {
     let mut options = profile("rocksdb-leveled", version);
     extra.iter().for_each(|(name, value)| options.set(*name, *value));
@@ -226,7 +226,7 @@ fn reads_back(driver: &dyn Driver, version: &str, extra: &[(&str, &str)]) -> Opt
         let as_number = |text: &str| text.parse::<f64>().ok().map(f64::to_bits);
         let is_same =
             found == value || as_number(found).is_some_and(|n| Some(n) == as_number(value));
-        assert!(is_same, "{name}: asked {value}, found {found}");
+        assert!(is_same, "{name}: requested {value}, found {found}");
     }
     assert_eq!(effective.get("compression"), Some("kNoCompression"));
     let capacity = effective.get("block_based_table_factory.block_cache_options.capacity");
@@ -272,7 +272,7 @@ fn hyper_clock_reads_back(driver: &dyn Driver) {
 }
 
 /// Goal: level 0 is emptied without a lasting change of options.
-/// Method: two files that the profile's trigger leaves alone, then the upkeep, then a look.
+/// Method: two files below the profile's trigger, then the maintenance, then a sample.
 fn level0_is_emptied(driver: &dyn Driver) {
     let (_dir, engine) = open(driver, Options::new());
     let before = engine.effective_options().unwrap();
@@ -292,7 +292,7 @@ fn level0_is_emptied(driver: &dyn Driver) {
     engine.close().unwrap();
 }
 
-/// Goal: work that waits and will not be done does not keep the engine busy for ever.
+/// Goal: pending work that is never picked does not keep the engine busy for ever.
 fn idle_is_reached(driver: &dyn Driver) {
     let mut options = small_files();
     options.set("disable_auto_compactions", "true");

@@ -1,4 +1,4 @@
-//! What the driver promises of caches, their priorities, and of counts for each operation.
+//! Caches, their priorities, and counts per operation.
 
 use engine::{Driver, Engine, Maintenance, Rows};
 use model::{Direction, EngineState, Op, Options};
@@ -21,7 +21,7 @@ tests! {
     a_hyper_clock_cache_is_shared_in_8_11 on "8.11.4": a_clock_is_shared;
     a_hyper_clock_cache_is_shared_in_9_10 on "9.10.0": a_clock_is_shared;
     a_hyper_clock_cache_is_shared_in_10_4 on "10.4.2": a_clock_is_shared;
-    a_blob_cache_of_its_own_is_beside_the_other on "9.10.0": a_blob_cache_of_its_own;
+    separate_blob_cache_has_its_own_size on "9.10.0": separate_blob_cache;
     operations_are_counted_in_the_oldest_release on "5.18.4": operations_are_counted;
     operations_are_counted_with_blobs on "7.10.2": operations_are_counted;
     operations_are_counted_in_the_newest_release on "11.8.1": operations_are_counted;
@@ -56,7 +56,7 @@ fn own(state: &EngineState, name: &str) -> f64 {
 }
 
 /// Goal: each priority that a shared cache can give is in force, and blob values lie in it.
-/// Method: the four pairs of pools of Callaghan (2022, "Configuring the RocksDB block cache"),
+/// Method: the four pairs of pools of [Callaghan 2022-09-15],
 /// read back; the usage of the two caches is one number because they are one object.
 fn blobs_share_the_block_cache(driver: &dyn Driver) {
     for (high, low) in [("0", "0"), ("0.5", "0"), ("0.25", "0.5"), ("0", "0.5")] {
@@ -64,9 +64,9 @@ fn blobs_share_the_block_cache(driver: &dyn Driver) {
             [("assay.cache", "lru"), ("assay.blob_cache", "shared"), (HIGH, high), (LOW, low)];
         let (_dir, engine) = open(driver, separated(&lru));
         let effective = engine.effective_options().unwrap();
-        for (name, asked) in [(HIGH, high), (LOW, low)] {
+        for (name, requested) in [(HIGH, high), (LOW, low)] {
             let found: f64 = effective.get(name).unwrap().parse().unwrap();
-            assert_eq!(found.to_bits(), asked.parse::<f64>().unwrap().to_bits(), "{name}");
+            assert_eq!(found.to_bits(), requested.parse::<f64>().unwrap().to_bits(), "{name}");
         }
         assert_eq!(effective.get("assay.blob_cache"), Some("shared"));
         assert_eq!(effective.get("assay.cache"), Some("lru"));
@@ -102,7 +102,7 @@ fn a_clock_is_shared(driver: &dyn Driver) {
 }
 
 #[expect(clippy::float_cmp, reason = "a size that was given")]
-fn a_blob_cache_of_its_own(driver: &dyn Driver) {
+fn separate_blob_cache(driver: &dyn Driver) {
     let (_dir, engine) = open(driver, separated(&[("assay.blob_cache", "4MiB")]));
     put(&*engine, 5_000);
     engine.maintain(Maintenance::Flush).unwrap();
@@ -114,7 +114,7 @@ fn a_blob_cache_of_its_own(driver: &dyn Driver) {
     engine.close().unwrap();
 }
 
-/// Goal: the numbers under which a perf context is asked mean the same in every release.
+/// Goal: the numbers of the perf context mean the same in every release.
 /// Method: its counts against the engine's tickers, which are named, over reads alone.
 #[expect(clippy::float_cmp, reason = "two counts of the same things")]
 fn operations_are_counted(driver: &dyn Driver) {

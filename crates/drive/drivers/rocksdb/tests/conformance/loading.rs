@@ -1,4 +1,4 @@
-//! What the driver promises of a library file: which it takes, and what it tells of it.
+//! Loading of library files, and their identity.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,25 +33,33 @@ fn refusal(driver: &dyn Driver, options: &[(&str, &str)]) -> EngineError {
 
 #[test]
 fn hyper_clock_needs_8_1() {
-    on_release(OLDEST, "loading::hyper_clock_needs_8_1", needs_are_told);
+    on_release(OLDEST, "loading::hyper_clock_needs_8_1", needs_are_reported);
 }
 
 #[test]
-fn a_second_library_is_refused() {
-    on_release(NEWEST, "loading::a_second_library_is_refused", second_library);
+fn second_library_is_refused() {
+    on_release(NEWEST, "loading::second_library_is_refused", second_library);
 }
 
 #[test]
 fn the_build_is_identified_in_the_oldest_release() {
-    on_release(OLDEST, "loading::the_build_is_identified_in_the_oldest_release", identity_is_told);
+    on_release(
+        OLDEST,
+        "loading::the_build_is_identified_in_the_oldest_release",
+        identity_is_reported,
+    );
 }
 
 #[test]
 fn the_build_is_identified_in_the_newest_release() {
-    on_release(NEWEST, "loading::the_build_is_identified_in_the_newest_release", identity_is_told);
+    on_release(
+        NEWEST,
+        "loading::the_build_is_identified_in_the_newest_release",
+        identity_is_reported,
+    );
 }
 
-fn needs_are_told(driver: &dyn Driver) {
+fn needs_are_reported(driver: &dyn Driver) {
     let error = refusal(driver, &[("assay.cache", "hyper_clock")]);
     assert!(matches!(error, EngineError::Unsupported(_)), "{error:?}");
     assert!(error.to_string().contains("needs RocksDB 8.1"), "{error}");
@@ -70,7 +78,7 @@ fn needs_are_told(driver: &dyn Driver) {
 
 fn second_library(driver: &dyn Driver) {
     let first = PathBuf::from(driver.identity().origin);
-    assert!(driver_rocksdb::open_library(&first).is_ok(), "the same library is welcome again");
+    assert!(driver_rocksdb::open_library(&first).is_ok(), "the same library is accepted again");
     let dir = tempfile::tempdir().unwrap();
     let copy = dir.path().join("librocksdb.so");
     fs::copy(&first, &copy).unwrap();
@@ -78,7 +86,7 @@ fn second_library(driver: &dyn Driver) {
     assert!(error.to_string().contains("a second engine library in one process"), "{error}");
 }
 
-fn identity_is_told(driver: &dyn Driver) {
+fn identity_is_reported(driver: &dyn Driver) {
     let before = driver.identity();
     assert_eq!(before.sha256.as_ref().map(String::len), Some(64));
     let (_dir, engine) = open(driver, Options::new()).unwrap();
@@ -96,8 +104,8 @@ fn identity_is_told(driver: &dyn Driver) {
 }
 
 #[test]
-fn a_file_that_cannot_be_loaded_is_named_with_the_reason() {
-    let test = "loading::a_file_that_cannot_be_loaded_is_named_with_the_reason";
+fn unloadable_file_is_named_with_the_reason() {
+    let test = "loading::unloadable_file_is_named_with_the_reason";
     on_library(NEWEST, test, |library| {
         let dir = tempfile::tempdir().unwrap();
         let reason = |name: &str, image: &[u8]| {
@@ -115,17 +123,17 @@ fn a_file_that_cannot_be_loaded_is_named_with_the_reason() {
         assert!(reason("text.so", b"#!/bin/sh\n").contains("not a shared library"));
         image[18] = if image[18] == 183 { 62 } else { 183 };
         image.truncate(4096);
-        assert!(reason("cut.so", &image).contains("is cut short"));
+        assert!(reason("truncated.so", &image).contains("is cut short"));
         let absent = driver_rocksdb::open_library(&dir.path().join("absent.so"));
         assert!(absent.is_err_and(|error| error.to_string().contains("absent.so")));
-        // None of the failures keeps the good one out.
+        // The good library still loads after the failures.
         driver_rocksdb::open_library(library).expect("the library of a release loads");
     });
 }
 
 #[test]
-fn a_library_of_something_else_is_not_rocksdb() {
-    let test = "loading::a_library_of_something_else_is_not_rocksdb";
+fn other_library_is_not_rocksdb() {
+    let test = "loading::other_library_is_not_rocksdb";
     on_library(NEWEST, test, |_| {
         let maps = fs::read_to_string("/proc/self/maps").unwrap();
         let other = maps.lines().filter_map(|line| line.split_whitespace().last());

@@ -1,10 +1,10 @@
-//! What the RocksDB driver promises, on real libraries, each in a process of its own.
+//! Tests of the RocksDB driver on real libraries.
 //!
-//! The libraries come from the supply crate's cache, or from where it fetches them; a test that
-//! cannot have one prints `skipped: why`, unless `CI` is `true`.
+//! Each test runs in a child process. The libraries come from the supply crate's cache or download;
+//! a test without one prints `skipped: REASON`, unless `CI` is `true`.
 
-#![expect(clippy::unwrap_used, reason = "what a test's functions unwrap fails the test")]
-#![expect(clippy::print_stdout, reason = "a test says why it is skipped, a child what it found")]
+#![expect(clippy::unwrap_used, reason = "an unwrap in a helper fails the test")]
+#![expect(clippy::print_stdout, reason = "a child prints what it found")]
 
 mod battery;
 mod behaviour;

@@ -1,18 +1,19 @@
-//! The profiles of the repository: every release takes them, and one of them is the same in all.
+//! The repository's profiles on every release.
 
 use std::collections::BTreeMap;
 
+use engine::conformance::TestRun;
 use engine::{Driver, OpenSpec};
 use model::{Bytes, DataShape, Options, Settings};
 
-use crate::release::{Ran, on_release, profile};
+use crate::release::{on_release, profile};
 
 const RELEASES: [&str; 7] = ["5.18.4", "6.29.5", "7.10.2", "8.11.4", "9.10.0", "10.4.2", "11.8.1"];
 
-/// What a child prints before each option it found.
+/// Prefix of each option a child prints.
 const MARK: &str = "effective: ";
 
-/// Options that differ although nothing was asked, and why that cannot move a number.
+/// Options that differ by default, and why that does not affect results.
 const MAY_DIFFER: &[&str] = &[
     // Whether opening fails when the OPTIONS file cannot be written.
     "fail_if_options_file_error",
@@ -37,29 +38,28 @@ fn effective(driver: &dyn Driver, options: Options) -> (String, Options) {
 }
 
 #[test]
-fn every_release_takes_every_profile_it_can() {
+fn every_release_accepts_its_profiles() {
     for version in RELEASES {
-        let ran =
-            on_release(version, "profiles::every_release_takes_every_profile_it_can", |driver| {
-                let version = effective(driver, Options::new()).0;
-                let mut names = vec![
-                    "rocksdb-stock",
-                    "rocksdb-leveled",
-                    "rocksdb-universal",
-                    "rocksdb-vs-splinterdb",
-                    "rocksdb-vs-splinterdb-universal",
-                ];
-                if driver.capabilities().has("blob") {
-                    names.extend(["rocksdb-blob", "rocksdb-dbbench"]);
-                }
-                if driver.capabilities().has("blob_cache") {
-                    names.push("rocksdb-blob-shared");
-                }
-                for name in names {
-                    effective(driver, profile(name, &version));
-                }
-            });
-        if let Ran::Here = ran {
+        let ran = on_release(version, "profiles::every_release_accepts_its_profiles", |driver| {
+            let version = effective(driver, Options::new()).0;
+            let mut names = vec![
+                "rocksdb-stock",
+                "rocksdb-leveled",
+                "rocksdb-universal",
+                "rocksdb-vs-splinterdb",
+                "rocksdb-vs-splinterdb-universal",
+            ];
+            if driver.capabilities().has("blob") {
+                names.extend(["rocksdb-blob", "rocksdb-dbbench"]);
+            }
+            if driver.capabilities().has("blob_cache") {
+                names.push("rocksdb-blob-shared");
+            }
+            for name in names {
+                effective(driver, profile(name, &version));
+            }
+        });
+        if ran == TestRun::Here {
             break;
         }
     }
@@ -68,27 +68,27 @@ fn every_release_takes_every_profile_it_can() {
 /// Goal: releases opened with `rocksdb-consistent` differ in code and not in configuration.
 /// Method: every option that two releases have in common has one value, as they read it back.
 #[test]
-fn the_consistent_profile_is_the_same_in_every_release() {
-    let test = "profiles::the_consistent_profile_is_the_same_in_every_release";
-    let mut seen: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
+fn consistent_profile_is_the_same_in_every_release() {
+    let test = "profiles::consistent_profile_is_the_same_in_every_release";
+    let mut found: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
     for version in RELEASES {
         let ran = on_release(version, test, |driver| {
             let version = effective(driver, Options::new()).0;
-            let found = effective(driver, profile("rocksdb-consistent", &version)).1;
-            found.iter().for_each(|(name, value)| println!("{MARK}{name}={value}"));
+            let options = effective(driver, profile("rocksdb-consistent", &version)).1;
+            options.iter().for_each(|(name, value)| println!("{MARK}{name}={value}"));
         });
         let output = match ran {
-            Ran::Here => return,
-            Ran::InChild(output) => output,
-            Ran::Nowhere => continue,
+            TestRun::Here => return,
+            TestRun::InChild(output) => output,
+            TestRun::Skipped => continue,
         };
         let lines = output.lines().filter_map(|line| line.strip_prefix(MARK)?.split_once('='));
         for (name, value) in lines.filter(|(name, _)| !MAY_DIFFER.contains(name)) {
-            let values = seen.entry(name.to_owned()).or_default();
+            let values = found.entry(name.to_owned()).or_default();
             values.entry(value.to_owned()).or_default().push(version);
         }
     }
-    assert!(seen.is_empty() || seen.len() > 100, "options were read: {}", seen.len());
-    seen.retain(|_, values| values.len() > 1);
-    assert!(seen.is_empty(), "{seen:#?}");
+    assert!(found.is_empty() || found.len() > 100, "options were read: {}", found.len());
+    found.retain(|_, values| values.len() > 1);
+    assert!(found.is_empty(), "{found:#?}");
 }

@@ -1,14 +1,16 @@
-//! The builds that tests run on: the distribution's, and those in the cache.
+//! Runs tests on the distribution's build and cached ones.
 
 use std::env;
 
 use engine::Driver;
-use engine::conformance::{Absent, Ran, on_library};
+use engine::conformance::{Absent, TestRun, on_library};
 use model::BuildRef;
 use supply::{Engines, Store, default_cache_dir};
 
-/// Runs `body` on the distribution's build and on every one in the cache, each in a process of its
-/// own, or prints why it is skipped; `test` is the calling test's whole name.
+/// Runs `body` on the distribution's build and on every cached one.
+///
+/// Each runs in a child process; the reason of a skip is printed. `test` is the calling test's
+/// whole name.
 pub(crate) fn on_every_build(test: &str, body: impl Fn(&dyn Driver)) {
     let store = store();
     let mut builds: Vec<String> = store.iter().flat_map(cached).collect();
@@ -16,15 +18,17 @@ pub(crate) fn on_every_build(test: &str, body: impl Fn(&dyn Driver)) {
     builds.insert(0, "system".to_owned());
     for version in builds {
         let find = || {
-            let store = store.as_ref().map_err(|reason| Absent::Due(reason.clone()))?;
+            let store = store.as_ref().map_err(|reason| Absent::Required(reason.clone()))?;
             let build = BuildRef { engine: ENGINE.to_owned(), version: Some(version.clone()) };
             let found = store.get(&build, &mut |line| println!("{line}"));
-            found.map(|artifact| artifact.library).map_err(|error| Absent::Due(error.to_string()))
+            found
+                .map(|artifact| artifact.library)
+                .map_err(|error| Absent::Required(error.to_string()))
         };
         let load = |path: &std::path::Path| {
             body(&*driver_wiredtiger::open_library(path).expect("a build in the cache loads"));
         };
-        if on_library(test, find, load) == Ran::Here {
+        if on_library(test, find, load) == TestRun::Here {
             return;
         }
     }
@@ -38,7 +42,7 @@ fn store() -> Result<Store, String> {
     let dir = default_cache_dir(home.as_deref(), xdg.as_deref()).ok_or("no home directory")?;
     let store = Store::open(dir).map_err(|error| error.to_string())?;
     let recipe = |engine: &str| (engine == ENGINE).then_some(driver_wiredtiger::RECIPE);
-    Ok(store.knowing(Engines { recipe, ..Engines::default() }))
+    Ok(store.with_engines(Engines { recipe, ..Engines::default() }))
 }
 
 fn cached(store: &Store) -> Vec<String> {

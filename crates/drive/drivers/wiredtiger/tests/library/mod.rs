@@ -1,4 +1,4 @@
-//! The libraries that tests run on.
+//! Libraries for tests.
 
 mod builds;
 

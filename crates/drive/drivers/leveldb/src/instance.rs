@@ -1,0 +1,147 @@
+//! An open LevelDB: state, maintenance and close.
+
+use std::ffi::CString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
+use model::metric::Readings;
+use model::{Durability, EngineState, Identity, Options};
+
+use crate::config::Config;
+use crate::events::Events;
+use crate::ffi_db::Db;
+use crate::ffi_session::LevelSession;
+use crate::statistics::Statistics;
+use crate::written::Written;
+
+/// An open database.
+pub(crate) struct LevelEngine {
+    db: Db,
+    dir: PathBuf,
+    durability: Durability,
+    config: Config,
+    identity: Identity,
+    events: Mutex<Events>,
+    sessions: Mutex<Vec<Arc<Written>>>,
+}
+
+impl LevelEngine {
+    /// Wraps a database just opened with `config`.
+    ///
+    /// # Errors
+    /// When its LOG cannot be read.
+    pub(crate) fn new(
+        db: Db,
+        spec: &OpenSpec,
+        config: Config,
+        identity: Identity,
+    ) -> Result<Self, EngineError> {
+        Ok(Self {
+            db,
+            dir: spec.dir.clone(),
+            durability: spec.settings.durability,
+            config,
+            identity,
+            events: Mutex::new(Events::open(&spec.dir).map_err(unreadable)?),
+            sessions: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Returns an engine property; empty when the library lacks it.
+    fn property(&self, name: &str) -> String {
+        let name = CString::new(format!("leveldb.{name}")).unwrap_or_default();
+        self.db.property(&name).unwrap_or_default()
+    }
+
+    fn logged_bytes(&self) -> u64 {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.iter().map(|written| written.bytes()).sum()
+    }
+}
+
+impl Engine for LevelEngine {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        let written = Arc::new(Written::default());
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.push(Arc::clone(&written));
+        Ok(Box::new(LevelSession::new(&self.db, self.durability, &self.config, written)))
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        Ok(self.config.effective())
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        match work {
+            Maintenance::Flush => self.db.flush(),
+            Maintenance::CompactAll => self.db.compact_all(),
+            // The C API compacts ranges of keys, through all levels.
+            Maintenance::CompactLevel0 | Maintenance::Clean => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        let statistics = Statistics::parse(&self.property("stats"));
+        let sample = {
+            let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+            events.sample().map_err(unreadable)?
+        };
+        let totals = sample.totals;
+        let mut readings = named(&[
+            ("engine_flush_write_bytes", totals.flush_write),
+            ("engine_compaction_write_bytes", totals.compaction_write),
+            ("engine_compaction_read_bytes", statistics.read_bytes),
+            ("engine_wal_write_bytes", self.logged_bytes()),
+            ("engine_disk_bytes", self.db.table_bytes()),
+            ("engine_background_jobs", sample.running),
+        ]);
+        if let Ok(files) = self.property("num-files-at-level0").parse() {
+            readings.extend(named(&[("engine_l0_files", files)]));
+        }
+        let own_counters = named(&[
+            ("flushes", totals.flushes),
+            ("compactions", totals.compactions),
+            ("moves", totals.moves),
+            ("compaction_seconds", statistics.compaction_seconds),
+            ("waits.memtable_full", totals.memtable_waits),
+            ("waits.level0_files", totals.level0_waits),
+        ]);
+        Ok(EngineState {
+            readings,
+            own_counters,
+            levels: Some(statistics.levels),
+            tree_height: None,
+            is_idle: Some(sample.is_quiet),
+        })
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        let memory = self.property("approximate-memory-usage");
+        Some(format!("{}approximate-memory-usage {memory}\n", self.property("stats")))
+    }
+
+    fn own_files(&self) -> Vec<PathBuf> {
+        vec![self.dir.join("LOG")]
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        // The log holds the memtable's rows; the library closes it on drop.
+        Ok(())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes and counts stay far below 2^53")]
+fn named(values: &[(&str, u64)]) -> Readings {
+    values.iter().map(|&(name, value)| (name.to_owned(), value as f64)).collect()
+}
+
+/// Returns the error for the engine's LOG.
+fn unreadable(error: std::io::Error) -> EngineError {
+    EngineError::Fatal(format!("LevelDB's LOG cannot be read: {error}"))
+}

@@ -1,0 +1,323 @@
+//! Translates settings and options into RocksDB options.
+
+use engine::EngineError;
+use model::{Options, Settings};
+
+use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, engine_bytes};
+
+/// Options of the driver; those of the caches are in `cache`.
+///
+/// | name | values | meaning |
+/// |---|---|---|
+/// | `assay.default_compression` | as in settings | compression where the settings name none |
+/// | `assay.multi_get` | `single`, `batched` | which C function serves `multi_get` |
+/// | `assay.statistics` | `off`, `on` | the engine's tickers; they cost speed |
+/// | `assay.perf_context` | `off`, `on` | counters per operation; they cost speed |
+pub(crate) const DEFAULT_COMPRESSION: &str = "assay.default_compression";
+/// See [`DEFAULT_COMPRESSION`].
+pub(crate) const MULTI_GET: &str = "assay.multi_get";
+/// See [`DEFAULT_COMPRESSION`].
+pub(crate) const STATISTICS: &str = "assay.statistics";
+/// See [`DEFAULT_COMPRESSION`].
+pub(crate) const PERF_CONTEXT: &str = "assay.perf_context";
+
+/// Prefix of the driver's options.
+const DRIVER_PREFIX: &str = "assay.";
+/// The engine's name for the block-based table's options.
+pub(crate) const TABLE: &str = "block_based_table_factory";
+
+/// Everything RocksDB is opened with.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Config {
+    /// The engine's options, dotted as the user writes them.
+    pub(crate) options: Options,
+    /// A block cache that an option string cannot create.
+    pub(crate) cache: Option<ObjectCache>,
+    /// Effective values of the driver's options, to be read back.
+    pub(crate) driver_options: Vec<(&'static str, String)>,
+    /// Which C function serves `multi_get`.
+    pub(crate) multi_get: MultiGet,
+    /// Whether the engine counts its tickers.
+    pub(crate) has_statistics: bool,
+    /// Whether sessions have perf contexts.
+    pub(crate) has_perf_context: bool,
+}
+
+/// Which C function serves `multi_get`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MultiGet {
+    Single,
+    Batched,
+}
+
+impl Config {
+    /// Returns the configuration of `settings` and `options`; options win.
+    ///
+    /// `has` returns whether the library has a function.
+    ///
+    /// # Errors
+    /// [`EngineError::Option`] for an option of the driver that is unknown, has a wrong value or is
+    /// not supported by the library.
+    pub(crate) fn new(
+        settings: &Settings,
+        options: &Options,
+        has: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, EngineError> {
+        let driver = DriverOptions::parse(options)?;
+        let mut wanted: Options =
+            options.iter().filter(|(name, _)| !name.starts_with(DRIVER_PREFIX)).collect();
+        if wanted.get(TABLE).is_some() {
+            let reason = format!("write each table option separately: {TABLE}.NAME = VALUE");
+            return Err(refused(TABLE, reason));
+        }
+        check_memtable(&wanted)?;
+        fill_settings(settings, driver.default_compression, &mut wanted);
+        let cache = driver.cache.fill(settings, has, &mut wanted)?;
+        Ok(Self {
+            options: wanted,
+            cache,
+            driver_options: driver.effective(),
+            multi_get: driver.multi_get,
+            has_statistics: driver.has_statistics,
+            has_perf_context: driver.has_perf_context,
+        })
+    }
+
+    /// Returns all options as one option string.
+    pub(crate) fn text(&self) -> String {
+        render(&self.options.iter().collect::<Vec<_>>())
+    }
+}
+
+/// Returns one option as an option string.
+pub(crate) fn single(name: &str, value: &str) -> String {
+    render(&[(name, value)])
+}
+
+/// Parsed options of the driver.
+struct DriverOptions<'a> {
+    cache: CacheOptions,
+    default_compression: Option<&'a str>,
+    multi_get: MultiGet,
+    has_statistics: bool,
+    has_perf_context: bool,
+}
+
+impl<'a> DriverOptions<'a> {
+    fn parse(options: &'a Options) -> Result<Self, EngineError> {
+        let mut parsed = Self {
+            cache: CacheOptions::default(),
+            default_compression: None,
+            multi_get: MultiGet::Single,
+            has_statistics: false,
+            has_perf_context: false,
+        };
+        for (name, value) in options.iter().filter(|(name, _)| name.starts_with(DRIVER_PREFIX)) {
+            match (name, value) {
+                (name, value) if NAMES.contains(&name) => parsed.cache.set(name, value)?,
+                (DEFAULT_COMPRESSION, compression) => {
+                    parsed.default_compression = Some(compression)
+                }
+                (MULTI_GET, "single") => parsed.multi_get = MultiGet::Single,
+                (MULTI_GET, "batched") => parsed.multi_get = MultiGet::Batched,
+                (MULTI_GET, _) => return Err(refused(name, "write single or batched")),
+                (STATISTICS, value) => parsed.has_statistics = flag(name, value)?,
+                (PERF_CONTEXT, value) => parsed.has_perf_context = flag(name, value)?,
+                _ => {
+                    let others = [DEFAULT_COMPRESSION, MULTI_GET, STATISTICS, PERF_CONTEXT];
+                    let known = [NAMES.as_slice(), &others].concat().join(", ");
+                    let reason = format!("the driver has no such option; {known}");
+                    return Err(refused(name, reason));
+                }
+            }
+        }
+        Ok(parsed)
+    }
+
+    /// Returns the options with their values in force.
+    fn effective(&self) -> Vec<(&'static str, String)> {
+        let word = |is_on| if is_on { "on" } else { "off" };
+        let multi_get = match self.multi_get {
+            MultiGet::Single => "single",
+            MultiGet::Batched => "batched",
+        };
+        let mut effective = vec![
+            (MULTI_GET, multi_get.to_owned()),
+            (STATISTICS, word(self.has_statistics).to_owned()),
+            (PERF_CONTEXT, word(self.has_perf_context).to_owned()),
+        ];
+        effective.extend(self.cache.blob_text().map(|text| (BLOB_CACHE, text)));
+        effective
+    }
+}
+
+fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
+    match value {
+        "on" | "true" => Ok(true),
+        "off" | "false" => Ok(false),
+        _ => Err(refused(name, "write on or off")),
+    }
+}
+
+/// Adds the common settings that no option overrides.
+fn fill_settings(settings: &Settings, default_compression: Option<&str>, wanted: &mut Options) {
+    let mut fill = |name: &str, value: &str| {
+        if wanted.get(name).is_none() {
+            wanted.set(name, value);
+            return true;
+        }
+        false
+    };
+    if settings.direct_io {
+        fill("use_direct_reads", "true");
+        fill("use_direct_io_for_flush_and_compaction", "true");
+    }
+    if let Some(jobs) = settings.background_jobs {
+        fill("max_background_jobs", &jobs.to_string());
+    }
+    if let Some(name) = settings.compression.as_deref().or(default_compression) {
+        let name = compression(name);
+        if fill("compression", name) {
+            fill("bottommost_compression", name);
+        }
+    }
+}
+
+/// Returns the engine's name of a compression; unknown names pass unchanged.
+fn compression(name: &str) -> &str {
+    match name {
+        "none" => "kNoCompression",
+        "snappy" => "kSnappyCompression",
+        "zlib" => "kZlibCompression",
+        "bzip2" => "kBZip2Compression",
+        "lz4" => "kLZ4Compression",
+        "lz4hc" => "kLZ4HCCompression",
+        "zstd" => "kZSTD",
+        other => other,
+    }
+}
+
+/// Refuses memtables that are full on creation.
+///
+/// The engine accepts such sizes and then flushes a file per write: an easy mistake with a profile
+/// that pins `arena_block_size`.
+fn check_memtable(wanted: &Options) -> Result<(), EngineError> {
+    let bytes = |name: &str| wanted.get(name).and_then(engine_bytes);
+    match (bytes("arena_block_size"), bytes("write_buffer_size")) {
+        (Some(arena), Some(buffer)) if arena >= buffer => {
+            let reason = format!(
+                "{arena} bytes fill a write buffer of {buffer} at once; an eighth of it is usual"
+            );
+            Err(refused("arena_block_size", reason))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns options as an option string: `a.b = 1, a.c = 2` becomes `a={b=1;c=2;};`.
+fn render(options: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    let mut done: Vec<&str> = Vec::new();
+    for &(name, value) in options {
+        let Some((group, _)) = name.split_once('.') else {
+            text.push_str(&format!("{name}={};", braced(value)));
+            continue;
+        };
+        if done.contains(&group) {
+            continue;
+        }
+        done.push(group);
+        let inner: Vec<_> = options
+            .iter()
+            .filter_map(|&(name, value)| {
+                let (other, rest) = name.split_once('.')?;
+                (other == group).then_some((rest, value))
+            })
+            .collect();
+        text.push_str(&format!("{group}={{{}}};", render(&inner)));
+    }
+    text
+}
+
+/// Adds braces to a value with semicolons, which would otherwise end it.
+fn braced(value: &str) -> String {
+    if value.contains(';') && !value.starts_with('{') {
+        return format!("{{{value}}}");
+    }
+    value.to_owned()
+}
+
+/// Returns the error for an option of parsed.
+pub(crate) fn refused(option: &str, reason: impl Into<String>) -> EngineError {
+    EngineError::Option { option: option.to_owned(), reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(settings: &Settings, options: &[(&str, &str)]) -> Result<Config, EngineError> {
+        Config::new(settings, &options.iter().copied().collect(), &|_| true)
+    }
+
+    #[test]
+    fn dotted_names_become_nested_strings_at_their_first_position() {
+        let options = [
+            ("block_based_table_factory.block_size", "8192"),
+            ("write_buffer_size", "16777216"),
+            ("block_based_table_factory.metadata_cache_options.partition_pinning", "kNone"),
+            ("compaction_options_universal.size_ratio", "1"),
+            ("memtable_factory", "id=VectorRepFactory;count=0"),
+        ];
+        assert_eq!(
+            config(&Settings::default(), &options).unwrap().text(),
+            "block_based_table_factory={block_size=8192;\
+             metadata_cache_options={partition_pinning=kNone;};};write_buffer_size=16777216;\
+             compaction_options_universal={size_ratio=1;};\
+             memtable_factory={id=VectorRepFactory;count=0};"
+        );
+    }
+
+    #[test]
+    fn options_win_over_settings_and_settings_over_the_profiles_default() {
+        let settings = Settings {
+            compression: Some("lz4".to_owned()),
+            background_jobs: Some(4),
+            direct_io: true,
+            ..Settings::default()
+        };
+        let requested = [("max_background_jobs", "7"), (DEFAULT_COMPRESSION, "zstd")];
+        let options = config(&settings, &requested).unwrap().options;
+        assert_eq!(options.get("max_background_jobs"), Some("7"));
+        assert_eq!(options.get("compression"), Some("kLZ4Compression"));
+        assert_eq!(options.get("bottommost_compression"), Some("kLZ4Compression"));
+        assert_eq!(options.get("use_direct_reads"), Some("true"));
+        let options = config(&Settings::default(), &requested).unwrap().options;
+        assert_eq!(options.get("compression"), Some("kZSTD"));
+        let requested = [("compression", "kSnappyCompression")];
+        let options = config(&settings, &requested).unwrap().options;
+        assert_eq!(options.get("compression"), Some("kSnappyCompression"));
+        assert_eq!(options.get("bottommost_compression"), None);
+    }
+
+    #[test]
+    fn wrong_driver_option_is_refused_by_name() {
+        for (name, value) in [
+            ("assay.cache", "arc"),
+            (MULTI_GET, "yes"),
+            (STATISTICS, "some"),
+            (PERF_CONTEXT, "2"),
+            ("assay.chache", "lru"),
+            (TABLE, "{block_size=4096}"),
+        ] {
+            match config(&Settings::default(), &[(name, value)]) {
+                Err(EngineError::Option { option, .. }) => assert_eq!(option, name),
+                other => panic!("{name} = {value}: {other:?}"),
+            }
+        }
+        let full = [("write_buffer_size", "1M"), ("arena_block_size", "1048576")];
+        assert!(config(&Settings::default(), &full).is_err());
+        let usual = [("write_buffer_size", "8m"), ("arena_block_size", "1048576")];
+        assert!(config(&Settings::default(), &usual).is_ok());
+    }
+}

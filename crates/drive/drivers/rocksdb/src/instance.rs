@@ -1,0 +1,294 @@
+//! An open RocksDB: state, maintenance and close.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
+use model::state::LevelShape;
+use model::{Durability, EngineState, Identity, Options};
+
+use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, ObjectCache, ObjectKind, Pools, SHARD_BITS};
+use crate::cache_entries::{self, CacheEntries};
+use crate::config::{Config, TABLE};
+use crate::events::Events;
+use crate::feature;
+use crate::ffi_db::Db;
+use crate::ffi_session::RocksSession;
+use crate::perf::Counted;
+use crate::provenance::{LogHead, log_head, options_file};
+use crate::state::{SessionCounts, Work, set};
+use crate::statistics;
+use crate::written::Written;
+
+/// The trigger that `CompactLevel0` lowers.
+const TRIGGER: &str = "level0_file_num_compaction_trigger";
+/// Unchanged calls of `state` after which pending work counts as stuck.
+///
+/// Universal compaction reports pending work that it never picks [RocksDB issue 9275], and so
+/// does every style with automatic compaction off.
+const STUCK_CALLS: u32 = 20;
+
+/// An open database.
+pub(crate) struct RocksEngine {
+    pub(crate) db: Db,
+    dir: PathBuf,
+    pub(crate) durability: Durability,
+    identity: Identity,
+    log_head: LogHead,
+    driver_options: Vec<(&'static str, String)>,
+    /// Whether values may be stored in blob files.
+    pub(crate) is_separated: bool,
+    /// Whether sessions have perf contexts.
+    pub(crate) has_perf_context: bool,
+    watch: Mutex<Watch>,
+    pub(crate) sessions: Mutex<Vec<SessionCounts>>,
+}
+
+/// State carried from one sample to the next.
+struct Watch {
+    events: Option<Events>,
+    last: Option<(Work, Option<Vec<LevelShape>>)>,
+    unchanged: u32,
+    cache_entries: CacheEntries,
+    /// Original value of [`TRIGGER`], restored once level 0 is empty.
+    lowered: Option<String>,
+}
+
+impl RocksEngine {
+    /// Wraps a database just opened with `config`.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub(crate) fn new(
+        db: Db,
+        spec: &OpenSpec,
+        config: &Config,
+        driver: Identity,
+    ) -> Result<Self, EngineError> {
+        let head = log_head(&spec.dir);
+        let file = options_file(&spec.dir).map_err(fatal)?;
+        let version = file.version.or(head.version.clone()).unwrap_or(driver.version);
+        let mut facts = head.facts.clone();
+        if let Some(defect) = feature::known_defect(&version) {
+            facts.insert("known_defect".to_owned(), defect.to_owned());
+        }
+        let identity = Identity { version, facts, ..driver };
+        check_pools(config, &head)?;
+        let events = events_of(&file.options, spec)?;
+        let watch = Watch {
+            events,
+            last: None,
+            unchanged: 0,
+            cache_entries: CacheEntries::default(),
+            lowered: None,
+        };
+        Ok(Self {
+            db,
+            dir: spec.dir.clone(),
+            durability: spec.settings.durability,
+            identity,
+            log_head: head,
+            driver_options: config.driver_options.clone(),
+            is_separated: file.options.get("enable_blob_files") == Some("true"),
+            has_perf_context: config.has_perf_context,
+            watch: Mutex::new(watch),
+            sessions: Mutex::new(Vec::new()),
+        })
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lowers the trigger of level 0 to one file; `state` restores it when level 0 is empty.
+    ///
+    /// The only way in every release: `compact_files` is in the C API from 11.8 and
+    /// `suggest_compact_range` from 7.5.
+    fn compact_level0(&self) -> Result<bool, EngineError> {
+        let mut watch = self.watch();
+        if watch.lowered.is_some() {
+            return Ok(true);
+        }
+        let options = options_file(&self.dir).map_err(fatal)?.options;
+        let is = |name: &str, value: &str| options.get(name) == Some(value);
+        let files = self.db.text("rocksdb.num-files-at-level0");
+        if !is("compaction_style", "kCompactionStyleLevel")
+            || is("disable_auto_compactions", "true")
+            || files.as_deref() == Some("0")
+        {
+            return Ok(false);
+        }
+        let trigger = options.get(TRIGGER).unwrap_or("4").to_owned();
+        self.db.set_option(TRIGGER, "1")?;
+        watch.unchanged = 0;
+        watch.lowered = Some(trigger);
+        Ok(true)
+    }
+
+    /// Restores the trigger of level 0.
+    fn restore_trigger(&self, watch: &mut Watch) -> Result<(), EngineError> {
+        match watch.lowered.take() {
+            Some(trigger) => self.db.set_option(TRIGGER, &trigger),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether no background work runs or is going to run.
+    fn is_idle(
+        &self,
+        work: Work,
+        levels: Option<&Vec<LevelShape>>,
+        watch: &mut Watch,
+    ) -> Result<bool, EngineError> {
+        let now = Some((work, levels.cloned()));
+        watch.unchanged = if watch.last == now { watch.unchanged.saturating_add(1) } else { 0 };
+        watch.last = now;
+        let is_stuck = work.running == 0 && watch.unchanged >= STUCK_CALLS;
+        if watch.lowered.is_some() {
+            let is_empty = self.db.text("rocksdb.num-files-at-level0").as_deref() == Some("0");
+            if is_stuck || (is_empty && work.running == 0) {
+                self.restore_trigger(watch)?;
+                watch.unchanged = 0;
+            }
+            return Ok(false);
+        }
+        Ok(is_stuck || work.running + work.waiting == 0)
+    }
+}
+
+impl Engine for RocksEngine {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        let written = Arc::new(Written::default());
+        let counted = self.has_perf_context.then(Arc::<Counted>::default);
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let (to_write, to_count) = (Arc::clone(&written), counted.clone());
+        sessions.push(SessionCounts { written: to_write, counted: to_count });
+        Ok(Box::new(RocksSession::new(&self.db, self.durability, written, counted)))
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        let mut options = options_file(&self.dir).map_err(fatal)?.options;
+        for (name, value) in &self.log_head.cache {
+            let name = match name.as_str() {
+                "block_cache_name" => format!("{TABLE}.{name}"),
+                "blob_cache_name" => name.clone(),
+                _ => format!("{TABLE}.block_cache_options.{name}"),
+            };
+            options.set(name, value);
+        }
+        if let Some(name) = self.log_head.cache.get("block_cache_name") {
+            let is_clock = name.ends_with("HyperClockCache");
+            options.set(CACHE, if is_clock { "hyper_clock" } else { "lru" });
+        }
+        for (name, printed) in [
+            (SHARD_BITS, "num_shard_bits"),
+            (HIGH_SHARE, "high_pri_pool_ratio"),
+            (LOW_SHARE, "low_pri_pool_ratio"),
+        ] {
+            if let Some(value) = self.log_head.cache.get(printed) {
+                options.set(name, value);
+            }
+        }
+        for (name, value) in &self.driver_options {
+            options.set(*name, value);
+        }
+        Ok(options)
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        match work {
+            Maintenance::Flush => self.db.flush().map(|()| true),
+            Maintenance::CompactLevel0 => self.compact_level0(),
+            Maintenance::Clean => Ok(false),
+            Maintenance::CompactAll => {
+                self.db.compact_all();
+                Ok(true)
+            }
+        }
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        let cfstats = self.db.text("rocksdb.cfstats-no-file-histogram").unwrap_or_default();
+        let mut state = EngineState { levels: statistics::levels(&cfstats), ..Default::default() };
+        self.take_written(&mut state.readings);
+        self.take_gauges(&mut state.readings);
+        self.take_blobs(&mut state.readings);
+        self.take_caches(&mut state.own_counters);
+        self.take_perf(&mut state);
+        self.take_counters(&cfstats, &mut state);
+        let level0 = state.levels.iter().flatten().find(|shape| shape.level == 0);
+        let level0 = level0.map(|shape| shape.files);
+        set(&mut state.readings, "engine_l0_files", level0);
+        let mut watch = self.watch();
+        let entries = watch.cache_entries.sample(|| self.db.text(cache_entries::PROPERTY));
+        state.readings.extend(entries.clone());
+        if let Some(work) = self.work() {
+            self.take_work(work, &mut state.readings);
+            state.is_idle = Some(self.is_idle(work, state.levels.as_ref(), &mut watch)?);
+        }
+        if let Some(events) = &mut watch.events {
+            self.take_totals(events.totals().map_err(fatal)?, &mut state.readings);
+        }
+        Ok(state)
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        let properties =
+            ["rocksdb.stats", "rocksdb.levelstats", "rocksdb.blob-stats", cache_entries::PROPERTY];
+        let mut text = String::new();
+        for property in properties {
+            if let Some(part) = self.db.text(property) {
+                text.push_str(&format!("** {property} **\n{part}\n"));
+            }
+        }
+        if let Some(part) = self.db.statistics() {
+            text.push_str(&format!("** statistics **\n{part}\n"));
+        }
+        Some(text)
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        self.restore_trigger(&mut self.watch())?;
+        if self.durability == Durability::None {
+            // Without a log only the memtables hold the rows, and close hides a failed flush.
+            self.db.flush()?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks the pools of an LRU created as an object against the LOG.
+fn check_pools(config: &Config, head: &LogHead) -> Result<(), EngineError> {
+    let Some(ObjectCache { kind: ObjectKind::Lru(Pools { high, low }), .. }) = config.cache else {
+        return Ok(());
+    };
+    for (name, requested) in [("high_pri_pool_ratio", high), ("low_pri_pool_ratio", low)] {
+        let reported = head.cache.get(name).and_then(|text| text.parse::<f64>().ok());
+        // The LOG prints three digits.
+        if let Some(reported) = reported.filter(|it| (it - requested).abs() > 0.0006) {
+            let text =
+                format!("the block cache has {name} {reported}, not {requested} as requested");
+            return Err(EngineError::Unsupported(text));
+        }
+    }
+    Ok(())
+}
+
+/// Opens the LOG, unless an option removes events from it or moves it.
+fn events_of(options: &Options, spec: &OpenSpec) -> Result<Option<Events>, EngineError> {
+    let is_here = options.get("db_log_dir").is_none_or(str::is_empty);
+    let has_events = matches!(options.get("info_log_level"), Some("INFO_LEVEL" | "DEBUG_LEVEL"));
+    if !is_here || !has_events {
+        return Ok(None);
+    }
+    Events::open(spec.dir.join("LOG")).map(Some).map_err(fatal)
+}
+
+/// Returns the error for one of the engine's files.
+fn fatal(error: std::io::Error) -> EngineError {
+    EngineError::Fatal(format!("a file of the engine cannot be read: {error}"))
+}

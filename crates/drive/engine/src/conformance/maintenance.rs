@@ -1,0 +1,128 @@
+//! Checks of identity, refusals, maintenance and state.
+
+use model::capability::{COMPRESSION, DIRECT_IO};
+use model::{Capabilities, Direction, Durability, Op, OpKind};
+
+use super::answers::{kinds, same_rows};
+use super::battery::SEED;
+use super::client::{Client, compare, describe};
+use super::stream::Stream;
+use super::subject::{Subject, close, fresh_dir, open_oracle};
+use crate::error::EngineError;
+use crate::traits::{Maintenance, OpenSpec};
+
+/// An option that no engine has.
+const OPTION: &str = "assay_no_such_option";
+
+/// The engine reports name, version and configuration.
+pub(super) fn identity_is_reported(subject: &Subject<'_>) -> Result<(), String> {
+    let dir = fresh_dir()?;
+    let engine = subject.open(dir.path())?;
+    let (before, after) = (subject.driver.identity(), engine.identity());
+    if after.engine.is_empty() || after.version.is_empty() {
+        return Err(format!("the open engine does not report name and version: {after:?}"));
+    }
+    if before.engine != after.engine {
+        return Err(format!("named `{}` before and `{}` after", before.engine, after.engine));
+    }
+    engine.effective_options().map_err(|error| format!("effective_options failed: {error}"))?;
+    let needed = [OpKind::Get, OpKind::Put];
+    if !needed.into_iter().all(|kind| subject.can(kind)) {
+        return Err("the driver offers no get or no put".to_owned());
+    }
+    if subject.capabilities.durability.is_empty() {
+        return Err("the driver offers no durability class".to_owned());
+    }
+    close(engine)
+}
+
+/// Unsupported settings and unknown options are errors, never silent defaults.
+pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), String> {
+    let dir = fresh_dir()?;
+    let open = |spec: &OpenSpec| match subject.driver.open(spec) {
+        Ok(engine) => close(engine).map(|()| None),
+        Err(error) => Ok(Some(error)),
+    };
+    let mut spec = subject.spec(&dir.path().join("absent"));
+    open(&spec)?.ok_or("opened a directory that does not exist")?;
+    spec = subject.spec(dir.path());
+    for (what, spec) in lacking(&subject.capabilities, &spec) {
+        open(&spec)?.ok_or(format!("opened with {what}, which the driver does not offer"))?;
+    }
+    spec.options.set(OPTION, "1");
+    match open(&spec)? {
+        Some(EngineError::Option { option, .. }) if option.contains(OPTION) => Ok(()),
+        Some(error) => Err(format!("unknown option `{OPTION}`: {error:?} does not name it")),
+        None => Err(format!("accepted the unknown option `{OPTION}`")),
+    }?;
+    operations_not_offered_are_refused(subject)
+}
+
+/// Returns `good` with each unsupported setting, and that setting's name.
+fn lacking(capabilities: &Capabilities, good: &OpenSpec) -> Vec<(String, OpenSpec)> {
+    let mut wrong = Vec::new();
+    for class in Durability::ALL {
+        if !capabilities.durability.contains(&class) {
+            let mut spec = good.clone();
+            spec.settings.durability = class;
+            wrong.push((format!("durability `{class}`"), spec));
+        }
+    }
+    if !capabilities.has(DIRECT_IO) {
+        let mut spec = good.clone();
+        spec.settings.direct_io = true;
+        wrong.push(("direct_io".to_owned(), spec));
+    }
+    if !capabilities.has(COMPRESSION) {
+        let mut spec = good.clone();
+        spec.settings.compression = Some("zstd".to_owned());
+        wrong.push(("compression `zstd`".to_owned(), spec));
+    }
+    wrong
+}
+
+fn operations_not_offered_are_refused(subject: &Subject<'_>) -> Result<(), String> {
+    let dir = fresh_dir()?;
+    let engine = subject.open(dir.path())?;
+    let mut client = Client::new(&*engine)?;
+    let scan = |direction| Op::Scan { start: b"k", limit: 1, direction };
+    let ops = [
+        (Op::Delete { key: b"k" }, subject.can(OpKind::Delete)),
+        (scan(Direction::Forward), subject.directions().contains(&Direction::Forward)),
+        (scan(Direction::Reverse), subject.directions().contains(&Direction::Reverse)),
+        (Op::MultiGet { keys: &[b"k"] }, subject.can(OpKind::MultiGet)),
+    ];
+    for (op, _) in ops.iter().filter(|(_, is_offered)| !is_offered) {
+        match client.attempt(op) {
+            Err(EngineError::Unsupported(_)) => {}
+            other => return Err(format!("{} is not offered, yet gave {other:?}", describe(op))),
+        }
+    }
+    drop(client);
+    close(engine)
+}
+
+/// Flush and both compactions preserve every row.
+pub(super) fn maintenance_preserves_rows(subject: &Subject<'_>) -> Result<(), String> {
+    let (dir, oracle_dir) = (fresh_dir()?, fresh_dir()?);
+    let engine = subject.open(dir.path())?;
+    let oracle_engine = open_oracle(oracle_dir.path())?;
+    let (mut client, mut oracle) = (Client::new(&*engine)?, Client::new(&*oracle_engine)?);
+    let writes: Vec<OpKind> = kinds(subject).into_iter().filter(|kind| kind.is_write()).collect();
+    let mut stream = Stream::new(SEED, writes, subject);
+    let works = [Maintenance::Flush, Maintenance::CompactLevel0, Maintenance::CompactAll];
+    for work in works.into_iter().cycle().take(6) {
+        for _ in 0..subject.scaled(300) {
+            stream.next().with(|op| {
+                let expected = oracle.execute(op)?;
+                compare(op, &expected, &client.execute(op)?)
+            })?;
+        }
+        engine.maintain(work).map_err(|error| format!("{work:?} failed: {error}"))?;
+        engine.state().map_err(|error| format!("state failed after {work:?}: {error}"))?;
+        same_rows(subject, &mut client, &mut oracle)
+            .map_err(|reason| format!("after {work:?}: {reason}"))?;
+    }
+    drop(client);
+    close(engine)
+}

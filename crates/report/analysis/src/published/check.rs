@@ -1,0 +1,107 @@
+//! Checks each published finding against the runs.
+
+use model::{Experiment, Load, Published, PublishedFinding};
+use stats::family::benjamini_hochberg;
+use stats::{Effect, Spread};
+
+use super::finding::{Held, HeldFinding, Here, Unmeasured};
+use super::reproduction::{Reproduction, reproduction};
+use crate::compare::Question;
+use crate::comparison::is_given;
+use crate::samples::{Key, Samples, VariantSamples, numbers};
+
+/// Returns why the planned experiment does not test a finding.
+#[must_use]
+pub fn untried(experiment: &Experiment, finding: &PublishedFinding) -> Option<Unmeasured> {
+    place(experiment, finding).err()
+}
+
+/// Returns the step and the level of clients of a finding.
+fn place(experiment: &Experiment, finding: &PublishedFinding) -> Result<(u32, u32), Unmeasured> {
+    for name in [&finding.variant, &finding.base] {
+        experiment.variant(name).ok_or_else(|| Unmeasured::NoVariant(name.clone()))?;
+    }
+    let mut steps = (0..).zip(&experiment.steps).filter(|(_, step)| finding.is_about(step));
+    let (index, step) = steps.next().ok_or(Unmeasured::NoStep)?;
+    let level = match (finding.clients, &experiment.clients[..]) {
+        (Some(level), levels) if levels.contains(&level) => level,
+        (None, [only]) => *only,
+        (Some(_) | None, _) => return Err(Unmeasured::NoLevel),
+    };
+    if matches!(step.load, Load::Open(_)) && is_given(&finding.metric) {
+        return Err(Unmeasured::IsGiven);
+    }
+    Ok((index, level))
+}
+
+/// Checks every publication of the experiment against the valid runs.
+///
+/// The p-values are adjusted for the number of findings.
+///
+/// Source: [`benjamini_hochberg`]; [`reproduction`].
+pub(crate) fn check(question: &Question<'_>, counted: &Samples<'_>) -> Vec<Held> {
+    let experiment = question.experiment;
+    let check_finding = |one: &PublishedFinding| HeldFinding {
+        published: one.clone(),
+        here: check_finding(question, counted, one),
+        reproduction: Reproduction::NotMeasured,
+    };
+    let publication = |one: &Published| Held {
+        source: one.source.clone(),
+        setup: one.setup.clone(),
+        scaled: one.scaled.clone(),
+        findings: one.findings.iter().map(check_finding).collect(),
+    };
+    let mut held: Vec<Held> = experiment.published.iter().map(publication).collect();
+    let findings = || held.iter().flat_map(|one| &one.findings);
+    let p_values: Vec<f64> =
+        findings().filter_map(|one| one.here.as_ref().ok()?.effect.p).collect();
+    let mut adjusted = benjamini_hochberg(&p_values).into_iter();
+    for finding in held.iter_mut().flat_map(|one| &mut one.findings) {
+        let Ok(here) = &mut finding.here else { continue };
+        if let Some(q) = here.effect.p.and_then(|_| adjusted.next()) {
+            here.effect.adjust(q, experiment.margin);
+        }
+        finding.reproduction = if here.is_of_one_run() {
+            Reproduction::Undecided
+        } else {
+            reproduction(finding.published.expected, &here.effect, experiment.margin)
+        };
+    }
+    held
+}
+
+/// Checks one finding; its effect is not yet adjusted for the family.
+fn check_finding(
+    question: &Question<'_>,
+    counted: &Samples<'_>,
+    finding: &PublishedFinding,
+) -> Result<Here, Unmeasured> {
+    let (step_index, clients) = place(question.experiment, finding)?;
+    let is_step = |key: &&Key| (key.index, key.clients) == (step_index, clients);
+    let key = counted.steps.keys().find(is_step);
+    let samples = key.and_then(|key| counted.steps.get(key));
+    let samples = samples.ok_or_else(|| Unmeasured::NoRun(finding.base.clone()))?;
+    let base = spread(samples, &finding.base, &finding.metric)?;
+    let variant = spread(samples, &finding.variant, &finding.metric)?;
+    let effect = effect(question, samples, finding).ok_or(Unmeasured::NoRatio { base, variant })?;
+    Ok(Here { step_index, clients, base, variant, effect })
+}
+
+/// Returns the spread of a metric over one variant's runs.
+fn spread(samples: &VariantSamples<'_>, variant: &str, metric: &str) -> Result<Spread, Unmeasured> {
+    let sample = samples.of_variant.get(variant);
+    let sample = sample.ok_or_else(|| Unmeasured::NoRun(variant.to_owned()))?;
+    Spread::of(&numbers(sample.values(metric)))
+        .ok_or_else(|| Unmeasured::NoMetric(variant.to_owned()))
+}
+
+fn effect(
+    question: &Question<'_>,
+    samples: &VariantSamples<'_>,
+    finding: &PublishedFinding,
+) -> Option<Effect> {
+    let values = |name: &str| Some(samples.of_variant.get(name)?.values(&finding.metric));
+    let (base, variant) = (values(&finding.base)?, values(&finding.variant)?);
+    question.versus(&finding.metric, base, variant, question.assumed_cov(samples))
+}

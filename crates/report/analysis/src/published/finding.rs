@@ -1,0 +1,78 @@
+//! Data types of checked publications.
+
+use model::PublishedFinding;
+use serde::Serialize;
+use stats::{Effect, Spread};
+
+use super::reproduction::Reproduction;
+
+/// A publication with its checked findings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Held {
+    /// Author, date and title.
+    pub source: String,
+    /// Hardware, engine builds and sizes of the publication.
+    pub setup: String,
+    /// Intended differences here, or empty.
+    pub scaled: String,
+    /// Its findings, in its order.
+    pub findings: Vec<HeldFinding>,
+}
+
+/// A published finding and its result here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldFinding {
+    /// What was published.
+    pub published: PublishedFinding,
+    /// The result, or why there is none.
+    pub here: Result<Here, Unmeasured>,
+    /// Whether both agree.
+    pub reproduction: Reproduction,
+}
+
+/// The same two variants here.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Here {
+    /// Position of the step in the run, 0-based.
+    pub step_index: u32,
+    /// Level of the clients factor.
+    pub clients: u32,
+    /// Median and range of the base.
+    pub base: Spread,
+    /// Median and range of the variant.
+    pub variant: Spread,
+    /// Their ratio, variant over base.
+    pub effect: Effect,
+}
+
+impl Here {
+    /// Returns whether a side has one run, so that nothing is decided.
+    #[must_use]
+    pub const fn is_of_one_run(&self) -> bool {
+        self.base.n < 2 || self.variant.n < 2
+    }
+}
+
+/// Why a finding was not measured.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unmeasured {
+    /// This variant is not in the experiment as it was run.
+    NoVariant(String),
+    /// The step is not in the experiment as it was run.
+    NoStep,
+    /// Its number of clients is not among those that were run.
+    NoLevel,
+    /// The experiment gives the rate of operations, so throughput is no result.
+    IsGiven,
+    /// No run of this variant finished the step.
+    NoRun(String),
+    /// No run of this variant has the metric there.
+    NoMetric(String),
+    /// A run of one of the two gave zero: there is no ratio.
+    NoRatio {
+        /// Median and range of the base.
+        base: Spread,
+        /// Median and range of the variant.
+        variant: Spread,
+    },
+}

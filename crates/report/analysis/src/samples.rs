@@ -1,0 +1,140 @@
+//! Samples of a comparison: metric values by step, variant and run.
+
+use std::collections::BTreeMap;
+
+use model::sql::Application;
+use model::{DataShape, Load, Readings, RunRecord};
+use stats::CellVariance;
+
+use crate::metrics::{run_metrics, step_metrics, with_memory, with_writers};
+
+/// A step at one level of the clients factor.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) clients: u32,
+    pub(crate) index: u32,
+    pub(crate) name: String,
+}
+
+/// A block: experiment and repetition. Its runs share a stretch of time and a seed.
+pub(crate) type Block<'a> = (&'a str, u32);
+
+/// The runs of every variant in one step, or as a whole.
+#[derive(Debug, Default)]
+pub(crate) struct VariantSamples<'a> {
+    pub(crate) of_variant: BTreeMap<&'a str, Sample<'a>>,
+    /// Whether operations arrived at rates the experiment gives.
+    pub(crate) is_rate_given: bool,
+}
+
+impl VariantSamples<'_> {
+    /// Returns the pooled variance of each metric over the variants: one cell.
+    ///
+    /// Variants of a step share much of its noise; as cells of their own they would inflate the
+    /// number of steps.
+    ///
+    /// Source: our choice of cell for the moderated variance [Smyth 2004], which needs exchangeable
+    /// ones.
+    pub(crate) fn variances(&self) -> BTreeMap<&str, CellVariance> {
+        let mut cells = BTreeMap::new();
+        for (metric, values) in self.of_variant.values().flat_map(|sample| &sample.metrics) {
+            if let Some(own) = variance(values) {
+                let add = |cell: &mut CellVariance| *cell = cell.pooled(own);
+                cells.entry(metric.as_str()).and_modify(add).or_insert(own);
+            }
+        }
+        cells
+    }
+}
+
+/// The runs of one variant.
+#[derive(Debug, Default)]
+pub(crate) struct Sample<'a> {
+    /// Runs that were counted.
+    pub(crate) runs: u32,
+    /// Length of each run's measured span, in seconds; none for whole runs.
+    pub(crate) seconds: Vec<f64>,
+    /// Each metric's values, in the order of their blocks.
+    pub(crate) metrics: BTreeMap<String, Vec<(Block<'a>, f64)>>,
+}
+
+impl<'a> Sample<'a> {
+    fn add(&mut self, block: Block<'a>, metrics: Readings) {
+        self.runs += 1;
+        for (metric, value) in metrics {
+            self.metrics.entry(metric).or_default().push((block, value));
+        }
+    }
+
+    /// Returns a metric's values with their blocks; empty when unknown.
+    pub(crate) fn values(&self, metric: &str) -> &[(Block<'a>, f64)] {
+        self.metrics.get(metric).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// All samples of an experiment.
+#[derive(Debug, Default)]
+pub(crate) struct Samples<'a> {
+    /// By step.
+    pub(crate) steps: BTreeMap<Key, VariantSamples<'a>>,
+    /// Metrics of whole runs, by level of clients.
+    pub(crate) runs: BTreeMap<u32, VariantSamples<'a>>,
+}
+
+impl<'a> Samples<'a> {
+    /// Collects the samples of valid `runs`, in any order.
+    ///
+    /// Of an incomplete run the finished steps count; as a whole it does not.
+    pub(crate) fn of(
+        runs: impl IntoIterator<Item = &'a RunRecord>,
+        data: &DataShape,
+        application: Option<&Application>,
+    ) -> Self {
+        let mut counted = Self::default();
+        let mut runs: Vec<&RunRecord> =
+            runs.into_iter().filter(|run| run.invalid.is_none()).collect();
+        // Sums of the same values in another order may differ in the last digit.
+        runs.sort_by_key(|run| (block(run), &run.id));
+        for run in runs {
+            let (block, level) = (block(run), run.cell.clients);
+            let (variant, settings) = (run.cell.variant.as_str(), &run.variant.settings);
+            for step in &run.steps {
+                let name = step.step.name.clone();
+                let samples = counted
+                    .steps
+                    .entry(Key { clients: level, index: step.index, name })
+                    .or_default();
+                samples.is_rate_given |= matches!(step.step.load, Load::Open(_));
+                let sample = samples.of_variant.entry(variant).or_default();
+                sample.seconds.push(step.duration_ns.as_secs_f64());
+                let metrics = with_memory(step_metrics(step, data), settings);
+                sample.add(block, with_writers(metrics, step, application));
+            }
+            if run.end.is_complete() {
+                let samples = counted.runs.entry(level).or_default();
+                let metrics = with_memory(run_metrics(run, data), settings);
+                samples.of_variant.entry(variant).or_default().add(block, metrics);
+            }
+        }
+        counted
+    }
+}
+
+/// Returns the block a run belongs to.
+fn block(run: &RunRecord) -> Block<'_> {
+    let experiment = run.id.rsplit_once('/').map_or("", |(experiment, _)| experiment);
+    (experiment, run.cell.repetition)
+}
+
+/// Returns the values without their blocks.
+pub(crate) fn numbers(values: &[(Block<'_>, f64)]) -> Vec<f64> {
+    values.iter().map(|(_, value)| *value).collect()
+}
+
+/// Returns the variance of the values' logarithms; `None` below two positive values, and for
+/// constant ones.
+///
+/// Source: [`CellVariance::of`].
+pub(crate) fn variance(values: &[(Block<'_>, f64)]) -> Option<CellVariance> {
+    CellVariance::of(&numbers(values)).filter(CellVariance::has_spread)
+}
