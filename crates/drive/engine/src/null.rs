@@ -109,7 +109,8 @@ mod tests {
             assert_eq!(rows.count(), 0);
         }
         spec.options.set("cache", "1");
-        assert!(matches!(NullDriver.open(&spec), Err(EngineError::Option { .. })));
+        let error = NullDriver.open(&spec).err().unwrap();
+        assert_eq!(error.refused_option(), Some("cache"));
     }
 
     #[test]

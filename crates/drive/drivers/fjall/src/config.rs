@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::settings_check::{check_names, flag, number, refused};
-use engine::{EngineError, OpenSpec};
+use engine::{EngineError, OpenSpec, Setting};
 use fjall::compaction::Leveled;
 use fjall::config::{
     BlockSizePolicy, CompressionPolicy, FilterPolicy, HashRatioPolicy, PartitioningPolicy,
@@ -201,14 +201,15 @@ impl Config {
 
 fn block_compression(spec: &OpenSpec) -> Result<CompressionType, EngineError> {
     if spec.settings.direct_io {
-        let text = "direct_io: fjall reads and writes through the page cache";
-        return Err(EngineError::Unsupported(text.to_owned()));
+        let reason = "direct_io: fjall reads and writes through the page cache";
+        return Err(EngineError::setting(Setting::DirectIo, reason));
     }
     match spec.settings.compression.as_deref() {
         None | Some("none") => Ok(CompressionType::None),
         Some("lz4") => Ok(CompressionType::Lz4),
         Some(name) => {
-            Err(EngineError::Unsupported(format!("compression `{name}`: fjall has none and lz4")))
+            let reason = format!("compression `{name}`: fjall has none and lz4");
+            Err(EngineError::setting(Setting::Compression, reason))
         }
     }
 }
@@ -349,7 +350,8 @@ mod tests {
             assert_eq!(options.get("blob_compression"), Some(found));
             assert_eq!(config.database_options().get("journal_compression"), Some(found));
         }
-        assert!(matches!(resolve(Some("zstd"), &[]), Err(EngineError::Unsupported(_))));
+        let error = resolve(Some("zstd"), &[]).err().unwrap().to_string();
+        assert_eq!(error, "not supported: compression `zstd`: fjall has none and lz4");
     }
 
     #[test]
@@ -367,7 +369,7 @@ mod tests {
         ] {
             let error = resolve(None, &[(name, value)]).err();
             assert!(
-                matches!(&error, Some(EngineError::Option { option, .. }) if option == name),
+                error.as_ref().and_then(EngineError::refused_option) == Some(name),
                 "{name} = {value}: {error:?}"
             );
         }

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use engine::EngineError;
 use engine::settings_check::{check_names, flag, refused, size};
+use engine::{EngineError, Setting};
 use model::{Options, Settings};
 
 /// The engine's name for the kind of compression.
@@ -100,8 +100,8 @@ impl Config {
     /// Returns the configuration of `settings` and `options`; options win.
     ///
     /// # Errors
-    /// [`EngineError::Unsupported`] for a compression that LevelDB lacks, [`EngineError::Option`]
-    /// for an unknown option or a value out of LevelDB's bounds.
+    /// [`EngineError::Refused`] for a compression that LevelDB lacks, an unknown option or a value
+    /// out of LevelDB's bounds.
     pub(crate) fn new(
         settings: &Settings,
         options: &Options,
@@ -120,7 +120,10 @@ impl Config {
         }
         if let Some(name) = settings.compression.as_deref() {
             config.compression = compression(name, has_snappy).map_err(|reason| {
-                EngineError::Unsupported(format!("compression `{name}`: {reason}"))
+                EngineError::setting(
+                    Setting::Compression,
+                    format!("compression `{name}`: {reason}"),
+                )
             })?;
         }
         for (name, value) in options.iter() {
@@ -218,9 +221,8 @@ mod tests {
             ("paranoid_checks", "maybe", "neither true nor false"),
         ] {
             let error = config(&Settings::default(), &[(name, value)]).unwrap_err();
-            let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
-            assert_eq!(option, name);
-            assert!(reason.contains(expected), "{reason}");
+            assert_eq!(error.refused_option(), Some(name));
+            assert!(error.to_string().contains(expected), "{error}");
         }
     }
 

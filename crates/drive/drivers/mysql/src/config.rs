@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::settings_check::{check_settings, refused};
-use engine::{EngineError, OpenSpec};
+use engine::{EngineError, OpenSpec, Setting};
 use model::units::parse_size;
 use model::{Capabilities, Durability, Endpoint};
 
@@ -45,8 +45,7 @@ impl Config {
                     return Err(refused(name, reason));
                 }
                 _ => {
-                    let reason = format!("unknown Assay option; known: {PROTOCOL}");
-                    return Err(refused(name, reason));
+                    return Err(EngineError::unknown(name, "unknown Assay option", &[PROTOCOL]));
                 }
             };
         }
@@ -57,8 +56,8 @@ impl Config {
 /// Checks that a foreign server runs with the requested options.
 ///
 /// # Errors
-/// [`EngineError::Option`] for an option it lacks or has set otherwise,
-/// [`EngineError::Unsupported`] when it is weaker than the durability class.
+/// [`EngineError::Refused`] for an option it lacks or has set otherwise, and when it is weaker than
+/// the durability class.
 pub(crate) fn check_foreign(
     spec: &OpenSpec,
     variables: &BTreeMap<String, String>,
@@ -96,10 +95,11 @@ pub(crate) fn check_foreign(
             Durability::Sync => found == "1",
         };
         if !is_satisfied {
-            return Err(EngineError::Unsupported(format!(
+            let reason = format!(
                 "durability `{class}`: the server of the dsn runs with {name}={found}: set it \
                  there, or use a weaker class"
-            )));
+            );
+            return Err(EngineError::setting(Setting::Durability, reason));
         }
     }
     Ok(())
@@ -158,7 +158,7 @@ mod tests {
         assert!(!resolve(&[("assay.protocol", "prepared")]).unwrap().is_text);
         for (name, value) in [("assay.protocol", "binary"), ("assay.protocl", "text")] {
             let error = resolve(&[(name, value)]).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
         let without = OpenSpec { endpoint: None, ..spec(&[], Durability::Os) };
         let error =

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use engine::{ApplicationSetup, Engine, EngineError, Maintenance, OpenSpec, Session};
+use engine::{ApplicationSetup, Engine, EngineError, Maintenance, OpenSpec, Session, Setting};
 use model::{Bounds, EngineState, Identity, Options};
 
 use crate::config::{Config, check_foreign};
@@ -241,11 +241,14 @@ fn check_room(spec: &OpenSpec, variables: &BTreeMap<String, String>) -> Result<(
     let most = variables.get("max_allowed_packet").and_then(|bytes| bytes.parse::<u64>().ok());
     let needed = 2 * u64::from(spec.data.value_bytes) + STATEMENT_BYTES;
     match most {
-        Some(most) if most < needed => Err(EngineError::Unsupported(format!(
-            "values of {} bytes: the server takes statements of max_allowed_packet={most}: raise \
-             it to {needed}",
-            spec.data.value_bytes
-        ))),
+        Some(most) if most < needed => Err(EngineError::setting(
+            Setting::ValueBytes,
+            format!(
+                "values of {} bytes: the server takes statements of max_allowed_packet={most}: \
+                 raise it to {needed}",
+                spec.data.value_bytes
+            ),
+        )),
         _ => Ok(()),
     }
 }

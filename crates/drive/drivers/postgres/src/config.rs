@@ -86,7 +86,7 @@ pub(crate) fn protocol(options: &Options) -> Result<Protocol, EngineError> {
     let mut protocol = Protocol::Prepared;
     for (name, value) in ours {
         if name != PROTOCOL {
-            return Err(refused(name, format!("unknown Assay option; known: {PROTOCOL}")));
+            return Err(EngineError::unknown(name, "unknown Assay option", &[PROTOCOL]));
         }
         protocol = [Protocol::Prepared, Protocol::Text]
             .into_iter()
@@ -180,7 +180,7 @@ mod tests {
             (Durability::None, "assay.protocoll", "text"),
         ] {
             let error = resolve(&spec(false, class, &[(name, value)])).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
         assert!(resolve(&spec(false, Durability::Os, &[("fsync", "off")])).is_ok());
         assert!(resolve(&spec(false, Durability::None, &[("synchronous_commit", "off")])).is_ok());

@@ -1,6 +1,7 @@
 //! Conversion of failures to `EngineError`, by SQLSTATE.
 
 use engine::EngineError;
+use engine::settings_check::refused;
 
 use crate::wire::{ErrorResponse, Failure};
 
@@ -43,7 +44,7 @@ pub(crate) fn classify(error_response: &ErrorResponse) -> EngineError {
         _ if error_response.is("40") || error_response.is("23") => EngineError::Conflict(text),
         _ if error_response.is("0A") || error_response.is("54") => EngineError::Unsupported(text),
         _ => match parameter(error_response) {
-            Some(option) => EngineError::Option { option, reason: error_response.to_string() },
+            Some(option) => refused(&option, error_response.to_string()),
             None => EngineError::Fatal(text),
         },
     }

@@ -159,17 +159,7 @@ impl Api {
     /// When another library is held, the loader refuses the file, or it is no usable RocksDB.
     pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
         let loaded = load_once(path)?;
-        let unusable = |symbol| {
-            EngineError::Unsupported(match symbol {
-                "rocksdb_open" => {
-                    format!("`{}` is not RocksDB: it lacks `{symbol}`", path.display())
-                }
-                _ => format!(
-                    "`{}` is too old: it lacks `{symbol}`; RocksDB 5.18 or newer is needed",
-                    path.display()
-                ),
-            })
-        };
+        let unusable = |symbol| loaded.lacks(symbol, "rocksdb_open", "RocksDB", "5.18");
         let functions = Functions::bind(&loaded.library).map_err(unusable)?;
         let java = JavaLru::bind(&loaded.library).map_err(unusable)?;
         Ok(API.get_or_init(|| Self { functions, java, loaded }))

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+use ::engine::Refusal;
+use ::engine::refusal::listed;
 use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
 use model::{Bytes, Identity, Manifest, Nanos, Plan};
-use plan::{Checked, KnownOptions};
+use plan::{Checked, KnownOptions, PlanError};
 use render::{Compared, Meta, next_steps, render_answer};
 use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
 
@@ -186,18 +188,8 @@ fn begin(
 
 /// Returns the report of a rejected setting, at its place in the file.
 fn rejection(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
-    if let RunnerError::Refused { variant, option, reason, known } = error {
-        let mut all = known_options(option.as_deref(), data);
-        if let Some(found) = checked.experiment.variant(variant) {
-            all.entry(found.build.engine.clone()).or_default().extend(known.iter().cloned());
-        }
-        return checked.refusal(variant, option.as_deref(), reason, &all).into();
-    }
-    if let RunnerError::TooLong { variant, word, message, remedy } = error {
-        return checked.setting_refusal((variant, word), message, remedy).into();
-    }
-    if let RunnerError::Allocator { variant, message, remedy } = error {
-        return checked.setting_refusal((variant, "allocator"), message, remedy).into();
+    if let RunnerError::Refused { variant, refusal } = error {
+        return refused_variant(checked, (variant, refusal), data).into();
     }
     if let RunnerError::Load { step_index, message, remedy } = error {
         return checked.load_refusal(*step_index, message, remedy).into();
@@ -208,11 +200,33 @@ fn rejection(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
     miette!("{error}")
 }
 
-/// Returns the known options of engines, to suggest one for a rejected one.
-fn known_options(rejected: Option<&str>, data: &Path) -> KnownOptions {
-    if rejected.is_none() {
-        return KnownOptions::new();
+/// Returns the error of a refused variant, at the option or setting that is the cause.
+fn refused_variant(
+    checked: &Checked,
+    (variant, refusal): (&str, &Refusal),
+    data: &Path,
+) -> PlanError {
+    match refusal {
+        Refusal::Option { name, reason, known } => {
+            let mut all = known_options(data);
+            if let Some(found) = checked.experiment.variant(variant) {
+                all.entry(found.build.engine.clone()).or_default().extend(known.iter().cloned());
+            }
+            let reason = format!("{reason}{}", listed(name, known));
+            checked.option_refusal((variant, name), &reason, &all)
+        }
+        Refusal::Capability { option, .. } => {
+            checked.setting_refusal((variant, option), &refusal.to_string(), refusal.remedy())
+        }
+        Refusal::Setting { setting, reason, remedy } => {
+            checked.setting_refusal((variant, setting.name()), reason, remedy)
+        }
+        Refusal::Build { reason } => checked.variant_error(variant, reason),
     }
+}
+
+/// Returns the known options of engines, to suggest one for a rejected one.
+fn known_options(data: &Path) -> KnownOptions {
     let mut known = plan::profile_options(&Program);
     for (engine, names) in registry::known_options(data) {
         known.entry(engine.to_owned()).or_default().extend(names);

@@ -40,8 +40,7 @@ fn refusal(driver: &dyn Driver, options: &[(&str, &str)]) -> EngineError {
 /// Returns name and reason of the option that is refused.
 fn refused_option(driver: &dyn Driver, options: &[(&str, &str)]) -> (String, String) {
     let error = refusal(driver, options);
-    let EngineError::Option { option, reason } = error else { panic!("{options:?}: {error:?}") };
-    (option, reason)
+    (error.refused_option().unwrap_or_default().to_owned(), error.to_string())
 }
 
 /// Returns options that flush and compact a few megabytes many times.

@@ -61,8 +61,8 @@ fn the_build_is_identified_in_the_newest_release() {
 
 fn needs_are_reported(driver: &dyn Driver) {
     let error = refusal(driver, &[("assay.cache", "hyper_clock")]);
-    assert!(matches!(error, EngineError::Unsupported(_)), "{error:?}");
-    assert!(error.to_string().contains("needs RocksDB 8.1"), "{error}");
+    let reason = "a HyperClock block cache needs RocksDB 8.1";
+    assert_eq!(error, EngineError::capability("assay.cache", reason));
     let error = refusal(driver, &[("assay.multi_get", "batched")]);
     assert!(error.to_string().contains("needs 7.3"), "{error}");
     let lru = ("assay.cache", "lru");
