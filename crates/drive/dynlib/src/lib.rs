@@ -12,6 +12,7 @@
 
 mod functions;
 mod image;
+pub mod level;
 mod loaded;
 
 /// The loader's handle, for the code that [`functions!`] writes.

@@ -32,7 +32,7 @@ const OLDEST: &str = "1.21";
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     let loaded = dynlib::load_once(path)?;
     let api = Api::bind(&loaded.library)
-        .map_err(|symbol| loaded.lacks(symbol, "leveldb_open", "LevelDB", OLDEST))?;
+        .map_err(|symbol| loaded.lacks(&symbol, "leveldb_open", "LevelDB", OLDEST))?;
     Ok(Box::new(LevelDriver { api, loaded }))
 }
 

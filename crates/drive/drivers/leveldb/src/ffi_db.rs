@@ -6,10 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+use dynlib::level::{Database, c_text};
 use engine::EngineError;
 
 use crate::config::{Compression, Config};
-use crate::ffi::{Api, Cache, DbHandle, FilterPolicy, Options};
+use crate::ffi::{Api, Cache, FilterPolicy, Options};
 
 /// A key behind those of all workloads: the end of the sum of all files.
 const LAST: [u8; 16] = [0xff; 16];
@@ -111,7 +112,7 @@ impl Numbers {
 /// An open database.
 pub(crate) struct Db {
     pub(crate) api: Api,
-    pub(crate) handle: *mut DbHandle,
+    pub(crate) handle: *mut Database,
     /// Dropped after the database is closed: they own its cache and filter.
     _options: RawOptions,
 }
@@ -128,21 +129,19 @@ impl Db {
     /// The engine's message.
     pub(crate) fn open(api: Api, dir: &Path, config: &Config) -> Result<Self, EngineError> {
         let options = RawOptions::new(api, config)?;
-        let dir = CString::new(dir.as_os_str().as_bytes()).map_err(|_zero_inside| {
-            EngineError::Fatal(format!("`{}` holds a zero byte", dir.display()))
-        })?;
-        let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: the options live, the path ends with zero, and `error` is a local.
-        let handle = unsafe { (api.open)(options.handle, dir.as_ptr(), &raw mut error) };
-        api.check(error)?;
+        let dir = c_text(dir.as_os_str().as_bytes())?;
+        // SAFETY: the options live, the path ends with zero, and `error` is a local of `call`.
+        let open = |error| unsafe { (api.open)(options.handle, dir.as_ptr(), error) };
+        let handle = api.level.call(open)?;
         Ok(Self { api, handle, _options: options })
     }
 
     /// Returns a property; `None` when the library lacks it.
     pub(crate) fn property(&self, name: &CString) -> Option<String> {
         // SAFETY: the database is open, and the name ends with zero.
-        let text = unsafe { (self.api.property_value)(self.handle, name.as_ptr()) };
-        self.api.take_text(text)
+        let text = unsafe { (self.api.level.property_value)(self.handle, name.as_ptr()) };
+        // SAFETY: the library returned the text for its caller to free.
+        unsafe { self.api.level.take_text(text) }
     }
 
     /// Returns the bytes of all data files, summed without a lock.
@@ -175,20 +174,20 @@ impl Db {
     pub(crate) fn flush(&self) {
         let empty = LAST.as_ptr().cast();
         // SAFETY: the database is open; both bounds are given and have no bytes.
-        unsafe { (self.api.compact_range)(self.handle, empty, 0, empty, 0) };
+        unsafe { (self.api.level.compact_range)(self.handle, empty, 0, empty, 0) };
     }
 
     /// Compacts everything and waits for it.
     pub(crate) fn compact_all(&self) {
         // SAFETY: the database is open; null bounds mean the whole key space.
-        unsafe { (self.api.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
+        unsafe { (self.api.level.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
     }
 }
 
 impl Drop for Db {
     fn drop(&mut self) {
         // SAFETY: the handle is owned, and sessions that use it borrow the database.
-        unsafe { (self.api.close)(self.handle) };
+        unsafe { (self.api.level.close)(self.handle) };
     }
 }
 
