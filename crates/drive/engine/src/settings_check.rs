@@ -3,6 +3,7 @@
 //! Shared, so that every driver reports a missing capability with the same message.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::str::FromStr;
 
 use model::units::parse_size;
@@ -54,6 +55,17 @@ pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<()
             Err(EngineError::unknown(name, format!("not an option of {engine} here"), known))
         }
     }
+}
+
+/// Checks that the data directory exists, before an engine makes it.
+///
+/// # Errors
+/// [`EngineError::Fatal`] with its name.
+pub fn check_dir(dir: &Path) -> Result<(), EngineError> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    Err(EngineError::Fatal(format!("`{}` is not a directory", dir.display())))
 }
 
 /// Parses a number.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use engine::settings_check::check_settings;
+use engine::settings_check::{check_dir, check_settings};
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::{Capabilities, Identity};
 use sha2::{Digest, Sha256};
@@ -70,10 +70,7 @@ impl Driver for ShimDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        if !spec.dir.is_dir() {
-            let text = format!("`{}` is not a directory", spec.dir.display());
-            return Err(EngineError::Fatal(text));
-        }
+        check_dir(&spec.dir)?;
         check_settings(self.binding.engine, &self.capabilities, &spec.settings)?;
         let opened = (self.binding.translate)(spec, &self.identity)
             .and_then(|options| self.api.open(&spec.dir, &options));

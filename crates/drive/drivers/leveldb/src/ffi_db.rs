@@ -9,7 +9,7 @@ use std::ptr;
 use dynlib::level::{Database, c_text};
 use engine::EngineError;
 
-use crate::config::{Compression, Config};
+use crate::config::{BLOCK_CACHE, BLOOM_BITS, Compression, Config, PARANOID_CHECKS};
 use crate::ffi::{Api, Cache, FilterPolicy, Options};
 
 /// A key behind those of all workloads: the end of the sum of all files.
@@ -25,38 +25,44 @@ struct RawOptions {
 
 impl RawOptions {
     fn new(api: Api, config: &Config) -> Result<Self, EngineError> {
-        let numbers = Numbers::of(config)?;
         // SAFETY: takes nothing; the result is owned by the value made here.
         let handle = unsafe { (api.options_create)() };
+        let bytes = config.number(BLOCK_CACHE)?;
         // SAFETY: takes a number; the result is owned by the value made here.
-        let cache = unsafe { (api.cache_create_lru)(numbers.block_cache) };
-        let filter = match numbers.bloom_bits {
+        let cache = unsafe { (api.cache_create_lru)(bytes) };
+        let filter = match config.number(BLOOM_BITS)? {
             0 => ptr::null_mut(),
             // SAFETY: takes a number; the result is owned by the value made here.
             bits => unsafe { (api.filterpolicy_create_bloom)(bits) },
         };
         let options = Self { api, handle, cache, filter };
-        options.fill(config, &numbers);
+        options.fill(config)?;
         Ok(options)
     }
 
-    fn fill(&self, config: &Config, numbers: &Numbers) {
+    fn fill(&self, config: &Config) -> Result<(), EngineError> {
         let (api, options) = (&self.api, self.handle);
         // SAFETY: the options live.
         unsafe { (api.options_set_create_if_missing)(options, 1) };
         // SAFETY: the options live.
-        unsafe { (api.options_set_paranoid_checks)(options, u8::from(config.paranoid_checks)) };
-        // SAFETY: the options live.
-        unsafe { (api.options_set_write_buffer_size)(options, numbers.write_buffer_size) };
-        // SAFETY: the options live.
-        unsafe { (api.options_set_max_open_files)(options, numbers.max_open_files) };
-        // SAFETY: the options live.
-        unsafe { (api.options_set_max_file_size)(options, numbers.max_file_size) };
-        // SAFETY: the options live.
-        unsafe { (api.options_set_block_size)(options, numbers.block_size) };
-        let interval = numbers.block_restart_interval;
-        // SAFETY: the options live.
-        unsafe { (api.options_set_block_restart_interval)(options, interval) };
+        unsafe { (api.options_set_paranoid_checks)(options, config.switch(PARANOID_CHECKS)) };
+        for (set, name) in [
+            (api.options_set_write_buffer_size, "write_buffer_size"),
+            (api.options_set_max_file_size, "max_file_size"),
+            (api.options_set_block_size, "block_size"),
+        ] {
+            let bytes = config.number(name)?;
+            // SAFETY: the options live.
+            unsafe { set(options, bytes) };
+        }
+        for (set, name) in [
+            (api.options_set_max_open_files, "max_open_files"),
+            (api.options_set_block_restart_interval, "block_restart_interval"),
+        ] {
+            let count = config.number(name)?;
+            // SAFETY: the options live.
+            unsafe { set(options, count) };
+        }
         let compression = c_int::from(config.compression == Compression::Snappy);
         // SAFETY: the options live; 0 is none and 1 is snappy.
         unsafe { (api.options_set_compression)(options, compression) };
@@ -66,6 +72,7 @@ impl RawOptions {
             // SAFETY: the options live, and the filter as long as they do.
             unsafe { (api.options_set_filter_policy)(options, self.filter) };
         }
+        Ok(())
     }
 }
 
@@ -79,33 +86,6 @@ impl Drop for RawOptions {
             // SAFETY: the filter is owned, and the database that used it is closed.
             unsafe { (self.api.filterpolicy_destroy)(self.filter) };
         }
-    }
-}
-
-/// The numbers of a configuration in the types of the C API.
-struct Numbers {
-    block_cache: usize,
-    write_buffer_size: usize,
-    max_file_size: usize,
-    block_size: usize,
-    max_open_files: c_int,
-    block_restart_interval: c_int,
-    bloom_bits: c_int,
-}
-
-impl Numbers {
-    fn of(config: &Config) -> Result<Self, EngineError> {
-        let size = |bytes: u64| usize::try_from(bytes).map_err(too_large);
-        let count = |number: u64| c_int::try_from(number).map_err(too_large);
-        Ok(Self {
-            block_cache: size(config.block_cache)?,
-            write_buffer_size: size(config.write_buffer_size)?,
-            max_file_size: size(config.max_file_size)?,
-            block_size: size(config.block_size)?,
-            max_open_files: count(config.max_open_files)?,
-            block_restart_interval: count(config.block_restart_interval)?,
-            bloom_bits: count(config.bloom_bits)?,
-        })
     }
 }
 
@@ -189,9 +169,4 @@ impl Drop for Db {
         // SAFETY: the handle is owned, and sessions that use it borrow the database.
         unsafe { (self.api.level.close)(self.handle) };
     }
-}
-
-/// Returns the error for a number beyond the C API's types.
-fn too_large(error: std::num::TryFromIntError) -> EngineError {
-    EngineError::Fatal(format!("a number is larger than LevelDB's C API takes: {error}"))
 }

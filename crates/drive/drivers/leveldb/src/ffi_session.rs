@@ -7,7 +7,7 @@ use dynlib::level::{Client, Iter, bytes_of};
 use engine::{EngineError, Rows, Session};
 use model::{Durability, Op, Outcome};
 
-use crate::config::Config;
+use crate::config::{Config, VERIFY_CHECKSUMS};
 use crate::ffi_db::Db;
 use crate::written::Written;
 
@@ -30,7 +30,7 @@ impl<'a> LevelSession<'a> {
         let client = unsafe { Client::new(&db.api.level, db.handle, durability) };
         let set_verify = db.api.readoptions_set_verify_checksums;
         // SAFETY: the client's options live.
-        unsafe { set_verify(client.read, u8::from(config.verify_checksums)) };
+        unsafe { set_verify(client.read, config.switch(VERIFY_CHECKSUMS)) };
         Self { db, client, written }
     }
 

@@ -169,7 +169,7 @@ impl CacheOptions {
 
     /// Refuses caches that the library does not support.
     fn check_library(&self, has: &dyn Fn(&str) -> bool) -> Result<(), EngineError> {
-        if self.low.is_some_and(|low| low > 0.0) && !feature::has_low_priority(has) {
+        if self.low.is_some_and(|low| low > 0.0) && !has(feature::LOW_PRIORITY_MARK) {
             return Err(EngineError::capability(
                 LOW_SHARE,
                 "a pool of low priority needs RocksDB 7.6",
@@ -178,14 +178,14 @@ impl CacheOptions {
         let Some(blob) = self.blob.filter(|blob| *blob != BlobCache::Nowhere) else {
             return Ok(());
         };
-        if !feature::has_blob_cache(has) {
+        if !has(feature::BLOB_CACHE) {
             return Err(EngineError::capability(
                 BLOB_CACHE,
                 "a cache of blob values needs RocksDB 7.4",
             ));
         }
         let is_usual = self.pools().is_none_or(|pools| pools == POOLS);
-        if blob == BlobCache::Shared && !is_usual && !feature::sets_pools(has) {
+        if blob == BlobCache::Shared && !is_usual && !has(feature::JAVA_LRU) {
             let reason = format!(
                 "this library creates a shared cache only with the pools {} and {}: RocksDB's C \
                  interface cannot set them; the official libraries (Maven, from 7.6) can",
@@ -227,7 +227,7 @@ impl CacheOptions {
                 return Ok(None);
             }
             Some(Kind::Lru) => ObjectKind::Lru(self.pools().unwrap_or(POOLS)),
-            Some(Kind::HyperClock) if feature::has_auto_hyper_clock(has) => {
+            Some(Kind::HyperClock) if has(feature::AUTO_HYPER_CLOCK_MARK) => {
                 ObjectKind::HyperClock(0)
             }
             Some(Kind::HyperClock) => ObjectKind::HyperClock(block_bytes(wanted)),

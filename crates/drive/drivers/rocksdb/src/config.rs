@@ -1,7 +1,7 @@
 //! Translates settings and options into RocksDB options.
 
 use engine::EngineError;
-use engine::settings_check::refused;
+use engine::settings_check::{flag, refused};
 use model::{Options, Settings};
 
 use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, engine_bytes};
@@ -152,14 +152,6 @@ impl<'a> DriverOptions<'a> {
         ];
         effective.extend(self.cache.blob_text().map(|text| (BLOB_CACHE, text)));
         effective
-    }
-}
-
-fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
-    match value {
-        "on" | "true" => Ok(true),
-        "off" | "false" => Ok(false),
-        _ => Err(refused(name, "write on or off")),
     }
 }
 

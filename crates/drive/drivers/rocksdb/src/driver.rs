@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::settings_check::refused;
+use engine::settings_check::{check_dir, refused};
 use engine::{Driver, Engine, EngineError, OpenSpec, Setting};
 use model::{Capabilities, Identity};
 
@@ -59,10 +59,7 @@ impl Driver for RocksDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         // The engine would make the directory and fill it with a database of its own.
-        if !spec.dir.is_dir() {
-            let text = format!("`{}` is not a directory", spec.dir.display());
-            return Err(EngineError::Fatal(text));
-        }
+        check_dir(&spec.dir)?;
         let has = |symbol: &str| self.api.has(symbol);
         let config = Config::new(&spec.settings, &spec.options, &has)?;
         let is_batched = config.multi_get == MultiGet::Batched;
