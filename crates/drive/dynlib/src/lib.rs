@@ -16,5 +16,5 @@ pub mod level;
 mod loaded;
 
 /// The loader's handle, for the code that [`functions!`] writes.
-pub use libloading::os::unix::Library;
+pub use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 pub use loaded::{Loaded, load_once};
