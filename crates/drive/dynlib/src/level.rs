@@ -115,7 +115,7 @@ impl Functions {
         classify(text.unwrap_or_else(|| "unknown error".to_owned()))
     }
 
-    /// Copies a text that the library allocated and frees it; `None` when it is null.
+    /// Copies and frees a text of the library's; `None` when null.
     ///
     /// # Safety
     /// `text` is null, or what the library returned for its caller to free.
@@ -189,7 +189,7 @@ pub struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    /// Returns a client with default options but for the sync of class `durability`.
+    /// Returns a client with default options and the class's sync.
     ///
     /// # Safety
     /// `database` is open in the library of `api` for as long as the client lives.

@@ -142,7 +142,7 @@ impl EngineError {
         Self::Refused(Refusal::Build { reason: reason.into() })
     }
 
-    /// Returns the refusal of a setting when its translation is the refused option.
+    /// Attributes a refused option to the setting it translates.
     ///
     /// `translated` pairs settings with the engine's options; `options` are those of the user,
     /// which stay the cause.
@@ -181,7 +181,7 @@ impl From<EngineError> for Refusal {
     }
 }
 
-/// Returns the list of known options for a message about an unknown one.
+/// Returns the known options, for a message about an unknown one.
 #[must_use]
 pub fn listed(name: &str, known: &[String]) -> String {
     let is_listed = (1..=LISTED_MAX).contains(&known.len()) && !known.iter().any(|it| it == name);

@@ -314,3 +314,68 @@ fn worker_program() -> Result<WorkerProgram> {
     let path = std::env::current_exe().into_report()?;
     Ok(WorkerProgram { path, arguments: vec!["worker".to_owned()] })
 }
+
+#[cfg(test)]
+mod tests {
+    use ::engine::{EngineError, Setting};
+    use miette::Diagnostic as _;
+    use plan::{Machine, Overrides};
+
+    use super::*;
+
+    const FILE: &str = r#"[experiment]
+name = "tiny"
+question = "Is it refused?"
+[benchmark]
+steps = ["fillseq"]
+rows = 10
+[[variant]]
+name = "one"
+engine = "sqlite"
+cache = "8MiB"
+[variant.options]
+"assay.cache" = "hyper_clock"
+page_sise = 4096
+"#;
+
+    /// Returns the text a refusal points at, and its help.
+    fn place_and_help(error: EngineError) -> (String, String) {
+        let machine = Machine { cpus: 4, memory_bytes: Bytes::GIB };
+        let checked =
+            plan::load("f.toml", FILE, &Overrides::default(), &Program, machine).expect("valid");
+        let refused =
+            refused_variant(&checked, ("one", &error.into()), Path::new("/no/such/directory"));
+        let label = refused.labels().and_then(|mut labels| labels.next()).expect("a place");
+        let place = FILE[label.offset()..label.offset() + label.len()].to_owned();
+        (place, refused.help().map_or(String::new(), |help| help.to_string()))
+    }
+
+    #[test]
+    fn unknown_option_is_marked_and_the_nearest_name_suggested() {
+        let error = EngineError::unknown("page_sise", "no option", &["page_size", "synchronous"]);
+        let (place, help) = place_and_help(error);
+        assert_eq!(place, "page_sise");
+        let list = "the engine reports: no option; known: page_size, synchronous";
+        assert_eq!(help, format!("{list}\ndid you mean `page_size`?"));
+    }
+
+    #[test]
+    fn refused_setting_is_marked_whatever_its_reason_names() {
+        let error = EngineError::setting(Setting::Cache, "direct_io needs another compression");
+        assert_eq!(place_and_help(error).0, "\"8MiB\"");
+    }
+
+    #[test]
+    fn capability_that_a_build_lacks_is_marked_at_its_option() {
+        let reason = "a HyperClock block cache needs RocksDB 8.1";
+        let (place, help) = place_and_help(EngineError::capability("assay.cache", reason));
+        assert_eq!(place, "\"assay.cache\"");
+        assert!(help.contains("assay engine show"), "{help}");
+    }
+
+    #[test]
+    fn refused_build_is_marked_at_the_variant() {
+        let error = EngineError::Fatal("no cache, no compression".to_owned());
+        assert_eq!(place_and_help(error).0, "\"one\"");
+    }
+}

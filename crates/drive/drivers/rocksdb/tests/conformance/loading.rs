@@ -123,7 +123,7 @@ fn unloadable_file_is_named_with_the_reason() {
         assert!(reason("text.so", b"#!/bin/sh\n").contains("not a shared library"));
         image[18] = if image[18] == 183 { 62 } else { 183 };
         image.truncate(4096);
-        assert!(reason("truncated.so", &image).contains("is cut short"));
+        assert!(reason("truncated.so", &image).contains("is truncated"));
         let absent = driver_rocksdb::open_library(&dir.path().join("absent.so"));
         assert!(absent.is_err_and(|error| error.to_string().contains("absent.so")));
         // The good library still loads after the failures.
