@@ -35,7 +35,7 @@ pub const LAYERS: &[Layer] = &[
     layer("stats", &["model"]),
     layer("plan", &["model"]),
     layer("engine", &["model"]),
-    layer("dynlib", &["engine"]),
+    layer("dynlib", &["model", "engine"]),
     layer("malloc", &["model", "dynlib"]),
     layer("shim", &["model", "engine", "dynlib"]),
     layer("server", &["model", "engine"]),
