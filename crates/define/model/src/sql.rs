@@ -18,6 +18,18 @@ pub enum Dialect {
     Mysql,
 }
 
+impl Dialect {
+    /// Returns the dialect of a server by its engine's name; `None` for other engines.
+    #[must_use]
+    pub fn of_engine(engine: &str) -> Option<Self> {
+        match engine {
+            "postgres" => Some(Self::Postgres),
+            "mysql" | "mariadb" => Some(Self::Mysql),
+            _ => None,
+        }
+    }
+}
+
 /// A value per dialect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerDialect<T> {

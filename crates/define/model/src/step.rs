@@ -45,6 +45,44 @@ pub enum StepRole {
     Maintain,
 }
 
+/// Names of key-value steps that rules refer to.
+pub mod name {
+    /// Compacts the whole tree.
+    pub const COMPACT: &str = "compact";
+    /// Leaves part of the rows absent.
+    pub const DELETERANDOM: &str = "deleterandom";
+    /// Loads in key order.
+    pub const FILLSEQ: &str = "fillseq";
+    /// Reads keys that are absent.
+    pub const READMISSING: &str = "readmissing";
+    /// Waits until deferred work is done.
+    pub const SETTLE: &str = "settle";
+}
+
+impl StepRole {
+    /// Returns the role of a key-value step: for plans, and records without a role.
+    ///
+    /// A step of another name writes.
+    #[must_use]
+    pub fn of_key_value(step: &str) -> Self {
+        match step {
+            name::FILLSEQ | "fillrandom" | "filluniquerandom" => Self::Load,
+            name::READMISSING | "readrandom" | "multireadrandom" | "fwdrange" | "revrange" => {
+                Self::Read
+            }
+            "readwhilewriting" | "fwdrangewhilewriting" | "revrangewhilewriting" => Self::ReadWrite,
+            name::COMPACT | name::SETTLE => Self::Maintain,
+            _ => Self::Write,
+        }
+    }
+
+    /// Returns whether it writes, with readers or without.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Load | Self::Write | Self::ReadWrite)
+    }
+}
+
 /// What counts as one operation when a step's costs are divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
