@@ -6,6 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Nanos, parse_span, per_second};
 
+/// Share of a rate that must be served or reached; below it the rate is not sustained.
+///
+/// Our choice: 1 % is above the pacing error of a client and the operations in flight at an end.
+/// With more unserved, even the p99 of the response time is only a lower bound.
+pub const SERVED_SHARE: f64 = 0.99;
+
 /// How a step's operations arrive.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

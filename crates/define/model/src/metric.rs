@@ -3,6 +3,8 @@
 //! Readings, records, tables, plots and the glossary take names and meanings from here. To add a
 //! metric, add one line to the table and its term to GLOSSARY.md.
 
+use std::fmt;
+
 pub use crate::readings::Readings;
 
 /// The unit of a metric's value.
@@ -63,6 +65,12 @@ pub struct Metric {
     pub better: Better,
     /// What it means, in one sentence without a full stop.
     pub meaning: &'static str,
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
 }
 
 impl AsRef<str> for Metric {
@@ -349,6 +357,15 @@ metrics! {
         read";
     WRITER_BYTES_PER_S, Bytes, Derived, Higher, "rate the background writer reached";
 }
+
+/// CPU of the whole worker process, user and kernel.
+pub const PROCESS_CPU_US: [Metric; 2] = [PROCESS_CPU_USER_US, PROCESS_CPU_KERNEL_US];
+/// CPU of the client threads, user and kernel.
+pub const CLIENT_CPU_US: [Metric; 2] = [CLIENT_CPU_USER_US, CLIENT_CPU_KERNEL_US];
+/// CPU of the background writers' threads, user and kernel.
+pub const WRITER_CPU_US: [Metric; 2] = [WRITER_CPU_USER_US, WRITER_CPU_KERNEL_US];
+/// CPU of the server, user and kernel.
+pub const SERVER_CPU_US: [Metric; 2] = [SERVER_CPU_USER_US, SERVER_CPU_KERNEL_US];
 
 /// Returns the metric of that name.
 #[must_use]

@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut, Index};
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
+use crate::number::{Count, MaybeCount};
 
 /// Values by metric; an unknown metric is absent, never 0.
 ///
@@ -46,9 +47,29 @@ impl Readings {
         self.0.contains_key(metric.name)
     }
 
-    /// Sets a metric, when its value is known.
-    pub fn set(&mut self, metric: Metric, value: impl Into<Option<f64>>) {
-        if let Some(value) = value.into() {
+    /// Adds to a metric, from 0 when it is not known.
+    pub fn add(&mut self, metric: Metric, value: impl Count) {
+        self.add_by_name(metric.name, value.as_float());
+    }
+
+    /// Adds every reading of others.
+    pub fn merge(&mut self, others: &Self) {
+        for (name, value) in others {
+            self.add_by_name(name, *value);
+        }
+    }
+
+    /// Adds to a value; allocates only a name that is new.
+    fn add_by_name(&mut self, name: &str, value: f64) {
+        match self.0.get_mut(name) {
+            Some(sum) => *sum += value,
+            None => drop(self.0.insert(name.to_owned(), value)),
+        }
+    }
+
+    /// Sets a metric, when its value is known and finite.
+    pub fn set(&mut self, metric: Metric, value: impl MaybeCount) {
+        if let Some(value) = value.as_reading().filter(|value| value.is_finite()) {
             self.0.insert(metric.name.to_owned(), value);
         }
     }
@@ -76,22 +97,23 @@ impl<N: AsRef<str>> Index<N> for Readings {
     }
 }
 
-impl<N: AsRef<str>> FromIterator<(N, f64)> for Readings {
-    fn from_iter<I: IntoIterator<Item = (N, f64)>>(values: I) -> Self {
+impl<N: AsRef<str>, C: MaybeCount> FromIterator<(N, C)> for Readings {
+    fn from_iter<I: IntoIterator<Item = (N, C)>>(values: I) -> Self {
         let mut readings = Self::new();
         readings.extend(values);
         readings
     }
 }
 
-impl<N: AsRef<str>> Extend<(N, f64)> for Readings {
-    fn extend<I: IntoIterator<Item = (N, f64)>>(&mut self, values: I) {
-        self.0.extend(values.into_iter().map(|(name, value)| (name.as_ref().to_owned(), value)));
+impl<N: AsRef<str>, C: MaybeCount> Extend<(N, C)> for Readings {
+    fn extend<I: IntoIterator<Item = (N, C)>>(&mut self, values: I) {
+        let known = |(name, value): (N, C)| Some((name.as_ref().to_owned(), value.as_reading()?));
+        self.0.extend(values.into_iter().filter_map(known));
     }
 }
 
-impl<N: AsRef<str>, const K: usize> From<[(N, f64); K]> for Readings {
-    fn from(values: [(N, f64); K]) -> Self {
+impl<N: AsRef<str>, C: MaybeCount, const K: usize> From<[(N, C); K]> for Readings {
+    fn from(values: [(N, C); K]) -> Self {
         values.into_iter().collect()
     }
 }
@@ -111,5 +133,28 @@ impl<'a> IntoIterator for &'a Readings {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::{RSS_BYTES, VSZ_BYTES};
+
+    #[test]
+    fn an_unknown_value_is_absent_and_not_zero() {
+        let mut readings = Readings::new();
+        readings.set(RSS_BYTES, None::<u64>);
+        readings.set(VSZ_BYTES, 5_u64);
+        assert_eq!(readings, Readings::from([("vsz_bytes", 5.0)]));
+        assert_eq!((readings.value(RSS_BYTES), readings[VSZ_BYTES]), (None, 5.0));
+        assert_eq!(readings.sum(&[RSS_BYTES, VSZ_BYTES]), None);
+    }
+
+    #[test]
+    fn readings_are_added_by_name() {
+        let mut readings = Readings::from([(VSZ_BYTES, 5.0)]);
+        readings.merge(&Readings::from([(VSZ_BYTES, 2.0), (RSS_BYTES, 1.0)]));
+        assert_eq!(readings, Readings::from([(VSZ_BYTES, 7.0), (RSS_BYTES, 1.0)]));
     }
 }

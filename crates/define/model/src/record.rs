@@ -13,8 +13,8 @@ use crate::build::Identity;
 use crate::capability::OpKind;
 use crate::experiment::{Cell, Plan, Variant};
 use crate::host::Host;
-use crate::readings::Readings;
 use crate::options::Options;
+use crate::readings::Readings;
 use crate::state::EngineState;
 use crate::step::{Step, StepRole};
 use crate::time_profile::TimeProfile;
@@ -311,7 +311,7 @@ impl StepRecord {
     /// Returns what the step does to the data; of an older record, by the step's name.
     #[must_use]
     pub fn role(&self) -> StepRole {
-        self.role.unwrap_or_else(|| StepRole::of_key_value(&self.step.name))
+        self.role.unwrap_or_else(|| self.step.role(None))
     }
 
     /// Returns whether an interval belongs to the step's own measured span.

@@ -154,7 +154,6 @@ pub enum Piece<'a> {
 impl RowCount {
     /// Returns the number of rows given `loaded` rows, rounded up.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
     #[expect(clippy::cast_possible_truncation, reason = "a share of a u64 fits a u64")]
     #[expect(clippy::cast_sign_loss, reason = "no count is negative")]
     pub fn of(&self, loaded: u64) -> u64 {
@@ -222,7 +221,6 @@ impl Application {
     ///
     /// Each client does whole turns: at most one turn per client more than requested.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
     #[expect(clippy::cast_possible_truncation, reason = "a count of calls, rounded up")]
     #[expect(clippy::cast_sign_loss, reason = "no count is negative")]
     pub fn calls(&self, step: &TrafficSpec, rows: u64, clients: u32) -> Option<u64> {

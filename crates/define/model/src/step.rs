@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::capability::OpKind;
 use crate::load::{Limit, Load};
 use crate::record::OpSummaries;
+use crate::sql::Application;
 use crate::units::{Bytes, Nanos};
 
 /// Description of a step kind, declared by the workload.
@@ -60,11 +61,8 @@ pub mod name {
 }
 
 impl StepRole {
-    /// Returns the role of a key-value step: for plans, and records without a role.
-    ///
-    /// A step of another name writes.
-    #[must_use]
-    pub fn of_key_value(step: &str) -> Self {
+    /// Returns the role of a key-value step; a step of another name writes.
+    fn of_key_value(step: &str) -> Self {
         match step {
             name::FILLSEQ | "fillrandom" | "filluniquerandom" => Self::Load,
             name::READMISSING | "readrandom" | "multireadrandom" | "fwdrange" | "revrange" => {
@@ -171,6 +169,13 @@ pub struct Step {
 }
 
 impl Step {
+    /// Returns what the step does to the data: as its application declares it, or by its name.
+    #[must_use]
+    pub fn role(&self, application: Option<&Application>) -> StepRole {
+        let own = application.and_then(|application| application.step(&self.name));
+        own.map_or_else(|| StepRole::of_key_value(&self.name), |own| own.role)
+    }
+
     /// Returns a step of one closed-loop client with default settings.
     ///
     /// Uniform keys, no warm-up, ranges of 10 rows, batches of 10 keys, a settle of a minute at

@@ -4,9 +4,10 @@
 //! the committed bytes on Linux, and is not taken.
 
 use model::Readings;
+use model::metric;
 
 use crate::ffi::{MimallocApi, Scope};
-use crate::source::{Source, gauges};
+use crate::source::Source;
 
 /// mimalloc as it serves this process.
 pub(crate) struct Mimalloc(MimallocApi);
@@ -26,7 +27,7 @@ impl Source for Mimalloc {
     }
 
     fn readings(&self) -> Readings {
-        gauges(&[("malloc_mapped_bytes", self.0.committed())])
+        Readings::from([(metric::MALLOC_MAPPED_BYTES, self.0.committed())])
     }
 
     fn text(&self) -> Option<String> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use model::Readings;
+use model::metric::Metric;
 
 use crate::control_group::CgroupDir;
 use crate::error::SampleError;
@@ -16,7 +17,7 @@ use crate::source::{
 /// One source of readings.
 pub trait Sampler: Send {
     /// Returns the names of the metrics it may read.
-    fn metrics(&self) -> &'static [&'static str];
+    fn metrics(&self) -> &'static [Metric];
 
     /// Returns the current readings, cheap enough for once a second.
     ///
@@ -107,6 +108,7 @@ pub fn for_run(targets: &RunTargets<'_>) -> Vec<Box<dyn Sampler>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::metric;
 
     #[test]
     fn every_reading_is_a_metric_its_sampler_announced() {
@@ -124,13 +126,19 @@ mod tests {
         let mut all = Readings::new();
         for mut sampler in for_run(&targets) {
             let announced = sampler.metrics();
-            assert!(announced.iter().all(|name| model::metric::find(name).is_some()));
             let readings = sampler.sample_boundary().unwrap();
-            assert!(readings.keys().all(|name| announced.contains(&name.as_str())));
+            assert!(
+                readings.keys().all(|name| announced.iter().any(|metric| metric.name == *name))
+            );
             assert!(sampler.absence().is_none() || readings.is_empty(), "{readings:?}");
             all.extend(readings);
         }
-        for name in ["rss_bytes", "host_cpu_busy_us", "data_dir_bytes", "disk_free_bytes"] {
+        for name in [
+            metric::RSS_BYTES,
+            metric::HOST_CPU_BUSY_US,
+            metric::DATA_DIR_BYTES,
+            metric::DISK_FREE_BYTES,
+        ] {
             assert!(all[name] > 0.0, "{name} in {all:?}");
         }
     }
@@ -138,11 +146,11 @@ mod tests {
     #[test]
     fn costly_readings_are_taken_at_boundaries_only() {
         let mut sampler = ProcessMemorySampler::new(std::process::id());
-        assert!(!sampler.sample().unwrap().contains_key("pss_bytes"));
+        assert!(!sampler.sample().unwrap().has(metric::PSS_BYTES));
         if !std::path::Path::new("/proc/self/smaps_rollup").exists() {
             println!("skipped: this kernel has no smaps_rollup");
             return;
         }
-        assert!(sampler.sample_boundary().unwrap()["pss_bytes"] > 0.0);
+        assert!(sampler.sample_boundary().unwrap()[metric::PSS_BYTES] > 0.0);
     }
 }

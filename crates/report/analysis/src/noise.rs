@@ -105,6 +105,7 @@ fn count(len: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use model::metric;
     use model::{Nanos, RunRecord};
     use stats::{Method, Verdict, Why};
 
@@ -114,7 +115,7 @@ mod tests {
     use crate::fixture::{DATA, experiment, run, step};
     use crate::noise_history::noise_cells;
 
-    const METRIC: &str = "throughput_ops_per_s";
+    const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 
     /// Runs of both variants, each with eight steps that vary by about 1 %.
     fn repeated(experiment: &str, repetitions: u32) -> Vec<RunRecord> {

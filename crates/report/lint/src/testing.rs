@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::metric::Metric;
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
 use model::sql::{Application, Background, CallMix, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord};
@@ -149,8 +150,8 @@ pub(crate) fn when(rule: &Rule, change: impl Fn(&mut StepRecord)) -> Vec<(Severi
 }
 
 /// Sets readings by name.
-pub(crate) fn set(readings: &mut model::Readings, values: &[(&str, f64)]) {
-    readings.extend(values.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+pub(crate) fn set(readings: &mut model::Readings, values: &[(Metric, f64)]) {
+    readings.extend(values.iter().copied());
 }
 
 /// A time profile that is steady from the first second.

@@ -2,6 +2,7 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
+use model::metric;
 use model::record::Percentiles;
 use model::validity::ProbeRecord;
 use model::{
@@ -204,7 +205,7 @@ fn second_text(unit: OpUnit, probe: Option<ProbeBegins>, interval: &IntervalReco
     if let Some(probe) = probe {
         parts.push(probe_label(probe.number, probe.purpose.phrase(), probe.clients));
     }
-    if let Some(offered) = interval.readings.get("offered_ops") {
+    if let Some(offered) = interval.readings.value(metric::OFFERED_OPS) {
         let seconds = interval.length_ns.as_secs_f64().max(1e-9);
         parts.push(format!("offered {}", rate(offered / seconds, OpUnit::Operation)));
     }
@@ -351,7 +352,7 @@ mod tests {
     fn second_line_shows_probe_offered_rate_and_throughput() {
         let mut second = interval(151_000, 14_100);
         assert_eq!(second_text(OpUnit::Operation, None, &second), "151 k/s  p99 14.1 us");
-        second.readings.insert("offered_ops".to_owned(), 152_000.0);
+        second.readings.set(metric::OFFERED_OPS, 152_000.0);
         let evidence = "steal".to_owned();
         second.invalid = Some(InvalidReason { cause: InvalidCause::Steal, evidence });
         let probe = ProbeBegins {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine::{ApplicationSetup, Engine, EngineError, Maintenance, OpenSpec, Session};
+use model::metric;
 use model::{Bounds, EngineState, Identity, Options};
 
 use crate::config::{Config, check_foreign};
@@ -171,8 +172,7 @@ impl Engine for MysqlEngine {
         let mut state =
             self.with_control(|connection| state::sample(connection, self.storage_engine))?;
         let reconnects = self.reconnects.load(Ordering::Relaxed);
-        #[expect(clippy::cast_precision_loss, reason = "a session makes a few")]
-        state.readings.insert("client_reconnects".to_owned(), reconnects as f64);
+        state.readings.set(metric::CLIENT_RECONNECTS, reconnects as f64);
         maintenance::restore_when_idle(self, &state)?;
         Ok(state)
     }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use engine::settings_check::refused;
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
+use model::metric;
 use model::{Bounds, Durability, Endpoint, EngineState, Identity, Options, Settings};
 
 use crate::config::Config;
@@ -138,9 +139,8 @@ impl Engine for PostgresEngine {
             }
             None => EngineState::default(),
         };
-        #[expect(clippy::cast_precision_loss, reason = "a reading is a double; few are lost")]
         let reconnects = self.shared.reconnects.load(Ordering::Relaxed) as f64;
-        state.readings.insert("client_reconnects".to_owned(), reconnects);
+        state.readings.set(metric::CLIENT_RECONNECTS, reconnects);
         Ok(state)
     }
 

@@ -224,7 +224,6 @@ fn whole(argument: Argument) -> i64 {
 fn real(argument: Argument) -> f64 {
     match argument {
         Argument::Real(value) => value,
-        #[expect(clippy::cast_precision_loss, reason = "the column holds no more")]
         Argument::Integer(value) | Argument::Moment(value) => value as f64,
         Argument::Text { .. } => 0.0,
     }

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use engine::EngineError;
+use model::metric;
 use model::{Load, Nanos, Op, OpKind, Outcome, StopRule};
 
 use super::{Event, Interval, StepEnd, StepRun, StepTotals, run_step};
@@ -69,7 +70,10 @@ fn every_operation_is_in_exactly_one_interval() {
     assert_eq!((tally.service.len(), tally.response.len()), (reads, reads));
     assert_eq!((tally.counts.bytes, puts.rows), (25 * reads, writes));
     assert!(totals.duration >= Nanos::from_millis(60), "{:?}", totals.duration);
-    assert!(totals.readings["process_cpu_user_us"] + totals.readings["client_cpu_user_us"] > 0.0);
+    assert!(
+        totals.readings[metric::PROCESS_CPU_USER_US] + totals.readings[metric::CLIENT_CPU_USER_US]
+            > 0.0
+    );
 }
 
 #[test]

@@ -77,7 +77,6 @@ impl Counter {
     }
 
     /// Ends a calibration; `None` when the counter's rate makes no sense.
-    #[expect(clippy::cast_precision_loss, reason = "spans of a calibration are far below 2^53")]
     pub(super) fn end(source: quanta::Clock, origin: Pair) -> Option<Self> {
         let later = pair(&source);
         let ticks = later.ticks.checked_sub(origin.ticks).filter(|ticks| *ticks > 0)?;

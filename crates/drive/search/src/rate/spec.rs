@@ -81,7 +81,7 @@ impl RateSpec {
 
     /// Returns the mean number of arrivals that ensures the operations needed.
     fn arrivals_needed(&self) -> f64 {
-        let needed = crate::window::float(self.limit.operations_needed());
+        let needed = model::float(self.limit.operations_needed());
         // Three standard deviations of a Poisson count.
         needed + 3.0 * needed.sqrt()
     }

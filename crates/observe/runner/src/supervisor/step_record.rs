@@ -1,5 +1,6 @@
 //! Assembles a step's record, of a run or of a trimmed warm-up.
 
+use model::metric;
 use model::record::OpSummaries;
 use model::validity::{ArrivalsRecord, Calibration, InvalidIntervals};
 use model::{Buckets, Nanos, Readings, StepRecord};
@@ -34,7 +35,7 @@ impl Measurements<'_> {
             clients: rest.step.clients,
             ended: ended_of(&self.clients),
             duration: self.duration,
-            idle_us: self.counters.get("client_idle_us").copied(),
+            idle_us: self.counters.value(metric::CLIENT_IDLE_US),
             backlogs: &part.backlogs,
             is_invalid: &part.is_invalid,
             calibration: self.calibration,

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use model::Readings;
+use model::metric::{self, Metric};
 
 use super::server::user_cpu_like_host_us;
 use crate::control_group::CpuDir;
 use crate::error::SampleError;
-use crate::kernel_file::{put, read_if_there, read_of_process};
+use crate::kernel_file::{read_if_there, read_of_process};
 use crate::sampler::{Sampler, ServerTargets};
 
 /// Reads what is left of the host's user CPU when that of the worker, of its server and our own
@@ -55,8 +56,8 @@ impl OthersSampler {
 }
 
 impl Sampler for OthersSampler {
-    fn metrics(&self) -> &'static [&'static str] {
-        &["others_cpu_us"]
+    fn metrics(&self) -> &'static [Metric] {
+        &[metric::OTHERS_CPU_US]
     }
 
     fn sample(&mut self) -> Result<Readings, SampleError> {
@@ -73,7 +74,7 @@ impl Sampler for OthersSampler {
         })();
         if let Some(ticks) = ticks {
             self.largest_us = self.largest_us.max(micros(ticks).saturating_sub(server));
-            put(&mut readings, "others_cpu_us", Some(self.largest_us));
+            readings.set(metric::OTHERS_CPU_US, self.largest_us);
         }
         Ok(readings)
     }
@@ -166,6 +167,6 @@ mod tests {
         let first = sampler.sample().unwrap();
         let sum = (0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(n ^ sum));
         let second = sampler.sample().unwrap();
-        assert!(second["others_cpu_us"] >= first["others_cpu_us"], "{sum}");
+        assert!(second[metric::OTHERS_CPU_US] >= first[metric::OTHERS_CPU_US], "{sum}");
     }
 }
