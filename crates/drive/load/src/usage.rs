@@ -3,8 +3,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
-use model::metric;
-use model::{Nanos, Readings};
+use model::{Nanos, Readings, metric};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::unistd::Pid;

@@ -4,8 +4,7 @@
 
 use std::cmp::Reverse;
 
-use model::metric;
-use model::{Bin, Readings};
+use model::{Bin, Readings, metric};
 
 use crate::ffi::{JemallocApi, Scope};
 use crate::source::Source;

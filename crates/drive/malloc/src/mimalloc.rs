@@ -3,8 +3,7 @@
 //! Source: mimalloc 2.0.9, `mimalloc.h`, `mi_process_info`; its `current_rss` is an estimate from
 //! the committed bytes on Linux, and is not taken.
 
-use model::Readings;
-use model::metric;
+use model::{Readings, metric};
 
 use crate::ffi::{MimallocApi, Scope};
 use crate::source::Source;

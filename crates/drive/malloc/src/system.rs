@@ -2,8 +2,7 @@
 //!
 //! Source: mallinfo(3).
 
-use model::Readings;
-use model::metric;
+use model::{Readings, metric};
 
 use crate::ffi::{Scope, SystemApi};
 use crate::source::Source;

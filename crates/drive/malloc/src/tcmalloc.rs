@@ -4,8 +4,7 @@
 
 use std::ffi::CStr;
 
-use model::Readings;
-use model::metric;
+use model::{Readings, metric};
 
 use crate::ffi::{Scope, TcmallocApi};
 use crate::source::Source;

@@ -3,9 +3,8 @@
 #![expect(clippy::cast_possible_truncation, reason = "counts of examples are small")]
 #![expect(clippy::cast_sign_loss, reason = "rates are not negative")]
 
-use model::metric::Metric;
 use model::record::Percentiles;
-use model::{Limit, Nanos};
+use model::{Limit, Metric, Nanos};
 
 use crate::probe::{Probe, ProbeLoad, ProbeObservation, Second};
 

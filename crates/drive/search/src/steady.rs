@@ -4,10 +4,8 @@
 //! levels off only later, shows in the confirmation, which is ten times as long. So a probe fails
 //! only on growth that is significant, relevant, and still present in its second half.
 
-use model::float;
 use model::load::SERVED_SHARE;
-use model::metric::{self, Metric};
-use model::{Limit, Nanos};
+use model::{Limit, Metric, Nanos, float, metric};
 use stats::series::{drift, trend};
 
 use crate::format::{bytes, percent};

@@ -1,7 +1,6 @@
 //! The valid intervals of a probe.
 
-use model::float;
-use model::metric::Metric;
+use model::{Metric, float};
 use stats::proportion::{Block, Share, share};
 
 use crate::probe::{ProbeObservation, Second};

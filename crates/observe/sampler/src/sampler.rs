@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use model::Readings;
-use model::metric::Metric;
+use model::{Metric, Readings};
 
 use crate::control_group::CgroupDir;
 use crate::error::SampleError;

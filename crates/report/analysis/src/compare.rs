@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::metric::{self, Metric};
 use model::record::RunEnd;
-use model::{Experiment, Placement, RunRecord, Variant};
+use model::{Experiment, Metric, Placement, RunRecord, Variant, metric};
 use stats::{Design, Effect, Spread, classify_difference, median};
 
 use crate::comparison::{

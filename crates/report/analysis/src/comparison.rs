@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::metric;
-use model::{Durability, OpUnit};
+use model::{Durability, OpUnit, metric};
 use serde::Serialize;
 use stats::{Effect, Spread};
 

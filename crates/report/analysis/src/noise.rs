@@ -105,8 +105,7 @@ fn count(len: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use model::metric;
-    use model::{Nanos, RunRecord};
+    use model::{Nanos, RunRecord, metric};
     use stats::{Method, Verdict, Why};
 
     use super::*;

@@ -5,10 +5,9 @@
 use std::collections::BTreeMap;
 
 use model::load::SERVED_SHARE;
-use model::metric;
 use model::record::Percentiles;
 use model::validity::{LoadStatus, Outcome, ProbeRecord, Purpose, SearchRecord, SearchResult};
-use model::{Limit, Load, Nanos, Rate, RatePiece, RunRecord, StepRecord};
+use model::{Limit, Load, Nanos, Rate, RatePiece, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::Spread;
 

@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use model::metric;
 use model::validity::{Outcome, ProbeRecord, SearchRecord};
-use model::{Host, Limit, Load, RunRecord, StepRecord};
+use model::{Host, Limit, Load, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::Spread;
 

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::metric::Metric;
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
 use model::sql::{Application, Background, CallMix, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Nanos, OpKind, OpUnit, Options,
-    RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Metric, Nanos, OpKind, OpUnit,
+    Options, RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 use crate::{ComparisonContext, PlanContext, Rule, check_comparison, check_plan};

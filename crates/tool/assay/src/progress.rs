@@ -2,11 +2,11 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
-use model::metric;
 use model::record::Percentiles;
 use model::validity::ProbeRecord;
 use model::{
     IntervalRecord, Limit, Manifest, Nanos, OpUnit, RunRecord, Step, StepRecord, StopRule, Unit,
+    metric,
 };
 use render::figure::figure;
 use runner::{ProbeBegins, Progress};
@@ -339,7 +339,7 @@ mod tests {
             invalid: None,
             start_lag: None,
             within_limit: None,
-            readings: BTreeMap::new(),
+            readings: model::Readings::new(),
         }
     }
 

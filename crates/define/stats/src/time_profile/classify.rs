@@ -3,9 +3,8 @@
 use model::float;
 use std::collections::BTreeMap;
 
-use model::Nanos;
-use model::metric;
 use model::time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
+use model::{Nanos, metric};
 
 use super::cycle::cycle;
 use super::means::{mean, means, squares};

@@ -1,8 +1,7 @@
 //! Stalls: seconds with almost no operations.
 
-use model::Nanos;
-use model::float;
 use model::time_profile::Stalls;
+use model::{Nanos, float};
 
 use super::means::rolling_median;
 use super::series::Second;

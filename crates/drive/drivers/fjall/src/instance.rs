@@ -9,9 +9,8 @@ use std::time::Duration;
 use engine::settings_check::refused;
 use engine::{Engine, EngineError, Maintenance, Session};
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
-use model::metric;
 use model::state::LevelShape;
-use model::{Durability, EngineState, Identity, Options, Readings};
+use model::{Durability, EngineState, Identity, Options, Readings, metric};
 
 use crate::config::Config;
 use crate::describe::describe;

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
-use model::metric;
-use model::metric::Readings;
-use model::{Durability, EngineState, Identity, Options};
+use model::{Durability, EngineState, Identity, Options, Readings, metric};
 
 use crate::config::Config;
 use crate::events::Events;

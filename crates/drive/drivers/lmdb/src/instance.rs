@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::metric;
-use model::{EngineState, Identity, Options};
+use model::{EngineState, Identity, Options, metric};
 
 use crate::config::{Config, FLAGS};
 use crate::ffi::Api;

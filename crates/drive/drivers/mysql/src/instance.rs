@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine::{ApplicationSetup, Engine, EngineError, Maintenance, OpenSpec, Session};
-use model::metric;
-use model::{Bounds, EngineState, Identity, Options};
+use model::{Bounds, EngineState, Identity, Options, metric};
 
 use crate::config::{Config, check_foreign};
 use crate::kind::Flavour;

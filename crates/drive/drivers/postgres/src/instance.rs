@@ -5,8 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use engine::settings_check::refused;
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
-use model::metric;
-use model::{Bounds, Durability, Endpoint, EngineState, Identity, Options, Settings};
+use model::{Bounds, Durability, Endpoint, EngineState, Identity, Options, Settings, metric};
 
 use crate::config::Config;
 use crate::error::{failed, map_fatal};

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, RwLock, TryLockError};
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::metric;
-use model::{EngineState, Identity, Options, Readings};
+use model::{EngineState, Identity, Options, Readings, metric};
 use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTableMetadata};
 
 use crate::backend::{Backend, CountedFile, Syncs};

@@ -8,8 +8,7 @@
 //! Source: [RocksDB source] `include/rocksdb/db.h`, `Properties::kBlockCacheEntryStats`;
 //! `db/internal_stats.cc`, `CollectCacheEntryStats`.
 
-use model::metric::Readings;
-use model::metric::{self, Metric};
+use model::{Metric, Readings, metric};
 
 use crate::statistics::human_bytes;
 

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
-use model::metric;
 use model::state::LevelShape;
-use model::{Durability, EngineState, Identity, Options};
+use model::{Durability, EngineState, Identity, Options, metric};
 
 use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, ObjectCache, ObjectKind, Pools, SHARD_BITS};
 use crate::cache_entries::{self, CacheEntries};

@@ -8,8 +8,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::metric;
-use model::metric::Readings;
+use model::{Readings, metric};
 
 /// Reported metrics: number and name in the engine.
 pub(crate) const METRICS: [(i32, &str); 18] = [

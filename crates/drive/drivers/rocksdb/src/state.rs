@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use model::metric;
-use model::metric::Readings;
-use model::{Durability, EngineState};
+use model::{Durability, EngineState, Readings, metric};
 
 use crate::events::Totals;
 use crate::feature;

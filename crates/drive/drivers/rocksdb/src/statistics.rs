@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use model::metric::Readings;
+use model::Readings;
 use model::state::LevelShape;
 
 /// Parses the levels of `rocksdb.cfstats`; `None` without a table of levels.

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::metric;
-use model::{EngineState, Identity, Options, Readings};
+use model::{EngineState, Identity, Options, Readings, metric};
 
 use crate::config::{Config, PRAGMAS, TABLE, Table};
 use crate::connection::{self, pragma};

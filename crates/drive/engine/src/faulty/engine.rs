@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use model::capability::Feature;
-use model::metric;
-use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome};
+use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome, metric};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::time::{ClockId, clock_gettime};
 

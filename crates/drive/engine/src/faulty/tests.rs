@@ -5,8 +5,7 @@ use std::process::{Command, Output};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use model::metric;
-use model::{DataShape, Op, Options, Outcome, Settings};
+use model::{DataShape, Op, Options, Outcome, Settings, metric};
 
 use super::FaultyDriver;
 use super::engine::OPERATIONS;

@@ -2,8 +2,7 @@
 //!
 //! Whether an interval is valid is decided by the runner.
 
-use model::metric;
-use model::{Nanos, Readings};
+use model::{Nanos, Readings, metric};
 use nix::unistd::Pid;
 
 use super::step::Interval;

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
-use model::metric;
-use model::{Nanos, Readings};
+use model::{Nanos, Readings, metric};
 
 use super::accounts::IntervalUsage;
 use super::step::Interval;

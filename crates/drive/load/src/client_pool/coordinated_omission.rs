@@ -3,9 +3,10 @@
 use std::sync::{Condvar, Mutex};
 
 use engine::EngineError;
-use model::metric;
 use model::record::OpSummary;
-use model::{Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Outcome, Pace, Pacing, Rate, StopRule};
+use model::{
+    Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Outcome, Pace, Pacing, Rate, StopRule, metric,
+};
 use proptest::prelude::*;
 use workload::random::Stream;
 

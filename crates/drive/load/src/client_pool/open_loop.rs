@@ -3,8 +3,7 @@
 use std::panic::resume_unwind;
 
 use engine::EngineError;
-use model::metric;
-use model::{Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Pace, Pacing, Rate, StopRule};
+use model::{Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Pace, Pacing, Rate, StopRule, metric};
 
 use super::tests::{DONE, gets, millis, run};
 use super::{Event, StepEnd, run_step};

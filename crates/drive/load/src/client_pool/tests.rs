@@ -4,8 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use engine::EngineError;
-use model::metric;
-use model::{Load, Nanos, Op, OpKind, Outcome, StopRule};
+use model::{Load, Nanos, Op, OpKind, Outcome, StopRule, metric};
 
 use super::{Event, Interval, StepEnd, StepRun, StepTotals, run_step};
 use crate::clock::{ManualClock, SteadyClock};

@@ -13,8 +13,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use model::metric;
-use model::{Nanos, Readings};
+use model::{Nanos, Readings, metric};
 use nix::unistd::Pid;
 
 /// Mean time between two samples: at 2 us for each thread read and 10 us for waking up, they take

@@ -1,8 +1,7 @@
 //! Tests of the rate search through its public interface.
 
-use model::Nanos;
-use model::metric;
 use model::validity::{Outcome, Purpose};
+use model::{Nanos, metric};
 use proptest::prelude::*;
 
 use crate::probe::{MAX_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};

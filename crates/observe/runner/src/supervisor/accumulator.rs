@@ -4,9 +4,8 @@
 
 use hdrhistogram::Histogram;
 use load::Clock;
-use model::metric;
 use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
-use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord};
+use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
 use super::span::{Classified, Span, reason_of};
 use super::step_record::Measurements;

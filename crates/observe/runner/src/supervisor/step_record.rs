@@ -1,9 +1,8 @@
 //! Assembles a step's record, of a run or of a trimmed warm-up.
 
-use model::metric;
 use model::record::OpSummaries;
 use model::validity::{ArrivalsRecord, Calibration, InvalidIntervals};
-use model::{Buckets, Nanos, Readings, StepRecord};
+use model::{Buckets, Nanos, Readings, StepRecord, metric};
 
 use super::span::Span;
 use super::warning::is_usable;

@@ -1,10 +1,8 @@
 //! Time profile of a measured span, from its whole seconds.
 
 use model::experiment::MARGIN_DEFAULT;
-use model::float;
-use model::metric::{self, Metric};
 use model::time_profile::TimeProfile;
-use model::{IntervalRecord, Load, Nanos, OpUnit, Rate, Step, StopRule};
+use model::{IntervalRecord, Load, Metric, Nanos, OpUnit, Rate, Step, StopRule, float, metric};
 use stats::time_profile::{Second, Series, time_profile};
 
 /// Metrics of the profile next to throughput, in the order of [`SecondSample::others`].

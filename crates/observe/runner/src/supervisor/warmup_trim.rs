@@ -9,12 +9,11 @@ use std::path::Path;
 use archive::{ArchiveError, HistogramLog, Log, LogLine, read_intervals};
 use hdrhistogram::Histogram;
 use load::empty_histogram;
-use model::metric;
 use model::record::OpSummary;
 use model::validity::{ArrivalsRecord, Calibration};
-use model::whole;
 use model::{
-    Buckets, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings, RunRecord, StepRecord,
+    Buckets, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings, RunRecord, StepRecord, metric,
+    whole,
 };
 
 use super::span::{Classified, Span, Sum};

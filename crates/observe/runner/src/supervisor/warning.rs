@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use model::metric;
 use model::record::{Finding, Severity};
-use model::rule_code;
 use model::validity::{InvalidCause, InvalidIntervals, LoadStatus, Outcome, RUN_QUEUE_SHARE};
-use model::{Nanos, Placement, StepRecord};
+use model::{Nanos, Placement, StepRecord, metric, rule_code};
 
 use super::span::Part;
 use crate::validity::evidence::Setting;

@@ -9,11 +9,10 @@
 
 use std::fmt::Write as _;
 
-use model::Nanos;
 use model::units::thousands;
 use model::validity::RUN_QUEUE_SHARE;
 use model::validity::{InvalidCause, InvalidReason};
-use model::{float, whole};
+use model::{Nanos, float, whole};
 
 use super::evidence::{Evidence, Outside, Setting, StartLag};
 

@@ -1,8 +1,7 @@
 //! Evidence of an interval: accounts of the client and of the host.
 
 use hdrhistogram::Histogram;
-use model::metric;
-use model::{Limit, Nanos, Placement, Readings};
+use model::{Limit, Nanos, Placement, Readings, metric};
 
 use crate::tally::count_within;
 

@@ -7,8 +7,7 @@
 
 use engine::{Engine, EngineError};
 use load::Clock;
-use model::Nanos;
-use model::metric;
+use model::{Nanos, metric};
 
 use super::settle::{IDLE_SAMPLES, POLL, STUCK};
 

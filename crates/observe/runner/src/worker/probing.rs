@@ -3,8 +3,7 @@
 use std::io::Write;
 
 use load::{Interval, StepTotals};
-use model::metric;
-use model::{EngineState, Load, Nanos, OpenLoad, Pace, Rate, Readings, Step, StopRule};
+use model::{EngineState, Load, Nanos, OpenLoad, Pace, Rate, Readings, Step, StopRule, metric};
 use search::{
     ClientSearch, ClientSpec, Next, Probe, ProbeLoad, ProbeObservation, RateSearch, RateSpec,
     Search, Second,

@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use engine::ApplicationSetup;
-use model::OpKind;
 use model::record::{Finding, Severity};
-use model::rule_code;
 use model::sql::{CallMix, Part, Procedure, TrafficSpec};
+use model::{OpKind, rule_code};
 
 use super::counted::{Calls, Tallies};
 

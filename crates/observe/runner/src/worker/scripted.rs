@@ -3,8 +3,7 @@
 use std::sync::Mutex;
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::metric::{self, Metric};
-use model::{EngineState, Identity, Options, Readings};
+use model::{EngineState, Identity, Metric, Options, Readings, metric};
 
 /// An engine's state in one sample: idle or not, running jobs, debt in bytes.
 pub(crate) type StateSample = (Option<bool>, f64, f64);

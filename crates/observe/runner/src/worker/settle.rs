@@ -2,9 +2,8 @@
 
 use engine::{Engine, EngineError};
 use load::Clock;
-use model::metric::{self, Metric};
 use model::record::SettleRecord;
-use model::{EngineState, Nanos};
+use model::{EngineState, Metric, Nanos, metric};
 use workload::Stage;
 
 /// Interval at which an engine's state is sampled.

@@ -1,7 +1,6 @@
 //! The run's control group: memory, throttling, kills; versions 1 and 2.
 
-use model::Readings;
-use model::metric::{self, Metric};
+use model::{Metric, Readings, metric};
 
 use crate::control_group::{CgroupDir, CpuDir, Version, locate_cpu};
 use crate::error::SampleError;

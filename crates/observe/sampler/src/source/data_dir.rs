@@ -6,8 +6,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use model::Readings;
-use model::metric::{self, Metric};
+use model::{Metric, Readings, metric};
 
 use crate::error::SampleError;
 use crate::sampler::{IsLog, Sampler};

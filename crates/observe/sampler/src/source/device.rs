@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use model::Readings;
-use model::metric::{self, Metric};
+use model::{Metric, Readings, metric};
 
 use crate::block_device::BlockDevice;
 use crate::error::SampleError;

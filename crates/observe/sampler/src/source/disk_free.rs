@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::Readings;
-use model::metric::{self, Metric};
+use model::{Metric, Readings, metric};
 use rustix::fs::StatVfs;
 
 use crate::error::SampleError;

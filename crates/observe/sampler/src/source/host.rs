@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use model::Readings;
-use model::metric::{self, Metric};
+use model::{Metric, Readings, metric};
 
 use crate::error::SampleError;
 use crate::kernel_file::{bytes_of, read_if_there, value_of};

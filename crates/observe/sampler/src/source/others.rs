@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use model::Readings;
-use model::metric::{self, Metric};
+use model::{Metric, Readings, metric};
 
 use super::server::user_cpu_like_host_us;
 use crate::control_group::CpuDir;

@@ -1,7 +1,6 @@
 //! IO of the worker by calls and by storage, from `/proc/PID/io`.
 
-use model::Readings;
-use model::metric::{self, Metric};
+use model::{Metric, Readings, metric};
 
 use crate::error::SampleError;
 use crate::kernel_file::{read_of_process, value_of};

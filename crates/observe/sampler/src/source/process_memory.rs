@@ -1,7 +1,6 @@
 //! `/proc/PID/status` and `smaps_rollup`: the worker's memory and threads.
 
-use model::Readings;
-use model::metric::{self, Metric};
+use model::{Metric, Readings, metric};
 
 use crate::error::SampleError;
 use crate::kernel_file::{bytes_of, read_of_process, value_of};

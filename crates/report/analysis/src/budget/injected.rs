@@ -3,8 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
-use model::metric;
-use model::{Experiment, Nanos, OpKind, RunRecord, StopRule};
+use model::{Experiment, Nanos, OpKind, RunRecord, StopRule, metric};
 use stats::noise::Noise;
 use stats::time_profile::{Second, Series, time_profile};
 use stats::{Effect, Verdict};

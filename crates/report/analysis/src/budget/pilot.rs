@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::metric;
-use model::{Experiment, Load, Nanos, RunRecord, Step, StepRecord, StopRule};
+use model::{Experiment, Load, Nanos, RunRecord, Step, StepRecord, StopRule, metric};
 use stats::CellVariance;
 use stats::planning::between_runs;
 

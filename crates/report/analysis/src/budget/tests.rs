@@ -3,9 +3,8 @@
 #![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
-use model::metric;
 use model::time_profile::{Stalls, TimeProfile, TrendClass};
-use model::{Experiment, Nanos, RunRecord, StopRule};
+use model::{Experiment, Nanos, RunRecord, StopRule, metric};
 use stats::distribution::student;
 use stats::noise::Noise;
 use stats::{Design as Rule, classify_difference};

@@ -1,7 +1,6 @@
 //! Stein's two-stage procedure: a pilot, then the repetitions for a precision.
 
-use model::metric;
-use model::{Experiment, RunRecord};
+use model::{Experiment, RunRecord, metric};
 use stats::CellVariance;
 use stats::distribution::student;
 use stats::planning::runs_needed;

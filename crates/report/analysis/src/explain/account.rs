@@ -1,7 +1,6 @@
 //! Time of an operation by component, in microseconds.
 
-use model::metric;
-use model::{Load, OpKind, RunRecord, StepRecord};
+use model::{Load, OpKind, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 

@@ -1,7 +1,6 @@
 //! Resource use of a variant, and the resource that binds.
 
-use model::metric;
-use model::{RunRecord, StepRecord};
+use model::{RunRecord, StepRecord, metric};
 use serde::Serialize;
 
 use super::account::Part;

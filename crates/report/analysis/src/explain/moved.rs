@@ -1,7 +1,6 @@
 //! Other metrics that changed in the same runs.
 
-use model::Better;
-use model::metric::{self, Metric};
+use model::{Better, Metric, metric};
 use serde::Serialize;
 use stats::{Effect, Verdict};
 

@@ -1,7 +1,6 @@
 //! Explains the difference of two variants in one step.
 
-use model::metric::{self, Metric};
-use model::{Experiment, Placement, RunRecord, StepRecord};
+use model::{Experiment, Metric, Placement, RunRecord, StepRecord, metric};
 
 use super::account::{Account, Part, account, subject};
 use super::bound::{bound, time_on_cpu};

@@ -1,9 +1,8 @@
 //! Explanations of synthetic records with known components.
 
-use model::metric::{self, Metric};
 use model::record::{OpSummary, Percentiles};
 use model::validity::Calibration;
-use model::{Load, OpKind, OpenLoad, Pace, Pacing, Rate, RunRecord};
+use model::{Load, Metric, OpKind, OpenLoad, Pace, Pacing, Rate, RunRecord, metric};
 use proptest::prelude::*;
 
 use super::*;

@@ -1,7 +1,6 @@
 //! Arithmetic on optional readings: unknown in, unknown out.
 
-use model::metric::Metric;
-use model::{Readings, StepRecord};
+use model::{Metric, Readings, StepRecord};
 
 use super::operations::operations;
 

@@ -1,7 +1,6 @@
 //! Storage: requests and bytes per operation, amplifications.
 
-use model::metric::{self, Metric};
-use model::{DataShape, OpKind, Readings, StepRecord, float};
+use model::{DataShape, Metric, OpKind, Readings, StepRecord, float, metric};
 
 use super::derived::{ratio, sum};
 use super::server::has_server;

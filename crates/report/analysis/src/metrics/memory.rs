@@ -1,7 +1,6 @@
 //! Memory relative to the configured cache.
 
-use model::metric;
-use model::{Readings, Settings, float};
+use model::{Readings, Settings, float, metric};
 
 use super::derived::ratio;
 

@@ -1,8 +1,7 @@
 //! Metrics of open loops, limits and rate searches.
 
-use model::metric;
 use model::record::OpSummary;
-use model::{Load, Readings, StepRecord, float};
+use model::{Load, Readings, StepRecord, float, metric};
 
 use super::derived::ratio;
 use super::part::{valid_clients, valid_length, valid_within_limit};

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::metric;
-use model::{DataShape, Readings, RunRecord, StepRecord};
+use model::{DataShape, Readings, RunRecord, StepRecord, metric};
 
 use super::io;
 use super::operations::bytes_put;

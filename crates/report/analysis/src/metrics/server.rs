@@ -1,8 +1,7 @@
 //! Server metrics: cost per operation and background write rates.
 
-use model::metric::{self, Metric};
 use model::sql::Application;
-use model::{OpKind, OpUnit, Readings, StepRecord, float};
+use model::{Metric, OpKind, OpUnit, Readings, StepRecord, float, metric};
 
 use super::derived::{ratio, set_per_op};
 use super::operations::{operations, requests};

@@ -1,7 +1,6 @@
 //! All metrics of one step.
 
-use model::metric;
-use model::{DataShape, Readings, StepRecord};
+use model::{DataShape, Readings, StepRecord, metric};
 
 use super::derived::{ratio, set_per_op};
 use super::operations::bytes_put;

@@ -1,7 +1,6 @@
 //! Throughput: operations and rows per second.
 
-use model::metric;
-use model::{OpUnit, Readings, StepRecord, float};
+use model::{OpUnit, Readings, StepRecord, float, metric};
 
 use super::derived::ratio;
 use super::part::{valid_clients, valid_length};

@@ -1,9 +1,8 @@
 //! Percentiles of response and service times, or why they are absent.
 
-use model::metric::{self, Metric};
 use model::record::{OpSummary, Percentiles};
 use model::validity::LoadStatus;
-use model::{Nanos, Readings, StepRecord, float};
+use model::{Metric, Nanos, Readings, StepRecord, float, metric};
 use serde::Serialize;
 
 use super::part::valid_clients;

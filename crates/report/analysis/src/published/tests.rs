@@ -1,7 +1,6 @@
 //! Worked cases of the rule, and publications checked against synthetic runs.
 
-use model::metric;
-use model::{Expected, Load, OpenLoad, Pace, Published, PublishedFinding, Rate, RunRecord};
+use model::{Expected, Load, OpenLoad, Pace, Published, PublishedFinding, Rate, RunRecord, metric};
 use proptest::prelude::*;
 use stats::{Effect, Interval, Method, Verdict, Why};
 

@@ -3,9 +3,8 @@
 use analysis::per_op;
 use std::collections::BTreeSet;
 
-use model::metric;
 use model::record::Severity;
-use model::{Durability, RunRecord, StepRecord};
+use model::{Durability, RunRecord, StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::{ComparisonContext, PlanContext};

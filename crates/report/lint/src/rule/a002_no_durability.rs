@@ -1,8 +1,7 @@
 //! A002: writes without durability.
 
-use model::metric;
 use model::record::Severity;
-use model::{Durability, StepRecord};
+use model::{Durability, StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};

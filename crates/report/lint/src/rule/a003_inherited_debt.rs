@@ -1,9 +1,7 @@
 //! A003: deferred work that a step inherits.
 
-use model::metric::{self, Metric};
-use model::percent;
 use model::record::Severity;
-use model::{DataShape, Experiment, StepRecord, StepRole};
+use model::{DataShape, Experiment, Metric, StepRecord, StepRole, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

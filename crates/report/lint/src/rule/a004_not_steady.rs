@@ -1,9 +1,7 @@
 //! A004: throughput without a steady state.
 
-use model::metric;
-use model::percent;
 use model::record::Severity;
-use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass};
+use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

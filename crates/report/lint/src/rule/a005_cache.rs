@@ -1,8 +1,7 @@
 //! A005: a cache that fills or empties during the measurement.
 
-use model::metric;
 use model::record::Severity;
-use model::{DataShape, StepRecord};
+use model::{DataShape, StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

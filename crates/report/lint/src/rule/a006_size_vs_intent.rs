@@ -1,11 +1,8 @@
 //! A006: data of another size than the workload is about.
 
 use analysis::per_op;
-use model::StepRole;
-use model::metric;
-use model::percent;
 use model::record::Severity;
-use model::{Bytes, Experiment, StepRecord, Variant};
+use model::{Bytes, Experiment, StepRecord, StepRole, Variant, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};

@@ -1,8 +1,7 @@
 //! A008: the client is a large part of what is measured.
 
-use model::percent;
 use model::record::Severity;
-use model::{Load, StepRecord};
+use model::{Load, StepRecord, percent};
 
 use super::{Observation, Rule};
 use crate::context::ComparisonContext;

@@ -1,8 +1,7 @@
 //! A012: steps of another length or count than requested.
 
-use model::percent;
 use model::record::Severity;
-use model::{Load, StepRecord, StopRule};
+use model::{Load, StepRecord, StopRule, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

@@ -1,8 +1,7 @@
 //! A014: failed operations.
 
-use model::StepRecord;
-use model::percent;
 use model::record::{OpSummaries, Severity};
+use model::{StepRecord, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

@@ -1,10 +1,9 @@
 //! A015: reads that find nothing.
 
-use model::percent;
 use model::record::Severity;
 use model::sql::CallMix;
 use model::step::name;
-use model::{Experiment, RunRecord, StepRecord};
+use model::{Experiment, RunRecord, StepRecord, percent};
 
 use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use model::StepRecord;
-use model::metric;
 use model::record::Severity;
+use model::{StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};

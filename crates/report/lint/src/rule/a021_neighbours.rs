@@ -1,9 +1,7 @@
 //! A021: CPU taken by other guests and processes.
 
-use model::StepRecord;
-use model::metric;
-use model::percent;
 use model::record::Severity;
+use model::{StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

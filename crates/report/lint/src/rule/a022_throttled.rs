@@ -1,9 +1,7 @@
 //! A022: throttling by a CPU cap.
 
-use model::StepRecord;
-use model::metric;
-use model::percent;
 use model::record::Severity;
+use model::{StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

@@ -1,10 +1,8 @@
 //! A023: swapping and memory reclaim during a step.
 
 use analysis::per_op;
-use model::StepRecord;
-use model::StepRole;
-use model::metric;
 use model::record::Severity;
+use model::{StepRecord, StepRole, metric};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

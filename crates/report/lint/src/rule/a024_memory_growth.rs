@@ -1,9 +1,7 @@
 //! A024: memory that grows, or exceeds its plan.
 
-use model::metric;
-use model::percent;
 use model::record::Severity;
-use model::{Bytes, StepRecord};
+use model::{Bytes, StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

@@ -1,9 +1,7 @@
 //! A026: the file system is nearly full.
 
-use model::StepRecord;
-use model::metric;
-use model::percent;
 use model::record::Severity;
+use model::{StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

@@ -1,9 +1,8 @@
 //! A027: steps that are too short for their evidence.
 
-use model::percent;
 use model::record::Severity;
 use model::validity::Outcome;
-use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass};
+use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass, percent};
 
 use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};

@@ -1,9 +1,8 @@
 //! A029: queries right after a load in key order.
 
-use model::Step;
-use model::StepRole;
 use model::record::Severity;
 use model::step::name;
+use model::{Step, StepRole};
 
 use super::{Observation, Rule};
 use crate::context::PlanContext;

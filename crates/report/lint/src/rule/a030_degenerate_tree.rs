@@ -1,9 +1,8 @@
 //! A030: an LSM tree with too few levels.
 
-use model::StepRole;
 use model::record::Severity;
 use model::step::name;
-use model::{RunRecord, StepRecord};
+use model::{RunRecord, StepRecord, StepRole};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

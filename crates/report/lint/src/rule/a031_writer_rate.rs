@@ -2,10 +2,8 @@
 
 use analysis::RATE_SUSTAINED;
 use model::load::SERVED_SHARE;
-use model::metric;
-use model::percent;
 use model::record::Severity;
-use model::{Experiment, Readings, StepRecord};
+use model::{Experiment, Readings, StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;

@@ -1,7 +1,6 @@
 //! A038: a canary that shifts between runs.
 
-use model::RunRecord;
-use model::percent;
+use model::{RunRecord, percent};
 use stats::family::benjamini_hochberg;
 use stats::{Design, Effect, classify_difference};
 

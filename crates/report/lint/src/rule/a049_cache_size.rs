@@ -1,8 +1,7 @@
 //! A049: a cache that does not fit the memory.
 
-use model::Variant;
-use model::percent;
 use model::record::Severity;
+use model::{Variant, percent};
 
 use super::{Observation, Rule};
 use crate::context::PlanContext;

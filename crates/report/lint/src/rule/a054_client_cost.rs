@@ -3,9 +3,7 @@
 use analysis::per_op;
 use std::collections::BTreeMap;
 
-use model::Dialect;
-use model::metric;
-use model::{Placement, RunRecord, StepRecord};
+use model::{Dialect, Placement, RunRecord, StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::ComparisonContext;

@@ -1,6 +1,6 @@
 //! Mapping of server counters to common metrics.
 
-use model::metric::{self, Metric};
+use model::{Metric, metric};
 
 /// Counters summed to a metric; of several lines the first complete one counts.
 pub(super) type CounterSum = (Metric, &'static [&'static str]);

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::metric;
 use model::state::LevelShape;
-use model::{EngineState, Readings};
+use model::{EngineState, Readings, metric};
 
 use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN};
 use crate::tables::StorageEngine;
