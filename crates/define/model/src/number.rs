@@ -74,6 +74,12 @@ pub const fn whole(number: f64) -> u64 {
     number as u64
 }
 
+/// Returns a length as a count, at most the largest.
+#[must_use]
+pub fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
 /// Returns a share as a percentage: `1.2 %`.
 #[must_use]
 pub fn percent(share: f64) -> String {

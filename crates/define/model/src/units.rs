@@ -1,6 +1,6 @@
 //! Quantities with their unit in the type, and their text forms.
 
-use crate::number::float;
+use crate::number::{float, whole};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -270,10 +270,8 @@ fn split(text: &str) -> Result<(f64, &str), String> {
 }
 
 /// Rounds a non-negative number to the nearest whole one.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates at u64::MAX")]
-#[expect(clippy::cast_sign_loss, reason = "split() accepts no sign")]
 fn round(value: f64) -> u64 {
-    value.round() as u64
+    whole(value.round())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::record::RunEnd;
-use model::{Experiment, Metric, Placement, RunRecord, Variant, metric};
+use model::{Experiment, Metric, Placement, RunRecord, Variant, count, metric};
 use stats::{Design, Effect, Spread, classify_difference, median};
 
 use crate::comparison::{
@@ -268,10 +268,6 @@ fn invalid(run: &RunRecord) -> Option<InvalidRun> {
         variant: run.cell.variant.clone(),
         reason: reason.clone(),
     })
-}
-
-fn count(len: usize) -> u32 {
-    u32::try_from(len).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

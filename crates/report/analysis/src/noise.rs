@@ -1,5 +1,7 @@
 //! Run-to-run noise of each metric, with its sources.
 
+use model::count;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -97,10 +99,6 @@ fn is_alike(cell: &NoiseCell, spans: &BTreeMap<&str, Vec<f64>>) -> bool {
         (1.0 / SPAN_RATIO..=SPAN_RATIO).contains(&ratio)
     };
     spans.get(cell.step.as_str()).is_some_and(|own| own.iter().any(is_near))
-}
-
-fn count(len: usize) -> u32 {
-    u32::try_from(len).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -131,7 +131,6 @@ impl Screen {
             (None, StopRule::Duration(span)) => Some(span.after(step.warmup)),
             (None, StopRule::Operations(_)) => None,
         };
-        #[expect(clippy::cast_precision_loss, reason = "shown as a bar")]
         let share = match (all, step.stop) {
             (Some(all), _) => at.as_secs_f64() / all.as_secs_f64().max(1e-9),
             (None, StopRule::Operations(all)) => self.done as f64 / all.max(1) as f64,
@@ -194,7 +193,6 @@ fn rate(per_s: f64, unit: OpUnit) -> String {
 }
 
 /// Returns operations per second over a span.
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 fn per_second(done: u64, span: Nanos) -> f64 {
     done as f64 / span.as_secs_f64().max(1e-9)
 }

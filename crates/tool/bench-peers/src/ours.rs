@@ -30,7 +30,6 @@ pub(crate) fn execute(task: &Task) -> Result<f64, String> {
 }
 
 /// Runs the step.
-#[expect(clippy::cast_precision_loss, reason = "operations and nanoseconds are below 2^53")]
 fn drive(engine: &dyn Engine, task: &Task) -> Result<f64, String> {
     let info = catalog().into_iter().find(|info| info.name == task.step);
     let info = info.ok_or_else(|| format!("no step `{}`", task.step))?;

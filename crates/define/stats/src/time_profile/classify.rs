@@ -1,6 +1,6 @@
 //! Classifies a step's time series: warm-up, drift, cycles, stalls.
 
-use model::float;
+use model::{float, whole};
 use std::collections::BTreeMap;
 
 use model::time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
@@ -119,14 +119,9 @@ impl Classifier<'_> {
     }
 
     /// Returns the length of so many seconds from the `from`th on.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a period is shorter than its step"
-    )]
     fn length_of(&self, seconds: f64, from: usize) -> Nanos {
         let mean_s = self.series.length_s(from) / float(self.rates.len() - from);
-        Nanos((seconds * mean_s * 1e9) as u64)
+        Nanos(whole(seconds * mean_s * 1e9))
     }
 
     /// Returns the width of a mean, in seconds.

@@ -447,10 +447,6 @@ mod tests {
     fn a_throttled_second_is_invalid_and_left_out() {
         struct Cap(f64);
         impl sampler::Sampler for Cap {
-            fn metrics(&self) -> &'static [model::Metric] {
-                &[metric::CGROUP_THROTTLED_US]
-            }
-
             fn sample(&mut self) -> Result<Readings, sampler::SampleError> {
                 Ok([(metric::CGROUP_THROTTLED_US, self.0)].into())
             }

@@ -1,6 +1,6 @@
 //! The run's control group: memory, throttling, kills; versions 1 and 2.
 
-use model::{Metric, Readings, metric};
+use model::{Readings, metric};
 
 use crate::control_group::{CgroupDir, CpuDir, Version, locate_cpu};
 use crate::error::SampleError;
@@ -24,10 +24,6 @@ impl CgroupSampler {
 }
 
 impl Sampler for CgroupSampler {
-    fn metrics(&self) -> &'static [Metric] {
-        &[metric::CGROUP_MEMORY_BYTES, metric::CGROUP_THROTTLED_US, metric::CGROUP_OOM_KILLS]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(group) = &self.own {

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use model::{Metric, Readings, metric};
+use model::{Readings, metric};
 
 use crate::error::SampleError;
 use crate::sampler::{IsLog, Sampler};
@@ -48,10 +48,6 @@ impl DataDirSampler {
 }
 
 impl Sampler for DataDirSampler {
-    fn metrics(&self) -> &'static [Metric] {
-        &[metric::DATA_DIR_BYTES, metric::LOG_BYTES]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut sizes = Sizes::default();
         self.walk(&self.dir, &mut sizes).map_err(SampleError::read(&self.dir))?;

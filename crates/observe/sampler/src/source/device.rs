@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Metric, Readings, metric};
+use model::{Readings, metric};
 
 use crate::block_device::BlockDevice;
 use crate::error::SampleError;
@@ -26,17 +26,6 @@ impl DeviceSampler {
 }
 
 impl Sampler for DeviceSampler {
-    fn metrics(&self) -> &'static [Metric] {
-        &[
-            metric::DEVICE_READS,
-            metric::DEVICE_READ_BYTES,
-            metric::DEVICE_WRITES,
-            metric::DEVICE_WRITE_BYTES,
-            metric::DEVICE_FLUSHES,
-            metric::DEVICE_BUSY_US,
-        ]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let Ok(device) = &self.device else { return Ok(Readings::new()) };
         let text = read_if_there(&device.sys_dir.join("stat"))?;

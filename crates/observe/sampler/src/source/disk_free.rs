@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Metric, Readings, metric};
+use model::{Readings, metric};
 use rustix::fs::StatVfs;
 
 use crate::error::SampleError;
@@ -25,10 +25,6 @@ impl DiskFreeSampler {
 }
 
 impl Sampler for DiskFreeSampler {
-    fn metrics(&self) -> &'static [Metric] {
-        &[metric::DISK_FREE_BYTES, metric::DISK_SIZE_BYTES]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         readings.set(metric::DISK_FREE_BYTES, free(&self.space()?));

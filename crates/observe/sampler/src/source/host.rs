@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Metric, Readings, metric};
+use model::{Readings, metric};
 
 use crate::error::SampleError;
 use crate::kernel_file::{bytes_of, read_if_there, value_of};
@@ -12,16 +12,6 @@ use crate::sampler::Sampler;
 pub(crate) struct HostSampler;
 
 impl Sampler for HostSampler {
-    fn metrics(&self) -> &'static [Metric] {
-        &[
-            metric::HOST_CPU_BUSY_US,
-            metric::HOST_STEAL_US,
-            metric::HOST_CONTEXT_SWITCHES,
-            metric::HOST_IO_PRESSURE_US,
-            metric::DIRTY_BYTES,
-        ]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(text) = read_if_there(Path::new("/proc/stat"))? {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use model::{Metric, Readings, metric};
+use model::{Readings, metric};
 
 use super::server::user_cpu_like_host_us;
 use crate::control_group::CpuDir;
@@ -55,10 +55,6 @@ impl OthersSampler {
 }
 
 impl Sampler for OthersSampler {
-    fn metrics(&self) -> &'static [Metric] {
-        &[metric::OTHERS_CPU_US]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         // The processes first: what they use until the host's account is read is theirs, so that

@@ -33,12 +33,6 @@ impl ProcessIoSampler {
 }
 
 impl Sampler for ProcessIoSampler {
-    fn metrics(&self) -> &'static [Metric] {
-        const NAMES: [Metric; KEYS.len()] =
-            [KEYS[0].0, KEYS[1].0, KEYS[2].0, KEYS[3].0, KEYS[4].0, KEYS[5].0];
-        &NAMES
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         Ok(read_of_process(self.pid, "io")?.map_or_else(Readings::new, |text| readings(&text)))
     }

@@ -1,6 +1,6 @@
 //! `/proc/PID/status` and `smaps_rollup`: the worker's memory and threads.
 
-use model::{Metric, Readings, metric};
+use model::{Readings, metric};
 
 use crate::error::SampleError;
 use crate::kernel_file::{bytes_of, read_of_process, value_of};
@@ -19,19 +19,6 @@ impl ProcessMemorySampler {
 }
 
 impl Sampler for ProcessMemorySampler {
-    fn metrics(&self) -> &'static [Metric] {
-        &[
-            metric::RSS_BYTES,
-            metric::RSS_ANON_BYTES,
-            metric::RSS_FILE_BYTES,
-            metric::RSS_SHMEM_BYTES,
-            metric::VSZ_BYTES,
-            metric::SWAP_BYTES,
-            metric::THREADS,
-            metric::PSS_BYTES,
-        ]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(text) = read_of_process(self.pid, "status")? {

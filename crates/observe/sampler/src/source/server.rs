@@ -33,20 +33,6 @@ impl ServerSampler {
 }
 
 impl Sampler for ServerSampler {
-    fn metrics(&self) -> &'static [Metric] {
-        &[
-            metric::SERVER_CPU_USER_US,
-            metric::SERVER_CPU_KERNEL_US,
-            metric::SERVER_CONTEXT_SWITCHES,
-            metric::SERVER_READS,
-            metric::SERVER_READ_BYTES,
-            metric::SERVER_WRITES,
-            metric::SERVER_WRITE_BYTES,
-            metric::SERVER_MEMORY_BYTES,
-            metric::SERVER_PROCESSES,
-        ]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(dir) = &self.accounts.cpu

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Metric, Readings, metric};
+use model::{Readings, metric};
 
 use crate::error::SampleError;
 use crate::kernel_file::{read_if_there, value_of};
@@ -12,10 +12,6 @@ use crate::sampler::Sampler;
 pub(crate) struct SwapSampler;
 
 impl Sampler for SwapSampler {
-    fn metrics(&self) -> &'static [Metric] {
-        &[metric::HOST_SWAP_IN_BYTES, metric::HOST_SWAP_OUT_BYTES, metric::HOST_DIRECT_RECLAIMS]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(text) = read_if_there(Path::new("/proc/vmstat"))? {

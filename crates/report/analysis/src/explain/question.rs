@@ -1,6 +1,6 @@
 //! Explains the difference of two variants in one step.
 
-use model::{Experiment, Metric, Placement, RunRecord, StepRecord, metric};
+use model::{Experiment, Metric, Placement, RunRecord, StepRecord, count, metric};
 
 use super::account::{Account, Part, account, subject};
 use super::bound::{bound, time_on_cpu};
@@ -17,6 +17,25 @@ const FACTORED_SHARE: f64 = 0.1;
 
 /// Writes per read above which a storage wait is not for reads alone.
 const WRITES_PER_READ: f64 = 0.1;
+
+/// A metric's name in words, the metric, its first factor, and the names of both factors.
+type Product = (&'static str, Metric, Metric, (&'static str, &'static str));
+
+/// Metrics that are products of two factors.
+#[rustfmt::skip]
+const PRODUCTS: [Product; 5] = [
+    ("KiB read/op", metric::DEVICE_READ_KIB_PER_OP, metric::DEVICE_READS_PER_OP,
+        ("device reads/op", "KiB per read")),
+    ("KiB written/op", metric::DEVICE_WRITE_KIB_PER_OP, metric::DEVICE_WRITES_PER_OP,
+        ("device writes/op", "KiB per write")),
+    ("KiB the server read/op", metric::SERVER_READ_KIB_PER_OP, metric::SERVER_READS_PER_OP,
+        ("server reads/op", "KiB per read")),
+    ("KiB the server wrote/op", metric::SERVER_WRITE_KIB_PER_OP, metric::SERVER_WRITES_PER_OP,
+        ("server writes/op", "KiB per write")),
+    ("bytes written to the device per byte put", metric::WRITE_AMPLIFICATION_DEVICE,
+        metric::WRITE_AMPLIFICATION_WITH_WAL,
+        ("bytes the engine wrote per byte put", "device bytes per engine byte")),
+];
 
 /// Input of an explanation.
 #[derive(Debug, Clone, Copy)]
@@ -158,47 +177,14 @@ fn identities(
         let names = ("device reads/op", "µs waited per read");
         identity("waiting for storage, µs/op", names, whole, reads)
     };
-    let product = |whole: Metric, name, first: Metric, names| {
+    let product = |&(name, whole, first, names): &Product| {
         let is_moved = moved.iter().any(|one| one.metric == whole.name);
         if is_moved { identity(name, names, median(whole)?, median(first)?) } else { None }
     };
-    let read = product(
-        metric::DEVICE_READ_KIB_PER_OP,
-        "KiB read/op",
-        metric::DEVICE_READS_PER_OP,
-        ("device reads/op", "KiB per read"),
-    );
-    let written = product(
-        metric::DEVICE_WRITE_KIB_PER_OP,
-        "KiB written/op",
-        metric::DEVICE_WRITES_PER_OP,
-        ("device writes/op", "KiB per write"),
-    );
-    let server_read = product(
-        metric::SERVER_READ_KIB_PER_OP,
-        "KiB the server read/op",
-        metric::SERVER_READS_PER_OP,
-        ("server reads/op", "KiB per read"),
-    );
-    let server_written = product(
-        metric::SERVER_WRITE_KIB_PER_OP,
-        "KiB the server wrote/op",
-        metric::SERVER_WRITES_PER_OP,
-        ("server writes/op", "KiB per write"),
-    );
+    let [read, written, server_read, server_written, amplified] = PRODUCTS.each_ref().map(product);
     // The device's figures include the server's and other processes'.
     let read = if server_read.is_some() { None } else { read };
     let written = if server_written.is_some() { None } else { written };
-    let amplified = product(
-        metric::WRITE_AMPLIFICATION_DEVICE,
-        "bytes written to the device per byte put",
-        metric::WRITE_AMPLIFICATION_WITH_WAL,
-        ("bytes the engine wrote per byte put", "device bytes per engine byte"),
-    );
     let all = [storage(), read, written, server_read, server_written, amplified];
     all.into_iter().flatten().collect()
-}
-
-fn count(runs: usize) -> u32 {
-    u32::try_from(runs).unwrap_or(u32::MAX)
 }

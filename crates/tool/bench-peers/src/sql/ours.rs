@@ -54,7 +54,6 @@ pub(crate) fn execute(job: &Job) -> Result<Done, String> {
 }
 
 /// Runs the step.
-#[expect(clippy::cast_precision_loss, reason = "statements and nanoseconds are below 2^53")]
 fn drive(
     engine: &dyn Engine,
     setup: &ApplicationSetup,
