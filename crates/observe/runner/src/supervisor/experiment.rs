@@ -111,6 +111,7 @@ fn run_cell(
     process.send(&Command::Run(Box::new(order)));
     let facts = facts(&host, &cpus, experiment);
     let placement = experiment.placement;
+    let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
     let start = Start {
         bench,
         process,
@@ -124,6 +125,7 @@ fn run_cell(
         record,
         samplers,
         steps,
+        roles,
     };
     Ok(Supervisor::new(start).run(progress)?)
 }

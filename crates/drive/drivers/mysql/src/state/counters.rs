@@ -1,7 +1,9 @@
 //! Mapping of server counters to common metrics.
 
+use model::{Metric, metric};
+
 /// Counters summed to a metric; of several lines the first complete one counts.
-pub(super) type CounterSum = (&'static str, &'static [&'static str]);
+pub(super) type CounterSum = (Metric, &'static [&'static str]);
 
 /// Metrics of `InnoDB`, by status variable and, after `metric:`, by name in `innodb_metrics`.
 ///
@@ -9,15 +11,15 @@ pub(super) type CounterSum = (&'static str, &'static [&'static str]);
 /// Metrics Table".
 #[rustfmt::skip]
 pub(super) const INNODB: &[CounterSum] = &[
-    ("engine_wal_write_bytes", &["innodb_os_log_written"]),
-    ("engine_fsyncs", &["innodb_data_fsyncs"]),
-    ("engine_rollbacks", &["com_rollback"]),
-    ("engine_stalls", &["innodb_log_waits", "innodb_buffer_pool_wait_free"]),
-    ("engine_cache_bytes", &["innodb_buffer_pool_bytes_data"]),
-    ("engine_dirty_bytes", &["innodb_buffer_pool_bytes_dirty"]),
-    ("engine_cache_misses", &["innodb_buffer_pool_reads"]),
-    ("engine_garbage_rows", &["metric:trx_rseg_history_len"]),
-    ("engine_garbage_rows", &["innodb_history_list_length"]),
+    (metric::ENGINE_WAL_WRITE_BYTES, &["innodb_os_log_written"]),
+    (metric::ENGINE_FSYNCS, &["innodb_data_fsyncs"]),
+    (metric::ENGINE_ROLLBACKS, &["com_rollback"]),
+    (metric::ENGINE_STALLS, &["innodb_log_waits", "innodb_buffer_pool_wait_free"]),
+    (metric::ENGINE_CACHE_BYTES, &["innodb_buffer_pool_bytes_data"]),
+    (metric::ENGINE_DIRTY_BYTES, &["innodb_buffer_pool_bytes_dirty"]),
+    (metric::ENGINE_CACHE_MISSES, &["innodb_buffer_pool_reads"]),
+    (metric::ENGINE_GARBAGE_ROWS, &["metric:trx_rseg_history_len"]),
+    (metric::ENGINE_GARBAGE_ROWS, &["innodb_history_list_length"]),
 ];
 
 /// Metrics of `MyRocks`, by status variable.
@@ -25,18 +27,18 @@ pub(super) const INNODB: &[CounterSum] = &[
 /// Source: MariaDB's documentation, "MyRocks Status Variables".
 #[rustfmt::skip]
 pub(super) const MYROCKS: &[CounterSum] = &[
-    ("engine_cache_hits", &["rocksdb_block_cache_hit"]),
-    ("engine_cache_misses", &["rocksdb_block_cache_miss"]),
-    ("engine_wal_write_bytes", &["rocksdb_wal_bytes"]),
-    ("engine_ingest_bytes", &["rocksdb_bytes_written"]),
-    ("engine_fsyncs", &["rocksdb_wal_synced"]),
-    ("engine_flush_write_bytes", &["rocksdb_flush_write_bytes"]),
-    ("engine_compaction_write_bytes", &["rocksdb_compact_write_bytes"]),
-    ("engine_compaction_read_bytes", &["rocksdb_compact_read_bytes"]),
-    ("engine_stall_us", &["rocksdb_stall_micros"]),
-    ("engine_stalls", &["rocksdb_stall_total_slowdowns", "rocksdb_stall_total_stops"]),
-    ("engine_memtable_bytes", &["rocksdb_memtable_total"]),
-    ("engine_rollbacks", &["com_rollback"]),
+    (metric::ENGINE_CACHE_HITS, &["rocksdb_block_cache_hit"]),
+    (metric::ENGINE_CACHE_MISSES, &["rocksdb_block_cache_miss"]),
+    (metric::ENGINE_WAL_WRITE_BYTES, &["rocksdb_wal_bytes"]),
+    (metric::ENGINE_INGEST_BYTES, &["rocksdb_bytes_written"]),
+    (metric::ENGINE_FSYNCS, &["rocksdb_wal_synced"]),
+    (metric::ENGINE_FLUSH_WRITE_BYTES, &["rocksdb_flush_write_bytes"]),
+    (metric::ENGINE_COMPACTION_WRITE_BYTES, &["rocksdb_compact_write_bytes"]),
+    (metric::ENGINE_COMPACTION_READ_BYTES, &["rocksdb_compact_read_bytes"]),
+    (metric::ENGINE_STALL_US, &["rocksdb_stall_micros"]),
+    (metric::ENGINE_STALLS, &["rocksdb_stall_total_slowdowns", "rocksdb_stall_total_stops"]),
+    (metric::ENGINE_MEMTABLE_BYTES, &["rocksdb_memtable_total"]),
+    (metric::ENGINE_ROLLBACKS, &["com_rollback"]),
 ];
 
 /// Counters stored under their own names, to explain results.

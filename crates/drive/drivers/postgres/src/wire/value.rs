@@ -187,7 +187,6 @@ fn whole(value: Value<'_>) -> i64 {
 fn real(value: Value<'_>) -> f64 {
     match value {
         Value::Real(value) => value,
-        #[expect(clippy::cast_precision_loss, reason = "the column holds no more")]
         Value::Integer(value) | Value::Moment(value) => value as f64,
         Value::Text(_) | Value::Bytes(_) | Value::Keys(_) => 0.0,
     }
