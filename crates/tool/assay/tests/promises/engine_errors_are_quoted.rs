@@ -13,12 +13,12 @@ fn options(engine: &str, text: &str) -> String {
 #[test]
 fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
     assert_snapshot!(options("sqlite", "journl_mode = \"wal\""), @r#"
-     × variant one: option `journl_mode` is refused
+     × variant one: option `journl_mode` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ journl_mode = "wal"
        · ─────┬─────
-       ·      ╰── refused by the engine
+       ·      ╰── rejected by the engine
        ╰────
      help: the engine reports: not an option of SQLite here; known: busy_timeout, page_size,
            auto_vacuum, journal_mode, synchronous, cache_size, mmap_size, temp_store,
@@ -75,14 +75,14 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
 #[test]
 fn invalid_value_is_rejected_with_the_engine_error() {
     assert_snapshot!(options("sqlite", "page_size = 4096\njournal_mode = \"waal\""), @r#"
-     × variant one: option `journal_mode` is refused
+     × variant one: option `journal_mode` is rejected
        ╭─[mine.toml:15:1]
     14 │ page_size = 4096
     15 │ journal_mode = "waal"
        · ──────┬─────
-       ·       ╰── refused by the engine
+       ·       ╰── rejected by the engine
        ╰────
-     help: the engine reports: requested `waal`, SQLite uses `delete`
+     help: the engine reports: requested `waal`, SQLite has `delete`
      nothing was run
     "#);
     assert_snapshot!(options("memory", "speed = \"fast\""), @r#"
@@ -128,7 +128,7 @@ fn oversized_keys_and_values_are_rejected_at_their_setting() {
       ·              ╰── requested here
     9 │ duration = "300ms"
       ╰────
-     help: set `key_bytes` to 511 or less, or remove this variant
+     help: set `key_bytes` to 511 or less, or leave this variant out
      nothing was run
     "#);
     let workspace = Workspace::new();
@@ -144,7 +144,7 @@ fn oversized_keys_and_values_are_rejected_at_their_setting() {
 fn command_line_option_is_rejected_without_a_location() {
     let typed = ["run", "readrandom", "--rows", "10", "--engine", "lmdb", "--option", "x=1"];
     assert_snapshot!(rejected(&Workspace::new(), &typed), @"
-    × variant lmdb: option `x` is refused
+    × variant lmdb: option `x` is rejected
     help: the engine reports: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
           MDB_NOMETASYNC, MDB_WRITEMAP, MDB_MAPASYNC, MDB_NORDAHEAD, MDB_NOMEMINIT
     nothing was run
@@ -164,7 +164,7 @@ fn unsupported_setting_is_rejected_at_its_line() {
        ·             ──┬─
        ·               ╰── requested here
        ╰────
-     help: leave it out, or use a build that has it (`assay engine show`)
+     help: leave it out, or find a build that has it with `assay engine show`
      nothing was run
     "#);
     assert_snapshot!(setting("lmdb", "compression = \"lz4\""), @r#"
@@ -202,12 +202,12 @@ fn rocksdb_errors_are_quoted() {
     workspace.write("mine.toml", TINY.replace("\"sqlite\"", &format!("{engine}{options}")));
     let arguments = ["run", "mine.toml", "--cache", &cache];
     assert_snapshot!(rejected(&workspace, &arguments), @"
-     × variant one: option `max_backgroud_jobs` is refused
+     × variant one: option `max_backgroud_jobs` is rejected
        ╭─[mine.toml:16:1]
     15 │ write_buffer_size = 8388608
     16 │ max_backgroud_jobs = 4
        · ─────────┬────────
-       ·          ╰── refused by the engine
+       ·          ╰── rejected by the engine
     17 │ 
        ╰────
      help: the engine reports: Invalid argument: Could not find option: : max_backgroud_jobs
