@@ -27,12 +27,12 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
      nothing was run
     "#);
     assert_snapshot!(options("lmdb", "max_reader = 3"), @"
-     × variant one: option `max_reader` is refused
+     × variant one: option `max_reader` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ max_reader = 3
        · ─────┬────
-       ·      ╰── refused by the engine
+       ·      ╰── rejected by the engine
        ╰────
      help: the engine reports: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
            MDB_NOMETASYNC, MDB_WRITEMAP, MDB_MAPASYNC, MDB_NORDAHEAD, MDB_NOMEMINIT
@@ -40,12 +40,12 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
      nothing was run
     ");
     assert_snapshot!(options("redb", "cache_sise = 3"), @"
-     × variant one: option `cache_sise` is refused
+     × variant one: option `cache_sise` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ cache_sise = 3
        · ─────┬────
-       ·      ╰── refused by the engine
+       ·      ╰── rejected by the engine
        ╰────
      help: the engine reports: not an option of redb here; known: cache_size, two_phase_commit,
            quick_repair
@@ -53,12 +53,12 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
      nothing was run
     ");
     assert_snapshot!(options("fjall", "blobs = 3"), @"
-     × variant one: option `blobs` is refused
+     × variant one: option `blobs` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ blobs = 3
        · ──┬──
-       ·   ╰── refused by the engine
+       ·   ╰── rejected by the engine
        ╰────
      help: the engine reports: not an option of fjall here; known: cache_size, worker_threads,
            max_cached_files, max_journaling_size, journal_compression, max_memtable_size,
@@ -86,12 +86,12 @@ fn invalid_value_is_rejected_with_the_engine_error() {
      nothing was run
     "#);
     assert_snapshot!(options("memory", "speed = \"fast\""), @r#"
-     × variant one: option `speed` is refused
+     × variant one: option `speed` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ speed = "fast"
        · ──┬──
-       ·   ╰── refused by the engine
+       ·   ╰── rejected by the engine
        ╰────
      help: the engine reports: memory has no options: remove it
      nothing was run
@@ -135,7 +135,7 @@ fn oversized_keys_and_values_are_rejected_at_their_setting() {
     workspace.write("mine.toml", TINY.replace("sqlite", "lmdb"));
     assert_snapshot!(rejected(&workspace, &["run", "mine.toml", "--key-bytes", "600"]), @"
     × variant one: keys of 600 bytes: lmdb 0.9.70 takes at most 511
-    help: set `key_bytes` to 511 or less, or remove this variant
+    help: set `key_bytes` to 511 or less, or leave this variant out
     nothing was run
     ");
 }
@@ -175,7 +175,7 @@ fn unsupported_setting_is_rejected_at_its_line() {
        ·               ──┬──
        ·                 ╰── requested here
        ╰────
-     help: leave it out, or use a build that has it (`assay engine show`)
+     help: leave it out, or find a build that has it with `assay engine show`
      nothing was run
     "#);
     let shared = TINY.replace("\"2k\"", "10\ncompression = \"zstd\"");
@@ -188,7 +188,7 @@ fn unsupported_setting_is_rejected_at_its_line() {
       ·                  ╰── requested here
     9 │ duration = "300ms"
       ╰────
-     help: leave it out, or use a build that has it (`assay engine show`)
+     help: leave it out, or find a build that has it with `assay engine show`
      nothing was run
     "#);
 }
@@ -221,14 +221,14 @@ fn rocksdb_errors_are_quoted() {
     workspace
         .write("mine.toml", TINY.replace("\"sqlite\"", &format!("{engine}compression = \"lzx\"")));
     assert_snapshot!(rejected(&workspace, &arguments), @r#"
-     × variant one: option `compression` is refused
+     × variant one: not supported: compression: Invalid argument: Error parsing:: compression
        ╭─[mine.toml:14:15]
     13 │ profile = "rocksdb-leveled"
     14 │ compression = "lzx"
        ·               ──┬──
-       ·                 ╰── refused by the engine
+       ·                 ╰── requested here
        ╰────
-     help: the engine reports: Invalid argument: Error parsing:: compression
+     help: leave it out, or find a build that has it with `assay engine show`
      nothing was run
     "#);
 }
