@@ -28,7 +28,7 @@ fn expected(variant: &str) -> &'static str {
         "abort" => "crashed in readrandom: signal 6 (ABRT)",
         "kill" => "crashed in readrandom: signal 9 (KILL)",
         "hang" => "hung in readrandom: no operation ended for",
-        "fatal" => "failed in readrandom: client 0: faulty: scripted failure",
+        "fatal" => "failed in readrandom: client 0: faulty: injected failure",
         "lie" => "failed in readrandom: client 0: ",
         other => panic!("no variant is named {other}"),
     }
@@ -103,7 +103,7 @@ fn engine_that_fails_to_open_is_rejected_before_the_run() {
     let begun = now();
     let output = sandbox.run(&[]).assert().failure().get_output().clone();
     let message = joined_text(&output);
-    assert!(message.contains("scripted refusal to open") && message.contains("shut"), "{message}");
+    assert!(message.contains("fault `refuse open`") && message.contains("shut"), "{message}");
     assert!(sandbox.experiment().is_none(), "nothing was begun");
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
