@@ -13,14 +13,14 @@ use crate::sandbox::{NAME, Sandbox, joined_text, output_text, send, wait_until};
 
 /// Longest time for anything here to begin.
 const LONG: Duration = Duration::from_secs(30);
-/// A precision that no machine reaches with four repetitions of a fifth of a second.
+/// A precision that no machine reaches with four repetitions of 60 ms.
 const UNREACHABLE_PRECISION: [&str; 4] = ["--until", "0.01%", "--max-repetitions", "4"];
 
 /// Two identical simulated servers and a reading step.
 fn sandbox() -> Sandbox {
     let server = || "\"server.work\" = \"1ms\"".to_owned();
-    let benchmark = "steps = [\"fillseq\", \"readrandom\"]\nrows = 100\nduration = \"200ms\"\n\
-                     warmup = \"50ms\"\n[factors]\nrepetitions = 3";
+    let benchmark = "steps = [\"fillseq\", \"readrandom\"]\nrows = 20\nduration = \"60ms\"\n\
+                     warmup = \"10ms\"\n[factors]\nrepetitions = 3";
     Sandbox::with_options(benchmark, &[("a", "faulty", server()), ("b", "faulty", server())])
 }
 

@@ -1,10 +1,10 @@
-//! Warm-up is detected and trimmed; stalls are detected and count.
+//! Figures begin after the warm-up; stalls are detected and count.
 
 use assert_cmd::assert::OutputAssertExt;
 use model::Nanos;
 use model::time_profile::TrendClass;
 
-use crate::host::take_turn;
+use crate::host::share_turn;
 use crate::measured::{Run, STEP};
 use crate::sandbox::{NAME, Sandbox};
 
@@ -20,7 +20,7 @@ const BENCHMARK: &str = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = 
 /// Method: one run of 24 s; the server's script defines when it is slow and when it stalls.
 #[test]
 fn warm_up_is_trimmed_and_a_stall_is_reported() {
-    let _turn = take_turn();
+    let _turn = share_turn();
     let sandbox = Sandbox::with_options(BENCHMARK, &[("server", "faulty", SERVER.to_owned())]);
     sandbox.run(&[]).assert().success();
     let run = Run::of(&sandbox, "server.c1.r1");
