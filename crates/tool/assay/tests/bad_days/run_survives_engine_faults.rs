@@ -54,7 +54,9 @@ fn check_record(sandbox: &Sandbox, record: &RunRecord) {
     let is_of_its_class = match &record.end {
         RunEnd::Complete => name == "good",
         RunEnd::Crashed { .. } => ["segv", "abort", "kill"].contains(&name),
-        RunEnd::Hung { waited_ns, .. } => name == "hang" && (0.9..60.0).contains(&waited_ns.as_secs_f64()),
+        RunEnd::Hung { waited_ns, .. } => {
+            name == "hang" && (0.9..60.0).contains(&waited_ns.as_secs_f64())
+        }
         RunEnd::Failed { reason, .. } => name == "fatal" || reason.contains("wrong"),
         RunEnd::Running
         | RunEnd::Interrupted { .. }

@@ -73,6 +73,7 @@ fn check(run: &Run) {
     assert_eq!(probes.max(), last, "{diagnosis}");
     assert!(run.reads().counts.done > 0, "{diagnosis}");
     let mut all = search.probes.iter();
-    let is_good = all.all(|probe| probe.goodput_ops_per_s <= probe.throughput_ops_per_s * 1.000_001);
+    let is_good =
+        all.all(|probe| probe.goodput_ops_per_s <= probe.throughput_ops_per_s * 1.000_001);
     assert!(is_good, "{diagnosis}");
 }
