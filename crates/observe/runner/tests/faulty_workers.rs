@@ -82,7 +82,7 @@ impl Bench {
             servers: BTreeMap::new(),
             server_user: None,
             allocators: Libraries::default(),
-            watchdog: Nanos::from_millis(700),
+            watchdog: Nanos::from_millis(1_500),
             disk_floor: Bytes(0),
             interrupt: Interrupt::default(),
         };

@@ -15,7 +15,7 @@ use crate::rows::Rows;
 use crate::traits::{Driver, Engine, OpenSpec};
 
 /// An operation that has not ended after this long is blocked.
-const BLOCKED_AFTER: Duration = Duration::from_millis(300);
+const BLOCKED_AFTER: Duration = Duration::from_secs(1);
 
 /// Options by name.
 type Script<'a> = &'a [(&'a str, &'a str)];
