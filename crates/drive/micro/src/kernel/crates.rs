@@ -4,7 +4,7 @@ use model::Kernel;
 use twox_hash::XxHash3_64;
 use zstd::bulk::{Compressor, Decompressor};
 
-use super::set::Work;
+use super::work::Work;
 
 /// Level of Zstandard: its own default, and RocksDB's.
 const ZSTD_LEVEL: i32 = 3;

@@ -10,7 +10,8 @@ use model::Readings;
 
 use crate::error::SampleError;
 use crate::kernel_file::put;
-use crate::sampler::{IsLog, Sampler};
+use crate::sampler::Sampler;
+use crate::targets::IsLog;
 
 /// Unit of `st_blocks` on every file system. Source: stat(2).
 const BLOCK_BYTES: u64 = 512;

@@ -9,9 +9,13 @@ use serde::{Deserialize, Serialize};
 use workload::{Group, Presence, Request, Tables, generators};
 
 use super::application::{STEP, application};
-use super::comparison::{COMPARISONS, Done};
+use super::comparison::Done;
 use super::host::settings;
+use super::registry::COMPARISONS;
 use super::work::{Statement, WORKS, Work};
+
+/// Option: run as our side of the SQL comparison; a job in JSON follows.
+pub(crate) const OURS_SQL: &str = "--ours-sql";
 
 /// Longest interval: valgrind slows a program down some fifty times, so one-second interval ends
 /// would weigh fifty times as much as in a run.
