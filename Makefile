@@ -1,6 +1,6 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test bench bench-peers tidy setup
+.PHONY: run test bench bench-peers docs validation tidy setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
@@ -27,6 +27,14 @@ bench-peers: setup
 	-@./scripts/setup.sh peers
 	cargo build --release --package assay
 	cargo run --release --package bench-peers
+
+# Renews docs/reference and builds docs/ as a site with search in target/book; installs mdBook if absent.
+docs: setup
+	./scripts/docs.sh
+
+# Renews docs/validation.md: simulations and what the client costs; a quarter of an hour, on a quiet machine.
+validation: setup
+	./scripts/validation.sh
 
 # The definition of done.
 tidy: setup

@@ -9,7 +9,7 @@ pub(super) const SEED: u64 = 0x00A5_5A41_C0DE;
 
 /// SplitMix64, a small seedable generator.
 ///
-/// Source: [Steele 2014], figure 17.
+/// Source: [Steele Lea Flood 2014], figure 17.
 pub(super) struct SplitMix(u64);
 
 impl SplitMix {
