@@ -8,7 +8,7 @@ run: setup
 	./target/release/assay run experiments/quickstart.toml --report
 
 # Every test. Those that need a RocksDB release or a server (postgres@15.10, mysql@8.0.31 and
-# mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or report why they
+# mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or state why they
 # are skipped; other engines and allocators are installed where the distribution has them. The last
 # line tries the client threads in many orders.
 test:
@@ -20,8 +20,8 @@ test:
 bench: setup
 	cargo bench --workspace --bench '*'
 
-# What our clients cost next to db_bench, pgbench and sysbench, and how late rate-limited peers are
-# next to ours; the peers are installed where apt has them. `./target/release/bench-peers --sql`
+# What our clients cost next to db_bench, pgbench and sysbench, and how late rate-limited peers and ours
+# are; the peers are installed where apt has them. `./target/release/bench-peers --sql`
 # prints the SQL clients alone, `--lag` the lateness.
 bench-peers: setup
 	-@./scripts/setup.sh peers
