@@ -26,13 +26,13 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = check_rows(repo, &rows);
     for package in &repo.packages {
         let manifest = format!("{}/Cargo.toml", package.folder);
-        let Some(row) = rows.iter().find(|row| row.cells[0] == name_of(package)) else {
+        if !rows.iter().any(|row| row.cells[0] == name_of(&rows, package)) {
             let message = format!("`{}` has no row in the layer table: add it", package.name);
             found.push(Violation::of(&manifest, message));
             continue;
         };
         let ours = package.dependencies.iter().filter(|dependency| dependency.is_ours);
-        for import in ours.filter(|import| !is_allowed(repo, package, row, import)) {
+        for import in ours.filter(|import| !is_allowed(repo, &rows, package, import)) {
             let message = format!("`{}` may not import `{}`", package.name, import.name);
             let remedy = "move what both need to `model`";
             found.push(Violation::of(&manifest, format!("{message}: {remedy}")));
@@ -46,7 +46,7 @@ fn check_rows(repo: &Repo, rows: &[Row]) -> Vec<Violation> {
     let mut found = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         let name = &row.cells[0];
-        if !repo.packages.iter().any(|package| name_of(package) == name) {
+        if !repo.packages.iter().any(|package| name_of(rows, package) == name) {
             let message = format!("`{name}` is no crate: remove the row");
             found.push(Violation::at(DOCUMENT, row.line, message));
         }
@@ -66,19 +66,20 @@ fn imports(row: &Row) -> impl Iterator<Item = &str> {
     names.filter(|name| ![NOTHING, EVERYTHING].contains(name))
 }
 
-/// Returns the name of a package's row.
-fn name_of(package: &Package) -> &str {
-    if package.folder.starts_with(DRIVERS) { DRIVER } else { &package.name }
+/// Returns the name of a package's row: its own, or that of every driver.
+fn name_of<'a>(rows: &[Row], package: &'a Package) -> &'a str {
+    let has_own = rows.iter().any(|row| row.cells[0] == package.name);
+    if !has_own && package.folder.starts_with(DRIVERS) { DRIVER } else { &package.name }
 }
 
 /// Returns whether an import is in the row, or is for tests and does not point down the groups.
-fn is_allowed(repo: &Repo, package: &Package, row: &Row, import: &Dependency) -> bool {
+fn is_allowed(repo: &Repo, rows: &[Row], package: &Package, import: &Dependency) -> bool {
     let imported = repo.packages.iter().find(|other| other.name == import.name);
-    let name = imported.map_or(import.name.as_str(), name_of);
-    let is_listed = row.cells[1..].first().is_some_and(|cell| cell == EVERYTHING);
+    let name = imported.map_or(import.name.as_str(), |imported| name_of(rows, imported));
+    let own = rows.iter().filter(|row| row.cells[0] == name_of(rows, package));
+    let mut listed = own.flat_map(|row| row.cells[1..].first()).flat_map(|cell| cell.split(", "));
     let is_upward = imported.is_some_and(|other| group(other) <= group(package));
-    is_listed
-        || imports(row).any(|listed| listed == name)
+    listed.any(|listed| listed == name || listed == EVERYTHING)
         || (import.kind == DependencyKind::Dev && is_upward)
 }
 
