@@ -133,7 +133,7 @@ pub fn is_test(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Iterates over the texts of attributes `#[name = "..."]`, such as lines of documentation.
+/// Iterates over the texts of attributes `#[name = "..."]`.
 pub fn values<'a>(
     attributes: &'a [syn::Attribute],
     name: &'a str,
@@ -146,7 +146,8 @@ pub fn values<'a>(
     })
 }
 
-/// Returns an item's attributes; none for kinds that the tree has in tests and code alike.
+/// Returns an item's attributes, of the kinds that tests have.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not exhaustive")]
 #[must_use]
 pub fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     match item {

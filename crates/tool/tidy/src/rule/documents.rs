@@ -1,4 +1,4 @@
-//! Each page has one title, is small and reachable, and its links lead somewhere.
+//! Pages: one title, small, reachable, live links.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ const CHANGELOG: &str = "CHANGELOG.md";
 const PAGES: &str = "docs/";
 const INDEX: &str = "docs/README.md";
 
-/// Returns a violation per page that is large or unreachable, and per wrong title or dead link.
+/// Returns a violation per large or unreachable page, title and link.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();

@@ -16,7 +16,7 @@ const NOTHING: &str = "nothing";
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const HEADER: &str = "| crate | may import (ours) | files, network | clock, threads |";
 
-/// Returns a violation per import that the table forbids and per row of the table that is wrong.
+/// Returns a violation per forbidden import and per wrong row.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let Some(rows) = repo.file(DOCUMENT).and_then(|file| markdown::table(file.text(), HEADER))

@@ -1,4 +1,4 @@
-//! A public statistic names its source, and the references list each source that code cites.
+//! Statistics name their source; the references list each cited source.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const FOLDER: &str = "crates/define/stats/src/";
 /// Pages of references begin so; they have a line `1. [Author Year] ...` for each key.
 const PAGES: &str = "docs/references";
 
-/// Returns a violation per public statistic without a source and per key that is not listed.
+/// Returns a violation per unsourced statistic and per unlisted key.
 ///
 /// A source is `Source:` or a key of the references, `[Stein 1945]`. Methods are left out: most of
 /// them are accessors.
