@@ -1,6 +1,6 @@
 //! The description of an engine behind a shim.
 
-use engine::{EngineError, OpenSpec};
+use engine::{EngineError, OpenSpec, Setting};
 use model::{Capabilities, Identity, Options};
 
 /// Description of an engine behind a shim.
@@ -17,6 +17,8 @@ pub struct Binding {
     ///
     /// Settings are checked against `capabilities` before; options must be checked here.
     pub translate: fn(&OpenSpec, &Identity) -> Result<Options, EngineError>,
+    /// Settings and the options that `translate` makes of them.
+    pub settings: &'static [(Setting, &'static str)],
     /// Files in the data directory to archive: logs, configuration.
     pub own_files: &'static [&'static str],
 }

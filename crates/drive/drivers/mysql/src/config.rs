@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use driver_sql::server_options;
 use engine::settings_check::refused;
-use engine::{EngineError, OpenSpec};
+use engine::{EngineError, OpenSpec, Setting};
 use model::Durability;
 use model::units::parse_size;
 
@@ -13,8 +13,8 @@ use crate::kind::canonical;
 /// Checks that a foreign server runs with the requested options.
 ///
 /// # Errors
-/// [`EngineError::Option`] for an option it lacks or has set otherwise,
-/// [`EngineError::Unsupported`] when it is weaker than the durability class.
+/// [`EngineError::Refused`] for an option it lacks or has set otherwise, and when it is weaker than
+/// the durability class.
 pub(crate) fn check_foreign(
     spec: &OpenSpec,
     variables: &BTreeMap<String, String>,
@@ -52,10 +52,11 @@ pub(crate) fn check_foreign(
             Durability::Sync => found == "1",
         };
         if !is_satisfied {
-            return Err(EngineError::Unsupported(format!(
+            let reason = format!(
                 "durability `{class}`: the server of the dsn runs with {name}={found}: set it \
                  there, or use a weaker class"
-            )));
+            );
+            return Err(EngineError::setting(Setting::Durability, reason));
         }
     }
     Ok(())
@@ -116,7 +117,7 @@ mod tests {
         assert_eq!(resolve(&[("assay.protocol", "prepared")]), Ok(Protocol::Prepared));
         for (name, value) in [("assay.protocol", "binary"), ("assay.protocl", "text")] {
             let error = resolve(&[(name, value)]).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
         let without = OpenSpec { endpoint: None, ..spec(&[], Durability::Os) };
         let error = Config::resolve("mariadb", &without, ()).unwrap_err().to_string();

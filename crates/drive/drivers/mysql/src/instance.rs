@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use driver_sql::{Config, Connection as _, Database, PROTOCOL, SqlEngine};
-use engine::{EngineError, Maintenance, OpenSpec};
+use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{EngineState, Identity, Options};
 
 use crate::config::check_foreign;
@@ -155,11 +155,14 @@ fn check_room(spec: &OpenSpec, variables: &BTreeMap<String, String>) -> Result<(
     let most = variables.get("max_allowed_packet").and_then(|bytes| bytes.parse::<u64>().ok());
     let needed = 2 * u64::from(spec.data.value_bytes) + STATEMENT_BYTES;
     match most {
-        Some(most) if most < needed => Err(EngineError::Unsupported(format!(
-            "values of {} bytes: the server takes statements of max_allowed_packet={most}: raise \
-             it to {needed}",
-            spec.data.value_bytes
-        ))),
+        Some(most) if most < needed => Err(EngineError::setting(
+            Setting::ValueBytes,
+            format!(
+                "values of {} bytes: the server takes statements of max_allowed_packet={most}: \
+                 raise it to {needed}",
+                spec.data.value_bytes
+            ),
+        )),
         _ => Ok(()),
     }
 }

@@ -121,7 +121,7 @@ mod tests {
             (Durability::None, "assay.protocoll", "text"),
         ] {
             let error = resolve(&spec(false, class, &[(name, value)])).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
         assert!(resolve(&spec(false, Durability::Os, &[("fsync", "off")])).is_ok());
         assert!(resolve(&spec(false, Durability::None, &[("synchronous_commit", "off")])).is_ok());

@@ -2,7 +2,7 @@
 
 use driver_sql::{Config, Connection as _, Control, Database, SqlEngine};
 use engine::settings_check::refused;
-use engine::{EngineError, Maintenance, OpenSpec};
+use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{Durability, Endpoint, EngineState, Identity, Options};
 
 use crate::wire::{Connection, Failure, Session};
@@ -119,8 +119,9 @@ fn check_server(
         connection.first(&format!("SELECT setting FROM pg_settings WHERE name = '{name}'"))
     };
     if settings.durability == Durability::Sync && setting("fsync")?.as_deref() == Some("off") {
-        return Err(EngineError::Unsupported(
-            "durability `sync`: the server runs with fsync=off: start it with fsync=on".to_owned(),
+        return Err(EngineError::setting(
+            Setting::Durability,
+            "durability `sync`: the server runs with fsync=off: start it with fsync=on",
         ));
     }
     if !is_foreign {
@@ -132,17 +133,18 @@ fn check_server(
         let bytes = pages.map(|pages| pages * 8192);
         if bytes != Some(requested.0) {
             let found = bytes.map_or("unknown".to_owned(), |bytes| model::Bytes(bytes).to_string());
-            return Err(EngineError::Unsupported(format!(
+            let reason = format!(
                 "cache {requested}: Assay did not start this server, whose shared_buffers is \
                  {found}: remove `cache`, or set it there"
-            )));
+            );
+            return Err(EngineError::setting(Setting::Cache, reason));
         }
     }
     if settings.direct_io && setting("debug_io_direct")?.is_none_or(|value| value.is_empty()) {
-        return Err(EngineError::Unsupported(
+        return Err(EngineError::setting(
+            Setting::DirectIo,
             "direct_io: Assay did not start this server, which does not use it: remove \
-             `direct_io`, or set debug_io_direct there"
-                .to_owned(),
+             `direct_io`, or set debug_io_direct there",
         ));
     }
     Ok(())

@@ -33,12 +33,12 @@ impl Protocol {
     /// Parses how statements are sent.
     ///
     /// # Errors
-    /// [`EngineError::Option`] for an unknown own option or value.
+    /// [`EngineError::Refused`] for an unknown own option or value.
     pub fn of(options: &Options) -> Result<Self, EngineError> {
         let mut protocol = Self::Prepared;
         for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
             if name != PROTOCOL {
-                return Err(refused(name, format!("unknown Assay option; known: {PROTOCOL}")));
+                return Err(EngineError::unknown(name, "unknown Assay option", &[PROTOCOL]));
             }
             protocol = [Self::Prepared, Self::Text]
                 .into_iter()
@@ -69,7 +69,7 @@ impl<S> Config<S> {
     /// Resolves the endpoint and the protocol of `spec`.
     ///
     /// # Errors
-    /// Without an endpoint, or [`EngineError::Option`] as [`Protocol::of`].
+    /// Without an endpoint, or [`EngineError::Refused`] as [`Protocol::of`].
     pub fn resolve(engine: &str, spec: &OpenSpec, session: S) -> Result<Self, EngineError> {
         let protocol = Protocol::of(&spec.options)?;
         let endpoint = spec.endpoint.clone().ok_or_else(|| {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use driver_sql::{Connection as _, Protocol, server_options};
-use engine::EngineError;
 use engine::settings_check::{check_settings, refused};
+use engine::{EngineError, Setting};
 use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
@@ -146,10 +146,13 @@ fn major(spec: &ServerSpec<'_>) -> Result<u32, EngineError> {
 fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
     check_settings("Postgres", &capabilities(), spec.settings)?;
     if spec.settings.direct_io && major < DIRECT_IO_FROM {
-        return Err(EngineError::Unsupported(format!(
-            "direct_io: Postgres {major} always uses the page cache; {DIRECT_IO_FROM} and newer \
+        return Err(EngineError::setting(
+            Setting::DirectIo,
+            format!(
+                "direct_io: Postgres {major} always uses the page cache; {DIRECT_IO_FROM} and newer \
              can bypass it"
-        )));
+            ),
+        ));
     }
     Protocol::of(spec.options)?;
     reject_weaker_durability(spec.settings.durability, spec.options)?;
@@ -266,7 +269,7 @@ mod tests {
         let none = Settings { durability: Durability::None, ..Settings::default() };
         for name in ["listen_addresses", "PORT", "data_directory", "a b", "assay.pipeline"] {
             let error = configured(FIFTEEN, &none, &[(name, "x")]).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
         let direct = Settings { direct_io: true, ..none.clone() };
         let error = configured(FIFTEEN, &direct, &[]).unwrap_err().to_string();

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use engine::EngineError;
+use engine::settings_check::refused;
 
 /// An `ErrorResponse` of the server.
 ///
@@ -80,7 +81,7 @@ impl driver_sql::ErrorResponse for Box<ErrorResponse> {
             _ if self.is("40") || self.is("23") => EngineError::Conflict(text),
             _ if self.is("0A") || self.is("54") => EngineError::Unsupported(text),
             _ => match parameter(&self) {
-                Some(option) => EngineError::Option { option, reason: self.to_string() },
+                Some(option) => refused(&option, self.to_string()),
                 None => EngineError::Fatal(text),
             },
         }
