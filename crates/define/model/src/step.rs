@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
 use crate::load::{Limit, Load};
-use crate::record::OpSummaries;
+use crate::op_summary::OpSummaries;
 use crate::sql::Application;
 use crate::units::{Bytes, Nanos};
 
@@ -202,7 +202,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{OpCounts, OpSummary};
+    use crate::op_summary::{OpCounts, OpSummary};
 
     fn summaries(kinds: &[(OpKind, u64, u64)]) -> OpSummaries {
         let one = |&(kind, done, rows): &(OpKind, u64, u64)| {
