@@ -62,7 +62,7 @@ fn earlier(noise: &Noise) -> String {
 
 /// Returns how a family of comparisons was adjusted; `None` for an empty one.
 ///
-/// Source: [Benjamini 1995].
+/// Source: [Benjamini Hochberg 1995].
 pub(crate) fn family(family: &Family) -> Option<String> {
     (family.comparisons > 0).then(|| {
         format!(

@@ -173,7 +173,7 @@ fn trial_of(context: &StepContext<'_>, probe: &Probe) -> Trial {
 
 /// Returns the seed of a probe.
 ///
-/// Source: [Steele 2014] (SplitMix64, its increment).
+/// Source: [Steele Lea Flood 2014] (SplitMix64, its increment).
 const fn mixed(seed: u64, probe: u32) -> u64 {
     seed.wrapping_add((probe as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }

@@ -12,7 +12,7 @@ pub(crate) const POLL: Nanos = Nanos::from_millis(50);
 pub(crate) const IDLE_SAMPLES: u32 = 3;
 /// Time without any change of the debt, while nothing runs, after which an engine counts as idle
 /// although it reports pending work: some report it for ever.
-/// Source: [RocksDB 9275] (universal compaction reports pending work forever).
+/// Source: [RocksDB issue 9275] (universal compaction reports pending work forever).
 pub(crate) const STUCK: Nanos = Nanos::from_secs(5);
 
 /// Executes the stages in order, until the engine is idle or `cap` is reached.
