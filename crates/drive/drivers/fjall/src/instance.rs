@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use engine::settings_check::refused;
+use engine::settings_check::{check_dir, refused};
 use engine::{Engine, EngineError, Maintenance, Session};
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
 use model::state::LevelShape;
@@ -50,10 +50,7 @@ pub(crate) struct FjallEngine {
 impl FjallEngine {
     /// Opens the database in `dir`, creating it when absent.
     pub(crate) fn open(dir: &Path, config: Config) -> Result<Self, EngineError> {
-        if !dir.is_dir() {
-            let text = format!("fjall: `{}` is not a directory", dir.display());
-            return Err(EngineError::Fatal(text));
-        }
+        check_dir(dir)?;
         let database = config.database(dir).open().map_err(failed)?;
         let is_manual = if database.keyspace_exists(AUTOMATIC) {
             false

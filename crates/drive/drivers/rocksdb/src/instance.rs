@@ -272,7 +272,7 @@ fn check_pools(config: &Config, head: &LogHead) -> Result<(), EngineError> {
         if let Some(reported) = reported.filter(|it| (it - requested).abs() > 0.0006) {
             let text =
                 format!("the block cache has {name} {reported}, not {requested} as requested");
-            return Err(EngineError::Unsupported(text));
+            return Err(EngineError::capability(CACHE, text));
         }
     }
     Ok(())

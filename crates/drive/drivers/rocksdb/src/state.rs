@@ -106,7 +106,7 @@ impl RocksEngine {
         let mut sum = Sum::default();
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.iter().filter_map(|session| session.counted.as_ref()).for_each(|it| sum.add(it));
-        let blobs = match (feature::counts_blobs(&|it| self.db.api.has(it)), self.is_separated) {
+        let blobs = match (self.db.api.has(feature::BLOB_COUNTS_MARK), self.is_separated) {
             (true, _) => Blobs::Counted,
             (false, true) => Blobs::Uncounted,
             (false, false) => Blobs::Absent,

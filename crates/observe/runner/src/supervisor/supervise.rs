@@ -120,12 +120,7 @@ impl<'a> Supervisor<'a> {
             Message::Opened { identity, effective_options, keep } => {
                 self.opened(identity, effective_options, keep)?;
             }
-            Message::Refused { option: Some(option), reason, .. } => {
-                self.failed("open".to_owned(), format!("option `{option}`: {reason}"));
-            }
-            Message::Refused { reason, .. }
-            | Message::OtherAllocator { reason, .. }
-            | Message::TooLong { reason, .. } => self.failed("open".to_owned(), reason),
+            Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),
             Message::StepBegins { index } => {
                 self.enter(Phase::Engine);
                 let index = (index as usize).min(self.steps.len() - 1);

@@ -87,8 +87,8 @@ pub enum HistoryError {
     },
     /// Too few values for a change.
     #[error(
-        "{name} has {found}: a change needs at least 4 values, two before it and two after; from \
-         25 on autocorrelated noise is allowed for"
+        "{name} has {found}: a change needs at least 4 values, two before it and two after; with \
+         25 or more, autocorrelated noise is recognised"
     )]
     TooFew {
         /// The series.

@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     name: "key-order load",
     severity: Severity::Warning,
     trigger: "a step only reads, and all that was written before it is `fillseq`",
-    why: "After a load in key order files do not overlap and pages are full: queries seem cheaper \
+    why: "After a load in key order files do not overlap and pages are full: queries are cheaper \
           than on data that was updated.",
     remedy: "load with `filluniquerandom`, or put `overwritesome` and `settle` before the reads",
     source: "[Callaghan 2022-08-23] (if the load is done in key order ... which hides some of \

@@ -20,11 +20,11 @@ fn floor_above_the_free_space_is_rejected_before_the_run() {
 }
 
 /// Goal: a run that crosses the floor is stopped and recorded, and its data removed.
-/// Method: the data directory is a file system of 8 GiB, and the floor is 64 MiB below that; few
-/// rows, so that the plan fits, are overwritten by an engine whose log is never truncated.
+/// Method: the data directory is a file system of 8 GiB, and the floor is 64 MiB below that; an
+/// engine whose log is never truncated fills a tenth of it, and overwrites those rows.
 #[test]
 fn run_crossing_the_floor_is_stopped_and_its_data_removed() {
-    let benchmark = "steps = [\"fillseq\", \"overwrite\"]\nrows = \"10k\"\nduration = \"100s\"";
+    let benchmark = "steps = [\"fillseq\", \"overwrite\"]\nrows = \"1k\"\nduration = \"100s\"";
     let unbounded_log = "wal_autocheckpoint = 0".to_owned();
     let sandbox = Sandbox::with_options(benchmark, &[("big", "sqlite", unbounded_log)]);
     let run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "8128MiB"]);

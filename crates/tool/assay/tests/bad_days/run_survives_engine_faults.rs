@@ -1,11 +1,9 @@
 //! Engine faults are recorded outcomes; the plan continues.
 
-use std::time::Duration;
-
 use assert_cmd::assert::OutputAssertExt;
 use model::{RunEnd, RunRecord};
 
-use crate::sandbox::{NAME, Sandbox, joined_text, now};
+use crate::sandbox::{NAME, Sandbox, joined_text};
 
 /// With 2,000 rows, operation 3,000 is in the reading step.
 const BAD: &[(&str, &str, &str)] = &[
@@ -28,7 +26,7 @@ fn expected(variant: &str) -> &'static str {
         "abort" => "crashed in readrandom: signal 6 (ABRT)",
         "kill" => "crashed in readrandom: signal 9 (KILL)",
         "hang" => "hung in readrandom: no operation ended for",
-        "fatal" => "failed in readrandom: client 0: faulty: scripted failure",
+        "fatal" => "failed in readrandom: client 0: faulty: injected failure",
         "lie" => "failed in readrandom: client 0: ",
         other => panic!("no variant is named {other}"),
     }
@@ -38,7 +36,7 @@ fn expected(variant: &str) -> &'static str {
 /// Method: one experiment in which each variant but one has its own fault.
 #[test]
 fn every_engine_fault_is_recorded_and_the_plan_continues() {
-    let sandbox = Sandbox::reading("300ms", BAD);
+    let sandbox = Sandbox::reading("100ms", BAD);
     let output = sandbox.run(&["--watchdog", "1s"]).assert().failure().get_output().clone();
     assert!(joined_text(&output).contains("1 of 7 runs are complete"), "{}", joined_text(&output));
     let records = sandbox.records();
@@ -56,7 +54,9 @@ fn check_record(sandbox: &Sandbox, record: &RunRecord) {
     let is_of_its_class = match &record.end {
         RunEnd::Complete => name == "good",
         RunEnd::Crashed { .. } => ["segv", "abort", "kill"].contains(&name),
-        RunEnd::Hung { waited_ns, .. } => name == "hang" && waited_ns.as_secs_f64() < 3.0,
+        RunEnd::Hung { waited_ns, .. } => {
+            name == "hang" && (0.9..60.0).contains(&waited_ns.as_secs_f64())
+        }
         RunEnd::Failed { reason, .. } => name == "fatal" || reason.contains("wrong"),
         RunEnd::Running
         | RunEnd::Interrupted { .. }
@@ -99,13 +99,11 @@ fn variant_of<'a>(line: &'a str, step: &str) -> Option<&'a str> {
 #[test]
 fn engine_that_fails_to_open_is_rejected_before_the_run() {
     let variants = [("good", "memory", ""), ("shut", "faulty", "refuse open")];
-    let sandbox = Sandbox::reading("300ms", &variants);
-    let begun = now();
+    let sandbox = Sandbox::reading("100ms", &variants);
     let output = sandbox.run(&[]).assert().failure().get_output().clone();
     let message = joined_text(&output);
-    assert!(message.contains("scripted refusal to open") && message.contains("shut"), "{message}");
+    assert!(message.contains("fault `refuse open`") && message.contains("shut"), "{message}");
     assert!(sandbox.experiment().is_none(), "nothing was begun");
-    assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
 #[test]

@@ -17,23 +17,23 @@ use rustix::process::Signal;
 use crate::sandbox::{NAME, Sandbox, note, send, wait_until};
 
 /// Kills of each kind without `ASSAY_KILLS`.
-const KILLS: u64 = 6;
+const KILLS: u64 = 4;
 /// Kills per experiment, which is then completed.
 const KILLS_PER_ROUND: u64 = 6;
 /// Longest time from the start of `assay run` to its kill, enough for some of its runs.
 const KILL_WITHIN_MS: u64 = 1_200;
 /// Longest time from the start of a worker to its kill.
 const KILL_WORKER_WITHIN_MS: u64 = 350;
-/// Time within which a worker ends after its parent.
-const FOLLOW: Duration = Duration::from_secs(2);
-/// Longest time for anything here.
+/// Runs of the experiment.
+const RUNS: usize = 4;
+/// Longest time for anything here, such as a worker's end after its parent's.
 const LONG: Duration = Duration::from_secs(60);
 
 const VARIANTS: &[(&str, &str, &str)] = &[("memory", "memory", ""), ("lmdb", "lmdb", "")];
 
 fn sandbox() -> Sandbox {
     let benchmark = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"5k\"\n\
-                     duration = \"150ms\"\n[factors]\nrepetitions = 3";
+                     duration = \"150ms\"\n[factors]\nrepetitions = 2";
     Sandbox::of(benchmark, VARIANTS)
 }
 
@@ -71,7 +71,7 @@ impl AttemptHistory {
         sandbox.result_of(&["list"]);
         let Some(dir) = sandbox.experiment() else { return };
         let manifest = dir.manifest().expect("the manifest is readable");
-        assert_eq!(manifest.plan.cells.len(), 6);
+        assert_eq!(manifest.plan.cells.len(), RUNS);
         let mut now = BTreeMap::new();
         for place in ["runs", "attempts"] {
             for entry in fs::read_dir(dir.path().join(place)).into_iter().flatten() {
@@ -102,7 +102,7 @@ impl AttemptHistory {
     fn check_complete(&mut self, sandbox: &Sandbox) {
         self.check(sandbox);
         let records = sandbox.records();
-        assert_eq!(records.len(), 6);
+        assert_eq!(records.len(), RUNS);
         for cell in records.keys() {
             let attempts = self.attempts.iter().filter(|((of, _), _)| of == cell);
             let complete = attempts.filter(|(_, record)| record.end.is_complete()).count();
@@ -124,7 +124,7 @@ fn kill_parent(sandbox: &Sandbox, moments: &mut Moments) -> bool {
     send(parent.id(), Signal::KILL);
     parent.wait().expect("own child");
     let orphans = || sandbox.workers();
-    assert!(wait_until(FOLLOW, || orphans().is_empty()), "workers outlive Assay: {:?}", orphans());
+    assert!(wait_until(LONG, || orphans().is_empty()), "workers outlive Assay: {:?}", orphans());
     !has_ended
 }
 
@@ -156,6 +156,26 @@ fn killing_assay_at_any_moment_loses_no_record() {
     ));
 }
 
+/// Kills a process; returns `false` when it had ended before.
+///
+/// It is stopped first: a kill may come after the last instruction.
+fn kill_running(pid: u32) -> bool {
+    send(pid, Signal::STOP);
+    let mut last = None;
+    assert!(wait_until(LONG, || {
+        last = state(pid);
+        !matches!(last, Some('R' | 'S' | 'D'))
+    }));
+    send(pid, Signal::KILL);
+    last == Some('T')
+}
+
+/// Returns the state of a process, as in `/proc/<pid>/stat`; `None` without such a process.
+fn state(pid: u32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
 /// Goal: whenever a worker is killed, that run is recorded as crashed and the plan continues.
 /// Method: kill each worker of an experiment at a random moment, then resume.
 #[test]
@@ -175,8 +195,7 @@ fn killed_worker_is_a_recorded_crash() {
                 last = Some(worker);
                 let moment = moments.within(KILL_WORKER_WITHIN_MS);
                 if !wait_until(moment, || !sandbox.workers().contains(&worker)) {
-                    send(worker, Signal::KILL);
-                    kills += 1;
+                    kills += u64::from(kill_running(worker));
                 }
             }
             has_ended()

@@ -128,7 +128,7 @@ fn text_starts_with_a_summary_then_each_history() {
 
     rss  40 points, 2026-01-01 to 2026-02-12
       █▇▇▅▇▃▂▂▄▃▁▄█▅▇█▅▇█▄▂▅▇▁▂▆▂▁█▄▂▁█▄▂█▁▅▆▇  99.1 .. 101
-      no change found: a lasting step of 0.98 % half-way, or of 1.48 % at the last points, would be detected with 80 % power
+      no change found; detectable (80 % power): a lasting step of 0.98 % half-way, of 1.48 % at the last points
 
     size  40 points, 2026-01-01 to 2026-02-12
       ▁▁▁▁▂▂▂▂▂▃▃▃▃▃▄▃▄▄▄▅▄▄▅▅▅▆▅▆▆▆▇▇▇▇▇█▇███  49.6 .. 58.2
@@ -216,7 +216,7 @@ fn recovered_regression_does_not_count() {
     workspace.write("nightly.csv", csv);
     let output = history(&workspace, &["--higher-is-better", "ops", "--fail-on-regression"]);
     assert_eq!(output.code, 0, "{}", output.out);
-    assert!(output.out.contains("worse, made good since"), "{}", output.out);
+    assert!(output.out.contains("worse, recovered since"), "{}", output.out);
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn zero_amounts_are_rejected() {
 #[test]
 fn rows_must_be_given_and_fit_the_disk() {
     assert_snapshot!(rejection("rows = \"2k\"", ""), @"
-    × how many rows?
+    × the number of rows is missing
     help: give `rows` in [benchmark] (or --rows), or a `workload` preset that derives them from the
           machine
     nothing was run
@@ -183,7 +183,7 @@ fn key_and_value_sizes_have_limits() {
 #[test]
 fn benchmark_begins_with_exactly_one_load_step() {
     assert_snapshot!(rejection("\"fillseq\", ", ""), @r#"
-     × readrandom needs rows, but nothing fills them
+     × readrandom needs rows, but no step loads them
       ╭─[mine.toml:6:10]
     5 │ [benchmark]
     6 │ steps = ["readrandom"]

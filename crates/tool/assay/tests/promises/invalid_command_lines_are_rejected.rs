@@ -21,7 +21,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom"]), @"
-    × how many rows?
+    × the number of rows is missing
     help: give `rows` in [benchmark] (or --rows), or a `workload` preset that derives them from the
           machine
     nothing was run

@@ -71,7 +71,7 @@ fn limit_is_a_percentile_and_a_time_with_unit() {
      nothing was run
     "#);
     assert_snapshot!(limit("p99 < 20s"), @r#"
-     × step readrandom: 20.0 s cannot be broken in the 10.0 s that are measured
+     × step readrandom: 20.0 s cannot be exceeded in the 10.0 s that are measured
        ╭─[mine.toml:9:16]
      8 │ duration = "10s"
      9 │ load = { sla = "p99 < 20s" }
@@ -79,7 +79,7 @@ fn limit_is_a_percentile_and_a_time_with_unit() {
        ·                     ╰── here
     10 │ 
        ╰────
-     help: give a lower limit, or measure for longer
+     help: use a shorter limit, or measure for longer
      nothing was run
     "#);
 }
@@ -220,7 +220,7 @@ fn load_is_closed_or_a_table_of_known_keys() {
 fn load_needs_a_step_that_supports_it() {
     let step = |text: &str| rejection("\"readrandom\"", &format!("{{ {text} }}"));
     assert_snapshot!(step("step = \"overwritesome\", load = { sla = \"p99 < 2ms\" }"), @r#"
-     × step overwritesome: it ends by count, and a search needs spans of time
+     × step overwritesome: it ends by count, and a search needs timed steps
       ╭─[mine.toml:6:62]
     5 │ [benchmark]
     6 │ steps = ["fillseq", { step = "overwritesome", load = { sla = "p99 < 2ms" } }]
@@ -339,7 +339,8 @@ fn command_line_is_rejected_with_the_same_messages() {
     ");
     assert_snapshot!(output(&["--pacing", "spin"]), @"
     × arrivals and pacing belong to a rate, and none is given
-    help: give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest rate within a limit, or --pipeline 16 for 16 in flight
+    help: give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest rate within a
+          limit, or --pipeline 16 for 16 in flight
     nothing was run
     ");
     assert_snapshot!(output(&["--clients", "1,x"]), @"

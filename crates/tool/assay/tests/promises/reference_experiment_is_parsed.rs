@@ -47,7 +47,7 @@ fn reference_experiment_fails_only_at_its_deliberate_error() {
        · ─────────┬─────────
        ·          ╰── no such key
        ╰────
-     help: did you mean `background_jobs`? an option of the engine belongs into the table
+     help: did you mean `background_jobs`? an option of the engine belongs in the table
            [variant.options]
      nothing was run
     "#);

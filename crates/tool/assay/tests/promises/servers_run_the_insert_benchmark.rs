@@ -17,11 +17,11 @@ question = "Do servers store every row?"
 [benchmark]
 workload = "ibench-current"
 steps = [
-    "l.i0", "l.x", "l.i1", { step = "l.i2", load = { pipeline = 4 } }, "qr100", "qp100",
-    { step = "qr100", load = { pipeline = 16 } },
+    "l.i0", "l.x", "l.i1", { step = "l.i2", load = { pipeline = 4 } }, "qr1000", "qp1000",
+    { step = "qr1000", load = { pipeline = 16 } },
 ]
 rows = "10k"
-duration = "1s"
+duration = "300ms"
 warmup = "0s"
 cache = "64MiB"
 parameters = { inserts = "4k" }

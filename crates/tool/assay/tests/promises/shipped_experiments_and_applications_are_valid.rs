@@ -109,7 +109,7 @@ fn application_is_shown_and_an_invalid_one_rejected_at_its_line() {
 fn embedded_engine_is_rejected_for_sql_workloads() {
     let typed = ["run", "q100", "--workload", "ibench-2023", "--engine", "lmdb", "--rows", "1k"];
     let output = rejected_at_once(&Workspace::new(), &typed);
-    assert!(output.contains("ibench-2023 needs an SQL server, and lmdb is none"), "{output}");
+    assert!(output.contains("ibench-2023 needs an SQL server, and lmdb is not one"), "{output}");
     let typed = ["run", "q100", "--workload", "ibench-2024", "--engine", "lmdb", "--rows", "1k"];
     let output = rejected_at_once(&Workspace::new(), &typed);
     assert!(output.contains("did you mean `ibench-2023`?"), "{output}");

@@ -31,7 +31,7 @@ fn unknown_engine_suggests_the_nearest() {
 #[test]
 fn loadable_engine_needs_a_version_and_linked_one_has_none() {
     assert_snapshot!(rejection("\"sqlite\"", "\"rocksdb\""), @r#"
-     × which version of rocksdb?
+     × rocksdb needs a version
        ╭─[mine.toml:12:10]
     11 │ name = "one"
     12 │ engine = "rocksdb"
@@ -157,7 +157,7 @@ fn misplaced_engine_option_error_names_its_table() {
        ·       ╰── no such key
     13 │ engine = "sqlite"
        ╰────
-     help: if `journal_mode` is an option of the engine, it belongs into the table [variant.options];
+     help: if `journal_mode` is an option of the engine, it belongs in the table [variant.options];
            keys of [[variant]] are name, engine, dsn, profile, durability, cache, direct_io,
            compression, background_jobs, allocator, options
      nothing was run

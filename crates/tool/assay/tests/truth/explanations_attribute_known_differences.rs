@@ -22,7 +22,8 @@ fn known_difference_is_attributed_to_its_cause() {
     let _turn = take_turn();
     let variants: Vec<_> =
         OPTIONS.iter().map(|(name, options)| (*name, "faulty", (*options).to_owned())).collect();
-    let benchmark = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = 200\nduration = \"1s\"";
+    let benchmark =
+        "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = 200\nduration = \"600ms\"";
     let sandbox = Sandbox::with_options(benchmark, &variants);
     sandbox.run(&["--repetitions", "2", "--waive", "A008=it is the test"]).assert().success();
     let cells = ["plain", "sleeps", "burns"].map(|name| format!("{name}.c1.r"));

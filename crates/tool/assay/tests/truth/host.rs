@@ -4,17 +4,24 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::sandbox::wrapped;
 
+/// Turns of the tests of this program.
+static TURN: RwLock<()> = RwLock::new(());
+
 /// Waits until no other test runs; none begins until it is dropped.
-pub(crate) fn take_turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn take_turn() -> RwLockWriteGuard<'static, ()> {
+    TURN.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until no test runs that needs the CPUs; only others that mostly sleep run meanwhile.
+pub(crate) fn share_turn() -> RwLockReadGuard<'static, ()> {
+    TURN.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// CPU-bound processes, killed on drop.

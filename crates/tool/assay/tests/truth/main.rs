@@ -1,6 +1,7 @@
 //! Validity of the figures, tested on the real clock.
 //!
-//! Each file is a guarantee. Tests take turns (`take_turn`): most need the CPUs exclusively. What a
+//! Each file is a guarantee. Tests take turns (`take_turn`): most need the CPUs exclusively; those
+//! that mostly sleep run together (`share_turn`), next to each other in the order of names. What a
 //! machine lacks, or a busy one cannot show, is skipped with the reason.
 //!
 //! To add a guarantee: one file, and its line here.
@@ -14,9 +15,9 @@ mod sandbox;
 mod arrivals_follow_their_schedule;
 mod client_delays_are_never_charged_to_the_engine;
 mod explanations_attribute_known_differences;
+mod figures_begin_after_warm_up;
 mod highest_sustained_rate_is_found;
 mod identical_builds_show_no_difference;
 mod loads_beyond_the_host_are_rejected;
 mod stalls_show_in_open_loop_response_times;
 mod sweeps_and_searches_are_reported;
-mod warm_up_is_trimmed_and_stalls_count;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use driver_sql::Connection as _;
 use model::state::LevelShape;
 use model::{EngineState, Readings, metric};
 
 use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN};
-use crate::tables::StorageEngine;
+use crate::instance::StorageEngine;
 use crate::wire::{Connection, Failure};
 
 /// Longest purge history of an idle `InnoDB`: a few transactions stay until the next one.
@@ -65,12 +66,25 @@ fn own((name, value): (String, f64)) -> Option<(String, f64)> {
 
 /// Returns the server's numeric status variables.
 fn status(connection: &mut Connection) -> Result<Counters, Failure> {
-    let rows = connection.rows("SHOW GLOBAL STATUS")?;
-    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
-        [name, value] => Some((name.to_ascii_lowercase(), value.parse().ok()?)),
-        _ => None,
-    });
-    Ok(pairs.collect())
+    Ok(counters(connection.pairs("SHOW GLOBAL STATUS")?, |name| name.to_ascii_lowercase()))
+}
+
+/// Returns the numeric ones of pairs, under renamed keys.
+fn counters(pairs: Vec<(String, String)>, rename: impl Fn(&str) -> String) -> Counters {
+    let pairs = pairs.into_iter();
+    pairs.filter_map(|(name, value)| Some((rename(&name), value.parse().ok()?))).collect()
+}
+
+/// Queries counters; none when the server or the user lacks access.
+fn optional(
+    connection: &mut Connection,
+    sql: &str,
+    rename: impl Fn(&str) -> String,
+) -> Result<Counters, Failure> {
+    match connection.pairs(sql) {
+        Err(Failure::Refused(_)) => Ok(Counters::new()),
+        pairs => Ok(counters(pairs?, rename)),
+    }
 }
 
 /// Returns counters of `innodb_metrics`; none when the server or the user lacks access.
@@ -81,15 +95,7 @@ fn metrics(connection: &mut Connection) -> Result<Counters, Failure> {
         "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN ({names}) AND \
          time_enabled IS NOT NULL"
     );
-    let rows = match connection.rows(&sql) {
-        Err(Failure::Refused(_)) => return Ok(Counters::new()),
-        rows => rows?,
-    };
-    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
-        [name, value] => Some((format!("{METRIC}{name}"), value.parse().ok()?)),
-        _ => None,
-    });
-    Ok(pairs.collect())
+    optional(connection, &sql, |name| format!("{METRIC}{name}"))
 }
 
 /// Returns the metrics whose counters are all present.
@@ -136,15 +142,7 @@ fn is_innodb_idle(counters: &Counters) -> Option<bool> {
 
 /// Queries the shape of the `MyRocks` trees: gauges by name, and by level and name.
 fn shape(connection: &mut Connection) -> Result<Counters, Failure> {
-    let rows = match connection.rows(SHAPE) {
-        Err(Failure::Refused(_)) => return Ok(Counters::new()),
-        rows => rows?,
-    };
-    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
-        [name, value] => Some((name.clone(), value.parse().ok()?)),
-        _ => None,
-    });
-    Ok(pairs.collect())
+    optional(connection, SHAPE, str::to_owned)
 }
 
 /// Adds the shape of the `MyRocks` trees.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows};
+use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Refusal, Rows};
 use model::{Bytes, DataShape, Durability, EngineState, Op, Options, Outcome, Settings};
 use tempfile::TempDir;
 
@@ -39,9 +39,12 @@ fn refusal(driver: &dyn Driver, options: &[(&str, &str)]) -> EngineError {
 
 /// Returns name and reason of the option that is refused.
 fn refused_option(driver: &dyn Driver, options: &[(&str, &str)]) -> (String, String) {
-    let error = refusal(driver, options);
-    let EngineError::Option { option, reason } = error else { panic!("{options:?}: {error:?}") };
-    (option, reason)
+    match refusal(driver, options).into() {
+        Refusal::Option { name, reason, .. } | Refusal::Capability { option: name, reason } => {
+            (name, reason)
+        }
+        other => panic!("{options:?}: {other:?}"),
+    }
 }
 
 /// Returns options that flush and compact a few megabytes many times.

@@ -1,10 +1,10 @@
-//! Warm-up is detected and trimmed; stalls are detected and count.
+//! Figures begin after the warm-up; stalls are detected and count.
 
 use assert_cmd::assert::OutputAssertExt;
 use model::Nanos;
 use model::time_profile::TrendClass;
 
-use crate::host::take_turn;
+use crate::host::share_turn;
 use crate::measured::{Run, STEP};
 use crate::sandbox::{NAME, Sandbox};
 
@@ -14,18 +14,18 @@ const SERVER: &str = "\"server.work\" = \"2ms\", \"server.initial_debt\" = \"7Mi
                       \"server.pays\" = \"1MiB/s\", \"server.debt_limit\" = \"1KiB\", \
                       \"server.slowdown\" = 2, \"fault\" = \"stall 3s at 5k\"";
 const BENCHMARK: &str = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"100\"\n\
-                         duration = \"24s\"\nwarmup = \"0s\"";
+                         duration = \"22s\"\nwarmup = \"0s\"";
 
 /// Goal: a slow start is reported as warm-up, its end is found, and figures begin there.
-/// Method: one run of 24 s; the server's script defines when it is slow and when it stalls.
+/// Method: one run of 22 s; the server's script defines when it is slow and when it stalls.
 #[test]
 fn warm_up_is_trimmed_and_a_stall_is_reported() {
-    let _turn = take_turn();
+    let _turn = share_turn();
     let sandbox = Sandbox::with_options(BENCHMARK, &[("server", "faulty", SERVER.to_owned())]);
     sandbox.run(&[]).assert().success();
     let run = Run::of(&sandbox, "server.c1.r1");
     let (step, diagnosis) = (run.step(), run.diagnosis());
-    let time_profile = step.time_profile.as_ref().expect("24 s of operations");
+    let time_profile = step.time_profile.as_ref().expect("22 s of operations");
     if time_profile.class != TrendClass::WarmUp && run.is_disturbed() {
         return;
     }
