@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::number::whole;
 use crate::units::{Nanos, parse_span, per_second};
 
-/// Share of a rate that must be served or reached; below it the rate is not sustained.
+/// Share of a rate below which the rate is not sustained.
 ///
 /// Our choice: 1 % is above the pacing error of a client and the operations in flight at an end.
 /// With more unserved, even the p99 of the response time is only a lower bound.

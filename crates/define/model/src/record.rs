@@ -219,7 +219,7 @@ impl StepRecord {
         }
     }
 
-    /// Returns what the step does to the data; of an older record, by the step's name.
+    /// Returns the step's role; of an older record, by its name.
     #[must_use]
     pub fn role(&self) -> StepRole {
         self.role.unwrap_or_else(|| self.step.role(None))

@@ -1,4 +1,4 @@
-//! Codes of the rules, one for all crates that record or check findings.
+//! Codes of the rules that findings are recorded under.
 
 /// Declares one constant for each code, named and written alike.
 macro_rules! codes {

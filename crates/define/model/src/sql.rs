@@ -20,7 +20,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Returns the dialect of a server by its engine's name; `None` for other engines.
+    /// Returns the dialect of a server; `None` for other engines.
     #[must_use]
     pub fn of_engine(engine: &str) -> Option<Self> {
         match engine {

@@ -169,7 +169,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Returns what the step does to the data: as its application declares it, or by its name.
+    /// Returns the role that its application or its name declares.
     #[must_use]
     pub fn role(&self, application: Option<&Application>) -> StepRole {
         let own = application.and_then(|application| application.step(&self.name));

@@ -14,7 +14,7 @@ pub(super) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     part.zip(whole).filter(|(_, whole)| *whole > 0.0).map(|(part, whole)| part / whole)
 }
 
-/// Returns a counter's growth per operation of the measured clients, when both are known.
+/// Returns a counter's growth per operation, when both are known.
 #[must_use]
 pub fn per_op(step: &StepRecord, counter: Metric) -> Option<f64> {
     ratio(step.counters.value(counter), operations(step))
