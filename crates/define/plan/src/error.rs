@@ -21,6 +21,9 @@ pub struct PlanError {
     label: String,
     #[help]
     remedy: Option<String>,
+    /// Further errors of the same experiment.
+    #[related]
+    others: Vec<PlanError>,
 }
 
 impl PlanError {
@@ -33,6 +36,7 @@ impl PlanError {
             place: None,
             label: String::new(),
             remedy: None,
+            others: Vec::new(),
         }
     }
 
@@ -52,6 +56,56 @@ impl PlanError {
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(masked(&remedy.into()));
         self
+    }
+}
+
+impl PlanError {
+    /// Returns whether two errors would be displayed alike.
+    fn is_same(&self, other: &Self) -> bool {
+        let shown = |error: &Self| {
+            (error.message.clone(), error.place, error.source_text.name().to_owned())
+        };
+        shown(self) == shown(other)
+    }
+}
+
+/// The independent errors of one experiment, in the order of the checks.
+#[derive(Debug, Default)]
+pub(crate) struct Errors(Vec<PlanError>);
+
+impl Errors {
+    /// Adds an error, with those related to it, unless it is there already.
+    pub(crate) fn push(&mut self, mut error: PlanError) {
+        let others = std::mem::take(&mut error.others);
+        for error in std::iter::once(error).chain(others) {
+            if !self.0.iter().any(|known| known.is_same(&error)) {
+                self.0.push(error);
+            }
+        }
+    }
+
+    /// Returns a value; adds the error instead, if it is one.
+    pub(crate) fn ok<T>(&mut self, result: Result<T, PlanError>) -> Option<T> {
+        result.map_err(|error| self.push(error)).ok()
+    }
+
+    /// Returns a value or its default; adds the error, if it is one.
+    pub(crate) fn or<T>(&mut self, result: Result<Option<T>, PlanError>, default: T) -> T {
+        self.ok(result).flatten().unwrap_or(default)
+    }
+
+    /// Returns the number of errors so far.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the value when there is no error, or else the first with the others.
+    pub(crate) fn result<T>(self, value: T) -> Result<T, PlanError> {
+        let mut errors = self.0.into_iter();
+        match errors.next() {
+            None => Ok(value),
+            Some(first) => Err(PlanError { others: errors.collect(), ..first }),
+        }
     }
 }
 

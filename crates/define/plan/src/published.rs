@@ -6,11 +6,13 @@ use model::metric::{self, Kind, METRICS};
 use model::{Expected, Published, PublishedFinding, Step, Variant};
 use toml::Spanned;
 
+use crate::clients::listed_levels;
 use crate::error::PlanError;
 use crate::nearest::nearest;
 use crate::overrides::Overrides;
 use crate::resolve::Resolver;
-use crate::spec::{ClientsEntry, File, FindingTable, PublishedTable};
+use crate::settings::{BASE, CLIENTS, DISTRIBUTION};
+use crate::spec::{File, FindingTable, PublishedTable};
 
 /// The metric of a finding that names none.
 const METRIC_DEFAULT: &str = "throughput_ops_per_s";
@@ -26,7 +28,7 @@ const EXPECTED: [(&str, Expected); 3] =
 #[derive(Debug, Clone)]
 pub(crate) struct AsWritten {
     base: Option<Spanned<String>>,
-    clients: Option<ClientsEntry>,
+    clients: Option<String>,
     /// Whether the command line names the key distribution.
     is_distribution_typed: bool,
 }
@@ -35,27 +37,21 @@ impl AsWritten {
     /// Copies the values that findings need, before overrides.
     pub(crate) fn of(file: &File, overrides: &Overrides) -> Self {
         Self {
-            base: file.experiment.base.clone(),
-            clients: file.factors.clients.as_ref().map(|entry| entry.get_ref().clone()),
-            is_distribution_typed: overrides.distribution.is_some(),
+            base: file.experiment.get(BASE).cloned(),
+            clients: file.factors.get(CLIENTS).map(|levels| levels.get_ref().clone()),
+            is_distribution_typed: overrides.get(DISTRIBUTION).is_some(),
         }
     }
 
     /// Returns the levels listed in the file; `None` for a keyword.
-    fn levels(&self) -> Option<&[u32]> {
-        match &self.clients {
-            None => Some(&[1]),
-            Some(ClientsEntry::Levels(levels)) => Some(levels),
-            Some(ClientsEntry::Word(_)) => None,
-        }
+    fn levels(&self) -> Option<Vec<u32>> {
+        self.clients.as_deref().map_or(Some(vec![1]), listed_levels)
     }
 
     /// Returns whether the file has several levels.
     fn has_several_levels(&self) -> bool {
-        match &self.clients {
-            Some(ClientsEntry::Word(word)) => word == "sweep",
-            _ => self.levels().is_some_and(|levels| levels.len() > 1),
-        }
+        self.clients.as_deref() == Some("sweep")
+            || self.levels().is_some_and(|levels| levels.len() > 1)
     }
 }
 
@@ -520,8 +516,8 @@ FINDING
             )
         };
         let level = |text: &str, typed: Option<&str>| {
-            let typed = typed.map(str::to_owned);
-            let overrides = Overrides { clients: typed, ..Overrides::default() };
+            let none = Overrides::default();
+            let overrides = typed.iter().fold(none, |all, text| all.with("clients", text));
             loaded(text, &overrides).map(|all| all[0].findings[0].clients)
         };
         assert_eq!(level(&clients("[2]", ""), None).unwrap(), None);
@@ -538,11 +534,7 @@ FINDING
         assert_eq!(refused(&clients("\"sweep\"", "")).2, "add `clients`");
         assert!(level(&clients("[1, 2]", "clients = 3"), Some("3")).is_err());
         // A base from the command line is not the one a finding was published against.
-        let overrides = Overrides {
-            base: Some("b".to_owned()),
-            distribution: Some("uniform".to_owned()),
-            ..Overrides::default()
-        };
+        let overrides = Overrides::default().with("base", "b").with("distribution", "uniform");
         let text = file(&format!("{B}ratio = 2\ndistribution = \"zipf:0.9\""));
         assert_eq!(loaded(&text, &overrides).unwrap()[0].findings[0].base, "a");
     }

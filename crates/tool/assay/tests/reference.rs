@@ -50,7 +50,8 @@ fn metrics(pages: &mut Pages) {
     for (name, title, metrics) in
         [("readings.md", "Readings", read), ("metrics.md", "Derived metrics", derived)]
     {
-        let mut text = format!("# {title}\n\n{NOTE}\nNames end in their unit. Absent means unknown.\n\n");
+        let mut text =
+            format!("# {title}\n\n{NOTE}\nNames end in their unit. Absent means unknown.\n\n");
         text.push_str("| metric | unit | meaning |\n|---|---|---|\n");
         for metric in metrics {
             writeln!(text, "| `{}` | {} | {} |", metric.name, unit(metric.unit), metric.meaning)
@@ -76,7 +77,9 @@ const fn unit(unit: Unit) -> &'static str {
 
 /// Adds a list of all rules, and pages of ten with their texts.
 fn rules(pages: &mut Pages) {
-    let mut list = format!("# Rules of lint\n\n{NOTE}\n| code | name | severity | tested on |\n|---|---|---|---|\n");
+    let mut list = format!(
+        "# Rules of lint\n\n{NOTE}\n| code | name | severity | tested on |\n|---|---|---|---|\n"
+    );
     let mut details: BTreeMap<String, String> = BTreeMap::new();
     for rule in lint::rules() {
         let page = format!("rules-{}0.md", &rule.code[..3]);
@@ -86,10 +89,11 @@ fn rules(pages: &mut Pages) {
             Severity::Blocking => "blocking",
         };
         let moments = rule.moments().join(", ");
-        writeln!(list, "| [{}]({page}) | {} | {severity} | {moments} |", rule.code, rule.name).unwrap();
-        let text = details.entry(page).or_insert_with(|| {
-            format!("# Rules {0}0 to {0}9\n\n{NOTE}", &rule.code[..3])
-        });
+        writeln!(list, "| [{}]({page}) | {} | {severity} | {moments} |", rule.code, rule.name)
+            .unwrap();
+        let text = details
+            .entry(page)
+            .or_insert_with(|| format!("# Rules {0}0 to {0}9\n\n{NOTE}", &rule.code[..3]));
         writeln!(
             text,
             "\n## {} {}\n\n{severity}, tested on: {moments}\n\n- **Trigger**: {}\n- **Why**: {}\n- **Remedy**: {}\n- **Source**: {}",
@@ -107,7 +111,8 @@ fn steps(pages: &mut Pages) {
     text.push_str(&output(&["workload"]));
     text.push_str("```\n");
     for application in ["ibench-2023", "ibench-current", "sysbench"] {
-        writeln!(text, "\n## {application}\n\n```\n{}```", output(&["workload", application])).unwrap();
+        writeln!(text, "\n## {application}\n\n```\n{}```", output(&["workload", application]))
+            .unwrap();
     }
     pages.insert("steps.md".to_owned(), text);
 }
@@ -118,7 +123,9 @@ fn commands(pages: &mut Pages) {
     let mut list = format!("# Command line\n\n{NOTE}\n```\n{help}```\n");
     let verbs = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
     let verbs = verbs.take_while(|line| line.starts_with("  "));
-    for verb in verbs.filter_map(|line| line.split_whitespace().next()).filter(|verb| *verb != "help") {
+    for verb in
+        verbs.filter_map(|line| line.split_whitespace().next()).filter(|verb| *verb != "help")
+    {
         let page = format!("command-{verb}.md");
         writeln!(list, "- [assay {verb}]({page})").unwrap();
         let text = format!("# assay {verb}\n\n{NOTE}\n```\n{}```\n", output(&[verb, "--help"]));
@@ -129,7 +136,8 @@ fn commands(pages: &mut Pages) {
 
 /// Adds the index of all pages.
 fn index(pages: &mut Pages) {
-    let mut text = format!("# Reference\n\n{NOTE}\n- [Files of the archive](archive.md) (by hand)\n");
+    let mut text =
+        format!("# Reference\n\n{NOTE}\n- [Files of the archive](archive.md) (by hand)\n");
     for (name, page) in pages.iter() {
         let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
         writeln!(text, "- [{title}]({name})").unwrap();

@@ -8,7 +8,7 @@ use toml::Spanned;
 use crate::error::{PlanError, Source};
 use crate::named::Named;
 use crate::nearest::nearest;
-use crate::spec::Text;
+use crate::syntax::Text;
 
 /// Name of the number of loaded rows.
 const LOADED: &str = "loaded";

@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use crate::error::{PlanError, Source};
 use crate::named::Named;
-use crate::spec::{OrWord, Text, WordOr, explain};
+use crate::syntax::{OrWord, Text, WordOr, explain};
 
 /// A whole application file.
 #[derive(Debug, Clone, Deserialize)]

@@ -11,7 +11,7 @@ use super::token::TokenError;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
-use crate::spec::Text;
+use crate::syntax::Text;
 
 /// Shared context of the checks of one file.
 pub(super) struct Names<'a> {

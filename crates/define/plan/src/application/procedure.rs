@@ -13,7 +13,7 @@ use super::statement::{SqlText, SqlTexts, Substitution};
 use super::token::{Token, tokenize};
 use super::value::Value;
 use crate::error::PlanError;
-use crate::spec::Text;
+use crate::syntax::Text;
 
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;

@@ -10,7 +10,7 @@ use super::file::parse;
 use super::names::Names;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
-use crate::spec::Text;
+use crate::syntax::Text;
 
 /// An application with one experiment's parameters.
 #[derive(Debug, Clone, PartialEq)]

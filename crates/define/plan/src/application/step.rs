@@ -12,7 +12,7 @@ use super::expression::share_of;
 use super::file::{CallMixEntry, StepTable};
 use super::names::Names;
 use crate::error::PlanError;
-use crate::spec::Text;
+use crate::syntax::Text;
 
 /// Keywords of `role`.
 const ROLES: [(&str, StepRole); 5] = [

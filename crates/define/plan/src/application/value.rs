@@ -6,7 +6,7 @@ use toml::Spanned;
 use super::file::{ValueEntry, ValueTable};
 use super::names::Names;
 use crate::error::PlanError;
-use crate::spec::{Text, WordOr};
+use crate::syntax::{Text, WordOr};
 
 /// Keywords for values without parameters.
 const KEYWORDS: [(&str, Plain); 3] =
